@@ -1,0 +1,41 @@
+# Thin names for what CMakePresets.json and tools/ do. `make help` lists them.
+# Works on a bare Debian 12 as root, and asks nothing.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench format clean
+
+help:
+	@echo "make build    install what is missing, build Release; the command is build/faro"
+	@echo "make demo     build, then permute a real .npy file and verify it"
+	@echo "make test     build and run every test and check; the last lines are ctest's summary"
+	@echo "make bench    build and run the CPU benchmark; arguments in ARGS"
+	@echo "make format   format the sources in place"
+	@echo "make clean    remove the build trees"
+
+build:
+	@tools/install_dependencies.sh build
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro
+
+demo: build
+	@tools/demo.sh build/faro
+
+test:
+	@tools/install_dependencies.sh test
+	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=ON
+	cmake --build --preset release
+	@ctest --preset release -j $$(nproc)
+
+bench:
+	@tools/install_dependencies.sh build
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target cpu_bench
+	@build/bench/cpu_bench $(ARGS)
+
+format:
+	@tools/install_dependencies.sh test
+	@tools/format.sh
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,170 @@
+#include "cli/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+
+#include "cli/report.hpp"
+#include "faro/suggest.hpp"
+
+namespace faro::cli {
+namespace {
+
+constexpr int kMostThreads = 4096;
+
+std::optional<std::uint64_t> digits(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, value, base);
+  if (text.empty() || failed != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) return digits(text.substr(2), 16);
+  if (!text.starts_with("2^")) return digits(text, 10);
+  const auto exponent = digits(text.substr(2), 10);
+  if (!exponent || *exponent > 63) return std::nullopt;
+  return std::uint64_t{1} << *exponent;
+}
+
+// Whether SPEC lacks nothing but the n of a bare name: with some n it can be read.
+bool lacks_only_bits(const std::string& text) {
+  try {
+    parse_permutation(text, {.bare_bits = 1});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void refuse_value(const std::string& operation, const std::string& got, const std::string& wanted,
+                  const std::string& remedy) {
+  throw Error({.code = ErrorCode::value, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
+}
+
+std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
+                           std::uint64_t most) {
+  const auto value = read_number(text);
+  if (value && *value >= least && *value <= most) return *value;
+  const std::string range = most == ~std::uint64_t{0} ? fmt::format("of at least {}", least)
+                                                      : fmt::format("from {} to {}", least, most);
+  refuse_value("read " + option, "`" + text + "`", "a number " + range + ": decimal, 0x… or 2^k");
+}
+
+std::uint64_t parse_size(const std::string& option, const std::string& text) {
+  struct Unit {
+    std::string_view suffix;
+    int shift;
+  };
+  constexpr std::array<Unit, 5> units{{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}, {"B", 0}}};
+  std::optional<std::uint64_t> value = read_number(text);
+  for (const Unit& unit : units) {
+    if (value || !text.ends_with(unit.suffix)) continue;
+    const auto count = digits(std::string_view(text).substr(0, text.size() - unit.suffix.size()), 10);
+    if (!count || *count > (std::uint64_t{1} << 62) >> unit.shift) break;
+    value = *count << unit.shift;
+  }
+  if (value && *value > 0) return *value;
+  refuse_value("read " + option, "`" + text + "`", "a size such as 4096, 2^30, 64MiB or 4GiB");
+}
+
+std::vector<std::uint64_t> parse_shape(const std::string& text) {
+  std::vector<std::uint64_t> shape;
+  if (text == "()") return shape;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    const auto extent = read_number(std::string_view(text).substr(begin, end - begin));
+    if (!extent || *extent > std::uint64_t{1} << 62) {
+      refuse_value("read SHAPE", "`" + text + "`", "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
+    }
+    shape.push_back(*extent);
+    begin = end + 1;
+  }
+  return shape;
+}
+
+void CommonOptions::add_engine(CLI::App& command) {
+  command.add_option("--engine", engine, "auto (the default), cpu or cuda")->type_name("E");
+}
+
+void CommonOptions::add_threads(CLI::App& command) {
+  command.add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
+      ->type_name("T");
+}
+
+void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help) {
+  command.add_option("--element-bytes", element_bytes, help)->type_name("B");
+}
+
+void CommonOptions::add_batch(CLI::App& command) {
+  command.add_option("--batch", batch, "Arrays that follow one another, each permuted alike; the default is 1")
+      ->type_name("N");
+}
+
+void CommonOptions::add_json(CLI::App& command) {
+  command.add_flag("--json", json, "JSON on standard output; docs/json.md describes it");
+}
+
+PlanOptions CommonOptions::plan_options() const {
+  PlanOptions options;
+  if (engine == "cpu") {
+    options.engine = Engine::cpu;
+  } else if (engine == "cuda") {
+    options.engine = Engine::cuda;
+  } else if (engine != "auto") {
+    constexpr std::array<std::string_view, 3> names{"auto", "cpu", "cuda"};
+    refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda", did_you_mean(engine, names));
+  }
+  if (!threads.empty()) options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMostThreads));
+  return options;
+}
+
+std::optional<std::uint64_t> CommonOptions::element_bytes_given() const {
+  if (element_bytes.empty()) return std::nullopt;
+  return parse_number("--element-bytes", element_bytes, 1, kMaxElementBytes);
+}
+
+std::uint64_t CommonOptions::batch_count() const {
+  return batch.empty() ? 1 : parse_number("--batch", batch, 0, std::uint64_t{1} << 62);
+}
+
+const char* engine_name(Engine engine) {
+  switch (engine) {
+    case Engine::automatic: return "auto";
+    case Engine::cpu: return "cpu";
+    case Engine::cuda: return "cuda";
+  }
+  return "auto";
+}
+
+Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements) {
+  if (elements && std::has_single_bit(*elements)) {
+    return parse_permutation(text, {.bare_bits = std::countr_zero(*elements)});
+  }
+  try {
+    return parse_permutation(text);
+  } catch (const Error&) {
+    if (!elements || !lacks_only_bits(text)) throw;
+  }
+  refuse_value("read `" + text + "`", count_text(*elements, "element"), "a power of two of them in each array",
+               "--batch and --element-bytes say how the items are divided");
+}
+
+std::string suggest_flag(const CLI::App& command, const std::string& misspelt) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
+  }
+  const std::vector<std::string_view> views(flags.begin(), flags.end());
+  const std::string word = misspelt.substr(0, misspelt.find('='));
+  std::string suggestion = did_you_mean(word, views);
+  return suggestion.empty() ? "`faro " + command.get_name() + " --help` lists them" : suggestion;
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,56 @@
+// Reading the words of the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faro/faro.hpp"
+
+namespace faro::cli {
+
+/// A number: decimal, `0x…` or `2^k`. Errors: ErrorCode::value naming `option` and the range.
+std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
+                           std::uint64_t most = ~std::uint64_t{0});
+
+/// A number of bytes: as parse_number, or decimal with B, KiB, MiB, GiB or TiB. Errors: ErrorCode::value.
+std::uint64_t parse_size(const std::string& option, const std::string& text);
+
+/// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
+std::vector<std::uint64_t> parse_shape(const std::string& text);
+
+/// Options that several verbs share, still as text; the functions below read them.
+struct CommonOptions {
+  std::string engine = "auto";
+  std::string threads;
+  std::string element_bytes;
+  std::string batch;
+  bool json = false;
+
+  void add_engine(CLI::App& command);
+  void add_threads(CLI::App& command);
+  void add_element_bytes(CLI::App& command, const std::string& help);
+  void add_batch(CLI::App& command);
+  void add_json(CLI::App& command);
+
+  PlanOptions plan_options() const;
+  std::optional<std::uint64_t> element_bytes_given() const;
+  std::uint64_t batch_count() const;  // 1 where not given
+};
+
+const char* engine_name(Engine engine);
+
+/// Reads SPEC. `elements` is the number of elements of one array where that is known: it fixes the n of a bare name.
+/// Errors: those of parse_permutation, and ErrorCode::value for a bare name over a number that is no power of two.
+Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {});
+
+/// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
+std::string suggest_flag(const CLI::App& command, const std::string& misspelt);
+
+[[noreturn]] void refuse_value(const std::string& operation, const std::string& got, const std::string& wanted,
+                               const std::string& remedy = {});
+
+}  // namespace faro::cli

@@ -1,0 +1,162 @@
+// The command `faro`: finds the verb, runs it, and turns every error into one line and an exit status.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "cli/verbs.hpp"
+#include "faro/suggest.hpp"
+#include "faro_build_info.hpp"
+
+namespace faro::cli {
+namespace {
+
+constexpr const char* kQuickStart = R"(faro plans and runs permutations of arrays at the speed of a copy.
+
+  faro new 2^24 u4 in.npy                        an array to try it on
+  faro permute bit_reversal in.npy out.npy       out[pi(x)] = in[x], written beside and renamed
+  faro explain 'transpose(4096, 4096)'           how a permutation is run, and why
+  faro bench 'bit_reversal(24)'                  timed against a plain copy and the obvious loop
+  faro maps                                      every permutation that has a name
+  faro info                                      version, processor, engines
+
+`faro --help` lists the verbs, `faro VERB --help` the options of one.)";
+
+[[noreturn]] void refuse_usage(const std::string& operation, const std::string& got, const std::string& wanted,
+                               const std::string& remedy) {
+  throw Error(
+      {.code = ErrorCode::usage, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
+}
+
+class Command {
+ public:
+  Command() {
+    app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")", "The version and the commit");
+    app_.require_subcommand(0, 1);
+    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb}) {
+      verbs_.push_back(make(app_));
+    }
+  }
+
+  void run(std::span<const std::string> arguments) {
+    if (arguments.empty()) return print(std::string(kQuickStart));
+    check_verb(arguments.front());
+    try {
+      // CLI11 takes its arguments from the back.
+      app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::CallForHelp&) {
+      return print_page(app_.help());  // of the verb, where one was read
+    } catch (const CLI::CallForVersion& version) {
+      return print(std::string(version.what()));
+    } catch (const CLI::ParseError& error) {
+      refuse(error);
+    }
+    chosen()->run();
+  }
+
+ private:
+  const Verb* chosen() const {
+    const auto found =
+        std::find_if(verbs_.begin(), verbs_.end(), [](const Verb& verb) { return verb.command->parsed(); });
+    return found == verbs_.end() ? nullptr : &*found;
+  }
+
+  static void print_page(std::string page) {
+    while (page.ends_with('\n')) page.pop_back();
+    print(page);
+  }
+
+  // Before CLI11, which would call a misspelt verb an unexpected argument.
+  void check_verb(const std::string& word) const {
+    std::vector<std::string> names;
+    for (const Verb& verb : verbs_) names.push_back(verb.command->get_name());
+    if (std::find(names.begin(), names.end(), word) != names.end()) return;
+    std::vector<std::string_view> candidates(names.begin(), names.end());
+    if (!word.starts_with('-')) {
+      const std::string suggestion = did_you_mean(word, candidates);
+      refuse_usage("find the verb", "`" + word + "`", "permute, explain, bench, maps, info or new",
+                   suggestion.empty() ? "`faro --help` lists them" : suggestion);
+    }
+    constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};
+    if (std::find(flags.begin(), flags.end(), word) != flags.end()) return;
+    const std::string suggestion = did_you_mean(word, flags);
+    refuse_usage("find the verb", "`" + word + "`", "a verb first, --help or --version",
+                 suggestion.empty() ? "options of a verb come after it" : suggestion);
+  }
+
+  [[noreturn]] void refuse(const CLI::ParseError& error) const {
+    const Verb* const verb = chosen();
+    if (verb == nullptr) refuse_usage("read the command line", error.what(), "a verb", "`faro --help` lists them");
+    const std::string operation = "faro " + verb->command->get_name();
+    const std::string help = "`" + operation + " --help` shows how";
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      const std::vector<std::string> extras = app_.remaining(true);
+      const std::string extra = extras.empty() ? "" : extras.front();
+      const bool is_flag = extra.starts_with('-') && extra.size() > 1;
+      refuse_usage(operation, (is_flag ? "unknown option `" : "one argument too many, `") + extra + "`",
+                   is_flag ? "an option of this verb" : verb_usage(*verb->command),
+                   is_flag ? suggest_flag(*verb->command, extra) : help);
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+      const std::string text = error.what();
+      const std::string name = text.substr(0, text.find(" is required"));
+      refuse_usage(operation, "no " + name, verb_usage(*verb->command), help);
+    }
+    refuse_usage(operation, error.what(), verb_usage(*verb->command), help);
+  }
+
+  // "SPEC IN.npy OUT.npy"
+  static std::string verb_usage(const CLI::App& command) {
+    std::string usage;
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->get_positional()) usage += (usage.empty() ? "" : " ") + option->get_name(true);
+    }
+    return usage.empty() ? "no arguments" : usage;
+  }
+
+  CLI::App app_{"Plans and runs permutations of arrays at the speed of a copy.", "faro"};
+  std::vector<Verb> verbs_;
+};
+
+int run_command(std::span<const std::string> arguments) {
+  const bool as_json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  const auto internal = [](const std::string& got) {
+    return Error({.code = ErrorCode::internal,
+                  .operation = "run",
+                  .got = got,
+                  .wanted = "no such failure",
+                  .remedy = "this is a bug in faro; please report it with the command"});
+  };
+  try {
+    Command().run(arguments);
+    return 0;
+  } catch (const Error& error) {
+    return report_error(error, as_json);
+  } catch (const std::bad_alloc&) {
+    return report_error(Error({.code = ErrorCode::value,
+                               .operation = "allocate",
+                               .got = "no memory",
+                               .wanted = "a smaller problem or more memory",
+                               .remedy = {}}),
+                        as_json);
+  } catch (const std::exception& error) {
+    return report_error(internal(error.what()), as_json);
+  }
+}
+
+}  // namespace
+}  // namespace faro::cli
+
+int main(int argc, char** argv) {
+  faro::cli::install_signal_handlers();
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  return faro::cli::run_command(arguments);
+}

@@ -1,0 +1,92 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "faro/engines/cpu.hpp"
+
+namespace faro::cli {
+namespace {
+
+bool colours_wanted() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+// A path on the command line may hold any bytes; JSON holds UTF-8.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+Json new_json() { return Json{{"schema", kJsonSchema}}; }
+
+void print(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                       std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
+  if (!written) {
+    throw Error({.code = ErrorCode::file,
+                 .operation = "write to standard output",
+                 .got = "a failure",
+                 .wanted = "a place that can be written to",
+                 .remedy = {}});
+  }
+}
+
+void print(const Json& json) { print(dump(json)); }
+
+int report_error(const Error& error, bool as_json) noexcept {
+  const ErrorReport& report = error.report();
+  std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n", error.what());
+  if (as_json) {
+    try {
+      Json json = new_json();
+      json["error"] = {{"code", name(report.code)},
+                       {"operation", report.operation},
+                       {"got", report.got},
+                       {"wanted", report.wanted},
+                       {"remedy", report.remedy}};
+      print(json);
+    } catch (const std::exception&) {
+      return exit_status(ErrorCode::file);
+    }
+  }
+  return exit_status(report.code);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units{"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 1024) return count_text(bytes, "byte");
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units.at(unit));
+}
+
+std::string count_text(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string device_name() {
+  std::string processor = "unknown processor";
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (!line.starts_with("model name") || colon == std::string::npos) continue;
+    processor = line.substr(colon + 2);
+    break;
+  }
+  return fmt::format("{}, {}, {}", processor, cpu::simd_target(),
+                     count_text(static_cast<std::uint64_t>(omp_get_max_threads()), "thread"));
+}
+
+double gb_per_s(std::uint64_t bytes, double milliseconds) {
+  return milliseconds > 0 ? 2.0 * static_cast<double>(bytes) / (milliseconds * 1e6) : 0;
+}
+
+}  // namespace faro::cli

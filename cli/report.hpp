@@ -1,0 +1,39 @@
+// What the command prints: errors on one line, JSON with its schema, sizes and rates for people.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "faro/error.hpp"
+
+namespace faro::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// The version of every verb's JSON; docs/json.md describes it.
+inline constexpr int kJsonSchema = 1;
+
+/// An object that begins with its schema.
+Json new_json();
+
+/// Writes `text` and a newline to standard output. Errors: ErrorCode::file where it cannot be written.
+void print(const std::string& text);
+void print(const Json& json);
+
+/// One line on standard error, "faro: …", and with `as_json` the report on standard output. Returns the exit status.
+int report_error(const Error& error, bool as_json) noexcept;
+
+/// "1.5 GiB", "512 bytes".
+std::string size_text(std::uint64_t bytes);
+
+/// "1 array", "3 arrays".
+std::string count_text(std::uint64_t count, const std::string& noun);
+
+/// The processor's name, its SIMD target and the threads that OpenMP would use.
+std::string device_name();
+
+/// Bytes read and written in 1e9 a second, for arrays of `bytes` each; 0 where no time has passed.
+double gb_per_s(std::uint64_t bytes, double milliseconds);
+
+}  // namespace faro::cli

@@ -1,0 +1,44 @@
+#include "cli/signals.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+#include "faro/error.hpp"
+#include "faro/io/npy.hpp"
+
+namespace faro::cli {
+namespace {
+
+void end_as_usual(int signal) {
+  io::remove_uncommitted();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void end_on_lost_file(int) {
+  io::remove_uncommitted();
+  constexpr std::string_view kLine =
+      "faro: read or write a mapped file: got a part that is not there, wanted a file that keeps its size and a disk "
+      "that works; another program may have shortened it\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());
+  _exit(exit_status(ErrorCode::file));
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_NODEFER;  // so that raising it again inside ends the process
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, end_as_usual);
+  handle(SIGBUS, end_on_lost_file);
+  handle(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,76 @@
+// faro info: this build, this machine, and why an engine is not available.
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/io/buffer.hpp"
+#include "faro_build_info.hpp"
+
+namespace faro::cli {
+namespace {
+
+// The chosen word of "always [madvise] never"; "unavailable" where the kernel has no huge pages.
+std::string transparent_huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  for (std::string word; file >> word;) {
+    if (word.size() > 2 && word.front() == '[' && word.back() == ']') return word.substr(1, word.size() - 2);
+  }
+  return "unavailable";
+}
+
+Json facts() {
+  Json json = new_json();
+  json["version"] = FARO_VERSION;
+  json["commit"] = FARO_COMMIT;
+  json["device"] = device_name();
+  json["simd_target"] = cpu::simd_target();
+  json["cores"] = std::thread::hardware_concurrency();
+  json["threads"] = omp_get_max_threads();
+  json["page_bytes"] = sysconf(_SC_PAGESIZE);
+  json["transparent_huge_pages"] = transparent_huge_pages();
+  json["available_memory_bytes"] = io::available_memory_bytes();
+  json["gpus"] = Json::array();
+  json["engines"] = {{{"name", "cpu"}, {"available", true}, {"reason", "built in"}},
+                     {{"name", "cuda"}, {"available", false}, {"reason", FARO_CUDA_STATUS}}};
+  return json;
+}
+
+void show_info(bool as_json) {
+  const Json json = facts();
+  if (as_json) return print(json);
+  const auto text = [&](const char* key) { return json[key].get<std::string>(); };
+  const auto number = [&](const char* key) { return json[key].get<std::uint64_t>(); };
+  std::string page = fmt::format("faro {} ({})\n", text("version"), text("commit"));
+  page += fmt::format("processor   {}; {}\n", text("device"), count_text(number("cores"), "core"));
+  page += fmt::format("SIMD        {}\n", text("simd_target"));
+  page += fmt::format("threads     {}\n", number("threads"));
+  page += fmt::format("pages       {}; transparent huge pages: {}\n", size_text(number("page_bytes")),
+                      text("transparent_huge_pages"));
+  page += fmt::format("memory      {} available\n", size_text(number("available_memory_bytes")));
+  for (const Json& engine : json["engines"]) {
+    page += fmt::format("{:<10}  {}: {}\n", engine["name"].get<std::string>(),
+                        engine["available"].get<bool>() ? "available" : "unavailable",
+                        engine["reason"].get<std::string>());
+  }
+  page.pop_back();
+  print(page);
+}
+
+}  // namespace
+
+Verb info_verb(CLI::App& app) {
+  const auto options = std::make_shared<CommonOptions>();
+  CLI::App* const command = app.add_subcommand("info", "Show version, processor, memory and engines");
+  options->add_json(*command);
+  return {command, [options] { show_info(options->json); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,195 @@
+// faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are.
+//
+//     read header  ->  plan  ->  reserve the output  ->  time a copy  ->  permute  ->  verify  ->  write and rename
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "cli/arguments.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/faro.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/measure.hpp"
+#include "faro/oracle.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string spec;
+  std::string in;
+  std::string out;
+  bool inverse = false;
+  bool verify = false;
+  bool quiet = false;
+};
+
+struct Outcome {
+  double milliseconds = 0;
+  double copy_gb_per_s = 0;  // 0 where the copy was not timed
+  double share_of_copy = 0;
+};
+
+// How the file's items are grouped in elements and arrays, and what is done with them.
+Problem problem_of(const Options& options, const io::NpyHeader& header) {
+  const std::string operation = "permute `" + options.in + "`";
+  const std::uint64_t items = header.item_count();
+  const std::uint64_t width = options.common.element_bytes_given().value_or(header.item_bytes);
+  const std::uint64_t batch = options.common.batch_count();
+  if (width % header.item_bytes != 0) {
+    refuse_value(operation, fmt::format("--element-bytes {}", width),
+                 fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
+                 "elements are whole items");
+  }
+  const std::uint64_t group = width / header.item_bytes;
+  if (items % group != 0) {
+    refuse_value(operation, count_text(items, "item"), fmt::format("a multiple of the {} in an element", group));
+  }
+  const std::uint64_t elements = items / group;
+  if (batch == 0 ? elements != 0 : elements % batch != 0) {
+    refuse_value(operation, fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
+                 "a number of elements that is a multiple of the batch");
+  }
+  const std::optional<std::uint64_t> array_elements =
+      batch == 0 ? std::nullopt : std::optional(elements / batch);
+  Permutation permutation = parse_spec(options.spec, array_elements);
+  if (options.inverse) permutation = inverse(permutation);
+
+  const std::uint64_t wanted = element_count(permutation);
+  if (array_elements && wanted != *array_elements) {
+    std::string remedy;
+    if (elements % wanted == 0) {
+      remedy = fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
+    } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
+      remedy = fmt::format("--element-bytes {} makes larger elements", items / wanted * header.item_bytes);
+    }
+    refuse_value(operation, fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
+                 fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
+  }
+  return {.permutation = permutation, .element_bytes = width, .batch = batch};
+}
+
+// The speed of a plain copy between the same buffers: the measure of everything here. A part is enough for large ones.
+double time_copy(std::span<const std::byte> in, std::span<std::byte> out, int threads) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  const std::uint64_t bytes = std::min<std::uint64_t>(in.size(), kMostBytes);
+  if (bytes == 0) return 0;
+  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), bytes, threads); };
+  const auto timings = measure_alternating(std::span(&copy, 1), {.budget_ms = 20});
+  return gb_per_s(bytes, timings.front().median_ms);
+}
+
+void verify(const Problem& problem, std::span<const std::byte> in, std::span<const std::byte> out, int threads) {
+  const auto mismatch = find_mismatch(problem, in.data(), out.data(), threads);
+  if (!mismatch) return;
+  throw Error({.code = ErrorCode::verification,
+               .operation = "verify " + to_text(problem.permutation),
+               .got = to_text(*mismatch),
+               .wanted = "the oracle's result",
+               .remedy = "nothing was written; this is a bug in faro, please report it with the command"});
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void print_outcome(const Options& options, const Problem& problem, const ExecutablePlan& plan,
+                   const Outcome& outcome) {
+  const std::uint64_t bytes = total_bytes(problem);
+  const double rate = gb_per_s(bytes, outcome.milliseconds);
+  if (!options.common.json) {
+    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n", first_line(plan.explain()),
+               outcome.milliseconds, rate, 100 * outcome.share_of_copy, options.verify ? ", verified" : "",
+               engine_name(plan.engine()), plan.engine_reason());
+    return;
+  }
+  Json json = new_json();
+  json["spec"] = to_text(problem.permutation);
+  json["in"] = options.in;
+  json["out"] = options.out;
+  json["elements"] = element_count(problem.permutation);
+  json["element_bytes"] = problem.element_bytes;
+  json["batch"] = problem.batch;
+  json["bytes"] = bytes;
+  json["plan"] = first_line(plan.explain());
+  json["engine"] = engine_name(plan.engine());
+  json["engine_reason"] = plan.engine_reason();
+  json["ms"] = outcome.milliseconds;
+  json["gb_per_s"] = rate;
+  json["copy_gb_per_s"] = outcome.copy_gb_per_s;
+  json["share_of_copy"] = outcome.share_of_copy;
+  json["verified"] = options.verify;
+  print(json);
+}
+
+void permute(const Options& options) {
+  const bool report = !options.quiet || options.common.json;
+  Outcome outcome;
+  Problem problem;
+  const PlanOptions plan_options = options.common.plan_options();
+  if (io::same_file(options.in, options.out)) {
+    refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
+                 "a result in place is not yet supported");
+  }
+  std::optional<ExecutablePlan> plan;
+  {
+    Progress progress(report && !options.quiet ? Verbosity::normal : Verbosity::quiet);
+    progress.step("reading " + options.in);
+    const io::NpyInput input(options.in);
+    const std::span<const std::byte> in = input.data();
+    problem = problem_of(options, input.header());
+    plan = faro::plan(problem, plan_options);
+    progress.step("reserving " + size_text(in.size()));
+    io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
+    const std::span<std::byte> out = output.data();
+    if (report) outcome.copy_gb_per_s = time_copy(in, out, plan_options.threads);
+
+    progress.step("permuting " + size_text(in.size()));
+    const auto start = std::chrono::steady_clock::now();
+    plan->run(in.data(), out.data(), in.size());
+    outcome.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (outcome.copy_gb_per_s > 0) {
+      outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
+    }
+    if (options.verify) {
+      progress.step("verifying");
+      verify(problem, in, out, plan_options.threads);
+    }
+    progress.step("writing " + options.out);
+    output.commit();
+  }
+  if (report) print_outcome(options, problem, *plan, outcome);
+}
+
+}  // namespace
+
+Verb permute_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
+  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal` or `transpose(64, 32)`")
+      ->required()
+      ->type_name("");
+  command->add_option("IN.npy", options->in, "The array to permute; C order, any dtype of plain bytes")
+      ->required()
+      ->type_name("");
+  command->add_option("OUT.npy", options->out, "The result, with the dtype and shape of IN.npy")
+      ->required()
+      ->type_name("");
+  options->common.add_engine(*command);
+  options->common.add_batch(*command);
+  options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
+  command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
+  command->add_flag("--verify", options->verify, "Check every element against the obvious loop before writing");
+  options->common.add_threads(*command);
+  command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
+  options->common.add_json(*command);
+  return {command, [options] { permute(*options); }};
+}
+
+}  // namespace faro::cli

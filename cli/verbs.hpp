@@ -1,0 +1,27 @@
+// The verbs of the command line: each adds its subcommand to the parser and returns what runs it.
+//
+//     faro permute SPEC IN.npy OUT.npy     faro explain SPEC     faro bench SPEC…
+//     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
+//
+// A verb throws faro::Error, writes data to standard output and everything else to standard error. main() turns errors
+// into one line, JSON and an exit status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace faro::cli {
+
+struct Verb {
+  CLI::App* command = nullptr;
+  std::function<void()> run;
+};
+
+Verb permute_verb(CLI::App& app);
+Verb explain_verb(CLI::App& app);
+Verb bench_verb(CLI::App& app);
+Verb maps_verb(CLI::App& app);
+Verb info_verb(CLI::App& app);
+Verb new_verb(CLI::App& app);
+
+}  // namespace faro::cli

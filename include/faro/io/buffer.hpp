@@ -1,0 +1,43 @@
+// Large arrays of bytes on the pages that permuting wants.
+//
+// A permutation touches many places of an array at once, and with 4 KiB pages each of them costs a walk of the page
+// table: the same plan runs up to twice as fast on 2 MiB pages. An ordinary allocation gets those only by luck.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace faro::io {
+
+enum class PageKind {
+  huge,  // 2 MiB where the system gives them (transparent huge pages), else small
+  base,  // the system's base pages, even where it would give huge ones
+};
+
+/// Anonymous memory, aligned to 2 MiB, returned when destroyed.
+class Buffer {
+ public:
+  /// Touches every page with all threads, so that the first sweep measures the sweep. The bytes are zero.
+  /// Errors: ErrorCode::value where the system refuses so much memory.
+  explicit Buffer(std::uint64_t bytes, PageKind pages = PageKind::huge);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::uint64_t size() const { return bytes_; }
+  std::span<std::byte> span() const { return {data_, static_cast<std::size_t>(bytes_)}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  void* mapping_ = nullptr;
+  std::uint64_t mapping_bytes_ = 0;
+};
+
+/// Bytes that can be taken without swapping: the kernel's estimate, within the control group's limit. A guess where
+/// neither is known.
+std::uint64_t available_memory_bytes();
+
+}  // namespace faro::io

@@ -1,0 +1,57 @@
+// The one list of maps: what the text grammar knows, `faro maps` prints and docs/maps.md describes.
+//
+// An entry holds both how a map is told to a reader and how its arguments are read, so that a map cannot be
+// in one list and not in the other. To add a map: a function in maps.hpp, an entry in catalogue.cpp, a case
+// in the tests.
+//
+// A bit picture shows where the bits of an index come from: under each bit of pi(x), the bits of x whose sum
+// it is, with `~` where the complement flips it.
+//
+//     gray(4)     pi(x)  y3   y2     y1     y0
+//                        x3   x2^x3  x1^x2  x0^x1
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "faro/permutation/affine.hpp"
+
+namespace faro {
+
+namespace detail {
+class SpecReader;
+}
+
+struct MapEntry {
+  std::string_view name;     // "rotate_bits"
+  std::string_view syntax;   // "rotate_bits(n, k)"
+  std::string_view meaning;  // one line, beginning in lower case
+  std::string_view
+      picture;  // of `example`, or a file's content; several lines, the last without an end of line
+  std::string_view example;  // a map of 4 bits: "rotate_bits(4, 1)"
+  std::string_view command;  // to paste into a shell
+
+  /// The map of n bits, where n is all it needs: such a map may be given by its bare name.
+  Affine (*of_bits)(int n) = nullptr;
+
+  /// Reads what stands between the parentheses. Null where of_bits is set, and for files.
+  Affine (*read)(detail::SpecReader& arguments) = nullptr;
+
+  /// "@file.qasm" and the like: written without parentheses.
+  bool is_file() const { return of_bits == nullptr && read == nullptr; }
+};
+
+/// Every map, in the order in which to show them.
+std::span<const MapEntry> catalogue();
+
+/// The entry of that name, or null.
+const MapEntry* find_map(std::string_view name);
+
+/// "did you mean `gray`?" for a misspelt name, or where to find the list.
+std::string suggest_map(std::string_view misspelt);
+
+/// Two aligned lines, the bits of pi(x) from the highest down and what each is made of; no trailing spaces.
+std::string bit_picture(const Affine& map);
+
+}  // namespace faro

@@ -1,0 +1,85 @@
+// A plan: how a problem's permutation is carried out on a target, before anything is moved.
+//
+// Every affine map is one pass over memory (DESIGN theorem 1, docs/one-pass.md). What differs is how little a tile must
+// hold, and the planner takes the cheapest kind that serves:
+//
+//     copy       the identity: read and write in order
+//     segments   whole segments change places, nothing moves inside one
+//     tile       whole segments in, a permutation inside the tile, whole segments out
+//     direct     an array too small for tiles: element by element
+//
+// A plan is immutable, holds no pointer into anybody's data, and may be used from many threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "faro/layout/tile.hpp"
+#include "faro/plan/problem.hpp"
+#include "faro/plan/target.hpp"
+
+namespace faro {
+
+enum class PassKind { copy, segments, tile, direct };
+
+/// "copy", "segments", "tile" or "direct".
+const char* name(PassKind kind) noexcept;
+
+/// One reading and one writing of the whole array.
+///
+/// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that the map
+/// leaves alone; 2^folded_batch_bits arrays of a batch are high index bits that it leaves alone.
+struct Pass {
+  PassKind kind = PassKind::direct;
+  Affine map;              // on units: element bits low, the problem's map, folded batch bits high
+  std::uint64_t arrays = 1;  // how many times the pass runs over 2^map.bits() units, one after another in memory
+  layout::Tile tile;       // kinds segments and tile; its blocks cover one array
+
+  std::uint64_t segment_bytes = 0;   // contiguous bytes read, and written, at a time
+  std::uint64_t bytes_read = 0;      // of all arrays
+  std::uint64_t bytes_written = 0;
+  std::uint64_t segments_read = 0;
+  std::uint64_t segments_written = 0;
+};
+
+class Plan {
+ public:
+  /// Plans `problem` for `target`. Errors: see faro::plan. Cost: O(n^3) word operations, under 1 ms at n = 34.
+  Plan(Problem problem, Target target);
+
+  const Problem& problem() const { return problem_; }
+  const Target& target() const { return target_; }
+
+  /// At most one main pass, then one `direct` pass for the arrays of a batch that do not fill a folded group.
+  /// Empty for a batch of 0.
+  const std::vector<Pass>& passes() const { return passes_; }
+
+  std::uint64_t unit_bytes() const { return unit_bytes_; }
+  int unit_bits_per_element() const { return unit_bits_per_element_; }
+  int folded_batch_bits() const { return folded_batch_bits_; }
+
+  /// Bytes of the input, and of the output.
+  std::uint64_t array_bytes() const { return array_bytes_; }
+
+  /// Bytes of device or host memory the caller must lend while running.
+  std::uint64_t workspace_bytes() const { return 0; }
+
+  /// The plan in words, several lines.
+  std::string explain() const;
+  /// The same as a JSON object (docs/json.md, "plan").
+  std::string explain_json() const;
+  /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle.
+  std::string svg() const;
+
+ private:
+  Problem problem_;
+  Target target_;
+  std::vector<Pass> passes_;
+  std::uint64_t unit_bytes_ = 1;
+  int unit_bits_per_element_ = 0;
+  int folded_batch_bits_ = 0;
+  std::uint64_t array_bytes_ = 0;
+};
+
+}  // namespace faro

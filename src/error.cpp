@@ -1,0 +1,73 @@
+#include "faro/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace faro {
+namespace {
+
+// A report is shown on one line, whatever a file or a spec contained.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+std::string message_of(const ErrorReport& report) {
+  std::string message = report.operation;
+  if (!report.got.empty()) message += ": got " + report.got;
+  if (!report.wanted.empty()) message += (report.got.empty() ? ": wanted " : ", wanted ") + report.wanted;
+  if (!report.remedy.empty()) message += "; " + report.remedy;
+  return message;
+}
+
+}  // namespace
+
+std::string_view name(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::internal: return "internal";
+    case ErrorCode::usage: return "usage";
+    case ErrorCode::spec: return "spec";
+    case ErrorCode::value: return "value";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::device: return "device";
+    case ErrorCode::verification: return "verification";
+    case ErrorCode::file: return "file";
+  }
+  return "internal";
+}
+
+int exit_status(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::internal: return 1;
+    case ErrorCode::usage:
+    case ErrorCode::spec:
+    case ErrorCode::value: return 2;
+    case ErrorCode::unsupported: return 3;
+    case ErrorCode::device: return 4;
+    case ErrorCode::verification: return 5;
+    case ErrorCode::file: return 6;
+  }
+  return 1;
+}
+
+Error::Error(ErrorReport report) : report_(std::move(report)) {
+  report_.operation = one_line(std::move(report_.operation));
+  report_.got = one_line(std::move(report_.got));
+  report_.wanted = one_line(std::move(report_.wanted));
+  report_.remedy = one_line(std::move(report_.remedy));
+  message_ = message_of(report_);
+}
+
+namespace detail {
+
+void check_failed(const char* condition, const char* file, int line) {
+  throw Error({.code = ErrorCode::internal,
+               .operation = "internal check",
+               .got = std::string("`") + condition + "` false at " + file + ":" + std::to_string(line),
+               .wanted = "true",
+               .remedy = "this is a bug in faro; please report it with the command"});
+}
+
+}  // namespace detail
+}  // namespace faro

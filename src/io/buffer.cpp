@@ -1,0 +1,74 @@
+#include "faro/io/buffer.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "faro/error.hpp"
+
+namespace faro::io {
+namespace {
+
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+void touch(std::byte* data, std::uint64_t bytes, std::uint64_t page_bytes) {
+  const auto pages = static_cast<std::int64_t>((bytes + page_bytes - 1) / page_bytes);
+#pragma omp parallel for schedule(static) if (pages > 64)
+  for (std::int64_t page = 0; page < pages; ++page) {
+    *static_cast<volatile std::byte*>(data + static_cast<std::uint64_t>(page) * page_bytes) = std::byte{0};
+  }
+}
+
+// The first number in `file` after `key`, or `otherwise`.
+std::uint64_t number_in(const char* file, const std::string& key, std::uint64_t otherwise) {
+  std::ifstream stream(file);
+  for (std::string word; !key.empty() && stream >> word && word != key;) {
+  }
+  std::uint64_t value = 0;
+  return stream >> value ? value : otherwise;
+}
+
+}  // namespace
+
+Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
+  const auto base_page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  if (bytes <= (std::uint64_t{1} << 62)) {
+    mapping_bytes_ = round_up(std::max<std::uint64_t>(bytes, 1), kHugePageBytes) + kHugePageBytes;
+    mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (mapping_ == nullptr || mapping_ == MAP_FAILED) {
+    throw Error({.code = ErrorCode::value,
+                 .operation = "allocate",
+                 .got = std::to_string(bytes) + " bytes",
+                 .wanted = "at most the " + std::to_string(available_memory_bytes()) + " bytes available",
+                 .remedy = {}});
+  }
+  auto* const start = static_cast<std::byte*>(mapping_);
+  const auto misaligned = reinterpret_cast<std::uintptr_t>(start) % kHugePageBytes;
+  data_ = start + (misaligned == 0 ? 0 : kHugePageBytes - misaligned);
+  // Advice only: where it is not followed the pages are small, and everything else is the same.
+  const bool use_huge = pages == PageKind::huge && bytes >= kHugePageBytes;
+  madvise(data_, round_up(bytes, base_page_bytes), use_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  touch(data_, bytes, base_page_bytes);
+}
+
+Buffer::~Buffer() { munmap(mapping_, mapping_bytes_); }
+
+std::uint64_t available_memory_bytes() {
+  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;
+  const std::uint64_t available_kib = number_in("/proc/meminfo", "MemAvailable:", kUnknown >> 10);
+  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", kUnknown);
+  const std::uint64_t used = limit == kUnknown ? 0 : number_in("/sys/fs/cgroup/memory.current", "", 0);
+  return std::min(available_kib << 10, limit - std::min(used, limit));
+}
+
+}  // namespace faro::io

@@ -1,0 +1,197 @@
+#include "io/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "faro/error.hpp"
+#include "faro/io/npy.hpp"
+
+namespace faro::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{8} << 20;  // of one write(2)
+constexpr mode_t kMode = 0666;                                 // less the umask
+constexpr mode_t kPermissionBits = 07777;
+
+// The temporary names that a signal handler would have to remove. Lock-free, since a handler may read at any moment;
+// outputs beyond the table's size are only removed by their destructors.
+std::array<std::atomic<char*>, 16> uncommitted{};
+
+void remember(const fs::path& path) {
+  char* const copy = strdup(path.c_str());
+  for (auto& slot : uncommitted) {
+    char* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, copy)) return;
+  }
+  std::free(copy);
+}
+
+void forget(const fs::path& path) {
+  for (auto& slot : uncommitted) {
+    char* const kept = slot.load();
+    if (kept == nullptr || path != kept) continue;
+    slot.store(nullptr);
+    std::free(kept);
+    return;
+  }
+}
+
+fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
+  while (bytes > 0) {
+    const ssize_t written = pwrite(descriptor, data, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    data += written;
+    bytes -= static_cast<std::uint64_t>(written);
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void Descriptor::reset(int value) {
+  close();
+  value_ = value;
+}
+
+int Descriptor::close() {
+  const int error = value_ >= 0 && ::close(value_) != 0 ? errno : 0;
+  value_ = -1;
+  return error;
+}
+
+OutputFile::OutputFile(const fs::path& path) : path_(path) {
+  std::error_code ignored;
+  if (fs::is_symlink(path, ignored)) path_ = fs::weakly_canonical(path, ignored);
+  struct stat existing {};
+  const bool exists = stat(path_.c_str(), &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode)) refuse(S_ISDIR(existing.st_mode) ? EISDIR : EINVAL, "a regular file");
+  if (exists && access(path_.c_str(), W_OK) != 0) refuse(errno, "a file that may be replaced");
+  if (path_.filename().empty()) refuse(EISDIR, "the name of a file");
+
+  descriptor_.reset(open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  // A nameless file gets its name through /proc; find out now whether that will work.
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.get());
+  if (!descriptor_.is_open() || access(link.c_str(), R_OK) != 0) open_named();
+  if (exists) {
+    // Fails where the file is another user's; the new one is then ours, as any newly made file.
+    [[maybe_unused]] const int result = fchmod(descriptor_.get(), existing.st_mode & kPermissionBits);
+  }
+}
+
+OutputFile::~OutputFile() {
+  descriptor_.close();
+  forget_temporary_name();
+}
+
+void OutputFile::choose_temporary_name() {
+  static std::atomic<unsigned> counter{0};
+  const std::string name = ".faro-" + std::to_string(getpid()) + "-" + std::to_string(counter.fetch_add(1));
+  temporary_ = directory_of(path_) / name;
+  remember(temporary_);
+}
+
+void OutputFile::forget_temporary_name() {
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget(temporary_);
+  temporary_.clear();
+}
+
+void OutputFile::open_named() {
+  choose_temporary_name();
+  unlink(temporary_.c_str());  // left by a killed process that had our number
+  descriptor_.reset(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
+  if (descriptor_.is_open()) return;
+  const int error = errno;
+  forget(temporary_);
+  temporary_.clear();
+  refuse(error, "a directory that can be written to");
+}
+
+bool OutputFile::reserve(std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  const std::string wanted = "room for " + std::to_string(bytes) + " bytes";
+  if (bytes > (std::uint64_t{1} << 62)) refuse(EFBIG, wanted);
+  int error = 0;
+  do {
+    error = fallocate(descriptor(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  if (error == 0) return true;
+  if (error != EOPNOTSUPP && error != ENOSYS) refuse(error, wanted);
+  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) refuse(errno, wanted);
+  struct statvfs space {};
+  if (fstatvfs(descriptor(), &space) == 0 && space.f_bavail * std::uint64_t{space.f_frsize} < bytes) {
+    refuse(ENOSPC, wanted);
+  }
+  return false;
+}
+
+void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset) {
+  const auto pieces = static_cast<std::int64_t>((data.size() + kPieceBytes - 1) / kPieceBytes);
+  std::atomic<int> error{0};
+  // All threads write: copying into the page cache is bound by a core's speed.
+#pragma omp parallel for schedule(dynamic) if (pieces > 1)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    if (error.load(std::memory_order_relaxed) != 0) continue;
+    const std::uint64_t begin = static_cast<std::uint64_t>(piece) * kPieceBytes;
+    const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, data.size() - begin);
+    const int result = pwrite_all(descriptor(), data.data() + begin, bytes, offset + begin);
+    if (result != 0) error.store(result, std::memory_order_relaxed);
+  }
+  if (error.load() != 0) refuse(error.load(), "room for " + std::to_string(data.size()) + " bytes");
+}
+
+void OutputFile::commit() {
+  if (temporary_.empty()) {
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor());
+    choose_temporary_name();
+    unlink(temporary_.c_str());
+    if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      refuse(errno, "a directory that can be written to");
+    }
+  }
+  if (const int error = descriptor_.close(); error != 0) refuse(error, "a file that can be written to");
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse(errno, "a path that a file can be renamed to");
+  forget(temporary_);
+  temporary_.clear();
+}
+
+void OutputFile::refuse(int error, const std::string& wanted) const {
+  throw Error({.code = ErrorCode::file,
+               .operation = "write `" + path_.string() + "`",
+               .got = std::generic_category().message(error),
+               .wanted = wanted,
+               .remedy = {}});
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  OutputFile file(path);
+  file.reserve(content.size());
+  file.write(std::as_bytes(std::span(content.data(), content.size())), 0);
+  file.commit();
+}
+
+void remove_uncommitted() noexcept {
+  for (auto& slot : uncommitted) {
+    if (const char* const path = slot.load()) unlink(path);
+  }
+}
+
+}  // namespace faro::io

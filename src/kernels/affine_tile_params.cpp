@@ -1,0 +1,116 @@
+#include "faro/kernels/affine_tile_params.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "faro/error.hpp"
+
+namespace faro::kernels {
+namespace {
+
+using f2::Subspace;
+using f2::Word;
+using machine::log2_exact;
+
+std::string text(const AffineTileShape& shape) {
+  return "shape of " + std::to_string(shape.element_bytes()) +
+         "-byte elements, s = " + std::to_string(shape.segment_bits) +
+         ", r = " + std::to_string(shape.row_bits) + ", v = " + std::to_string(shape.vector_bits) + ", " +
+         std::to_string(shape.threads()) + " threads";
+}
+
+std::string text(const layout::Tile& tile) {
+  return "tile of n = " + std::to_string(tile.index_bits) + ", s = " + std::to_string(tile.segment_bits) +
+         ", r = " + std::to_string(tile.row_bits);
+}
+
+void require_batch(const char* operation, std::uint64_t batch, int index_bits) {
+  if (batch == 0) throw Error({ErrorCode::value, operation, "a batch of 0", "at least one array", ""});
+  if (index_bits > kMaxBlockBits) {
+    throw Error({ErrorCode::unsupported, operation, std::to_string(index_bits) + " index bits",
+                 "at most " + std::to_string(kMaxBlockBits), ""});
+  }
+  constexpr int max_total_bits = 63;
+  if (batch > std::uint64_t{1} << (max_total_bits - index_bits)) {
+    throw Error({ErrorCode::unsupported, operation, "a batch of " + std::to_string(batch),
+                 "at most 2^63 elements in all", "split the batch"});
+  }
+}
+
+Subspace unit_span(int dimension, int first, int end) {
+  Subspace span(dimension);
+  for (int i = first; i < std::min(end, dimension); ++i) span.insert(f2::unit(i));
+  return span;
+}
+
+}  // namespace
+
+bool fits(const layout::Tile& tile, const AffineTileShape& shape) {
+  return is_valid(shape) && tile.segment_bits == shape.segment_bits && tile.row_bits == shape.row_bits &&
+         tile.index_bits <= kMaxBlockBits;
+}
+
+SharedPhases shared_phases(const layout::Tile& tile, const AffineTileShape& shape,
+                           const machine::MemoryGeometry& geometry) {
+  const int m = tile.tile_bits();
+  // The lanes of a phase are consecutive threads, and these are consecutive vectors on either side.
+  const auto vectors_end = [&](int access_bytes) {
+    return shape.vector_bits +
+           std::min(shape.thread_bits, log2_exact(geometry.lanes_per_phase(access_bytes)));
+  };
+  const auto inverse = tile.local.inverse();
+  FARO_CHECK(inverse.has_value());
+  const Subspace lanes = unit_span(m, shape.vector_bits, vectors_end(shape.element_bytes()));
+  return {unit_span(m, 0, vectors_end(shape.vector_bytes())), f2::image(*inverse, lanes)};
+}
+
+layout::Xor make_tile_layout(const layout::Tile& tile, const AffineTileShape& shape,
+                             const machine::MemoryGeometry& geometry) {
+  SharedPhases phases = shared_phases(tile, shape, geometry);
+  return layout::make_xor(
+      {tile.tile_bits(), shape.width_bits, std::move(phases.write), std::move(phases.read), geometry});
+}
+
+AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
+                                         std::uint64_t batch, const machine::MemoryGeometry& geometry) {
+  constexpr const char* operation = "fit the tile kernel";
+  if (!fits(tile, shape)) {
+    throw Error({ErrorCode::unsupported, operation, text(tile), "what fits the " + text(shape),
+                 "choose a shape with the tile's s and r, or give the tile more rows"});
+  }
+  require_batch(operation, batch, tile.index_bits);
+
+  AffineTileParams params{};
+  std::copy(tile.block_sources.begin(), tile.block_sources.end(), params.block_source);
+  std::copy(tile.block_targets.begin(), tile.block_targets.end(), params.block_target);
+  std::copy(tile.source_rows.begin(), tile.source_rows.end(), params.source_row);
+  std::copy(tile.target_rows.begin(), tile.target_rows.end(), params.target_row);
+  params.complement = tile.complement;
+  params.batch = batch;
+  params.index_bits = tile.index_bits;
+  params.block_bits = tile.block_bits();
+
+  const layout::Xor layout = make_tile_layout(tile, shape, geometry);
+  const auto inverse = tile.local.inverse();
+  FARO_CHECK(inverse.has_value());
+  for (int i = 0; i < tile.tile_bits(); ++i) {
+    params.swizzle[i] = layout.mask_of_bit(i);
+    params.read_address[i] = layout(static_cast<std::uint32_t>(inverse->column(i)));
+  }
+  return params;
+}
+
+AffineNaiveParams make_affine_naive_params(const Affine& map, std::uint64_t batch, int thread_bits) {
+  constexpr const char* operation = "fit the naive kernel";
+  require_batch(operation, batch, map.bits());
+  FARO_CHECK(thread_bits >= 0 && thread_bits <= kMaxThreadBits);
+  AffineNaiveParams params{};
+  for (int j = 0; j < map.bits(); ++j) params.column[j] = map.matrix().column(j);
+  params.complement = map.complement();
+  params.batch = batch;
+  params.index_bits = map.bits();
+  params.thread_bits = thread_bits;
+  return params;
+}
+
+}  // namespace faro::kernels

@@ -1,0 +1,191 @@
+#include "faro/machine/counting_memory.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "faro/error.hpp"
+
+namespace faro::machine {
+CountingMemory::CountingMemory(const Options& options)
+    : options_(options),
+      shared_(options.shared_bytes),
+      shared_bytes_(options.shared_bytes, SharedByte{0, 0}),
+      words_in_bank_(static_cast<std::size_t>(options.geometry.banks)) {}
+
+void CountingMemory::add_input(std::span<const std::byte> bytes) {
+  buffers_.push_back({bytes.data(), nullptr, bytes.size(), {}});
+}
+
+void CountingMemory::add_output(std::span<std::byte> bytes) {
+  buffers_.push_back({nullptr, bytes.data(), bytes.size(), std::vector<std::uint8_t>(bytes.size())});
+}
+
+bool CountingMemory::output_complete() const {
+  return std::all_of(buffers_.begin(), buffers_.end(), [](const Buffer& b) {
+    return std::all_of(b.stored.begin(), b.stored.end(), [](std::uint8_t stored) { return stored != 0; });
+  });
+}
+
+void CountingMemory::begin_block(std::uint64_t block) {
+  block_ = block;
+  first_phase_of_block_ = phase_ + 1;
+}
+
+void CountingMemory::begin_thread(std::uint32_t thread) {
+  thread_ = thread;
+  lane_begin_.push_back(log_.size());
+}
+
+void CountingMemory::fail(const char* what, std::uint64_t address, int bytes) const {
+  throw Error({ErrorCode::internal, "run a kernel on the counting memory",
+               std::string(what) + " at byte " + std::to_string(address) + ", " + std::to_string(bytes) +
+                   " bytes, by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
+               "accesses that are in bounds, aligned, ordered by barriers and uniform in a warp",
+               "please report it with the problem's text"});
+}
+
+void CountingMemory::log(Kind kind, int buffer, std::uint64_t address, int bytes) {
+  const auto warp_size = static_cast<std::uint32_t>(options_.geometry.warp_size);
+  log_.push_back({address, kind, static_cast<std::uint8_t>(bytes), static_cast<std::int16_t>(buffer),
+                  static_cast<std::int32_t>(thread_ % warp_size)});
+}
+
+CountingMemory::Buffer& CountingMemory::buffer_for(int buffer, std::uint64_t offset, int bytes,
+                                                   const char* what) {
+  const auto index = static_cast<std::size_t>(buffer);
+  if (buffer < 0 || index >= buffers_.size()) fail("no such buffer", offset, bytes);
+  const auto length = static_cast<std::uint64_t>(bytes);
+  Buffer& b = buffers_[index];
+  if (offset % length != 0) fail("misaligned access", offset, bytes);
+  if (offset >= b.size || b.size - offset < length) fail(what, offset, bytes);
+  return b;
+}
+
+const std::byte* CountingMemory::global_load(int buffer, std::uint64_t offset, int bytes) {
+  const Buffer& b = buffer_for(buffer, offset, bytes, "global load out of bounds");
+  if (b.input == nullptr) fail("load from an output", offset, bytes);
+  log(Kind::global_load, buffer, offset, bytes);
+  return b.input + offset;
+}
+
+std::byte* CountingMemory::global_store(int buffer, std::uint64_t offset, int bytes) {
+  Buffer& b = buffer_for(buffer, offset, bytes, "global store out of bounds");
+  if (b.output == nullptr) fail("store to an input", offset, bytes);
+  const auto first = b.stored.begin() + static_cast<std::ptrdiff_t>(offset);
+  if (std::any_of(first, first + bytes, [](std::uint8_t stored) { return stored != 0; })) {
+    fail("second store to a byte of output", offset, bytes);
+  }
+  std::fill(first, first + bytes, std::uint8_t{1});
+  log(Kind::global_store, buffer, offset, bytes);
+  return b.output + offset;
+}
+
+const std::byte* CountingMemory::shared_load(std::uint32_t address, int bytes) {
+  const auto length = static_cast<std::size_t>(bytes);
+  if (address % length != 0) fail("misaligned shared load", address, bytes);
+  if (address >= shared_.size() || shared_.size() - address < length)
+    fail("shared load out of bounds", address, bytes);
+  for (std::size_t i = address; i < address + length; ++i) {
+    const SharedByte& byte = shared_bytes_[i];
+    if (byte.phase < first_phase_of_block_) fail("shared load of bytes never stored", address, bytes);
+    if (byte.phase == phase_ && byte.thread != thread_)
+      fail("shared load races with a store", address, bytes);
+  }
+  log(Kind::shared_load, -1, address, bytes);
+  return shared_.data() + address;
+}
+
+std::byte* CountingMemory::shared_store(std::uint32_t address, int bytes) {
+  const auto length = static_cast<std::size_t>(bytes);
+  if (address % length != 0) fail("misaligned shared store", address, bytes);
+  if (address >= shared_.size() || shared_.size() - address < length)
+    fail("shared store out of bounds", address, bytes);
+  for (std::size_t i = address; i < address + length; ++i) {
+    SharedByte& byte = shared_bytes_[i];
+    if (byte.phase == phase_ && byte.thread != thread_)
+      fail("two threads store to one shared byte", address, bytes);
+    byte = {phase_, thread_};
+  }
+  log(Kind::shared_store, -1, address, bytes);
+  return shared_.data() + address;
+}
+
+void CountingMemory::end_warp() {
+  lane_begin_.push_back(log_.size());
+  const std::size_t lanes = lane_begin_.size() - 1;
+  std::size_t longest = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    longest = std::max(longest, lane_begin_[lane + 1] - lane_begin_[lane]);
+  }
+  for (std::size_t k = 0; k < longest; ++k) {
+    request_.clear();
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::size_t at = lane_begin_[lane] + k;
+      if (at < lane_begin_[lane + 1]) request_.push_back(log_[at]);
+    }
+    count_request(request_);
+  }
+  log_.clear();
+  lane_begin_.clear();
+}
+
+void CountingMemory::count_request(std::span<const Access> lanes) {
+  const Access& first = lanes.front();
+  for (const Access& a : lanes) {
+    if (a.kind != first.kind || a.bytes != first.bytes || a.buffer != first.buffer) {
+      fail("lanes of a warp disagree on the kind of access", a.address, a.bytes);
+    }
+  }
+  switch (first.kind) {
+    case Kind::global_load:
+      return count_global(lanes, counts_.global_loads);
+    case Kind::global_store:
+      return count_global(lanes, counts_.global_stores);
+    case Kind::shared_load:
+      return count_shared(lanes, counts_.shared_loads);
+    case Kind::shared_store:
+      return count_shared(lanes, counts_.shared_stores);
+  }
+}
+
+std::uint64_t CountingMemory::distinct_units(std::span<const Access> lanes, int unit_bytes) {
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
+  units_.clear();
+  for (const Access& a : lanes) {
+    for (std::uint64_t u = a.address / unit; u * unit < a.address + a.bytes; ++u) units_.push_back(u);
+  }
+  if (!std::is_sorted(units_.begin(), units_.end())) std::sort(units_.begin(), units_.end());
+  units_.erase(std::unique(units_.begin(), units_.end()), units_.end());
+  return units_.size();
+}
+
+void CountingMemory::count_global(std::span<const Access> lanes, GlobalCounts& counts) {
+  counts.requests += 1;
+  counts.bytes += lanes.size() * lanes.front().bytes;
+  counts.sectors += distinct_units(lanes, options_.geometry.sector_bytes);
+  counts.lines += distinct_units(lanes, options_.geometry.line_bytes);
+}
+
+void CountingMemory::count_shared(std::span<const Access> lanes, SharedCounts& counts) {
+  counts.requests += 1;
+  counts.bytes += lanes.size() * lanes.front().bytes;
+  const int lanes_per_phase = options_.geometry.lanes_per_phase(lanes.front().bytes);
+  for (auto first = lanes.begin(); first != lanes.end();) {
+    const int phase = first->lane / lanes_per_phase;
+    const auto last =
+        std::find_if(first, lanes.end(), [&](const Access& a) { return a.lane / lanes_per_phase != phase; });
+    counts.add_phase(congestion({first, last}));
+    first = last;
+  }
+}
+
+int CountingMemory::congestion(std::span<const Access> lanes) {
+  distinct_units(lanes, options_.geometry.bank_bytes);
+  std::fill(words_in_bank_.begin(), words_in_bank_.end(), 0);
+  int worst = 0;
+  for (const std::uint64_t word : units_)
+    worst = std::max(worst, ++words_in_bank_[word % words_in_bank_.size()]);
+  return worst;
+}
+
+}  // namespace faro::machine

@@ -1,0 +1,86 @@
+#include "faro/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace faro {
+namespace {
+
+double milliseconds_of(const std::function<void()>& run, int calls) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int call = 0; call < calls; ++call) run();
+  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
+
+struct Contestant {
+  const std::function<void()>* run = nullptr;
+  int calls_per_sample = 1;
+  double spent_ms = 0;
+  std::vector<double> samples_ms;
+};
+
+// Also the warming call. Doubling finds the calls of a sample without trusting one short, cold measurement.
+Contestant prepare(const std::function<void()>& run, const MeasureOptions& options) {
+  constexpr int kMostCalls = 1 << 20;
+  Contestant contestant{.run = &run, .samples_ms = {}};
+  double elapsed_ms = milliseconds_of(run, 1);
+  while (elapsed_ms < options.min_sample_ms && contestant.calls_per_sample < kMostCalls) {
+    contestant.calls_per_sample *= 2;
+    elapsed_ms = milliseconds_of(run, contestant.calls_per_sample);
+  }
+  return contestant;
+}
+
+void take_sample(Contestant& contestant) {
+  const double elapsed_ms = milliseconds_of(*contestant.run, contestant.calls_per_sample);
+  contestant.spent_ms += elapsed_ms;
+  contestant.samples_ms.push_back(elapsed_ms / contestant.calls_per_sample);
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  if (values.empty()) return 0;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+Timing summarise(std::span<const double> milliseconds) {
+  Timing timing{.median_ms = median(milliseconds), .samples = static_cast<int>(milliseconds.size())};
+  std::vector<double> deviations;
+  deviations.reserve(milliseconds.size());
+  for (const double value : milliseconds) deviations.push_back(std::abs(value - timing.median_ms));
+  timing.mad_ms = median(deviations);
+  return timing;
+}
+
+std::vector<Timing> measure_alternating(std::span<const std::function<void()>> contestants,
+                                        const MeasureOptions& options) {
+  std::vector<Contestant> states;
+  states.reserve(contestants.size());
+  for (const auto& run : contestants) states.push_back(prepare(run, options));
+
+  const double share_ms = options.budget_ms / static_cast<double>(std::max<std::size_t>(contestants.size(), 1));
+  const auto wants_more = [&](const Contestant& contestant) {
+    const int samples = static_cast<int>(contestant.samples_ms.size());
+    return samples < options.min_samples || (contestant.spent_ms < share_ms && samples < options.max_samples);
+  };
+  for (bool any = true; any;) {
+    any = false;
+    for (Contestant& contestant : states) {
+      if (!wants_more(contestant)) continue;
+      take_sample(contestant);
+      any = true;
+    }
+  }
+  std::vector<Timing> timings;
+  timings.reserve(states.size());
+  for (const Contestant& contestant : states) timings.push_back(summarise(contestant.samples_ms));
+  return timings;
+}
+
+}  // namespace faro

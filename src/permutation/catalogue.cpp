@@ -1,0 +1,307 @@
+#include "faro/permutation/catalogue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "circuit.hpp"
+#include "faro/permutation/maps.hpp"
+#include "faro/suggest.hpp"
+#include "parser.hpp"
+
+namespace faro {
+namespace {
+
+using detail::SpecReader;
+
+[[noreturn]] void wrong_count(const SpecReader& r, std::size_t got, int n, const std::string& things) {
+  r.fail(ErrorCode::spec, (got > 64 ? "more than 64" : std::to_string(got)) + " " + things,
+         std::to_string(n) + " " + things + ", one for each bit");
+}
+
+Affine read_bits(SpecReader& r) {
+  const int n = r.bits();
+  r.semicolon();
+  const std::vector<std::uint64_t> positions = r.numbers();
+  if (positions.size() != static_cast<std::size_t>(n)) wrong_count(r, positions.size(), n, "positions");
+  std::vector<int> to;
+  for (const std::uint64_t position : positions) {
+    if (position >= static_cast<std::uint64_t>(n)) {
+      r.fail(ErrorCode::value, "position " + std::to_string(position),
+             "each of 0.." + std::to_string(n - 1) + " exactly once");
+    }
+    to.push_back(static_cast<int>(position));
+  }
+  return maps::permute_bits(to);
+}
+
+Affine read_affine(SpecReader& r) {
+  const int n = r.bits();
+  r.semicolon();
+  const std::vector<std::uint64_t> columns = r.numbers();
+  if (columns.size() != static_cast<std::size_t>(n)) wrong_count(r, columns.size(), n, "columns");
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if ((columns[j] & ~f2::low_mask(n)) == 0) continue;
+    r.fail(
+        ErrorCode::value,
+        "column " + std::to_string(j) + " with bit " + std::to_string(f2::leading_bit(columns[j])) + " set",
+        "bits below n = " + std::to_string(n));
+  }
+  r.semicolon();
+  return Affine(f2::Matrix::from_columns(n, columns), r.number("the complement"));
+}
+
+template <Affine (*Map)(int, std::uint64_t)>
+Affine read_seeded(SpecReader& r) {
+  const int n = r.bits();
+  r.comma();
+  return Map(n, r.number("the seed"));
+}
+
+// Pictures are bit_picture() of the example, written out here to be read beside it; a test compares them.
+constexpr std::array kCatalogue{
+    MapEntry{.name = "identity",
+             .syntax = "identity(n)",
+             .meaning = "every element stays where it is",
+             .picture = "y3  y2  y1  y0\nx3  x2  x1  x0",
+             .example = "identity(4)",
+             .command = "faro explain 'identity(20)'",
+             .of_bits = maps::identity},
+    MapEntry{.name = "bit_reversal",
+             .syntax = "bit_reversal(n)",
+             .meaning = "bit i goes to bit n - 1 - i, as a fast Fourier transform wants it",
+             .picture = "y3  y2  y1  y0\nx0  x1  x2  x3",
+             .example = "bit_reversal(4)",
+             .command = "faro explain 'bit_reversal(20)'",
+             .of_bits = maps::bit_reversal},
+    MapEntry{.name = "reverse",
+             .syntax = "reverse(n)",
+             .meaning = "x goes to 2^n - 1 - x: the array backwards",
+             .picture = "y3   y2   y1   y0\n~x3  ~x2  ~x1  ~x0",
+             .example = "reverse(4)",
+             .command = "faro explain 'reverse(20)'",
+             .of_bits = maps::reverse},
+    MapEntry{.name = "xor",
+             .syntax = "xor(n, mask)",
+             .meaning = "x goes to x ^ mask",
+             .picture = "y3   y2  y1   y0\n~x3  x2  ~x1  x0",
+             .example = "xor(4, 0xa)",
+             .command = "faro explain 'xor(20, 0x80000)'",
+             .read =
+                 [](SpecReader& r) {
+                   const int n = r.bits();
+                   r.comma();
+                   return maps::xor_mask(n, r.number("the mask"));
+                 }},
+    MapEntry{.name = "rotate_bits",
+             .syntax = "rotate_bits(n, k)",
+             .meaning = "bit i goes to bit (i + k) mod n; k may be negative",
+             .picture = "y3  y2  y1  y0\nx0  x3  x2  x1",
+             .example = "rotate_bits(4, -1)",
+             .command = "faro explain 'rotate_bits(20, 7)'",
+             .read =
+                 [](SpecReader& r) {
+                   const int n = r.bits();
+                   r.comma();
+                   return maps::rotate_bits(n, r.integer("the distance k"));
+                 }},
+    MapEntry{
+        .name = "shuffle",
+        .syntax = "shuffle(n)",
+        .meaning = "rotate_bits(n, 1): the perfect shuffle, which takes cards from the two halves in turn",
+        .picture = "y3  y2  y1  y0\nx2  x1  x0  x3",
+        .example = "shuffle(4)",
+        .command = "faro explain 'shuffle(20)'",
+        .of_bits = maps::shuffle},
+    MapEntry{.name = "swap_bits",
+             .syntax = "swap_bits(n, i, j)",
+             .meaning = "bits i and j change places",
+             .picture = "y3  y2  y1  y0\nx0  x2  x1  x3",
+             .example = "swap_bits(4, 0, 3)",
+             .command = "faro explain 'swap_bits(20, 0, 19)'",
+             .read =
+                 [](SpecReader& r) {
+                   const int n = r.bits();
+                   r.comma();
+                   const int i = r.small_number("the bit i");
+                   r.comma();
+                   return maps::swap_bits(n, i, r.small_number("the bit j"));
+                 }},
+    MapEntry{.name = "bits",
+             .syntax = "bits(n; p0 p1 ...)",
+             .meaning = "bit i goes to bit p_i: any permutation of the bits",
+             .picture = "y3  y2  y1  y0\nx2  x0  x3  x1",
+             .example = "bits(4; 2 0 3 1)",
+             .command = "faro explain 'bits(6; 2 0 5 1 4 3)'",
+             .read = read_bits},
+    MapEntry{.name = "gray",
+             .syntax = "gray(n)",
+             .meaning = "x goes to x ^ (x >> 1), its Gray code",
+             .picture = "y3  y2     y1     y0\nx3  x2^x3  x1^x2  x0^x1",
+             .example = "gray(4)",
+             .command = "faro explain 'gray(20)'",
+             .of_bits = maps::gray},
+    MapEntry{.name = "transpose",
+             .syntax = "transpose(rows, columns)",
+             .meaning = "row-major rows x columns becomes columns x rows; both powers of two",
+             .picture = "y3  y2  y1  y0\nx2  x1  x0  x3",
+             .example = "transpose(2, 8)",
+             .command = "faro explain 'transpose(4096, 1024)'",
+             .read =
+                 [](SpecReader& r) {
+                   const std::uint64_t rows = r.number("the number of rows");
+                   r.comma();
+                   return maps::transpose(rows, r.number("the number of columns"));
+                 }},
+    MapEntry{.name = "morton",
+             .syntax = "morton(d, b)",
+             .meaning = "a row-major array of d axes of 2^b elements becomes Morton (Z) order",
+             .picture = "y3  y2  y1  y0\nx3  x1  x2  x0",
+             .example = "morton(2, 2)",
+             .command = "faro explain 'morton(3, 7)'",
+             .read =
+                 [](SpecReader& r) {
+                   const int d = r.small_number("the number of axes d");
+                   r.comma();
+                   return maps::morton(d, r.small_number("the bits of an axis b"));
+                 }},
+    MapEntry{
+        .name = "parm",
+        .syntax = "parm(n, mask)",
+        .meaning = "elements with even parity of x & mask to the low half, odd to the high half, in order",
+        .picture = "y3     y2  y1  y0\nx0^x1  x3  x2  x1",
+        .example = "parm(4, 0x3)",
+        .command = "faro explain 'parm(20, 0x11)'",
+        .read =
+            [](SpecReader& r) {
+              const int n = r.bits();
+              r.comma();
+              return maps::parm(n, r.number("the mask"));
+            }},
+    MapEntry{.name = "affine",
+             .syntax = "affine(n; c0 c1 ...; complement)",
+             .meaning = "x goes to the sum of the columns c_j over its set bits j, plus the complement",
+             .picture = "y3  y2     y1   y0\nx0  x1^x2  ~x2  x3",
+             .example = "affine(4; 0x8 0x4 0x6 0x1; 0x2)",
+             .command = "faro explain 'affine(4; 0x8 0x4 0x6 0x1; 0x2)'",
+             .read = read_affine},
+    MapEntry{.name = "random_bp",
+             .syntax = "random_bp(n, seed)",
+             .meaning = "a random permutation of the bits, the same on every machine",
+             .picture = "y3  y2  y1  y0\nx2  x0  x3  x1",
+             .example = "random_bp(4, 1)",
+             .command = "faro explain 'random_bp(20, 1)'",
+             .read = read_seeded<maps::random_bp>},
+    MapEntry{.name = "random_bpc",
+             .syntax = "random_bpc(n, seed)",
+             .meaning = "random_bp with a random complement",
+             .picture = "y3   y2  y1   y0\n~x2  x0  ~x3  ~x1",
+             .example = "random_bpc(4, 1)",
+             .command = "faro explain 'random_bpc(20, 1)'",
+             .read = read_seeded<maps::random_bpc>},
+    MapEntry{.name = "random_bmmc",
+             .syntax = "random_bmmc(n, seed)",
+             .meaning = "a random invertible matrix with a random complement",
+             .picture = "y3      y2     y1        y0\n~x2^x3  x1^x2  x1^x2^x3  ~x0^x1^x3",
+             .example = "random_bmmc(4, 1)",
+             .command = "faro explain 'random_bmmc(20, 1)'",
+             .read = read_seeded<maps::random_bmmc>},
+    MapEntry{.name = "compose",
+             .syntax = "compose(f, g)",
+             .meaning = "g, then f: x goes to f(g(x))",
+             .picture = "y3   y2     y1     y0\n~x3  x2^x3  x1^x2  x0^x1",
+             .example = "compose(xor(4, 0x8), gray(4))",
+             .command = "faro explain 'compose(bit_reversal(20), gray(20))'",
+             .read =
+                 [](SpecReader& r) {
+                   const Affine f = r.map();
+                   r.comma();
+                   return compose(f, r.map());
+                 }},
+    MapEntry{.name = "inverse",
+             .syntax = "inverse(f)",
+             .meaning = "f undone: the gather form of f",
+             .picture = "y3  y2     y1        y0\nx3  x2^x3  x1^x2^x3  x0^x1^x2^x3",
+             .example = "inverse(gray(4))",
+             .command = "faro explain 'inverse(gray(20))'",
+             .read = [](SpecReader& r) { return r.map().inverse(); }},
+    MapEntry{.name = "power",
+             .syntax = "power(f, k)",
+             .meaning = "f applied k times; a negative k applies its inverse",
+             .picture = "y3  y2  y1     y0\nx3  x2  x1^x3  x0^x2",
+             .example = "power(gray(4), 2)",
+             .command = "faro explain 'power(gray(20), 3)'",
+             .read =
+                 [](SpecReader& r) {
+                   const Affine f = r.map();
+                   r.comma();
+                   return f.power(r.integer("the exponent k"));
+                 }},
+    MapEntry{.name = "circuit",
+             .syntax = "circuit(n; x 3; cx 0 5; swap 1 2)",
+             .meaning = "gates x, cx (control first), swap and id from left to right; qubit k is bit k",
+             .picture = "y3  y2  y1      y0\nx2  x3  ~x0^x1  ~x0",
+             .example = "circuit(4; x 0; cx 0 1; swap 2 3)",
+             .command = "faro explain 'circuit(20; x 3; cx 0 5; swap 1 2)'",
+             .read = detail::read_circuit},
+    MapEntry{
+        .name = "@file.qasm",
+        .syntax = "@file.qasm",
+        .meaning = "a circuit in OpenQASM 2 or 3: x, cx, swap, id, barrier; qubits in order of declaration",
+        .picture = "OPENQASM 2.0;\nqreg q[4];\nx q[0];\ncx q[0],q[1];\nswap q[2],q[3];",
+        .example = "circuit(4; x 0; cx 0 1; swap 2 3)",
+        .command = "faro explain @circuit.qasm"},
+    MapEntry{.name = "@file.json",
+             .syntax = "@file.json",
+             .meaning = "a matrix by its columns, with an optional complement",
+             .picture = R"({"n": 4, "columns": ["0x8", "0x4", "0x6", "0x1"], "complement": "0x2"})",
+             .example = "affine(4; 0x8 0x4 0x6 0x1; 0x2)",
+             .command = "faro explain @matrix.json"},
+};
+
+// The bits of x that make bit `row` of pi(x): "x0^x1", "~x3".
+std::string sum_of_bits(const Affine& map, int row) {
+  std::string text;
+  for (int j = 0; j < map.bits(); ++j) {
+    if (!map.matrix().at(row, j)) continue;
+    if (!text.empty()) text += '^';
+    text += 'x' + std::to_string(j);
+  }
+  return f2::bit(map.complement(), row) ? '~' + text : text;
+}
+
+}  // namespace
+
+std::span<const MapEntry> catalogue() { return kCatalogue; }
+
+const MapEntry* find_map(std::string_view name) {
+  const auto* const found = std::find_if(kCatalogue.begin(), kCatalogue.end(),
+                                         [name](const MapEntry& entry) { return entry.name == name; });
+  return found == kCatalogue.end() ? nullptr : found;
+}
+
+std::string suggest_map(std::string_view misspelt) {
+  std::vector<std::string_view> names;
+  for (const MapEntry& entry : kCatalogue) {
+    if (!entry.is_file()) names.push_back(entry.name);
+  }
+  const std::string suggestion = did_you_mean(misspelt, names);
+  return suggestion.empty() ? "`faro maps` lists every map" : suggestion;
+}
+
+std::string bit_picture(const Affine& map) {
+  std::string names;
+  std::string sums;
+  for (int row = map.bits() - 1; row >= 0; --row) {
+    names += 'y' + std::to_string(row);
+    sums += sum_of_bits(map, row);
+    if (row == 0) break;
+    const std::size_t width = std::max(names.size(), sums.size()) + 2;
+    names.resize(width, ' ');
+    sums.resize(width, ' ');
+  }
+  return names + "\n" + sums;
+}
+
+}  // namespace faro

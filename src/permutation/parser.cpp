@@ -1,0 +1,153 @@
+#include "parser.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec_file.hpp"
+#include "text.hpp"
+
+namespace faro {
+namespace detail {
+namespace {
+
+// compose(compose(... : far past what anyone writes, far below what the stack holds.
+constexpr int kDeepestNesting = 100;
+
+constexpr std::uint64_t kSmallNumber = 1'000'000'000;
+
+constexpr std::string_view kAnyMap = "a map such as `bit_reversal(20)`";
+
+}  // namespace
+
+Affine SpecReader::whole() {
+  const Affine result = map();
+  if (!cursor_.at_end()) cursor_.fail_here("the end of the text after the map");
+  return result;
+}
+
+Affine SpecReader::map() {
+  if (++depth_ > kDeepestNesting) {
+    cursor_.fail(ErrorCode::spec, "maps nested more than " + std::to_string(kDeepestNesting) + " deep",
+                 "fewer levels", "write the inner map to a file as a matrix and name it with @file.json");
+  }
+  const MapEntry* const outer = std::exchange(entry_, nullptr);
+  const std::size_t start = cursor_.position();
+  const auto result = [&] {
+    if (cursor_.take('@')) return file();
+    const std::string_view name = cursor_.word();
+    if (name.empty()) cursor_.fail_here(std::string(kAnyMap), "`faro maps` lists every map");
+    const MapEntry* const entry = find_map(name);
+    if (entry == nullptr) unknown_name(start);
+    return cursor_.take('(') ? arguments_of(*entry) : bare(*entry);
+  }();
+  entry_ = outer;
+  --depth_;
+  return result;
+}
+
+Affine SpecReader::arguments_of(const MapEntry& entry) {
+  entry_ = &entry;
+  const Affine result = entry.of_bits != nullptr ? entry.of_bits(bits()) : entry.read(*this);
+  entry_ = &entry;
+  sign(')');
+  return result;
+}
+
+Affine SpecReader::bare(const MapEntry& entry) const {
+  const std::string name(entry.name);
+  if (entry.of_bits == nullptr) {
+    cursor_.fail(ErrorCode::spec, "`" + name + "` without arguments", in_quotes(entry.syntax),
+                 "for example " + in_quotes(entry.example));
+  }
+  if (!options_.bare_bits) {
+    cursor_.fail(ErrorCode::spec, "`" + name + "` without its number of index bits", in_quotes(entry.syntax),
+                 "the bare name serves only where an array fixes n");
+  }
+  return entry.of_bits(*options_.bare_bits);
+}
+
+void SpecReader::unknown_name(std::size_t start) const {
+  // Dashes belong to no name, but whoever wrote bit-reversal meant one.
+  const std::string_view left = cursor_.text().substr(start);
+  const auto end = std::find_if_not(left.begin(), left.end(), [](char c) { return is_word(c) || c == '-'; });
+  const std::string_view name = left.substr(0, static_cast<std::size_t>(end - left.begin()));
+  cursor_.fail(ErrorCode::spec,
+               "unknown map " + in_quotes(name, 40) + " at character " + std::to_string(start + 1),
+               std::string(kAnyMap), suggest_map(name));
+}
+
+Affine SpecReader::file() {
+  const std::string_view path = cursor_.path();
+  return read_spec_file(std::string(path));
+}
+
+int SpecReader::bits() {
+  const std::string place = cursor_.here();
+  const std::uint64_t n = number("n (the number of index bits)");
+  if (n > static_cast<std::uint64_t>(f2::kMaxDimension)) {
+    cursor_.fail(ErrorCode::value, "n = " + place, "n in 0..64");
+  }
+  return static_cast<int>(n);
+}
+
+std::uint64_t SpecReader::number(std::string_view what) { return cursor_.number(in_syntax(what)); }
+
+int SpecReader::small_number(std::string_view what) {
+  const std::string place = cursor_.here();
+  const std::uint64_t value = number(what);
+  if (value > kSmallNumber) cursor_.fail(ErrorCode::value, place, std::string(what) + " below 10^9");
+  return static_cast<int>(value);
+}
+
+std::int64_t SpecReader::integer(std::string_view what) {
+  const bool negative = cursor_.take('-');
+  const std::string place = cursor_.here();
+  const std::uint64_t magnitude = number(what);
+  const std::uint64_t largest = (std::uint64_t{1} << 63) - (negative ? 0 : 1);
+  if (magnitude > largest) cursor_.fail(ErrorCode::value, place, std::string(what) + " in -2^63..2^63 - 1");
+  // Negated in unsigned arithmetic, where -2^63 has a magnitude too.
+  return static_cast<std::int64_t>(negative ? std::uint64_t{0} - magnitude : magnitude);
+}
+
+std::vector<std::uint64_t> SpecReader::numbers() {
+  std::vector<std::uint64_t> result;
+  while (is_digit(cursor_.peek())) {
+    // More than any map takes; the reader that counts them says how many it wanted.
+    if (result.size() > static_cast<std::size_t>(f2::kMaxDimension)) break;
+    result.push_back(number("a number"));
+  }
+  if (at(',')) cursor_.fail_here(in_syntax("numbers separated by spaces"));
+  return result;
+}
+
+std::string_view SpecReader::word(std::string_view what) {
+  const std::string_view found = cursor_.word();
+  if (found.empty()) cursor_.fail_here(in_syntax(what));
+  return found;
+}
+
+void SpecReader::sign(char c) {
+  if (!cursor_.take(c)) cursor_.fail_here(in_syntax(in_quotes(std::string_view(&c, 1))));
+}
+
+std::string SpecReader::in_syntax(std::string_view what) const {
+  std::string text(what);
+  if (entry_ != nullptr) text += " as in " + in_quotes(entry_->syntax);
+  return text;
+}
+
+}  // namespace detail
+
+Permutation parse_permutation(std::string_view text, const ParseOptions& options) {
+  try {
+    return detail::SpecReader(text, options).whole();
+  } catch (const Error& error) {
+    // Errors of the grammar and of files say where they are; those of a map's values do not know their text.
+    ErrorReport report = error.report();
+    if (report.operation.starts_with("parse ") || report.operation.starts_with("read ")) throw;
+    report.operation = "parse " + detail::in_quotes(text) + ": " + report.operation;
+    throw Error(report);
+  }
+}
+
+}  // namespace faro

@@ -1,0 +1,64 @@
+// Reads one map by recursive descent; every entry of the catalogue reads its own arguments through this
+// class.
+//
+//     map        = name | name "(" arguments ")" | "@" path
+//     arguments  = what the entry asks for, with the signs that its syntax shows
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cursor.hpp"
+#include "faro/permutation/affine.hpp"
+#include "faro/permutation/catalogue.hpp"
+#include "faro/permutation/permutation.hpp"
+
+namespace faro::detail {
+
+class SpecReader {
+ public:
+  /// `text` must outlive the reader.
+  SpecReader(std::string_view text, const ParseOptions& options) : cursor_(text), options_(options) {}
+
+  /// A map and nothing after it.
+  Affine whole();
+
+  // What the entries' readers are made of. Each reads one thing and fails with the entry's syntax where it is
+  // not there.
+
+  Affine map();
+  int bits();  // n, in 0..64
+  std::uint64_t number(std::string_view what);
+  int small_number(std::string_view what);  // refused past 10^9, where no size or position can be
+  std::int64_t integer(std::string_view what);
+  std::vector<std::uint64_t> numbers();  // none or more, up to the next sign
+  std::string_view word(std::string_view what);
+  void comma() { sign(','); }
+  void semicolon() { sign(';'); }
+  bool take(char c) { return cursor_.take(c); }
+  bool at(char c) { return cursor_.peek() == c; }
+
+  /// "`;` at character 9".
+  std::string here() { return cursor_.here(); }
+
+  [[noreturn]] void fail(ErrorCode code, std::string got, std::string wanted, std::string remedy = {}) const {
+    cursor_.fail(code, std::move(got), std::move(wanted), std::move(remedy));
+  }
+
+ private:
+  Affine file();
+  Affine arguments_of(const MapEntry& entry);
+  Affine bare(const MapEntry& entry) const;
+  [[noreturn]] void unknown_name(std::size_t start) const;
+  void sign(char c);
+  std::string in_syntax(std::string_view what) const;
+
+  Cursor cursor_;
+  ParseOptions options_;
+  const MapEntry* entry_ = nullptr;  // whose arguments are being read
+  int depth_ = 0;
+};
+
+}  // namespace faro::detail

@@ -1,0 +1,87 @@
+#include "qasm_lexer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "text.hpp"
+
+namespace faro::detail {
+namespace {
+
+std::size_t count_while(std::string_view text, bool (*holds)(char)) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
+}
+
+std::size_t lines_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+QasmToken QasmLexer::next() {
+  skip_blanks();
+  if (rest_.empty()) return {.kind = QasmToken::Kind::end, .text = {}, .line = line_};
+  const char first = rest_[0];
+  if (is_word_start(first)) return take(QasmToken::Kind::word, count_while(rest_, is_word));
+  if (is_digit(first)) {
+    return take(QasmToken::Kind::number, count_while(rest_, [](char c) { return is_word(c) || c == '.'; }));
+  }
+  if (first == '"') {
+    const std::size_t end = rest_.find_first_of("\"\n", 1);
+    if (end == std::string_view::npos || rest_[end] == '\n') {
+      fail(ErrorCode::spec, line_, in_quotes(rest_.substr(0, std::min(end, rest_.size())), 40),
+           "a closing \"");
+    }
+    QasmToken token = take(QasmToken::Kind::text, end + 1);
+    token.text = token.text.substr(1, token.text.size() - 2);
+    return token;
+  }
+  const bool known = std::string_view(";,[]{}()=<>+-*/:@!&|^%~").find(first) != std::string_view::npos;
+  // Bytes above 127 are shown together, so that a whole character is.
+  const std::size_t length = std::max<std::size_t>(
+      1, std::min<std::size_t>(
+             8, count_while(rest_, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })));
+  if (!known) fail(ErrorCode::spec, line_, in_quotes(rest_.substr(0, length)), "a statement of OpenQASM");
+  return take(QasmToken::Kind::sign, 1);
+}
+
+void QasmLexer::skip_blanks() {
+  for (;;) {
+    const std::size_t blanks =
+        count_while(rest_, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+    line_ += lines_in(rest_.substr(0, blanks));
+    rest_ = rest_.substr(blanks);
+    if (rest_.starts_with("//")) {
+      rest_ = rest_.substr(std::min(rest_.find('\n'), rest_.size()));
+    } else if (rest_.starts_with("/*")) {
+      const std::size_t end = rest_.find("*/", 2);
+      if (end == std::string_view::npos)
+        fail(ErrorCode::spec, line_, "`/*` without `*/`", "the comment's end");
+      line_ += lines_in(rest_.substr(0, end));
+      rest_ = rest_.substr(end + 2);
+    } else {
+      return;
+    }
+  }
+}
+
+QasmToken QasmLexer::take(QasmToken::Kind kind, std::size_t length) {
+  const QasmToken token{.kind = kind, .text = rest_.substr(0, length), .line = line_};
+  rest_ = rest_.substr(length);
+  return token;
+}
+
+void QasmLexer::fail(ErrorCode code, std::size_t line, const std::string& got, std::string wanted,
+                     std::string remedy) const {
+  throw Error({.code = code,
+               .operation = "read " + in_quotes(file_name_, 300),
+               .got = got + " at " + printable(file_name_, 300) + ":" + std::to_string(line),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
+std::string shown(const QasmToken& token) {
+  return token.kind == QasmToken::Kind::end ? "the end of the file" : in_quotes(token.text, 40);
+}
+
+}  // namespace faro::detail

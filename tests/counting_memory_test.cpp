@@ -1,0 +1,198 @@
+// The counting memory against congestion counted by hand (PAPERS.md 004: distinct banks 1, one bank w, one
+// word 1), and against kernels that break each of its rules.
+#include "faro/machine/counting_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "faro/device/memory.hpp"
+#include "faro/error.hpp"
+
+namespace faro::machine {
+namespace {
+
+static_assert(device::Memory<CountingMemory>);
+static_assert(device::Memory<device::DirectMemory>);
+
+using device::Packet;
+using AddressOf = std::function<std::uint32_t(std::uint32_t lane)>;
+
+// A kernel whose threads fill the whole of shared memory and then read one packet each at address(lane).
+template <int bytes>
+SharedCounts read_at(const AddressOf& address, std::uint32_t threads = 32, MemoryGeometry geometry = {}) {
+  constexpr std::uint32_t shared_bytes = 8192;
+  CountingMemory memory({.shared_bytes = shared_bytes, .geometry = geometry});
+  memory.run(
+      {.blocks = 1, .threads = threads},
+      [&](CountingMemory& m, std::uint64_t, std::uint32_t thread) {
+        for (std::uint32_t a = 4 * thread; a < shared_bytes; a += 4 * threads) m.store_shared<4>(a, {});
+      },
+      [&](CountingMemory& m, std::uint64_t, std::uint32_t thread) { m.load_shared<bytes>(address(thread)); });
+  return memory.counts().shared_loads;
+}
+
+std::vector<std::uint64_t> phases(int count, int congestion) {
+  std::vector<std::uint64_t> histogram(static_cast<std::size_t>(congestion) + 1);
+  histogram.back() = static_cast<std::uint64_t>(count);
+  return histogram;
+}
+
+TEST(CountingMemory, WordsOfAWarp) {
+  const auto all_banks = read_at<4>([](auto lane) { return 4 * lane; });
+  EXPECT_EQ(all_banks.phases_by_congestion, phases(1, 1));
+  EXPECT_EQ(all_banks.bytes, 128U);
+
+  const auto one_bank = read_at<4>([](auto lane) { return 128 * lane; });
+  EXPECT_EQ(one_bank.phases_by_congestion, phases(1, 32));
+  EXPECT_EQ(one_bank.wavefronts, 32U);
+
+  EXPECT_EQ(read_at<4>([](auto) { return 64U; }).phases_by_congestion, phases(1, 1));  // one word
+  EXPECT_EQ(read_at<4>([](auto lane) { return 128 * (lane / 2); }).phases_by_congestion, phases(1, 16));
+  EXPECT_EQ(read_at<4>([](auto lane) { return 8 * lane; }).phases_by_congestion, phases(1, 2));  // stride 2
+  EXPECT_EQ(read_at<4>([](auto lane) { return 4 * ((33 * lane) % 1024); }).phases_by_congestion,
+            phases(1, 1));
+}
+
+TEST(CountingMemory, BytesAndHalfWordsShareAWord) {
+  EXPECT_EQ(read_at<1>([](auto lane) { return lane; }).phases_by_congestion, phases(1, 1));
+  EXPECT_EQ(read_at<1>([](auto lane) { return 128 * (lane / 4) + lane % 4; }).phases_by_congestion,
+            phases(1, 8));
+  EXPECT_EQ(read_at<2>([](auto lane) { return 2 * lane; }).phases_by_congestion, phases(1, 1));
+  EXPECT_EQ(read_at<2>([](auto lane) { return 128 * (lane % 2) + 2 * lane; }).phases_by_congestion,
+            phases(1, 2));
+}
+
+TEST(CountingMemory, WideAccessesAreServedInPhases) {
+  EXPECT_EQ(read_at<8>([](auto lane) { return 8 * lane; }).phases_by_congestion, phases(2, 1));
+  EXPECT_EQ(read_at<16>([](auto lane) { return 16 * lane; }).phases_by_congestion, phases(4, 1));
+  // The two halves use the same banks, but not in one phase.
+  EXPECT_EQ(read_at<8>([](auto lane) { return 128 * (lane / 16) + 8 * (lane % 16); }).wavefronts, 2U);
+  EXPECT_EQ(read_at<8>([](auto lane) { return 128 * lane; }).phases_by_congestion, phases(2, 16));
+  EXPECT_EQ(read_at<16>([](auto lane) { return 128 * lane; }).phases_by_congestion, phases(4, 8));
+  // Lanes 0 and 8 collide, but are in different quarters; lanes 0 and 4 are not.
+  EXPECT_EQ(read_at<16>([](auto lane) { return 16 * (lane % 8); }).wavefronts, 4U);
+  EXPECT_EQ(read_at<16>([](auto lane) { return 16 * (lane % 4) + 128 * (lane / 4); }).phases_by_congestion,
+            phases(4, 2));
+}
+
+TEST(CountingMemory, OtherMachines) {
+  const MemoryGeometry four_banks{.warp_size = 4, .banks = 4};
+  EXPECT_EQ(read_at<4>([](auto lane) { return 16 * lane; }, 4, four_banks).phases_by_congestion,
+            phases(1, 4));
+  EXPECT_EQ(read_at<8>([](auto lane) { return 16 * lane; }, 4, four_banks).phases_by_congestion,
+            phases(2, 2));
+  // Work 004, figure 2: warps {7, 5, 15, 0} and {10, 11, 12, 9} on four banks have congestion 2 and 1.
+  const std::uint32_t words[] = {7, 5, 15, 0, 10, 11, 12, 9};
+  const std::vector<std::uint64_t> expected = {0, 1, 1};
+  EXPECT_EQ(read_at<4>([&](auto lane) { return 4 * words[lane]; }, 8, four_banks).phases_by_congestion,
+            expected);
+}
+
+TEST(CountingMemory, PartialWarpsAndStoppedLanes) {
+  EXPECT_EQ(read_at<4>([](auto lane) { return 4 * lane; }, 40).phases_by_congestion, phases(2, 1));
+  // Only odd quarters of the warp stay: their phases are their own.
+  std::vector<std::byte> in(4096);
+  CountingMemory memory({.shared_bytes = 512});
+  memory.run({.blocks = 1, .threads = 32}, [](CountingMemory& m, std::uint64_t, std::uint32_t lane) {
+    if (lane / 8 % 2 == 1) m.store_shared<16>(16 * lane, {});
+  });
+  EXPECT_EQ(memory.counts().shared_stores.phases_by_congestion, phases(2, 1));
+}
+
+TEST(CountingMemory, SectorsAndLines) {
+  std::vector<std::byte> in(8192);
+  std::vector<std::byte> out(8192);
+  CountingMemory memory({});
+  memory.add_input(in);
+  memory.add_output(out);
+  memory.run({.blocks = 1, .threads = 32}, [](CountingMemory& m, std::uint64_t, std::uint32_t lane) {
+    m.load_global<4>(0, 4 * lane);
+    m.load_global<16>(0, 16 * lane);
+    m.load_global<4>(0, 64 * lane);
+    m.load_global<1>(0, 31 + 2 * (lane / 16));
+    m.store_global<8>(1, 256 * (lane / 4) + 8 * (lane % 4), {});
+  });
+  const GlobalCounts& loads = memory.counts().global_loads;
+  EXPECT_EQ(loads.requests, 4U);
+  EXPECT_EQ(loads.sectors, 4U + 16 + 32 + 2);
+  EXPECT_EQ(loads.lines, 1U + 4 + 16 + 1);
+  EXPECT_EQ(loads.bytes, 32U * (4 + 16 + 4 + 1));
+  EXPECT_EQ(memory.counts().global_stores,
+            (GlobalCounts{.requests = 1, .bytes = 256, .sectors = 8, .lines = 8}));
+  EXPECT_FALSE(memory.output_complete());
+}
+
+// Runs one thread function a phase, on two buffers of 64 bytes and 64 bytes of shared memory; returns the
+// complaint.
+template <typename... Phases>
+std::string complaint(Phases... phase) {
+  std::vector<std::byte> in(64);
+  std::vector<std::byte> out(64);
+  CountingMemory memory({.shared_bytes = 64});
+  memory.add_input(in);
+  memory.add_output(out);
+  try {
+    memory.run({.blocks = 2, .threads = 2}, [&](CountingMemory& m, std::uint64_t block,
+                                                std::uint32_t thread) { phase(m, block, thread); }...);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    return error.report().got;
+  }
+  return "";
+}
+
+void nothing(CountingMemory&, std::uint64_t, std::uint32_t) {}
+
+TEST(CountingMemory, RefusesWhatAKernelMustNotDo) {
+  const auto says = [](const std::string& got, const std::string& part) {
+    return got.find(part) != std::string::npos;
+  };
+  EXPECT_EQ(complaint(nothing), "");
+  EXPECT_TRUE(
+      says(complaint([](auto& m, auto, auto) { m.template load_global<4>(0, 64); }), "out of bounds"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template load_global<4>(0, ~std::uint64_t{3}); }),
+                   "bounds"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template load_global<8>(0, 4); }), "misaligned"));
+  EXPECT_TRUE(
+      says(complaint([](auto& m, auto, auto) { m.template load_global<4>(2, 0); }), "no such buffer"));
+  EXPECT_TRUE(
+      says(complaint([](auto& m, auto, auto) { m.template load_global<4>(1, 0); }), "load from an output"));
+  EXPECT_TRUE(
+      says(complaint([](auto& m, auto, auto) { m.template store_global<4>(0, 0, {}); }), "to an input"));
+  EXPECT_TRUE(
+      says(complaint([](auto& m, auto, auto) { m.template store_global<4>(1, 0, {}); }), "second store"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template load_shared<4>(64); }), "out of bounds"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template store_shared<4>(2, {}); }), "misaligned"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template load_shared<4>(0); }), "never stored"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, auto) { m.template store_shared<4>(0, {}); }), "two threads"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, std::uint32_t t) {
+                     if (t == 0)
+                       m.template store_shared<4>(0, {});
+                     else
+                       m.template load_shared<4>(0);
+                   }),
+                   "races"));
+  EXPECT_TRUE(says(complaint([](auto& m, auto, std::uint32_t t) {
+                     if (t == 0)
+                       m.template store_shared<4>(0, {});
+                     else
+                       m.template store_shared<2>(8, {});
+                   }),
+                   "disagree"));
+  // What a block stored is gone for the next one.
+  EXPECT_TRUE(says(complaint(
+                       [](auto& m, std::uint64_t block, std::uint32_t t) {
+                         if (block == 0) m.template store_shared<4>(4 * t, {});
+                       },
+                       [](auto& m, auto, std::uint32_t t) { m.template load_shared<4>(4 * t); }),
+                   "never stored"));
+  // With a barrier between, another thread's bytes may be read.
+  EXPECT_EQ(complaint([](auto& m, auto, std::uint32_t t) { m.template store_shared<4>(4 * t, {}); },
+                      [](auto& m, auto, std::uint32_t t) { m.template load_shared<4>(4 - 4 * t); }),
+            "");
+}
+
+}  // namespace
+}  // namespace faro::machine

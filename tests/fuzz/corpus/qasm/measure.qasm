@@ -1,0 +1,2 @@
+qreg q[2]; creg c[2];
+measure q -> c;

@@ -1,0 +1,12 @@
+// Circuits in OpenQASM.
+#include <cstddef>
+#include <cstdint>
+
+#include "faro/permutation/qasm.hpp"
+#include "round_trip.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  faro::fuzzing::run([&] { return faro::Permutation(faro::parse_qasm(text)); });
+  return 0;
+}

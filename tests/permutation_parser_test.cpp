@@ -1,0 +1,352 @@
+// The text grammar: what it accepts, what it prints, and the error of every bad text.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "faro/permutation/maps.hpp"
+#include "faro/permutation/permutation.hpp"
+
+namespace faro {
+namespace {
+
+using f2::Word;
+
+Affine parsed(std::string_view text, const ParseOptions& options = {}) {
+  return std::get<Affine>(parse_permutation(text, options));
+}
+
+// The error that `text` gives; an internal one where it gives none.
+ErrorReport refusal(std::string_view text, const ParseOptions& options = {}) {
+  try {
+    const std::string accepted = to_text(parse_permutation(text, options));
+    ADD_FAILURE() << text << " was read as " << accepted;
+  } catch (const Error& error) {
+    return error.report();
+  }
+  return {};
+}
+
+// A file that is gone when the test ends.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::string& content)
+      : path_(std::filesystem::temp_directory_path() /
+              (std::to_string(std::random_device{}()) + "_" + name)) {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Parser, EveryMapIsTheFunctionOfItsName) {
+  EXPECT_EQ(parsed("identity(5)"), maps::identity(5));
+  EXPECT_EQ(parsed("bit_reversal(5)"), maps::bit_reversal(5));
+  EXPECT_EQ(parsed("reverse(5)"), maps::reverse(5));
+  EXPECT_EQ(parsed("xor(5, 0x13)"), maps::xor_mask(5, 0x13));
+  EXPECT_EQ(parsed("rotate_bits(5, 2)"), maps::rotate_bits(5, 2));
+  EXPECT_EQ(parsed("rotate_bits(5, -12)"), maps::rotate_bits(5, -12));
+  EXPECT_EQ(parsed("shuffle(5)"), maps::rotate_bits(5, 1));
+  EXPECT_EQ(parsed("swap_bits(5, 1, 4)"), maps::swap_bits(5, 1, 4));
+  EXPECT_EQ(parsed("bits(3; 2 0 1)"), maps::permute_bits(std::vector<int>{2, 0, 1}));
+  EXPECT_EQ(parsed("gray(5)"), maps::gray(5));
+  EXPECT_EQ(parsed("transpose(2, 16)"), maps::transpose(2, 16));
+  EXPECT_EQ(parsed("morton(2, 3)"), maps::morton(2, 3));
+  EXPECT_EQ(parsed("parm(5, 6)"), maps::parm(5, 6));
+  EXPECT_EQ(parsed("affine(2; 0x3 0x1; 0x2)"),
+            Affine(f2::Matrix::from_columns(2, std::vector<Word>{3, 1}), 2));
+  EXPECT_EQ(parsed("random_bp(9, 7)"), maps::random_bp(9, 7));
+  EXPECT_EQ(parsed("random_bpc(9, 7)"), maps::random_bpc(9, 7));
+  EXPECT_EQ(parsed("random_bmmc(9, 0xffffffffffffffff)"), maps::random_bmmc(9, ~Word{0}));
+  EXPECT_EQ(parsed("compose(gray(5), shuffle(5))"), compose(maps::gray(5), maps::shuffle(5)));
+  EXPECT_EQ(parsed("inverse(gray(5))"), maps::gray(5).inverse());
+  EXPECT_EQ(parsed("power(gray(5), -3)"), maps::gray(5).power(-3));
+  EXPECT_EQ(parsed("circuit(3; x 1; cx 0 2)")(1), 0b111U);
+}
+
+TEST(Parser, ComposeAppliesTheSecondFirst) {
+  const Affine map = parsed("compose(xor(4, 0x1), rotate_bits(4, 1))");
+  EXPECT_EQ(map(0b0001), 0b0011U);
+}
+
+TEST(Parser, NumbersInEveryForm) {
+  EXPECT_EQ(parsed("xor(20, 1024)"), parsed("xor(0x14, 0x400)"));
+  EXPECT_EQ(parsed("xor(20, 2^10)"), parsed("xor(20, 0x400)"));
+  EXPECT_EQ(parsed("affine(3; 2^2 2 0x1; 4)"), parsed("affine(3; 0x4 0x2 0x1; 0x4)"));
+  EXPECT_EQ(parsed("xor(8, 0xAb)"), parsed("xor(8, 0xaB)"));
+  EXPECT_EQ(parsed("identity(2^0)"), maps::identity(1));
+  EXPECT_EQ(parsed("rotate_bits(7, -2^63)"), maps::rotate_bits(7, INT64_MIN));
+  EXPECT_EQ(parsed("power(gray(9), -9223372036854775808)"), Affine(9));
+}
+
+TEST(Parser, WhiteSpaceIsFree) {
+  EXPECT_EQ(parsed("  compose ( gray(4)\t,\n xor( 4 ,0x1 ) )\r\n"), parsed("compose(gray(4),xor(4,0x1))"));
+  EXPECT_EQ(parsed("bits( 2 ;1   0 )"), parsed("bits(2;1 0)"));
+}
+
+TEST(Parser, EmptySizes) {
+  const Affine none(0);
+  for (const char* text :
+       {"affine(0; ; 0x0)", "affine(0;;0)", "identity(0)", "bits(0;)", "circuit(0)", "circuit(0;)",
+        "transpose(1, 1)", "morton(7, 0)", "reverse(0)", "random_bmmc(0, 5)", "xor(0, 0)"}) {
+    EXPECT_EQ(parsed(text), none) << text;
+  }
+}
+
+TEST(Parser, BareNamesTakeTheArraysSize) {
+  const ParseOptions fixed{.bare_bits = 6};
+  EXPECT_EQ(parsed("bit_reversal", fixed), maps::bit_reversal(6));
+  EXPECT_EQ(parsed("identity", fixed), maps::identity(6));
+  EXPECT_EQ(parsed("reverse", fixed), maps::reverse(6));
+  EXPECT_EQ(parsed("shuffle", fixed), maps::shuffle(6));
+  EXPECT_EQ(parsed("compose(gray, xor(6, 1))", fixed), parsed("compose(gray(6), xor(6, 1))"));
+  EXPECT_EQ(parsed("power(inverse(gray), 3)", fixed), maps::gray(6).power(-3));
+  EXPECT_EQ(parsed("gray(4)", fixed), maps::gray(4));
+  EXPECT_EQ(refusal("gray").code, ErrorCode::spec);
+  EXPECT_EQ(refusal("gray").wanted, "`gray(n)`");
+  EXPECT_EQ(refusal("rotate_bits", fixed).wanted, "`rotate_bits(n, k)`");
+  EXPECT_EQ(refusal("gray", {.bare_bits = 65}).code, ErrorCode::value);
+  EXPECT_EQ(refusal("gray", {.bare_bits = -1}).code, ErrorCode::value);
+}
+
+TEST(Parser, Circuits) {
+  const auto simulated = [](Word x) {
+    x ^= 1U << 3;                                      // x 3
+    x ^= (x & 1) << 5;                                 // cx 0 5
+    x = (x & ~Word{6}) | (x & 2) << 1 | (x & 4) >> 1;  // swap 1 2
+    x ^= ((x >> 5) & 1) << 0;                          // cx 5 0
+    return x;
+  };
+  const Affine map = parsed("circuit(6; x 3; cx 0 5; swap 1 2; id 4; CX 5 0;)");
+  for (Word x = 0; x < 64; ++x) EXPECT_EQ(map(x), simulated(x)) << x;
+  EXPECT_EQ(parsed("circuit(4)"), Affine(4));
+}
+
+TEST(Parser, RandomCircuitsEqualTheirGatesOneByOne) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    const int n = 2 + static_cast<int>(random() % 7);
+    std::string text = "circuit(" + std::to_string(n);
+    std::vector<Word> image(std::size_t{1} << n);
+    for (std::size_t x = 0; x < image.size(); ++x) image[x] = x;
+    for (int count = 0; count < 40; ++count) {
+      const auto a = static_cast<int>(random() % static_cast<unsigned>(n));
+      const auto b = (a + 1 + static_cast<int>(random() % static_cast<unsigned>(n - 1))) % n;
+      const auto kind = random() % 3;
+      text += kind == 0 ? "; x " : kind == 1 ? "; cx " : "; swap ";
+      text += std::to_string(a) + (kind == 0 ? "" : " " + std::to_string(b));
+      for (Word& x : image) {
+        const Word at_a = (x >> a) & 1;
+        const Word at_b = (x >> b) & 1;
+        if (kind == 0) x ^= Word{1} << a;
+        if (kind == 1 && at_a == 1) x ^= Word{1} << b;
+        if (kind == 2 && at_a != at_b) x ^= Word{1} << a | Word{1} << b;
+      }
+    }
+    const Affine map = parsed(text + ")");
+    for (std::size_t x = 0; x < image.size(); ++x) ASSERT_EQ(map(x), image[x]) << text << ") at " << x;
+  }
+}
+
+TEST(Text, CanonicalForms) {
+  const std::vector<std::pair<std::string, std::string>> kCases{
+      {"xor(5, 0)", "identity(5)"},
+      {"xor(5, 0x1f)", "reverse(5)"},
+      {"xor(5, 10)", "xor(5, 0xa)"},
+      {"transpose(4, 4)", "bits(4; 2 3 0 1)"},
+      {"rotate_bits(6, 7)", "shuffle(6)"},
+      {"shuffle(2)", "bit_reversal(2)"},
+      {"shuffle(1)", "identity(1)"},
+      {"affine(2; 1 3; 0)", "gray(2)"},
+      {"compose(shuffle(3), xor(3, 2^2))", "affine(3; 0x2 0x4 0x1; 0x1)"},
+      {"affine(4; 0x8 0x4 0x6 0X1; 0x2)", ""},
+      {"affine(4; 0x8 0x4 0x6 0x1; 0x2)", "affine(4; 0x8 0x4 0x6 0x1; 0x2)"},
+      {"reverse(64)", "reverse(64)"},
+      {"xor(64, 0xFFFFFFFFFFFFFFFE)", "xor(64, 0xfffffffffffffffe)"},
+  };
+  for (const auto& [text, canonical] : kCases) {
+    if (canonical.empty()) {
+      EXPECT_EQ(refusal(text).code, ErrorCode::spec);
+    } else {
+      EXPECT_EQ(to_text(parse_permutation(text)), canonical) << text;
+    }
+  }
+}
+
+TEST(Text, RoundTrip) {
+  for (int n = 0; n <= 64; ++n) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      for (const Affine& map :
+           {maps::random_bp(n, seed), maps::random_bpc(n, seed), maps::random_bmmc(n, seed), maps::gray(n),
+            maps::xor_mask(n, maps::random_bpc(n, seed).complement()), maps::identity(n), maps::reverse(n)}) {
+        const std::string text = to_text(map);
+        EXPECT_EQ(parsed(text), map) << text;
+        EXPECT_EQ(parsed("inverse(" + text + ")"), map.inverse()) << text;
+        EXPECT_EQ(std::get<Affine>(inverse(Permutation(map))), map.inverse()) << text;
+        EXPECT_EQ(to_text(compose(map, map.inverse())), "identity(" + std::to_string(n) + ")") << text;
+      }
+    }
+  }
+}
+
+TEST(Text, ElementCount) {
+  EXPECT_EQ(element_count(maps::gray(0)), 1U);
+  EXPECT_EQ(element_count(maps::gray(63)), Word{1} << 63);
+  EXPECT_THROW(element_count(maps::gray(64)), Error);
+}
+
+struct BadText {
+  const char* text;
+  ErrorCode code;
+  const char* got;     // a part of it
+  const char* remedy;  // a part of it, or empty
+};
+
+TEST(Parser, BadTexts) {
+  const BadText kCases[] = {
+      {"", ErrorCode::spec, "an empty text", "faro maps"},
+      {"   ", ErrorCode::spec, "the end of the text", "faro maps"},
+      {"grya(4)", ErrorCode::spec, "unknown map `grya` at character 1", "did you mean `gray`?"},
+      {"Gray(4)", ErrorCode::spec, "unknown map `Gray`", "did you mean `gray`?"},
+      {"bit-reversal(4)", ErrorCode::spec, "unknown map `bit-reversal`", "did you mean `bit_reversal`?"},
+      {"bitrev(4)", ErrorCode::spec, "unknown map `bitrev`", "did you mean `bit_reversal`?"},
+      {"compose(gray(4), shufle(4))", ErrorCode::spec, "`shufle` at character 18", "did you mean `shuffle`?"},
+      {"frobnicate(4)", ErrorCode::spec, "unknown map `frobnicate`", "faro maps"},
+      {"gray", ErrorCode::spec, "`gray` without its number of index bits", "array fixes n"},
+      {"xor", ErrorCode::spec, "`xor` without arguments", "xor(4, 0xa)"},
+      {"gray()", ErrorCode::spec, "`)` at character 6", ""},
+      {"gray(4, 5)", ErrorCode::spec, "`,` at character 7", ""},
+      {"gray(4", ErrorCode::spec, "the end of the text", ""},
+      {"gray(4))", ErrorCode::spec, "`)` at character 8", ""},
+      {"gray(4) gray(4)", ErrorCode::spec, "`gray` at character 9", ""},
+      {"gray(-4)", ErrorCode::spec, "`-` at character 6", ""},
+      {"gray(4.0)", ErrorCode::spec, "`.` at character 7", ""},
+      {"gray(0x)", ErrorCode::spec, "`0x` at character 6", "decimal, 0x... or 2^k"},
+      {"gray(3^2)", ErrorCode::spec, "`3^2` at character 6", "decimal, 0x... or 2^k"},
+      {"gray(12ab)", ErrorCode::spec, "`12ab` at character 6", "decimal, 0x... or 2^k"},
+      {"gray(2^)", ErrorCode::spec, "`2^` at character 6", "decimal, 0x... or 2^k"},
+      {"gray(65)", ErrorCode::value, "n = `65` at character 6", ""},
+      {"gray(2^64)", ErrorCode::value, "`2^64` at character 6", ""},
+      {"gray(18446744073709551616)", ErrorCode::value, "`18446744073709551616`", ""},
+      {"gray(0x10000000000000000)", ErrorCode::value, "`0x10000000000000000`", ""},
+      {"rotate_bits(4)", ErrorCode::spec, "`)` at character 14", ""},
+      {"rotate_bits(4, 2^63)", ErrorCode::value, "`2^63`", ""},
+      {"rotate_bits(4, 1, 2)", ErrorCode::spec, "`,` at character 17", ""},
+      {"xor(4, 0x10)", ErrorCode::value, "a mask with bit 4 set", ""},
+      {"swap_bits(4, 1, 4)", ErrorCode::value, "bit 4", ""},
+      {"swap_bits(4, 1, 5000000000)", ErrorCode::value, "`5000000000`", ""},
+      {"bits(3; 0 1)", ErrorCode::spec, "2 positions", ""},
+      {"bits(3; 0 1 2 0)", ErrorCode::spec, "4 positions", ""},
+      {"bits(3; 0 1 1)", ErrorCode::value, "position 1 twice", ""},
+      {"bits(3; 0 1 3)", ErrorCode::value, "position 3", ""},
+      {"bits(3; 0, 1, 2)", ErrorCode::spec, "`,` at character 10", ""},
+      {"bits(3, 0 1 2)", ErrorCode::spec, "`,` at character 7", ""},
+      {"transpose(7, 5)", ErrorCode::unsupported, "7 x 5", "not yet supported"},
+      {"transpose(0, 4)", ErrorCode::value, "0 x 4", ""},
+      {"transpose(2^40, 2^40)", ErrorCode::value, "1099511627776 x 1099511627776", ""},
+      {"morton(0, 4)", ErrorCode::value, "d = 0", ""},
+      {"morton(9, 8)", ErrorCode::value, "72 bits", ""},
+      {"parm(4, 0)", ErrorCode::value, "a mask of zero", ""},
+      {"affine(2; 1 1; 0)", ErrorCode::value, "columns 0, 1 add up to zero", ""},
+      {"affine(3; 1 0 4; 0)", ErrorCode::value, "column 1 is zero", ""},
+      {"affine(2; 1 4; 0)", ErrorCode::value, "column 1 with bit 2 set", ""},
+      {"affine(2; 1 2; 4)", ErrorCode::value, "a complement with bit 2 set", ""},
+      {"affine(2; 1 2)", ErrorCode::spec, "`)` at character 14", ""},
+      {"affine(2; 1; 0)", ErrorCode::spec, "1 columns", ""},
+      {"compose(gray(3), gray(4))", ErrorCode::value, "maps of 3 and 4 bits", ""},
+      {"compose(gray(3))", ErrorCode::spec, "`)` at character 16", ""},
+      {"inverse(3)", ErrorCode::spec, "`3` at character 9", ""},
+      {"power(gray(3), x)", ErrorCode::spec, "`x` at character 16", ""},
+      {"circuit(4; swp 1 2)", ErrorCode::spec, "unknown gate `swp` at character 12", "did you mean `swap`?"},
+      {"circuit(4; cnot 1 2)", ErrorCode::spec, "unknown gate `cnot`", "did you mean `cx`?"},
+      {"circuit(4; h 1)", ErrorCode::spec, "unknown gate `h`", "no affine map"},
+      {"circuit(4; ccx 1 2 3)", ErrorCode::spec, "unknown gate `ccx`", "no affine map"},
+      {"circuit(4; cx 1 1)", ErrorCode::value, "on qubit 1 twice", ""},
+      {"circuit(4; x 4)", ErrorCode::value, "qubit `4` at character 14", ""},
+      {"circuit(4; x)", ErrorCode::spec, "`)` at character 13", ""},
+      {"circuit(4; x 1 2)", ErrorCode::spec, "`2` at character 16", ""},
+      {"circuit(4 x 1)", ErrorCode::spec, "`x` at character 11", ""},
+      {"\xc3\xa9(4)", ErrorCode::spec, "`\xc3\xa9` at character 1", ""},
+      {"gray(\xff)", ErrorCode::spec, "`\\xff` at character 6", ""},
+      {"@", ErrorCode::spec, "the end of the text", ""},
+      {"@\"a.json", ErrorCode::spec, "the end of the text", ""},
+      {"@nothing/here.qasm", ErrorCode::file, "No such file", ""},
+      {"@indices.npy", ErrorCode::unsupported, "an index array", ""},
+      {"@notes.txt", ErrorCode::spec, "unknown kind", ""},
+  };
+  for (const BadText& bad : kCases) {
+    SCOPED_TRACE(bad.text);
+    const ErrorReport report = refusal(bad.text);
+    EXPECT_EQ(name(report.code), name(bad.code)) << report.got;
+    EXPECT_NE(report.got.find(bad.got), std::string::npos) << report.got;
+    EXPECT_NE(report.remedy.find(bad.remedy), std::string::npos) << report.remedy;
+    EXPECT_FALSE(report.wanted.empty());
+  }
+}
+
+TEST(Parser, ErrorsQuoteTheTextInOneLine) {
+  EXPECT_EQ(refusal("xor(4, 0x10)").operation, "parse `xor(4, 0x10)`: xor");
+  EXPECT_EQ(refusal("gray(4, 5)").wanted, "`)` as in `gray(n)`");
+  EXPECT_EQ(refusal("gray(\n\x01)").operation, "parse `gray(\\x0a\\x01)`");
+  const std::string long_text = "gray(" + std::string(5000, '9') + ")";
+  EXPECT_LT(refusal(long_text).operation.size(), 100U);
+  EXPECT_LT(refusal(long_text).got.size(), 100U);
+}
+
+TEST(Parser, NestingIsLimited) {
+  const auto nested = [](int depth) {
+    std::string text;
+    for (int i = 0; i < depth; ++i) text += "inverse(";
+    text += "gray(4)";
+    return text + std::string(static_cast<std::size_t>(depth), ')');
+  };
+  EXPECT_EQ(parsed(nested(90)), maps::gray(4));
+  EXPECT_EQ(refusal(nested(100'000)).code, ErrorCode::spec);
+  // Side by side is not nested.
+  std::string chain = "gray(4)";
+  for (int i = 0; i < 60; ++i) chain = "compose(gray(4), " + chain + ")";
+  EXPECT_EQ(parsed(chain), maps::gray(4).power(61));
+}
+
+TEST(JsonFiles, Read) {
+  const TemporaryFile file("a.json", R"({"n": 4, "columns": ["0x8", 4, "6", "2^0"], "complement": "0x2"})");
+  const Affine map = parsed("affine(4; 0x8 0x4 0x6 0x1; 0x2)");
+  EXPECT_EQ(parsed("@" + file.path()), map);
+  EXPECT_EQ(parsed("@\"" + file.path() + "\""), map);
+  EXPECT_EQ(parsed("compose(@" + file.path() + ", inverse(@" + file.path() + "))"), Affine(4));
+}
+
+TEST(JsonFiles, FileErrorsNameThePath) {
+  const TemporaryFile file("b.json", R"({"n": 4})");
+  const ErrorReport report = refusal("compose(@" + file.path() + ", gray(4))");
+  EXPECT_EQ(report.operation, "read `" + file.path() + "`");
+  EXPECT_EQ(refusal("@" + std::filesystem::temp_directory_path().string() + "/no.json").code,
+            ErrorCode::file);
+  const auto directory =
+      std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + ".json");
+  std::filesystem::create_directory(directory);
+  EXPECT_EQ(refusal("@" + directory.string()).code, ErrorCode::file);
+  std::filesystem::remove(directory);
+}
+
+TEST(JsonFiles, FilesPastTheLimitAreRefused) {
+  const TemporaryFile file("c.qasm", "");
+  std::filesystem::resize_file(file.path(), (std::uintmax_t{64} << 20) + 1);
+  const ErrorReport report = refusal("@" + file.path());
+  EXPECT_EQ(report.code, ErrorCode::file);
+  EXPECT_EQ(report.wanted, "at most 64 MiB");
+}
+
+}  // namespace
+}  // namespace faro
