@@ -45,7 +45,8 @@ bool lacks_only_bits(const std::string& text) {
 
 void refuse_value(const std::string& operation, const std::string& got, const std::string& wanted,
                   const std::string& remedy) {
-  throw Error({.code = ErrorCode::value, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
+  throw Error(
+      {.code = ErrorCode::value, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
 }
 
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
@@ -81,7 +82,8 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
     const std::size_t end = std::min(text.find('x', begin), text.size());
     const auto extent = read_number(std::string_view(text).substr(begin, end - begin));
     if (!extent || *extent > std::uint64_t{1} << 62) {
-      refuse_value("read SHAPE", "`" + text + "`", "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
+      refuse_value("read SHAPE", "`" + text + "`",
+                   "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
     }
     shape.push_back(*extent);
     begin = end + 1;
@@ -94,7 +96,8 @@ void CommonOptions::add_engine(CLI::App& command) {
 }
 
 void CommonOptions::add_threads(CLI::App& command) {
-  command.add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
+  command
+      .add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
       ->type_name("T");
 }
 
@@ -103,7 +106,8 @@ void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help
 }
 
 void CommonOptions::add_batch(CLI::App& command) {
-  command.add_option("--batch", batch, "Arrays that follow one another, each permuted alike; the default is 1")
+  command
+      .add_option("--batch", batch, "Arrays that follow one another, each permuted alike; the default is 1")
       ->type_name("N");
 }
 
@@ -118,10 +122,10 @@ PlanOptions CommonOptions::plan_options() const {
   } else if (engine == "cuda") {
     options.engine = Engine::cuda;
   } else if (engine != "auto") {
-    constexpr std::array<std::string_view, 3> names{"auto", "cpu", "cuda"};
-    refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda", did_you_mean(engine, names));
+    refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda");
   }
-  if (!threads.empty()) options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMostThreads));
+  if (!threads.empty())
+    options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMostThreads));
   return options;
 }
 
@@ -134,15 +138,6 @@ std::uint64_t CommonOptions::batch_count() const {
   return batch.empty() ? 1 : parse_number("--batch", batch, 0, std::uint64_t{1} << 62);
 }
 
-const char* engine_name(Engine engine) {
-  switch (engine) {
-    case Engine::automatic: return "auto";
-    case Engine::cpu: return "cpu";
-    case Engine::cuda: return "cuda";
-  }
-  return "auto";
-}
-
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements) {
   if (elements && std::has_single_bit(*elements)) {
     return parse_permutation(text, {.bare_bits = std::countr_zero(*elements)});
@@ -152,7 +147,8 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
   } catch (const Error&) {
     if (!elements || !lacks_only_bits(text)) throw;
   }
-  refuse_value("read `" + text + "`", count_text(*elements, "element"), "a power of two of them in each array",
+  refuse_value("read `" + text + "`", count_text(*elements, "element"),
+               "a power of two of them in each array",
                "--batch and --element-bytes say how the items are divided");
 }
 

@@ -41,16 +41,15 @@ struct CommonOptions {
   std::uint64_t batch_count() const;  // 1 where not given
 };
 
-const char* engine_name(Engine engine);
-
-/// Reads SPEC. `elements` is the number of elements of one array where that is known: it fixes the n of a bare name.
-/// Errors: those of parse_permutation, and ErrorCode::value for a bare name over a number that is no power of two.
+/// Reads SPEC. `elements` is the number of elements of one array where that is known: it fixes the n of a
+/// bare name. Errors: those of parse_permutation, and ErrorCode::value for a bare name over a number that is
+/// no power of two.
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {});
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);
 
-[[noreturn]] void refuse_value(const std::string& operation, const std::string& got, const std::string& wanted,
-                               const std::string& remedy = {});
+[[noreturn]] void refuse_value(const std::string& operation, const std::string& got,
+                               const std::string& wanted, const std::string& remedy = {});
 
 }  // namespace faro::cli

@@ -30,8 +30,8 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
 
 `faro --help` lists the verbs, `faro VERB --help` the options of one.)";
 
-[[noreturn]] void refuse_usage(const std::string& operation, const std::string& got, const std::string& wanted,
-                               const std::string& remedy) {
+[[noreturn]] void refuse_usage(const std::string& operation, const std::string& got,
+                               const std::string& wanted, const std::string& remedy) {
   throw Error(
       {.code = ErrorCode::usage, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
 }
@@ -39,7 +39,8 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
 class Command {
  public:
   Command() {
-    app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")", "The version and the commit");
+    app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
+                          "The version and the commit");
     app_.require_subcommand(0, 1);
     for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb}) {
       verbs_.push_back(make(app_));
@@ -94,7 +95,8 @@ class Command {
 
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
     const Verb* const verb = chosen();
-    if (verb == nullptr) refuse_usage("read the command line", error.what(), "a verb", "`faro --help` lists them");
+    if (verb == nullptr)
+      refuse_usage("read the command line", error.what(), "a verb", "`faro --help` lists them");
     const std::string operation = "faro " + verb->command->get_name();
     const std::string help = "`" + operation + " --help` shows how";
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {

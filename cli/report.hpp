@@ -21,7 +21,8 @@ Json new_json();
 void print(const std::string& text);
 void print(const Json& json);
 
-/// One line on standard error, "faro: …", and with `as_json` the report on standard output. Returns the exit status.
+/// One line on standard error, "faro: …", and with `as_json` the report on standard output. Returns the
+/// exit status.
 int report_error(const Error& error, bool as_json) noexcept;
 
 /// "1.5 GiB", "512 bytes".

@@ -20,7 +20,8 @@ void end_as_usual(int signal) {
 void end_on_lost_file(int) {
   io::remove_uncommitted();
   constexpr std::string_view kLine =
-      "faro: read or write a mapped file: got a part that is not there, wanted a file that keeps its size and a disk "
+      "faro: read or write a mapped file: got a part that is not there, wanted a file that keeps its size "
+      "and a disk "
       "that works; another program may have shortened it\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kLine.data(), kLine.size());
   _exit(exit_status(ErrorCode::file));

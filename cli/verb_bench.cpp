@@ -56,7 +56,8 @@ void fill(std::span<std::byte> bytes) {
   const auto words = static_cast<std::int64_t>(bytes.size() / sizeof(std::uint64_t));
 #pragma omp parallel for schedule(static) if (words > 65536)
   for (std::int64_t i = 0; i < words; ++i) {
-    const std::uint64_t word = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+    const std::uint64_t word =
+        (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
     std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(word), &word, sizeof(word));
   }
   for (std::size_t i = static_cast<std::size_t>(words) * sizeof(std::uint64_t); i < bytes.size(); ++i) {
@@ -102,7 +103,7 @@ std::vector<Row> bench(const Options& options, const std::string& spec, Progress
     rows.push_back({.spec = text,
                     .element_bytes = problem.element_bytes,
                     .bytes = bytes,
-                    .engine = engine_name(i == 0 ? plan.engine() : Engine::cpu),
+                    .engine = name(i == 0 ? plan.engine() : Engine::cpu),
                     .kernel = kernels.at(i),
                     .timing = timings[i],
                     .gb_per_s = gb_per_s(bytes, ms),
@@ -115,12 +116,12 @@ void print_table(const std::string& device, const std::vector<Row>& rows) {
   std::size_t widest = 4;
   for (const Row& row : rows) widest = std::max(widest, row.spec.size());
   std::string table = device;
-  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest, "element",
-                       "array", "engine", "kernel", "median ms", "mad ms", "GB/s", "of copy");
+  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest,
+                       "element", "array", "engine", "kernel", "median ms", "mad ms", "GB/s", "of copy");
   for (const Row& row : rows) {
-    table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10.4g}  {:>9.2g}  {:>8.4g}  {:>6.1f}%", row.spec,
-                         widest, row.element_bytes, size_text(row.bytes), row.engine, row.kernel, row.timing.median_ms,
-                         row.timing.mad_ms, row.gb_per_s, 100 * row.share_of_copy);
+    table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10.4g}  {:>9.2g}  {:>8.4g}  {:>6.1f}%",
+                         row.spec, widest, row.element_bytes, size_text(row.bytes), row.engine, row.kernel,
+                         row.timing.median_ms, row.timing.mad_ms, row.gb_per_s, 100 * row.share_of_copy);
   }
   print(table);
 }
@@ -156,11 +157,15 @@ void bench_all(const Options& options) {
 
 Verb bench_verb(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* const command = app.add_subcommand("bench", "Verify a permutation, then time it against naive and copy");
-  command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")->required()->type_name("");
+  CLI::App* const command =
+      app.add_subcommand("bench", "Verify a permutation, then time it against naive and copy");
+  command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")
+      ->required()
+      ->type_name("");
   options->common.add_engine(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
-  command->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")
+  command
+      ->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")
       ->type_name("SIZE");
   options->common.add_threads(*command);
   options->common.add_json(*command);

@@ -51,11 +51,14 @@ std::string page_of(const MapEntry& entry) {
   std::string page = fmt::format("{}\n  {}\n\n{}\n{}\n", entry.syntax, entry.meaning, entry.example,
                                  indented(entry.picture));
   if (const auto images = images_of(entry); !images.empty()) {
-    page += fmt::format("\n  x      {:>2}\n  pi(x)  {:>2}\n", fmt::join([&] {
-                          std::vector<std::size_t> indices(images.size());
-                          for (std::size_t x = 0; x < indices.size(); ++x) indices[x] = x;
-                          return indices;
-                        }(), " "),
+    page += fmt::format("\n  x      {:>2}\n  pi(x)  {:>2}\n",
+                        fmt::join(
+                            [&] {
+                              std::vector<std::size_t> indices(images.size());
+                              for (std::size_t x = 0; x < indices.size(); ++x) indices[x] = x;
+                              return indices;
+                            }(),
+                            " "),
                         fmt::join(images, " "));
   }
   return page + fmt::format("\n$ {}", entry.command);
@@ -65,7 +68,8 @@ std::string list_of(std::span<const MapEntry> entries) {
   std::size_t widest = 0;
   for (const MapEntry& entry : entries) widest = std::max(widest, entry.syntax.size());
   std::string list;
-  for (const MapEntry& entry : entries) list += fmt::format("{:<{}}  {}\n", entry.syntax, widest, entry.meaning);
+  for (const MapEntry& entry : entries)
+    list += fmt::format("{:<{}}  {}\n", entry.syntax, widest, entry.meaning);
   return list + "\n`faro maps NAME` shows the bits of one; out[pi(x)] = in[x], bit 0 is least significant.";
 }
 

@@ -37,13 +37,16 @@ struct Dtype {
 
 Dtype parse_dtype(std::string text) {
   if (text == "?") text = "b1";
-  const bool has_order = text.starts_with('<') || text.starts_with('>') || text.starts_with('=') || text.starts_with('|');
+  const bool has_order =
+      text.starts_with('<') || text.starts_with('>') || text.starts_with('=') || text.starts_with('|');
   const std::string code = has_order ? text.substr(1) : text;
   const auto bytes = io::npy_type_code_bytes(code);
-  const bool is_wide_float = bytes && ((code.starts_with('f') && *bytes > 8) || (code.starts_with('c') && *bytes > 16));
+  const bool is_wide_float =
+      bytes && ((code.starts_with('f') && *bytes > 8) || (code.starts_with('c') && *bytes > 16));
   if (!bytes || *bytes == 0 || is_wide_float) {
     refuse_value("read DTYPE", "`" + text + "`",
-                 "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before it if need be");
+                 "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before "
+                 "it if need be");
   }
   Dtype dtype{.code = {}, .kind = code.front(), .item_bytes = *bytes, .big_endian = text.starts_with('>')};
   const bool is_bytes = *bytes == 1 || dtype.kind == 'S' || dtype.kind == 'V';
@@ -58,7 +61,8 @@ std::uint16_t half_bits(std::uint64_t index) {
   constexpr unsigned kBias = 15;
   constexpr unsigned kMantissaBits = 10;
   const auto exponent = static_cast<unsigned>(std::bit_width(value) - 1);
-  const auto mantissa = static_cast<unsigned>(value << (kMantissaBits - exponent)) & ((1U << kMantissaBits) - 1);
+  const auto mantissa =
+      static_cast<unsigned>(value << (kMantissaBits - exponent)) & ((1U << kMantissaBits) - 1);
   return static_cast<std::uint16_t>((exponent + kBias) << kMantissaBits | mantissa);
 }
 
@@ -95,16 +99,20 @@ void put_random_bytes(std::byte* item, std::uint64_t bytes, std::uint64_t index)
 
 void put_item(std::byte* item, const Dtype& dtype, std::uint64_t index) {
   switch (dtype.kind) {
-    case 'S': return put_digits(item, dtype, 1, index);
-    case 'U': return put_digits(item, dtype, 4, index);
-    case 'V': return put_random_bytes(item, dtype.item_bytes, index);
+    case 'S':
+      return put_digits(item, dtype, 1, index);
+    case 'U':
+      return put_digits(item, dtype, 4, index);
+    case 'V':
+      return put_random_bytes(item, dtype.item_bytes, index);
     case 'c': {
       const std::uint64_t part_bytes = dtype.item_bytes / 2;
       put_number(item, part_bytes, dtype.big_endian, number_bits('f', part_bytes, index));
       return put_number(item + part_bytes, part_bytes, dtype.big_endian, 0);
     }
     default:
-      return put_number(item, dtype.item_bytes, dtype.big_endian, number_bits(dtype.kind, dtype.item_bytes, index));
+      return put_number(item, dtype.item_bytes, dtype.big_endian,
+                        number_bits(dtype.kind, dtype.item_bytes, index));
   }
 }
 
@@ -154,7 +162,9 @@ Verb new_verb(CLI::App& app) {
   command->add_option("SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar")
       ->required()
       ->type_name("");
-  command->add_option("DTYPE", options->dtype, "A numpy type code: u4, >f8, c16, S32, V32")->required()->type_name("");
+  command->add_option("DTYPE", options->dtype, "A numpy type code: u4, >f8, c16, S32, V32")
+      ->required()
+      ->type_name("");
   command->add_option("OUT.npy", options->out, "The file to write")->required()->type_name("");
   options->common.add_json(*command);
   return {command, [options] { make_array(*options); }};

@@ -1,9 +1,11 @@
 // faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are.
 //
-//     read header  ->  plan  ->  reserve the output  ->  time a copy  ->  permute  ->  verify  ->  write and rename
+//     read header  ->  plan  ->  reserve the output  ->  copy, to compare  ->  permute  ->  verify  ->  write
+//     and rename
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -50,7 +52,8 @@ Problem problem_of(const Options& options, const io::NpyHeader& header) {
   }
   const std::uint64_t group = width / header.item_bytes;
   if (items % group != 0) {
-    refuse_value(operation, count_text(items, "item"), fmt::format("a multiple of the {} in an element", group));
+    refuse_value(operation, count_text(items, "item"),
+                 fmt::format("a multiple of the {} in an element", group));
   }
   const std::uint64_t elements = items / group;
   if (batch == 0 ? elements != 0 : elements % batch != 0) {
@@ -70,23 +73,47 @@ Problem problem_of(const Options& options, const io::NpyHeader& header) {
     } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
       remedy = fmt::format("--element-bytes {} makes larger elements", items / wanted * header.item_bytes);
     }
-    refuse_value(operation, fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
+    refuse_value(operation,
+                 fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
                  fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
   }
   return {.permutation = permutation, .element_bytes = width, .batch = batch};
 }
 
-// The speed of a plain copy between the same buffers: the measure of everything here. A part is enough for large ones.
-double time_copy(std::span<const std::byte> in, std::span<std::byte> out, int threads) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-  const std::uint64_t bytes = std::min<std::uint64_t>(in.size(), kMostBytes);
-  if (bytes == 0) return 0;
-  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), bytes, threads); };
-  const auto timings = measure_alternating(std::span(&copy, 1), {.budget_ms = 20});
-  return gb_per_s(bytes, timings.front().median_ms);
+// Runs the plan and, to measure it by, a plain copy between the same buffers. Arrays that are moved in a few
+// milliseconds take turns with the copy, for one run says little; of large ones a part is copied before.
+Outcome run_timed(const ExecutablePlan& plan, std::span<const std::byte> in, std::span<std::byte> out,
+                  int threads) {
+  constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
+  constexpr std::uint64_t kMostCopied = std::uint64_t{256} << 20;
+  constexpr double kBudgetMs = 30;
+  const std::uint64_t copied = std::min<std::uint64_t>(in.size(), kMostCopied);
+  const std::function<void()> run = [&] { plan.run(in.data(), out.data(), in.size()); };
+  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), copied, threads); };
+
+  Outcome outcome;
+  double copy_ms = 0;
+  if (in.size() <= kRepeatedBytes) {
+    const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
+    outcome.milliseconds = timings[0].median_ms;
+    copy_ms = timings[1].median_ms;
+    run();  // the last word is the permutation's
+  } else {
+    copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    outcome.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+  outcome.copy_gb_per_s = gb_per_s(copied, copy_ms);
+  if (outcome.copy_gb_per_s > 0) {
+    outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
+  }
+  return outcome;
 }
 
-void verify(const Problem& problem, std::span<const std::byte> in, std::span<const std::byte> out, int threads) {
+void verify(const Problem& problem, std::span<const std::byte> in, std::span<const std::byte> out,
+            int threads) {
   const auto mismatch = find_mismatch(problem, in.data(), out.data(), threads);
   if (!mismatch) return;
   throw Error({.code = ErrorCode::verification,
@@ -96,16 +123,35 @@ void verify(const Problem& problem, std::span<const std::byte> in, std::span<con
                .remedy = "nothing was written; this is a bug in faro, please report it with the command"});
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// "bit_reversal(20): one pass, 4 KiB tiles of 64-byte segments".
+std::string plan_line(const Plan& plan) {
+  std::string line = to_text(plan.problem().permutation);
+  if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
+  if (plan.passes().empty()) return line + ": nothing to move";
+  const Pass& pass = plan.passes().front();
+  switch (pass.kind) {
+    case PassKind::copy:
+      return line + ": a copy";
+    case PassKind::direct:
+      return line + ": element by element";
+    case PassKind::segments:
+      return line + fmt::format(": one pass, segments of {}", size_text(pass.segment_bytes));
+    case PassKind::tile:
+      break;
+  }
+  return line + fmt::format(": one pass, tiles of {} in segments of {}",
+                            size_text(plan.unit_bytes() << pass.tile.tile_bits()),
+                            size_text(pass.segment_bytes));
+}
 
 void print_outcome(const Options& options, const Problem& problem, const ExecutablePlan& plan,
                    const Outcome& outcome) {
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   if (!options.common.json) {
-    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n", first_line(plan.explain()),
+    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n", plan_line(plan.plan()),
                outcome.milliseconds, rate, 100 * outcome.share_of_copy, options.verify ? ", verified" : "",
-               engine_name(plan.engine()), plan.engine_reason());
+               name(plan.engine()), plan.engine_reason());
     return;
   }
   Json json = new_json();
@@ -116,8 +162,8 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   json["element_bytes"] = problem.element_bytes;
   json["batch"] = problem.batch;
   json["bytes"] = bytes;
-  json["plan"] = first_line(plan.explain());
-  json["engine"] = engine_name(plan.engine());
+  json["plan"] = plan_line(plan.plan());
+  json["engine"] = name(plan.engine());
   json["engine_reason"] = plan.engine_reason();
   json["ms"] = outcome.milliseconds;
   json["gb_per_s"] = rate;
@@ -147,15 +193,11 @@ void permute(const Options& options) {
     progress.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
     const std::span<std::byte> out = output.data();
-    if (report) outcome.copy_gb_per_s = time_copy(in, out, plan_options.threads);
-
     progress.step("permuting " + size_text(in.size()));
-    const auto start = std::chrono::steady_clock::now();
-    plan->run(in.data(), out.data(), in.size());
-    outcome.milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    if (outcome.copy_gb_per_s > 0) {
-      outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
+    if (report) {
+      outcome = run_timed(*plan, in, out, plan_options.threads);
+    } else {
+      plan->run(in.data(), out.data(), in.size());
     }
     if (options.verify) {
       progress.step("verifying");
@@ -171,7 +213,8 @@ void permute(const Options& options) {
 
 Verb permute_verb(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* const command = app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
+  CLI::App* const command =
+      app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal` or `transpose(64, 32)`")
       ->required()
       ->type_name("");
@@ -185,7 +228,8 @@ Verb permute_verb(CLI::App& app) {
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
-  command->add_flag("--verify", options->verify, "Check every element against the obvious loop before writing");
+  command->add_flag("--verify", options->verify,
+                    "Check every element against the obvious loop before writing");
   options->common.add_threads(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
   options->common.add_json(*command);

@@ -3,8 +3,8 @@
 //     faro permute SPEC IN.npy OUT.npy     faro explain SPEC     faro bench SPEC…
 //     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
 //
-// A verb throws faro::Error, writes data to standard output and everything else to standard error. main() turns errors
-// into one line, JSON and an exit status.
+// A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
+// turns errors into one line, JSON and an exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>

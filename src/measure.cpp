@@ -64,7 +64,8 @@ std::vector<Timing> measure_alternating(std::span<const std::function<void()>> c
   states.reserve(contestants.size());
   for (const auto& run : contestants) states.push_back(prepare(run, options));
 
-  const double share_ms = options.budget_ms / static_cast<double>(std::max<std::size_t>(contestants.size(), 1));
+  const double share_ms =
+      options.budget_ms / static_cast<double>(std::max<std::size_t>(contestants.size(), 1));
   const auto wants_more = [&](const Contestant& contestant) {
     const int samples = static_cast<int>(contestant.samples_ms.size());
     return samples < options.min_samples || (contestant.spent_ms < share_ms && samples < options.max_samples);

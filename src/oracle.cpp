@@ -34,7 +34,8 @@ void for_each_chunk(std::uint64_t elements, std::uint64_t batch, int threads, Bo
   }
 }
 
-// Moves [first, end) of one array. Width is a type of the element's size, so that a move is one load and one store.
+// Moves [first, end) of one array. Width is a type of the element's size, so that a move is one load and
+// one store.
 template <typename Element>
 void move_chunk(const Affine& map, const Word* step, const std::byte* in, std::byte* out, std::uint64_t first,
                 std::uint64_t end) {
@@ -47,8 +48,8 @@ void move_chunk(const Affine& map, const Word* step, const std::byte* in, std::b
   }
 }
 
-void move_wide_chunk(const Affine& map, std::uint64_t width, const std::byte* in, std::byte* out, std::uint64_t first,
-                     std::uint64_t end) {
+void move_wide_chunk(const Affine& map, std::uint64_t width, const std::byte* in, std::byte* out,
+                     std::uint64_t first, std::uint64_t end) {
   for (std::uint64_t x = first; x < end; ++x) std::memcpy(out + map(x) * width, in + x * width, width);
 }
 
@@ -65,18 +66,19 @@ std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, co
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t array_bytes = elements * width;
   std::atomic<std::uint64_t> first_wrong{~std::uint64_t{0}};  // counted over all arrays
-  for_each_chunk(elements, problem.batch, thread_count(total_bytes(problem), threads),
-                 [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
-                   const auto* const source = static_cast<const std::byte*>(in) + b * array_bytes;
-                   const auto* const target = static_cast<const std::byte*>(out) + b * array_bytes;
-                   for (std::uint64_t x = first; x < end; ++x) {
-                     if (std::memcmp(target + map(x) * width, source + x * width, width) == 0) continue;
-                     std::uint64_t seen = first_wrong.load();
-                     while (b * elements + x < seen && !first_wrong.compare_exchange_weak(seen, b * elements + x)) {
-                     }
-                     return;
-                   }
-                 });
+  for_each_chunk(
+      elements, problem.batch, thread_count(total_bytes(problem), threads),
+      [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
+        const auto* const source = static_cast<const std::byte*>(in) + b * array_bytes;
+        const auto* const target = static_cast<const std::byte*>(out) + b * array_bytes;
+        for (std::uint64_t x = first; x < end; ++x) {
+          if (std::memcmp(target + map(x) * width, source + x * width, width) == 0) continue;
+          std::uint64_t seen = first_wrong.load();
+          while (b * elements + x < seen && !first_wrong.compare_exchange_weak(seen, b * elements + x)) {
+          }
+          return;
+        }
+      });
   const std::uint64_t wrong = first_wrong.load();
   if (wrong == ~std::uint64_t{0}) return std::nullopt;
   const std::uint64_t x = wrong % elements;
@@ -90,20 +92,27 @@ void permute_naively(const Problem& problem, const void* in, void* out, int thre
   // From x to x + 1 the bits 0..k flip, k the trailing ones of x: pi changes by the sum of columns 0..k.
   std::array<Word, f2::kMaxDimension + 1> step{};
   for (int k = 0; k < map.bits(); ++k) {
-    step[static_cast<std::size_t>(k)] = (k == 0 ? 0 : step[static_cast<std::size_t>(k - 1)]) ^ map.matrix().column(k);
+    step[static_cast<std::size_t>(k)] =
+        (k == 0 ? 0 : step[static_cast<std::size_t>(k - 1)]) ^ map.matrix().column(k);
   }
   for_each_chunk(elements, problem.batch, thread_count(total_bytes(problem), threads),
                  [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
                    const auto* const source = static_cast<const std::byte*>(in) + b * elements * width;
                    auto* const target = static_cast<std::byte*>(out) + b * elements * width;
                    switch (width) {
-                     case 1: return move_chunk<std::uint8_t>(map, step.data(), source, target, first, end);
-                     case 2: return move_chunk<std::uint16_t>(map, step.data(), source, target, first, end);
-                     case 4: return move_chunk<std::uint32_t>(map, step.data(), source, target, first, end);
-                     case 8: return move_chunk<std::uint64_t>(map, step.data(), source, target, first, end);
+                     case 1:
+                       return move_chunk<std::uint8_t>(map, step.data(), source, target, first, end);
+                     case 2:
+                       return move_chunk<std::uint16_t>(map, step.data(), source, target, first, end);
+                     case 4:
+                       return move_chunk<std::uint32_t>(map, step.data(), source, target, first, end);
+                     case 8:
+                       return move_chunk<std::uint64_t>(map, step.data(), source, target, first, end);
                      case 16:
-                       return move_chunk<std::array<std::uint64_t, 2>>(map, step.data(), source, target, first, end);
-                     default: return move_wide_chunk(map, width, source, target, first, end);
+                       return move_chunk<std::array<std::uint64_t, 2>>(map, step.data(), source, target,
+                                                                       first, end);
+                     default:
+                       return move_wide_chunk(map, width, source, target, first, end);
                    }
                  });
 }

@@ -6,19 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <random>
-#include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "affine_kernel_support.hpp"
 #include "faro/error.hpp"
 #include "faro/kernels/affine_naive.hpp"
 #include "faro/kernels/affine_tile.hpp"
 #include "faro/kernels/affine_tile_params.hpp"
-#include "faro/machine/counting_memory.hpp"
 
 namespace faro::kernels {
 namespace {
@@ -30,36 +26,6 @@ using layout::Tile;
 using machine::AccessCounts;
 using machine::CountingMemory;
 using machine::MemoryGeometry;
-
-constexpr std::uint64_t kSeed = 4242;
-constexpr std::size_t kGuardBytes = 128;
-constexpr std::byte kPoison{0xA5};
-
-// --- the oracle
-
-struct Arrays {
-  std::vector<std::byte> in;
-  std::vector<std::byte> out;  // between guard zones
-
-  Arrays(std::size_t bytes, std::mt19937_64& random) : in(bytes), out(bytes + 2 * kGuardBytes, kPoison) {
-    for (std::byte& b : in) b = static_cast<std::byte>(random());
-  }
-  std::span<std::byte> output() { return std::span(out).subspan(kGuardBytes, in.size()); }
-};
-
-void expect_permuted(const Affine& map, std::size_t element_bytes, Arrays& arrays) {
-  const std::size_t array = std::size_t{1} << map.bits();
-  for (std::size_t x = 0; x < arrays.in.size() / element_bytes; ++x) {
-    const std::size_t y = x / array * array + map(x % array);
-    ASSERT_EQ(std::memcmp(&arrays.in[x * element_bytes], &arrays.output()[y * element_bytes], element_bytes),
-              0)
-        << "element " << x;
-  }
-  for (std::size_t i = 0; i < kGuardBytes; ++i) {
-    ASSERT_EQ(arrays.out[i], kPoison) << "before the output";
-    ASSERT_EQ(arrays.out[arrays.out.size() - 1 - i], kPoison) << "after the output";
-  }
-}
 
 // --- running a shape
 
@@ -95,91 +61,16 @@ void run_shape(const Affine& map, std::uint64_t batch, int near_bits, const Memo
   expect_permuted(map, static_cast<std::size_t>(shape.element_bytes()), arrays);
   ASSERT_TRUE(memory.output_complete());
 
-  const AccessCounts& counts = memory.counts();
-  const std::uint64_t bytes = arrays.in.size();
-  ASSERT_EQ(counts.shared_stores.max_congestion(), 1);
-  ASSERT_EQ(counts.shared_loads.max_congestion(), 1);
-  ASSERT_EQ(counts.shared_stores.bytes, bytes);
-  ASSERT_EQ(counts.shared_loads.bytes, bytes);
-  for (const machine::GlobalCounts* global : {&counts.global_loads, &counts.global_stores}) {
-    ASSERT_EQ(global->bytes, bytes);
-    const int run_bytes = shape.vector_bytes() * std::min(shape.threads(), geometry.warp_size);
-    const int segment_bytes = shape.element_bytes() << shape.segment_bits;
-    if (std::min(run_bytes, segment_bytes) >= geometry.sector_bytes) {
-      ASSERT_EQ(global->sectors, bytes / static_cast<std::uint64_t>(geometry.sector_bytes));
-    }
-    if (std::min(run_bytes, segment_bytes) >= geometry.line_bytes) {
-      ASSERT_EQ(global->lines, bytes / static_cast<std::uint64_t>(geometry.line_bytes));
-    }
-  }
+  expect_conflict_free_segments(memory.counts(), shape, arrays.in.size(), geometry);
 
   ++reached.runs;
   Word exchanges = 0;
   for (int i = 0; i < shape.tile_bits(); ++i)
     exchanges |= params.swizzle[i] & f2::low_mask(shape.vector_bits);
   (exchanges != 0 ? reached.words_exchanged : reached.words_kept) = true;
-  Word shifts = params.complement;
-  for (int j = 0; j < params.block_bits; ++j) shifts |= params.block_target[j];
+  Word shifts = map.complement();
+  for (const Word target : tile.block_targets) shifts |= target;
   reached.columns_shifted |= (shifts & f2::low_mask(shape.segment_bits)) != 0;
-}
-
-std::string describe(const AffineTileShape& shape) {
-  return "width " + std::to_string(shape.element_bytes()) + ", s " + std::to_string(shape.segment_bits) +
-         ", r " + std::to_string(shape.row_bits) + ", v " + std::to_string(shape.vector_bits) + ", threads " +
-         std::to_string(shape.threads());
-}
-
-std::string describe(const Affine& map) {
-  std::ostringstream text;
-  text << "affine(" << map.bits() << ";" << std::hex;
-  for (const Word c : map.matrix().column_span()) text << " 0x" << c;
-  text << "; 0x" << map.complement() << ")";
-  return text.str();
-}
-
-template <AffineTileShape... shapes>
-struct Shapes {
-  template <typename F>
-  static void for_each(F&& f) {
-    (f.template operator()<shapes>(), ...);
-  }
-};
-
-// --- maps
-
-Affine random_affine(int n, std::mt19937_64& random) {
-  for (;;) {
-    Matrix a = Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return {a, random() & f2::low_mask(n)};
-  }
-}
-
-Affine random_bpc(int n, std::mt19937_64& random) {
-  std::vector<int> to(static_cast<std::size_t>(n));
-  std::iota(to.begin(), to.end(), 0);
-  std::shuffle(to.begin(), to.end(), random);
-  Matrix a = Matrix::zero(n, n);
-  for (int i = 0; i < n; ++i) a.set_column(i, f2::unit(to[static_cast<std::size_t>(i)]));
-  return {a, random() & f2::low_mask(n)};
-}
-
-// A random map that fixes the low k bits' values: the components of input and output vectors nest, in part or
-// wholly.
-Affine fixing_low_bits(int n, int k, std::mt19937_64& random) {
-  return direct_sum(Affine(k), random_affine(n - k, random));
-}
-
-// A random map whose tile with segments of 2^s elements has exactly 2^r rows: r low bits change place with
-// high ones.
-Affine of_rank(int n, int s, int r, std::mt19937_64& random) {
-  Matrix swap = Matrix::identity(n);
-  for (int i = 0; i < r; ++i) {
-    swap.set_column(i, f2::unit(s + i));
-    swap.set_column(s + i, f2::unit(i));
-  }
-  const auto blocks = [&] { return direct_sum(random_affine(s, random), random_affine(n - s, random)); };
-  return compose(blocks(), compose(Affine(swap, 0), blocks()));
 }
 
 // --- every affine map of four bits
@@ -343,11 +234,12 @@ TEST(AffineTileKernel, AddressesOfFortyBits) {
   for (int sample = 0; sample < 2000; ++sample) {
     const std::uint64_t block = random() % params.blocks();
     const auto place = static_cast<std::uint32_t>(random() & f2::low_mask(12));
-    const TileBase base = tile_base(params, block);
-    const Word x = (base.source ^ source_offset<shape>(params, place >> 2)) | (place & 3);
-    const std::uint32_t shift = low_bits(static_cast<std::uint32_t>(base.target), 6);
+    const Word source = block_source(params, block);
+    const Word target = block_target(params, block);
+    const Word x = (source ^ source_offset<shape>(params, place >> 2)) | (place & 3);
+    const std::uint32_t shift = low_bits(static_cast<std::uint32_t>(target), 6);
     const auto there = static_cast<std::uint32_t>(tile.local * place) ^ shift;
-    const Word y = (base.target ^ shift ^ target_offset<shape>(params, there >> 2)) | (there & 3);
+    const Word y = (target ^ shift ^ target_offset<shape>(params, there >> 2)) | (there & 3);
     ASSERT_EQ(y >> 40, x >> 40);
     ASSERT_EQ(y & f2::low_mask(40), map(x & f2::low_mask(40)));
     ASSERT_EQ(write_address<shape>(params, place >> 2) ^ (place & 3), layout(place));

@@ -5,9 +5,8 @@
 #     tools/install_dependencies.sh [build|test]     (default: test, which is build and more)
 set -euo pipefail
 
-build_packages=(g++ cmake ninja-build pkg-config make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev
-  libomp-14-dev git ca-certificates)
+build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
+test_packages=(libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev libomp-14-dev git)
 
 case "${1:-test}" in
   build) wanted=("${build_packages[@]}") ;;

@@ -2,9 +2,9 @@
 //
 //     round 1   faro  naive  copy     round 2   faro  naive  copy     …     until the time is spent
 //
-// A shared machine's speed changes by a factor of two within minutes, so two numbers are only comparable when they come
-// from one alternating run. A contestant that is much slower drops out of the rounds when its part of the time is spent;
-// one that is too fast for the clock is called several times in a row.
+// A shared machine's speed changes by a factor of two within minutes, so two numbers are only comparable when
+// they come from one alternating run. A contestant that is much slower drops out of the rounds when its part
+// of the time is spent; one that is too fast for the clock is called several times in a row.
 #pragma once
 
 #include <functional>

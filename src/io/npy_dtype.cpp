@@ -38,7 +38,8 @@ constexpr std::uint64_t kExtendedFloatBytes = 12;  // long double of 32-bit x86,
 bool known_width(char kind, std::uint64_t width) {
   if (kind == 'f' && width == kExtendedFloatBytes) return true;
   for (const NumberKind& number : kNumberKinds) {
-    if (number.kind == kind) return std::find(number.widths.begin(), number.widths.end(), width) != number.widths.end();
+    if (number.kind == kind)
+      return std::find(number.widths.begin(), number.widths.end(), width) != number.widths.end();
   }
   return false;
 }
@@ -69,7 +70,8 @@ std::uint64_t type_code_bytes(const PythonLiteral& code, const std::string& name
                "objects are pointers, which faro cannot move between files");
   }
   const auto bytes = npy_type_code_bytes(text);
-  if (!bytes) refuse_npy(name, "dtype " + excerpt(code.source), "a numpy type code such as '<f4', '>u2', '|S32'");
+  if (!bytes)
+    refuse_npy(name, "dtype " + excerpt(code.source), "a numpy type code such as '<f4', '>u2', '|S32'");
   return *bytes;
 }
 
@@ -101,7 +103,8 @@ std::uint64_t field_bytes(const PythonLiteral& field, const std::string& name) {
   std::uint64_t bytes = any_dtype_bytes(parts[1], name);
   if (parts.size() == 2) return bytes;
   const auto times = [&](const PythonLiteral& extent) {
-    if (extent.kind != Kind::integer) refuse_npy(name, "field " + excerpt(field.source), "a shape of integers");
+    if (extent.kind != Kind::integer)
+      refuse_npy(name, "field " + excerpt(field.source), "a shape of integers");
     if (__builtin_mul_overflow(bytes, extent.integer, &bytes) || bytes >= kMaxBytes) {
       refuse_npy(name, "field " + excerpt(field.source), "items of less than 2^62 bytes");
     }
@@ -117,7 +120,8 @@ std::uint64_t field_bytes(const PythonLiteral& field, const std::string& name) {
 }  // namespace
 
 std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code) {
-  if (!code.empty() && std::string_view("<>=|").find(code.front()) != std::string_view::npos) code.remove_prefix(1);
+  if (!code.empty() && std::string_view("<>=|").find(code.front()) != std::string_view::npos)
+    code.remove_prefix(1);
   if (code == "?") return 1;
   if (code.size() < 2) return std::nullopt;
   const char kind = code.front();
@@ -137,7 +141,8 @@ std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code) {
 
 std::uint64_t dtype_item_bytes(const PythonLiteral& descr, const std::string& name) {
   const std::uint64_t bytes = any_dtype_bytes(descr, name);
-  if (bytes == 0) refuse_npy(name, "dtype " + excerpt(descr.source) + " of 0 bytes", "items of at least 1 byte");
+  if (bytes == 0)
+    refuse_npy(name, "dtype " + excerpt(descr.source) + " of 0 bytes", "items of at least 1 byte");
   return bytes;
 }
 
@@ -165,7 +170,8 @@ std::string excerpt(std::string_view text) {
   return result;
 }
 
-void refuse_npy(const std::string& name, const std::string& got, const std::string& wanted, const std::string& remedy) {
+void refuse_npy(const std::string& name, const std::string& got, const std::string& wanted,
+                const std::string& remedy) {
   throw Error({.code = ErrorCode::file,
                .operation = "read `" + name + "`",
                .got = got,

@@ -46,7 +46,8 @@ Preamble read_preamble(std::string_view bytes, const std::string& name) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   Preamble preamble{.version = byte(kVersionOffset)};
   if (preamble.version < 1 || preamble.version > 3 || byte(kVersionOffset + 1) != 0) {
-    refuse_npy(name, "version " + std::to_string(preamble.version) + "." + std::to_string(byte(kVersionOffset + 1)),
+    refuse_npy(name,
+               "version " + std::to_string(preamble.version) + "." + std::to_string(byte(kVersionOffset + 1)),
                "version 1.0, 2.0 or 3.0");
   }
   preamble.dictionary_offset = kLengthOffset + length_bytes(preamble.version);
@@ -79,7 +80,12 @@ std::string latin1_to_utf8(std::string_view text) {
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i++]);
-    const int followers = lead < 0x80 ? 0 : lead < 0xc2 ? -1 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : -1;
+    const int followers = lead < 0x80   ? 0
+                          : lead < 0xc2 ? -1
+                          : lead < 0xe0 ? 1
+                          : lead < 0xf0 ? 2
+                          : lead < 0xf5 ? 3
+                                        : -1;
     if (followers < 0 || text.size() - i < static_cast<std::size_t>(followers)) return false;
     std::uint32_t code = followers == 0 ? lead : lead & (0x3fU >> followers);
     for (int k = 0; k < followers; ++k) {
@@ -105,7 +111,7 @@ Entries read_entries(const PythonLiteral& dictionary, const std::string& name) {
   Entries entries;
   for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
     const PythonLiteral& key = dictionary.items[i];
-    const PythonLiteral** entry = key.kind != Kind::string       ? nullptr
+    const PythonLiteral** entry = key.kind != Kind::string      ? nullptr
                                   : key.text == "descr"         ? &entries.descr
                                   : key.text == "fortran_order" ? &entries.fortran_order
                                   : key.text == "shape"         ? &entries.shape
@@ -114,8 +120,9 @@ Entries read_entries(const PythonLiteral& dictionary, const std::string& name) {
     if (*entry != nullptr) refuse_npy(name, "header key " + excerpt(key.source) + " twice", wanted);
     *entry = &dictionary.items[i + 1];
   }
-  for (const auto& [entry, key] :
-       {std::pair(entries.descr, "descr"), {entries.fortran_order, "fortran_order"}, {entries.shape, "shape"}}) {
+  for (const auto& [entry, key] : {std::pair(entries.descr, "descr"),
+                                   {entries.fortran_order, "fortran_order"},
+                                   {entries.shape, "shape"}}) {
     if (entry == nullptr) refuse_npy(name, "a header without '" + std::string(key) + "'", wanted);
   }
   return entries;
@@ -138,8 +145,10 @@ void check_size(const NpyHeader& header, const PythonLiteral& shape, const std::
   std::uint64_t bytes = header.item_bytes;
   for (const std::uint64_t extent : header.shape) {
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes >= kMaxDataBytes) {
-      refuse_npy(name, "shape " + excerpt(shape.source) + " of " + count_text(header.item_bytes, "byte") + " an item",
-                 "less than 2^63 bytes");
+      refuse_npy(
+          name,
+          "shape " + excerpt(shape.source) + " of " + count_text(header.item_bytes, "byte") + " an item",
+          "less than 2^63 bytes");
     }
   }
 }
@@ -148,9 +157,9 @@ void check_against_file(const NpyHeader& header, std::uint64_t file_bytes, const
   const std::uint64_t present = file_bytes - header.data_offset;
   const std::uint64_t wanted = header.data_bytes();
   if (present == wanted) return;
-  const std::string difference = present < wanted
-                                     ? count_text(wanted - present, "byte") + " missing, the file is truncated"
-                                     : count_text(present - wanted, "byte") + " too many";
+  const std::string difference =
+      present < wanted ? count_text(wanted - present, "byte") + " missing, the file is truncated"
+                       : count_text(present - wanted, "byte") + " too many";
   refuse_npy(name, count_text(present, "byte") + " of data (" + difference + ")",
              count_text(wanted, "byte") + " as the header says");
 }
@@ -164,12 +173,14 @@ std::uint64_t NpyHeader::item_count() const {
   return count;
 }
 
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes, const std::string& name) {
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
+                           const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const Preamble preamble = read_preamble(text, name);
   std::string dictionary_text(text.substr(preamble.dictionary_offset, preamble.dictionary_bytes));
   if (preamble.version < 3) dictionary_text = latin1_to_utf8(dictionary_text);
-  if (!is_utf8(dictionary_text)) refuse_npy(name, "a header that is not UTF-8", "UTF-8, as version 3 requires");
+  if (!is_utf8(dictionary_text))
+    refuse_npy(name, "a header that is not UTF-8", "UTF-8, as version 3 requires");
 
   PythonLiteral dictionary;
   try {
@@ -197,7 +208,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
 std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape) {
   std::string dictionary = "{'descr': " + descr + ", 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    dictionary += (i == 0 ? "" : " ") + std::to_string(shape[i]) + (i + 1 < shape.size() || i == 0 ? "," : "");
+    dictionary +=
+        (i == 0 ? "" : " ") + std::to_string(shape[i]) + (i + 1 < shape.size() || i == 0 ? "," : "");
   }
   dictionary += "), }";
 

@@ -26,8 +26,8 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{8} << 20;  // of one write(2
 constexpr mode_t kMode = 0666;                                 // less the umask
 constexpr mode_t kPermissionBits = 07777;
 
-// The temporary names that a signal handler would have to remove. Lock-free, since a handler may read at any moment;
-// outputs beyond the table's size are only removed by their destructors.
+// The temporary names that a signal handler would have to remove. Lock-free, since a handler may read at any
+// moment; outputs beyond the table's size are only removed by their destructors.
 std::array<std::atomic<char*>, 16> uncommitted{};
 
 void remember(const fs::path& path) {
@@ -49,7 +49,9 @@ void forget(const fs::path& path) {
   }
 }
 
-fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
   while (bytes > 0) {
@@ -81,7 +83,9 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   if (fs::is_symlink(path, ignored)) path_ = fs::weakly_canonical(path, ignored);
   struct stat existing {};
   const bool exists = stat(path_.c_str(), &existing) == 0;
-  if (exists && !S_ISREG(existing.st_mode)) refuse(S_ISDIR(existing.st_mode) ? EISDIR : EINVAL, "a regular file");
+  if (!exists && errno != ENOENT) refuse(errno, "a path that a file can have");
+  if (exists && !S_ISREG(existing.st_mode))
+    refuse(S_ISDIR(existing.st_mode) ? EISDIR : EINVAL, "a regular file");
   if (exists && access(path_.c_str(), W_OK) != 0) refuse(errno, "a file that may be replaced");
   if (path_.filename().empty()) refuse(EISDIR, "the name of a file");
 

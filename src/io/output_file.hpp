@@ -2,8 +2,8 @@
 //
 //     open nameless in the directory  ->  reserve  ->  write  ->  link beside  ->  rename onto the path
 //
-// Nameless files (O_TMPFILE) vanish with the process however it ends. Where the file system has none, a temporary name
-// is used from the start and is removed by the destructor or by remove_uncommitted().
+// Nameless files (O_TMPFILE) vanish with the process however it ends. Where the file system has none, a
+// temporary name is used from the start and is removed by the destructor or by remove_uncommitted().
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ class Descriptor {
 
 class OutputFile {
  public:
-  /// Errors: ErrorCode::file where the directory is missing or unwritable, or `path` is something else than a writable
-  /// regular file or a free name.
+  /// Errors: ErrorCode::file where the directory is missing or unwritable, or `path` is something else than a
+  /// writable regular file or a free name.
   explicit OutputFile(const std::filesystem::path& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -44,8 +44,8 @@ class OutputFile {
 
   int descriptor() const { return descriptor_.get(); }
 
-  /// Makes the file `bytes` long with the blocks set aside. Returns whether they are: where the file system cannot, the
-  /// free space was large enough just now. Errors: ErrorCode::file where the disk is too full.
+  /// Makes the file `bytes` long with the blocks set aside. Returns whether they are: where the file system
+  /// cannot, the free space was large enough just now. Errors: ErrorCode::file where the disk is too full.
   bool reserve(std::uint64_t bytes);
 
   /// Writes with all threads. Errors: ErrorCode::file.

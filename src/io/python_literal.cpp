@@ -22,7 +22,9 @@ class Parser {
   char peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
 
   void skip_space() {
-    while (position_ < text_.size() && std::string_view(" \t\r\n\f").find(text_[position_]) != std::string_view::npos) ++position_;
+    while (position_ < text_.size() &&
+           std::string_view(" \t\r\n\f").find(text_[position_]) != std::string_view::npos)
+      ++position_;
   }
 
   bool take(char c) {
@@ -50,11 +52,16 @@ class Parser {
   PythonLiteral unlocated(int depth) {
     switch (peek()) {
       case '\'':
-      case '"': return string();
-      case '(': return tuple(depth);
-      case '[': return sequence(Kind::list, ']', depth);
-      case '{': return dictionary(depth);
-      default: break;
+      case '"':
+        return string();
+      case '(':
+        return tuple(depth);
+      case '[':
+        return sequence(Kind::list, ']', depth);
+      case '{':
+        return dictionary(depth);
+      default:
+        break;
     }
     if (peek() >= '0' && peek() <= '9') return integer();
     PythonLiteral word;

@@ -1,5 +1,6 @@
-// The subset of Python literals that numpy writes in a .npy header: strings, integers, True, False, None, tuples, lists
-// and dictionaries. No names, no operators, no calls: what does not fit is refused with its position.
+// The subset of Python literals that numpy writes in a .npy header: strings, integers, True, False, None,
+// tuples, lists and dictionaries. No names, no operators, no calls: what does not fit is refused with its
+// position.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,8 @@ class PythonLiteralError : public std::runtime_error {
 /// Deepest nesting that is read. numpy's own headers stay below it for any sane dtype.
 inline constexpr int kMaxLiteralDepth = 32;
 
-/// Parses all of `text`: one literal, with white space around it. Integers are decimal, not negative, below 2^63, with
-/// the `L` that Python 2 wrote. Errors: PythonLiteralError. Cost: linear in the text.
+/// Parses all of `text`: one literal, with white space around it. Integers are decimal, not negative, below
+/// 2^63, with the `L` that Python 2 wrote. Errors: PythonLiteralError. Cost: linear in the text.
 PythonLiteral parse_python_literal(std::string_view text);
 
 }  // namespace faro::io

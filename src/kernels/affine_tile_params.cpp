@@ -12,6 +12,8 @@ using f2::Subspace;
 using f2::Word;
 using machine::log2_exact;
 
+constexpr const char* kOperation = "fit the tile kernel";
+
 std::string text(const AffineTileShape& shape) {
   return "shape of " + std::to_string(shape.element_bytes()) +
          "-byte elements, s = " + std::to_string(shape.segment_bits) +
@@ -35,6 +37,12 @@ void require_batch(const char* operation, std::uint64_t batch, int index_bits) {
     throw Error({ErrorCode::unsupported, operation, "a batch of " + std::to_string(batch),
                  "at most 2^63 elements in all", "split the batch"});
   }
+}
+
+void require_fit(const layout::Tile& tile, const AffineTileShape& shape) {
+  if (fits(tile, shape)) return;
+  throw Error({ErrorCode::unsupported, kOperation, text(tile), "what fits the " + text(shape),
+               "choose a shape with the tile's s and r, or give the tile more rows"});
 }
 
 Subspace unit_span(int dimension, int first, int end) {
@@ -73,16 +81,26 @@ layout::Xor make_tile_layout(const layout::Tile& tile, const AffineTileShape& sh
 
 AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
                                          std::uint64_t batch, const machine::MemoryGeometry& geometry) {
-  constexpr const char* operation = "fit the tile kernel";
-  if (!fits(tile, shape)) {
-    throw Error({ErrorCode::unsupported, operation, text(tile), "what fits the " + text(shape),
-                 "choose a shape with the tile's s and r, or give the tile more rows"});
-  }
-  require_batch(operation, batch, tile.index_bits);
+  require_fit(tile, shape);
+  return make_affine_tile_params(tile, shape, batch, make_tile_layout(tile, shape, geometry));
+}
+
+AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
+                                         std::uint64_t batch, const layout::Xor& layout) {
+  require_fit(tile, shape);
+  require_batch(kOperation, batch, tile.index_bits);
+  FARO_CHECK(layout.tile_bits == tile.tile_bits());
 
   AffineTileParams params{};
-  std::copy(tile.block_sources.begin(), tile.block_sources.end(), params.block_source);
-  std::copy(tile.block_targets.begin(), tile.block_targets.end(), params.block_target);
+  for (int bit = 0; bit < tile.block_bits(); ++bit) {
+    const int digit = bit / kBlockDigitBits;
+    const int bit_of_digit = 1 << bit % kBlockDigitBits;
+    for (int value = 0; value < kBlockDigitValues; ++value) {
+      if ((value & bit_of_digit) == 0) continue;
+      params.block_source[digit][value] ^= tile.block_sources[static_cast<std::size_t>(bit)];
+      params.block_target[digit][value] ^= tile.block_targets[static_cast<std::size_t>(bit)];
+    }
+  }
   std::copy(tile.source_rows.begin(), tile.source_rows.end(), params.source_row);
   std::copy(tile.target_rows.begin(), tile.target_rows.end(), params.target_row);
   params.complement = tile.complement;
@@ -90,7 +108,6 @@ AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineT
   params.index_bits = tile.index_bits;
   params.block_bits = tile.block_bits();
 
-  const layout::Xor layout = make_tile_layout(tile, shape, geometry);
   const auto inverse = tile.local.inverse();
   FARO_CHECK(inverse.has_value());
   for (int i = 0; i < tile.tile_bits(); ++i) {

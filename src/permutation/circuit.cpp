@@ -99,6 +99,7 @@ std::string suggest_gate(std::string_view misspelt) {
     return "that gate is no affine map of the index";
   }
   std::vector<std::string_view> names;
+  names.reserve(kGates.size());
   for (const GateRule& gate : kGates) names.push_back(gate.name);
   return did_you_mean(misspelt, names);
 }

@@ -26,6 +26,22 @@ struct alignas(bytes) Packet {
   Unit unit[kUnits];
 };
 
+/// Four bytes out of the eight of a (bytes 0-3) and b (bytes 4-7): byte k of the result is the one that
+/// hexadecimal digit k of `selector`, 0 .. 7, names. One instruction on a GPU.
+constexpr std::uint32_t select_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(a, b, selector);
+#else
+  const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
+  std::uint32_t result = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned from = selector >> 4 * k & 7;
+    result |= static_cast<std::uint32_t>(bytes >> 8 * from & 0xff) << 8 * k;
+  }
+  return result;
+#endif
+}
+
 /// Places `piece` at bytes piece_bytes * index .. of a packet that is zero there.
 template <int packet_bytes, int piece_bytes>
 constexpr void insert(Packet<packet_bytes>& packet, int index, const Packet<piece_bytes>& piece) {

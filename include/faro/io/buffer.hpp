@@ -1,7 +1,8 @@
 // Large arrays of bytes on the pages that permuting wants.
 //
-// A permutation touches many places of an array at once, and with 4 KiB pages each of them costs a walk of the page
-// table: the same plan runs up to twice as fast on 2 MiB pages. An ordinary allocation gets those only by luck.
+// A permutation touches many places of an array at once, and with 4 KiB pages each of them costs a walk of
+// the page table: the same plan runs up to twice as fast on 2 MiB pages. An ordinary allocation gets those
+// only by luck.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,8 @@ class Buffer {
   std::uint64_t mapping_bytes_ = 0;
 };
 
-/// Bytes that can be taken without swapping: the kernel's estimate, within the control group's limit. A guess where
-/// neither is known.
+/// Bytes that can be taken without swapping: the kernel's estimate, within the control group's limit. A guess
+/// where neither is known.
 std::uint64_t available_memory_bytes();
 
 }  // namespace faro::io

@@ -42,7 +42,7 @@ template <AffineTileShape shape, device::Memory Memory>
 constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
                          std::uint32_t thread) {
   using Vector = device::Packet<shape.vector_bytes()>;
-  const std::uint64_t source = tile_base(params, block).source ^ source_offset<shape>(params, thread);
+  const std::uint64_t source = block_source(params, block) ^ source_offset<shape>(params, thread);
   Vector vectors[shape.iterations()];
   FARO_UNROLL
   for (int i = 0; i < shape.iterations(); ++i) {
@@ -71,7 +71,7 @@ template <AffineTileShape shape, device::Memory Memory>
 constexpr void store_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
                           std::uint32_t thread) {
   using Vector = device::Packet<shape.vector_bytes()>;
-  const std::uint64_t tile = tile_base(params, block).target;
+  const std::uint64_t tile = block_target(params, block);
   const std::uint32_t column_shift = low_bits(static_cast<std::uint32_t>(tile), shape.segment_bits);
   const std::uint64_t target = (tile ^ column_shift) ^ target_offset<shape>(params, thread);
   const std::uint32_t address = read_address<shape>(params, thread << shape.vector_bits ^ column_shift);

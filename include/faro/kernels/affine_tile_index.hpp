@@ -61,14 +61,21 @@ constexpr bool is_valid(const AffineTileShape& shape) {
          shape.thread_bits <= shape.vector_count_bits();
 }
 
+/// Block bits are looked up kBlockDigitBits at a time, which costs a thread far less than a step a bit.
+inline constexpr int kBlockDigitBits = 4;
+inline constexpr int kBlockDigits = kMaxBlockBits / kBlockDigitBits;
+inline constexpr int kBlockDigitValues = 1 << kBlockDigitBits;
+
 /// Everything about the map that a kernel needs at run time; passed by value. Made by
 /// make_affine_tile_params().
 struct AffineTileParams {
-  std::uint64_t block_source[kMaxBlockBits];  // layout::Tile::block_sources
-  std::uint64_t block_target[kMaxBlockBits];  // layout::Tile::block_targets
-  std::uint64_t source_row[kMaxRowBits];      // layout::Tile::source_rows
-  std::uint64_t target_row[kMaxRowBits];      // layout::Tile::target_rows
-  std::uint32_t swizzle[kMaxTileBits];        // X applied to place bit i
+  std::uint64_t block_source[kBlockDigits]
+                            [kBlockDigitValues];  // [d][v]: layout::Tile::block_source(v << 4 d)
+  std::uint64_t block_target[kBlockDigits]
+                            [kBlockDigitValues];  // the same of the target, without the complement
+  std::uint64_t source_row[kMaxRowBits];          // layout::Tile::source_rows
+  std::uint64_t target_row[kMaxRowBits];          // layout::Tile::target_rows
+  std::uint32_t swizzle[kMaxTileBits];            // X applied to place bit i
   std::uint32_t
       read_address[kMaxTileBits];  // shared address, in elements, of the element bound for target place bit i
   std::uint64_t complement;        // target of block 0
@@ -80,39 +87,46 @@ struct AffineTileParams {
 };
 static_assert(sizeof(AffineTileParams) <= 4096, "kernel parameters are at most 4 KiB");
 
-/// The XOR of columns[j] over the set bits j < count of x; branch-free, for a constant `count`.
+/// The XOR of columns[j] over the set bits j < count of x, for a constant `count`.
 template <int count, typename Value>
 constexpr Value select_xor(const Value* columns, std::uint32_t x) {
   Value sum = 0;
   FARO_UNROLL
-  for (int j = 0; j < count; ++j) sum ^= (x >> j & 1) != 0 ? columns[j] : Value{0};
+  for (int j = 0; j < count; ++j) {
+    if ((x >> j & 1) != 0) sum ^= columns[j];
+  }
   return sum;
 }
 
 constexpr std::uint32_t low_bits(std::uint32_t x, int count) { return x & ((std::uint32_t{1} << count) - 1); }
 
-/// Where a block's tile begins on both sides, in elements from the first array's start. The low s bits of
-/// `source` are zero; those of `target` are XORed onto the columns.
-struct TileBase {
-  std::uint64_t source = 0;
-  std::uint64_t target = 0;
-};
-
-/// Blocks count through the first array's tiles, then the second's.   Cost: one step a block bit, the same
-/// for all threads.
-constexpr TileBase tile_base(const AffineTileParams& p, std::uint64_t block) {
-  const std::uint64_t array = block >> p.block_bits << p.index_bits;
-  TileBase base{0, p.complement};
-  FARO_NO_UNROLL
-  for (int j = 0; j < p.block_bits; ++j) {
-    const std::uint64_t take = std::uint64_t{0} - (block >> j & 1);
-    base.source ^= p.block_source[j] & take;
-    base.target ^= p.block_target[j] & take;
+/// The XOR over the digits d of table[d][digit d of block], for an array's block number.
+constexpr std::uint64_t look_up_block(const std::uint64_t (&table)[kBlockDigits][kBlockDigitValues],
+                                      int block_bits, std::uint64_t block) {
+  std::uint64_t sum = 0;
+  FARO_UNROLL
+  for (int d = 0; d < kBlockDigits; ++d) {
+    if (d * kBlockDigitBits >= block_bits) break;
+    sum ^= table[d][block >> d * kBlockDigitBits & (kBlockDigitValues - 1)];
   }
-  return {base.source ^ array, base.target ^ array};
+  return sum;
 }
 
-/// Where vector `vector` of the input lies, in elements, to be XORed onto TileBase::source.
+/// Where a block's tile begins in the input, in elements from the first array's start. Low s bits zero.
+/// Blocks count through the first array's tiles, then the second's.
+constexpr std::uint64_t block_source(const AffineTileParams& p, std::uint64_t block) {
+  const std::uint64_t array = block >> p.block_bits;
+  return look_up_block(p.block_source, p.block_bits, block ^ array << p.block_bits) ^ array << p.index_bits;
+}
+
+/// The same in the output; its low s bits are XORed onto the columns.
+constexpr std::uint64_t block_target(const AffineTileParams& p, std::uint64_t block) {
+  const std::uint64_t array = block >> p.block_bits;
+  return look_up_block(p.block_target, p.block_bits, block ^ array << p.block_bits) ^ array << p.index_bits ^
+         p.complement;
+}
+
+/// Where vector `vector` of the input lies, in elements, to be XORed onto block_source().
 template <AffineTileShape shape>
 constexpr std::uint64_t source_offset(const AffineTileParams& p, std::uint32_t vector) {
   constexpr int in_row = shape.segment_bits - shape.vector_bits;

@@ -36,6 +36,11 @@ layout::Xor make_tile_layout(const layout::Tile& tile, const AffineTileShape& sh
 AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
                                          std::uint64_t batch, const machine::MemoryGeometry& geometry = {});
 
+/// The same for a layout of the caller's: right for any layout of the tile, free of conflicts if the layout
+/// is.
+AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
+                                         std::uint64_t batch, const layout::Xor& layout);
+
 /// Errors: as above, for n > 40.
 AffineNaiveParams make_affine_naive_params(const Affine& map, std::uint64_t batch, int thread_bits);
 

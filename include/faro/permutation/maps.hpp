@@ -33,9 +33,10 @@ Affine morton(int d, int b);
 /// Source: Bouverot-Dupuis and Sheeran, combinator parm. Errors: ErrorCode::value for a mask of zero.
 Affine parm(int n, f2::Word mask);
 
-// Seeded maps, the same on every machine: SplitMix64 from `seed` (Steele, Lea and Flood, 2014) drives a Fisher-Yates
-// shuffle of the bits (for i = n-1 down to 1, to[i] and to[next mod (i + 1)] change places), respectively columns from
-// c0 on, each the low n bits of the next number that is independent of those before; then the complement's low n bits.
+// Seeded maps, the same on every machine: SplitMix64 from `seed` (Steele, Lea and Flood, 2014) drives a
+// Fisher-Yates shuffle of the bits (for i = n-1 down to 1, to[i] and to[next mod (i + 1)] change places),
+// respectively columns from c0 on, each the low n bits of the next number that is independent of those before; then
+// the complement is the low n bits of the next.
 Affine random_bp(int n, std::uint64_t seed);
 Affine random_bpc(int n, std::uint64_t seed);
 Affine random_bmmc(int n, std::uint64_t seed);

@@ -37,8 +37,8 @@ struct ParseOptions {
 ///         understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
 
-/// The canonical text: the first that fits of `identity(n)`, `bit_reversal(n)`, `reverse(n)`, `gray(n)`, `shuffle(n)`,
-/// `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns; complement)`, the last in lower-case hexadecimal.
+/// The canonical text, the first that fits of `identity(n)`, `bit_reversal(n)`, `reverse(n)`, `gray(n)`,
+/// `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns; complement)` in lower-case hexadecimal.
 std::string to_text(const Permutation& permutation);
 
 }  // namespace faro

@@ -1,0 +1,46 @@
+// The CPU engine: plans run on all cores, one tile of cache at a time.
+//
+// A tile's rows are read whole into a buffer that stays in the first-level cache, permuted in registers a few cache
+// lines at a time, and written whole with stores that bypass the caches; while one tile is written the next is read.
+// docs/cpu-engine.md tells what that costs and what was measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "faro/plan/plan.hpp"
+
+namespace faro::cpu {
+
+/// The instruction set that the kernels were dispatched to: "AVX3_DL", "AVX2", "NEON", "SCALAR", ….
+std::string simd_target();
+
+/// This machine as a plan's target. `threads` 0: what OpenMP would use (OMP_NUM_THREADS respected).
+Target target(int threads = 0);
+
+/// Copies bytes with `threads` threads, bypassing the caches beyond the last-level cache's size: the fastest plain copy,
+/// against which everything is measured. Any alignment. Requires: no overlap (unchecked).
+void copy(const void* in, void* out, std::uint64_t bytes, int threads = 0);
+
+/// A plan made ready to run here: tables and per-thread buffers are made once, running allocates nothing.
+class Executor {
+ public:
+  /// Requires: a plan whose target is this engine (checked).
+  explicit Executor(const Plan& plan);
+  Executor(Executor&&) noexcept;
+  Executor& operator=(Executor&&) noexcept;
+  ~Executor();
+
+  /// Runs the plan once. May be called from many threads at once; they share the buffers of target().threads tiles and
+  /// wait for one another where those are all in use.
+  /// Requires: both arrays hold plan.array_bytes() and do not overlap (unchecked here, checked by faro::ExecutablePlan).
+  /// Any alignment; an output that is not aligned to the vector width is written through the caches.
+  void run(const void* in, void* out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace faro::cpu

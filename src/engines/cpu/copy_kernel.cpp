@@ -1,0 +1,54 @@
+#include "engines/cpu/copy_kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engines/cpu/copy_kernel.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace faro::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::uint64_t kLineBytes = 64;
+
+// Requires: `to` aligned to a line, `bytes` a multiple of one.
+void CopyLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const std::uint64_t step = hn::Lanes(d);
+  for (std::uint64_t line = 0; line < bytes; line += kLineBytes) {
+    for (std::uint64_t at = line; at < line + kLineBytes; at += step) {
+      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+                 reinterpret_cast<std::uint8_t*>(to + at));
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace faro::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace faro::cpu {
+
+HWY_EXPORT(CopyLines);
+
+void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64;
+  const std::uint64_t head = std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine);
+  if (head != 0) std::memcpy(to, from, head);
+  const std::uint64_t body = (bytes - head) / kLine * kLine;
+  if (body != 0) HWY_DYNAMIC_DISPATCH(CopyLines)(from + head, to + head, body);
+  const std::uint64_t done = head + body;
+  if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+
+void finish_streams() { hwy::FlushStream(); }
+
+}  // namespace faro::cpu
+#endif  // HWY_ONCE

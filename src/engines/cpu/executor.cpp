@@ -1,0 +1,144 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/scratch_pool.hpp"
+#include "engines/cpu/simple_passes.hpp"
+#include "engines/cpu/tile_kernel.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/error.hpp"
+
+namespace faro::cpu {
+namespace {
+
+// Below this a thread costs more than it brings.
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
+
+int useful_threads(int threads, std::uint64_t bytes) {
+  const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
+  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
+}
+
+// Calls work(begin, end) on equal shares of 0..count, one a thread.
+template <typename Work>
+void share_out(std::uint64_t count, int threads, const Work& work) {
+  if (threads <= 1) {
+    work(std::uint64_t{0}, count);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
+    const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
+    // Rounded so that no product of counts is needed: the first shares are one longer.
+    const std::uint64_t share = count / team;
+    const std::uint64_t longer = count % team;
+    const std::uint64_t begin = rank * share + std::min(rank, longer);
+    work(begin, begin + share + (rank < longer ? 1 : 0));
+  }
+}
+
+void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, int threads, bool streamed) {
+  constexpr std::uint64_t kLine = 64;
+  const std::uint64_t lines = (bytes + kLine - 1) / kLine;
+  share_out(lines, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t from = begin * kLine;
+    const std::uint64_t length = std::min(end * kLine, bytes) - from;
+    if (streamed) {
+      copy_streamed(in + from, out + from, length);
+      finish_streams();
+    } else {
+      std::copy_n(in + from, length, out + from);
+    }
+  });
+}
+
+struct CopyProgram {
+  std::uint64_t bytes;
+};
+
+}  // namespace
+
+struct Executor::State {
+  struct PassProgram {
+    std::variant<CopyProgram, SegmentProgram, TileProgram, DirectProgram> program;
+    std::uint64_t offset = 0;  // of the pass's arrays, in bytes
+    std::uint64_t bytes = 0;
+  };
+
+  std::vector<PassProgram> passes;
+  std::optional<ScratchPool> scratch;
+  std::uint64_t streaming_bytes = 0;
+  int threads = 1;
+
+  void run(const CopyProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
+    copy_shared(in, out, p.bytes, team, streamed);
+  }
+  void run(const SegmentProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
+    share_out(p.segments, team, [&](std::uint64_t begin, std::uint64_t end) {
+      p.run(begin, end, streamed, in, out);
+      if (streamed) finish_streams();
+    });
+  }
+  void run(const TileProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
+    const bool aligned = reinterpret_cast<std::uintptr_t>(out) % kMaxVectorBytes == 0;
+    const StoreKind stores = streamed && aligned ? StoreKind::streamed : StoreKind::cached;
+    share_out(p.tiles(), team, [&](std::uint64_t begin, std::uint64_t end) {
+      const ScratchPool::Lease lease(*scratch);
+      run_tiles(p, {begin, end}, stores, in, out, lease.data());
+    });
+  }
+  void run(const DirectProgram& p, bool /*streamed*/, int /*team*/, const std::byte* in, std::byte* out) {
+    p.run(in, out);
+  }
+};
+
+Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
+  FARO_CHECK(plan.target().engine == Engine::cpu);
+  const std::uint64_t unit = plan.unit_bytes();
+  state_->threads = std::max(1, plan.target().threads);
+  state_->streaming_bytes = plan.target().streaming_bytes;
+  std::uint64_t offset = 0;
+  for (const Pass& pass : plan.passes()) {
+    const auto add = [&](auto program) {
+      state_->passes.push_back({std::move(program), offset, pass.bytes_read});
+    };
+    switch (pass.kind) {
+      case PassKind::copy: add(CopyProgram{pass.bytes_read}); break;
+      case PassKind::segments: add(SegmentProgram(pass, unit)); break;
+      case PassKind::tile: {
+        TileProgram program(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes));
+        state_->scratch.emplace(state_->threads, scratch_bytes(program));
+        add(std::move(program));
+        break;
+      }
+      case PassKind::direct: add(DirectProgram(pass, unit)); break;
+    }
+    offset += pass.bytes_read;
+  }
+}
+
+Executor::Executor(Executor&&) noexcept = default;
+Executor& Executor::operator=(Executor&&) noexcept = default;
+Executor::~Executor() = default;
+
+void Executor::run(const void* in, void* out) const {
+  for (const State::PassProgram& pass : state_->passes) {
+    const bool streamed = pass.bytes > state_->streaming_bytes;
+    const int team = useful_threads(state_->threads, pass.bytes);
+    const std::byte* const from = static_cast<const std::byte*>(in) + pass.offset;
+    std::byte* const to = static_cast<std::byte*>(out) + pass.offset;
+    std::visit([&](const auto& program) { state_->run(program, streamed, team, from, to); }, pass.program);
+  }
+}
+
+void copy(const void* in, void* out, std::uint64_t bytes, int threads) {
+  const Target machine = target(threads);
+  copy_shared(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), bytes,
+              useful_threads(machine.threads, bytes), bytes > machine.streaming_bytes);
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,78 @@
+#include "engines/cpu/simple_passes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engines/cpu/copy_kernel.hpp"
+
+namespace faro::cpu {
+namespace {
+
+using f2::Word;
+
+std::vector<Word> columns(const f2::Matrix& a) { return {a.column_span().begin(), a.column_span().end()}; }
+
+template <std::size_t kUnitBytes>
+void run_direct(const DirectProgram& p, const std::byte* in, std::byte* out) {
+  for (std::uint64_t array = 0; array < p.arrays; ++array) {
+    Word y = p.targets.at(0);
+    for (Word x = 0;;) {
+      std::memcpy(out + y * kUnitBytes, in + x * kUnitBytes, kUnitBytes);
+      if (++x == p.units) break;
+      y = p.targets.next(y, x);
+    }
+    in += p.units * kUnitBytes;
+    out += p.units * kUnitBytes;
+  }
+}
+
+}  // namespace
+
+SegmentProgram::SegmentProgram(const Pass& pass, std::uint64_t unit_bytes)
+    : array_bytes(unit_bytes << pass.map.bits()),
+      segment_bytes(pass.segment_bytes),
+      segments(pass.arrays << pass.tile.block_bits()),
+      block_bits(pass.tile.block_bits()),
+      sources(pass.tile.block_sources, 0, std::countr_zero(unit_bytes)),
+      targets(pass.tile.block_targets, pass.tile.complement, std::countr_zero(unit_bytes)) {}
+
+void SegmentProgram::run(std::uint64_t begin, std::uint64_t end, bool streamed, const std::byte* in,
+                         std::byte* out) const {
+  constexpr std::uint64_t kBytesAhead = 2048;
+  const std::uint64_t ahead = std::max<std::uint64_t>(1, kBytesAhead / segment_bytes);
+  const Word in_array = f2::low_mask(block_bits);
+  for (std::uint64_t s = begin; s < end; ++s) {
+    const std::uint64_t array = (s >> block_bits) * array_bytes;
+    const std::byte* const from = in + array + sources.at(s & in_array);
+    std::byte* const to = out + array + targets.at(s & in_array);
+    if (!streamed) {
+      std::memcpy(to, from, segment_bytes);
+      continue;
+    }
+    if (s + ahead < end && segment_bytes <= kBytesAhead) {
+      const std::uint64_t next = s + ahead;
+      const std::byte* const fetch = in + (next >> block_bits) * array_bytes + sources.at(next & in_array);
+      for (std::uint64_t at = 0; at < segment_bytes; at += 64) __builtin_prefetch(fetch + at, 0, 2);
+    }
+    copy_streamed(from, to, segment_bytes);
+  }
+}
+
+DirectProgram::DirectProgram(const Pass& pass, std::uint64_t unit)
+    : unit_bytes(unit),
+      arrays(pass.arrays),
+      units(f2::unit(pass.map.bits())),
+      targets(columns(pass.map.matrix()), pass.map.complement(), 0) {}
+
+void DirectProgram::run(const std::byte* in, std::byte* out) const {
+  switch (unit_bytes) {
+    case 1: return run_direct<1>(*this, in, out);
+    case 2: return run_direct<2>(*this, in, out);
+    case 4: return run_direct<4>(*this, in, out);
+    case 8: return run_direct<8>(*this, in, out);
+    default: return run_direct<16>(*this, in, out);
+  }
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,39 @@
+// The passes that need no tile: whole segments, and single elements of small arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/cpu/tile_program.hpp"
+#include "faro/plan/plan.hpp"
+
+namespace faro::cpu {
+
+/// Whole segments change places.
+struct SegmentProgram {
+  SegmentProgram(const Pass& pass, std::uint64_t unit_bytes);
+
+  std::uint64_t array_bytes;
+  std::uint64_t segment_bytes;
+  std::uint64_t segments;  // over all arrays
+  int block_bits;
+  BlockWalk sources;  // bytes
+  BlockWalk targets;  // bytes
+
+  /// Moves segments [begin, end).
+  void run(std::uint64_t begin, std::uint64_t end, bool streamed, const std::byte* in, std::byte* out) const;
+};
+
+/// Unit by unit in source order: pi(x + 1) is pi(x) with one word XORed in.
+struct DirectProgram {
+  DirectProgram(const Pass& pass, std::uint64_t unit_bytes);
+
+  std::uint64_t unit_bytes;
+  std::uint64_t arrays;
+  std::uint64_t units;  // of one array
+  BlockWalk targets;    // units
+
+  void run(const std::byte* in, std::byte* out) const;
+};
+
+}  // namespace faro::cpu

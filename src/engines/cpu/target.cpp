@@ -1,0 +1,37 @@
+// This machine's sizes, as a plan's target.
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "engines/cpu/tile_kernel.hpp"
+#include "faro/engines/cpu.hpp"
+
+namespace faro::cpu {
+namespace {
+
+// A size in bytes that the system knows, or `otherwise`.
+std::uint64_t system_bytes(int name, std::uint64_t otherwise) {
+  const long value = sysconf(name);
+  return value > 0 ? static_cast<std::uint64_t>(value) : otherwise;
+}
+
+}  // namespace
+
+Target target(int threads) {
+  Target t;
+  t.engine = Engine::cpu;
+  t.threads = threads > 0 ? threads : omp_get_max_threads();
+  t.vector_bytes = 64;  // a cache line, also where registers are narrower
+  t.page_bytes = system_bytes(_SC_PAGESIZE, 4096);
+  // Two tiles, the one written and the one read, share the first-level cache with the lines in flight.
+  const std::uint64_t first_level = system_bytes(_SC_LEVEL1_DCACHE_SIZE, std::uint64_t{32} << 10);
+  t.tile_bytes_max = std::clamp<std::uint64_t>(first_level / 2, std::uint64_t{16} << 10, std::uint64_t{64} << 10);
+  // Input and output together past the last level: half of it each.
+  t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 2;
+  t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
+  return t;
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,90 @@
+// A tile pass as flat tables of byte offsets: what the inner loops read, made once at planning.
+//
+// Everything is XOR-linear, so an address is a base XOR one table entry a level:
+//
+//     source of a row      in  + array + (block_source(b) ^ source_rows[row])
+//     target of a vector   out + array + (block_target(b) ^ micro_targets[k] ^ vector_targets[j])
+//
+// Without 64-byte vectors a target vector is less than a cache line, and stores that bypass the caches want whole
+// lines: such a program is *staged*, its vectors are put into a second buffer and the target's rows written from there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "faro/plan/plan.hpp"
+
+namespace faro::cpu {
+
+inline constexpr std::size_t kMaxVectorBytes = 64;
+inline constexpr int kMaxExchangeBits = 6;
+
+/// A vector register as it is loaded; the low 16 bytes where vectors have 16.
+struct alignas(kMaxVectorBytes) RegisterImage {
+  std::byte bytes[kMaxVectorBytes] = {};
+};
+
+/// The lanes in which one bit of the vector number flips, in both forms that instruction sets want: all ones in the bytes
+/// of a lane, and a bit a lane.
+struct ExchangeLanes {
+  RegisterImage bytes;
+  std::uint64_t mask = 0;
+};
+
+/// Walks a linear function of the block number: consecutive blocks differ by one precomputed word.
+class BlockWalk {
+ public:
+  explicit BlockWalk(const std::vector<f2::Word>& directions, f2::Word offset, int unit_shift);
+
+  f2::Word at(f2::Word block) const;
+  /// From at(block - 1) to at(block). Requires: block not 0 modulo the number of blocks (unchecked).
+  f2::Word next(f2::Word value, f2::Word block) const {
+    return value ^ steps_[static_cast<std::size_t>(f2::trailing_bit(block))];
+  }
+
+ private:
+  std::vector<f2::Word> directions_;
+  std::vector<f2::Word> steps_;  // the XOR of directions 0..k
+  f2::Word offset_;
+};
+
+struct TileProgram {
+  TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes);
+
+  std::uint64_t unit_bytes;
+  std::uint64_t vector_bytes;
+  bool staged;
+  int unit_shift;
+
+  std::uint64_t arrays;
+  std::uint64_t array_bytes;
+  int block_bits;
+  BlockWalk block_sources;  // bytes
+  BlockWalk block_targets;  // units: the lane bits are split off by the kernel
+  std::uint64_t tiles() const { return arrays << block_bits; }
+
+  std::uint64_t rows;
+  std::uint64_t row_bytes;
+  std::vector<std::uint64_t> source_rows;  // bytes
+  std::vector<std::uint64_t> target_rows;  // bytes, for staged programs
+  std::uint64_t tile_bytes() const { return rows * row_bytes; }
+
+  int exchange_bits;
+  f2::Word lane_mask;                         // of a place in units
+  f2::Word column_mask;                       // of a place in units
+  std::vector<std::uint64_t> micro_sources;   // bytes in the tile buffer
+  std::vector<std::uint64_t> micro_targets;   // bytes, lane bits cleared
+  std::vector<std::uint8_t> micro_lanes;      // the lane bits of the micro tile's target
+  std::vector<std::uint64_t> vector_sources;  // 2^q, bytes in the tile buffer
+  std::vector<std::uint64_t> vector_targets;  // 2^q, bytes
+
+  // Lane tables (micro_tile.hpp) as the lookup instruction reads them: lane numbers at the width of a lane, or the byte
+  // numbers of the lanes where vectors have 16 bytes.
+  std::vector<RegisterImage> first_index;         // l ^ H j, by source vector
+  std::vector<RegisterImage> last_index;          // G^-1 l' ^ G^-1 K j', by target vector
+  std::vector<std::uint8_t> last_index_flip;      // XORed onto it: G^-1 of the target's lane bits, by those bits
+  std::vector<ExchangeLanes> exchange_lanes;      // by bit of the vector number
+};
+
+}  // namespace faro::cpu

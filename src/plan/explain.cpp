@@ -1,0 +1,149 @@
+// Plan::explain(): the plan in words. One fact a line, its name in the margin:
+//
+//     permutation   bit_reversal(20)
+//                   2^20 elements; class BP; an involution
+//     ...
+//     pass 1        tile: ...
+#include <fmt/format.h>
+
+#include <iterator>
+#include <span>
+#include <string>
+
+#include "faro/plan/plan.hpp"
+#include "plan/facts.hpp"
+
+namespace faro {
+namespace {
+
+using detail::count_text;
+using detail::size_text;
+
+class Text {
+ public:
+  /// A line, wrapped; an empty name continues the one before.
+  void line(std::string_view name, std::string_view words) {
+    constexpr std::size_t width = 86;
+    while (words.size() > width) {
+      const std::size_t space = words.rfind(' ', width);
+      if (space == std::string_view::npos) break;
+      whole_line(name, words.substr(0, space));
+      words.remove_prefix(space + 1);
+      name = "";
+    }
+    whole_line(name, words);
+  }
+
+  /// A line to be pasted elsewhere, so never wrapped.
+  void whole_line(std::string_view name, std::string_view words) {
+    fmt::format_to(std::back_inserter(text_), "{:<14}{}\n", name, words);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// "0x40 0x80", the middle left out of long lists.
+std::string steps(std::span<const f2::Word> vectors) {
+  constexpr std::size_t most = 8;
+  constexpr std::size_t ends = 3;
+  std::string text;
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (vectors.size() > most && i >= ends && i + ends < vectors.size()) {
+      if (i == ends) text += " ...";
+      continue;
+    }
+    text += (text.empty() ? "" : " ") + detail::hex(vectors[i]);
+  }
+  return text;
+}
+
+// One side of a tile.
+std::string rows(const Pass& pass, std::span<const f2::Word> vectors) {
+  if (vectors.empty()) return fmt::format("1 row of {}", size_text(pass.segment_bytes));
+  return fmt::format("{} rows of {}, at sums (XOR) of {}", count_text(std::uint64_t{1} << vectors.size()),
+                     size_text(pass.segment_bytes), steps(vectors));
+}
+
+void add_problem(Text& text, const Plan& plan) {
+  const Problem& problem = plan.problem();
+  const Affine& map = detail::element_map(plan);
+  text.whole_line("permutation", to_text(problem.permutation));
+  text.line("", fmt::format("{}; class {}; {}", count_text(element_count(problem.permutation), "element"),
+                            name(map.classify()),
+                            map.is_involution() ? "an involution (applied twice, nothing has moved)"
+                                                : "not an involution"));
+  std::string units = fmt::format("{} wide", size_text(problem.element_bytes));
+  if (plan.unit_bits_per_element() > 0) {
+    units += fmt::format(", moved as {} units of {} whose index bits stay as they are",
+                         std::uint64_t{1} << plan.unit_bits_per_element(), size_text(plan.unit_bytes()));
+  }
+  text.line("elements", units);
+  std::string batch = count_text(problem.batch, "array") + (problem.batch == 1 ? " of " : ", in all ") +
+                      size_text(plan.array_bytes());
+  if (plan.folded_batch_bits() > 0) {
+    batch += fmt::format("; groups of {} are planned as one, the array's number being high index bits",
+                         count_text(std::uint64_t{1} << plan.folded_batch_bits()));
+  }
+  text.line("batch", batch);
+}
+
+void add_sweeps(Text& text, const Plan& plan) {
+  const int literature = detail::literature_sweeps(plan);
+  if (plan.passes().empty()) {
+    text.line("sweeps", "none: the batch is empty");
+  } else if (literature > 1) {
+    text.line("sweeps", fmt::format("1 over memory, where the published method takes {} for a general BMMC",
+                                    literature));
+  } else {
+    text.line("sweeps", "1 over memory");
+  }
+}
+
+void add_tile(Text& text, const Plan& plan, const Pass& pass) {
+  const layout::Tile& tile = pass.tile;
+  const std::string unit = plan.unit_bits_per_element() > 0 ? "units" : "elements";
+  if (pass.kind == PassKind::tile) {
+    text.line(
+        "  tile",
+        fmt::format("2^(s + r) = 2^({} + {}) {} = {}: segments of 2^s {}, and 2^r of them, where r is the "
+                    "map's rank gamma, {}",
+                    tile.segment_bits, tile.row_bits, unit, size_text(plan.unit_bytes() << tile.tile_bits()),
+                    unit, pass.map.rank_gamma(tile.segment_bits)));
+  }
+  text.line("  reads", rows(pass, tile.source_rows));
+  text.line("  writes", rows(pass, tile.target_rows));
+  if (tile.block_bits() == 0) return text.line("  blocks", "1");
+  text.line("  blocks",
+            fmt::format("{}{}; the first is written at {}", count_text(std::uint64_t{1} << tile.block_bits()),
+                        pass.arrays == 1 ? "" : " for each of " + count_text(pass.arrays, "array"),
+                        detail::hex(tile.complement)));
+  text.line("", fmt::format("block bits, low to high, step the source by {}", steps(tile.block_sources)));
+  text.line("", fmt::format("and the target by {}", steps(tile.block_targets)));
+}
+
+void add_pass(Text& text, const Plan& plan, std::size_t index) {
+  const Pass& pass = plan.passes()[index];
+  text.line(fmt::format("pass {}", index + 1),
+            fmt::format("{}: {}", name(pass.kind), detail::reason(plan, index)));
+  if (pass.kind == PassKind::segments || pass.kind == PassKind::tile) add_tile(text, plan, pass);
+  text.line("  predicted",
+            fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
+                        count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
+}
+
+}  // namespace
+
+std::string Plan::explain() const {
+  Text text;
+  add_problem(text, *this);
+  text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
+  add_sweeps(text, *this);
+  for (std::size_t i = 0; i < passes_.size(); ++i) add_pass(text, *this, i);
+  text.line("workspace", workspace_bytes() == 0 ? "none" : size_text(workspace_bytes()));
+  return text.take();
+}
+
+}  // namespace faro

@@ -1,0 +1,97 @@
+// Plan::explain_json(): the same facts as Plan::explain(), for programs. docs/json.md lists the keys; bit
+// vectors are strings in hexadecimal, since many readers round integers past 2^53.
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "faro/plan/plan.hpp"
+#include "plan/facts.hpp"
+
+namespace faro {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+Json vectors(std::span<const f2::Word> words) {
+  Json list = Json::array();
+  for (const f2::Word word : words) list.push_back(detail::hex(word));
+  return list;
+}
+
+Json target_json(const Target& target) {
+  return {{"engine", name(target.engine)},
+          {"name", target.name},
+          {"threads", target.threads},
+          {"unit_bytes_max", target.unit_bytes_max},
+          {"vector_bytes", target.vector_bytes},
+          {"segment_bytes_max", target.segment_bytes_max},
+          {"tile_bytes_max", target.tile_bytes_max},
+          {"page_bytes", target.page_bytes},
+          {"page_entries", target.page_entries},
+          {"streaming_bytes", target.streaming_bytes},
+          {"direct_bytes_max", target.direct_bytes_max},
+          {"banks", target.banks},
+          {"bank_bytes", target.bank_bytes}};
+}
+
+Json tile_json(const Plan& plan, const Pass& pass) {
+  const layout::Tile& tile = pass.tile;
+  return {{"segment_bits", tile.segment_bits},
+          {"row_bits", tile.row_bits},
+          {"rank_gamma", pass.map.rank_gamma(tile.segment_bits)},
+          {"bytes", plan.unit_bytes() << tile.tile_bits()},
+          {"source_rows", vectors(tile.source_rows)},
+          {"target_rows", vectors(tile.target_rows)},
+          {"blocks", std::uint64_t{1} << tile.block_bits()},
+          {"block_sources", vectors(tile.block_sources)},
+          {"block_targets", vectors(tile.block_targets)},
+          {"complement", detail::hex(tile.complement)},
+          {"local", vectors(tile.local.column_span())}};
+}
+
+Json pass_json(const Plan& plan, std::size_t index) {
+  const Pass& pass = plan.passes()[index];
+  const bool tiled = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
+  return {{"kind", name(pass.kind)},
+          {"reason", detail::reason(plan, index)},
+          {"map", to_text(pass.map)},
+          {"index_bits", pass.map.bits()},
+          {"arrays", pass.arrays},
+          {"segment_bytes", pass.segment_bytes},
+          {"bytes_read", pass.bytes_read},
+          {"bytes_written", pass.bytes_written},
+          {"segments_read", pass.segments_read},
+          {"segments_written", pass.segments_written},
+          {"tile", tiled ? tile_json(plan, pass) : Json()}};
+}
+
+}  // namespace
+
+std::string Plan::explain_json() const {
+  const Affine& map = detail::element_map(*this);
+  Json json = {{"schema", kSchema},
+               {"permutation", to_text(problem_.permutation)},
+               {"index_bits", map.bits()},
+               {"class", name(map.classify())},
+               {"involution", map.is_involution()},
+               {"element_bytes", problem_.element_bytes},
+               {"unit_bytes", unit_bytes_},
+               {"units_per_element", std::uint64_t{1} << unit_bits_per_element_},
+               {"batch", problem_.batch},
+               {"folded_batch_bits", folded_batch_bits_},
+               {"placement", problem_.placement == Placement::in_place ? "in_place" : "out_of_place"},
+               {"bytes", array_bytes_},
+               {"workspace_bytes", workspace_bytes()},
+               {"sweeps", detail::sweeps(*this)},
+               {"literature_sweeps", detail::literature_sweeps(*this)},
+               {"target", target_json(target_)}};
+  Json passes = Json::array();
+  for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i));
+  json["passes"] = std::move(passes);
+  // A processor's name may hold any bytes; JSON holds UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace faro

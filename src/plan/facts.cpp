@@ -1,0 +1,88 @@
+#include "plan/facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace faro::detail {
+namespace {
+
+std::string segments_reason(const Pass& pass) {
+  return fmt::format(
+      "the lowest {} bits of every index stay as they are, so segments change places whole and nothing moves "
+      "inside one",
+      pass.tile.segment_bits);
+}
+
+// Why segments are as long as they are. A tile takes segment_bytes * 2^r, and r may grow with the segment.
+std::string tile_reason(const Plan& plan, const Pass& pass) {
+  const layout::Tile& tile = pass.tile;
+  const Target& target = plan.target();
+  const std::string moved =
+      tile.row_bits == 0
+          ? "elements change places within a segment only"
+          : "the map mixes low index bits with high ones, so a tile collects whole segments of both sides";
+  const std::string longest =
+      pass.segment_bytes >= target.segment_bytes_max ? "longer segments would gain nothing"
+      : tile.segment_bits == tile.index_bits
+          ? "the segment is the whole array"
+          : "longer segments would not fit a tile of " + size_text(target.tile_bytes_max);
+  return moved + "; " + longest;
+}
+
+std::string direct_reason(const Plan& plan, const Pass& pass, std::size_t index) {
+  const int folded = plan.folded_batch_bits();
+  if (index > 0) {
+    return fmt::format("{} left over from groups of {}, moved one element after another",
+                       count_text(pass.arrays, "array"), count_text(std::uint64_t{1} << folded));
+  }
+  return fmt::format("{} in one piece are too few for tiles, so elements move one after another",
+                     size_text(plan.unit_bytes() << pass.map.bits()));
+}
+
+}  // namespace
+
+const Affine& element_map(const Plan& plan) { return std::get<Affine>(plan.problem().permutation); }
+
+int sweeps(const Plan& plan) { return plan.passes().empty() ? 0 : 1; }
+
+int literature_sweeps(const Plan& plan) { return element_map(plan).classify() == AffineClass::bmmc ? 2 : 1; }
+
+std::string reason(const Plan& plan, std::size_t index) {
+  const Pass& pass = plan.passes().at(index);
+  switch (pass.kind) {
+    case PassKind::copy:
+      return "nothing moves, so bytes are read and written in order";
+    case PassKind::segments:
+      return segments_reason(pass);
+    case PassKind::tile:
+      return tile_reason(plan, pass);
+    case PassKind::direct:
+      return direct_reason(plan, pass, index);
+  }
+  return "";
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units.at(unit));
+}
+
+std::string count_text(std::uint64_t count) {
+  const bool large = count >= 1024 && std::has_single_bit(count);
+  return large ? fmt::format("2^{}", std::bit_width(count) - 1) : fmt::format("{}", count);
+}
+
+std::string count_text(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
+std::string hex(f2::Word word) { return fmt::format("{:#x}", word); }
+
+}  // namespace faro::detail

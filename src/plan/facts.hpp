@@ -1,0 +1,36 @@
+// What a plan says about itself, in the words and numbers that its text, its JSON and its drawing share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "faro/plan/plan.hpp"
+
+namespace faro::detail {
+
+/// The problem's map, on elements.
+const Affine& element_map(const Plan& plan);
+
+/// How often every array is read and written: 1, or 0 for an empty batch.
+int sweeps(const Plan& plan);
+
+/// What the published method takes for the same map: 2 for a general BMMC, else 1.
+/// Source: Bouverot-Dupuis and Sheeran 2023, A = (U R)(R L P), two tiled maps.
+int literature_sweeps(const Plan& plan);
+
+/// Why passes()[index] is of its kind: one sentence without a full stop.
+std::string reason(const Plan& plan, std::size_t index);
+
+/// "1 byte", "512 bytes", "4 KiB", "1.5 GiB".
+std::string size_text(std::uint64_t bytes);
+
+/// "12", "1000003", "2^20": a large power of two by its exponent.
+std::string count_text(std::uint64_t count);
+
+/// "1 array", "2^20 arrays".
+std::string count_text(std::uint64_t count, const std::string& noun);
+
+/// "0x1f"
+std::string hex(f2::Word word);
+
+}  // namespace faro::detail

@@ -1,0 +1,66 @@
+// Plan::svg(): the index bits above, the tile and its banks below.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "faro/plan/plan.hpp"
+#include "plan/facts.hpp"
+#include "plan/svg_canvas.hpp"
+#include "plan/svg_sections.hpp"
+
+namespace faro {
+namespace {
+
+std::string_view kind_text(PassKind kind) {
+  switch (kind) {
+    case PassKind::copy:
+      return "a copy";
+    case PassKind::segments:
+      return "one sweep over memory in whole segments";
+    case PassKind::tile:
+      return "one sweep over memory in tiles";
+    case PassKind::direct:
+      return "one sweep, element by element";
+  }
+  return "";
+}
+
+std::string summary(const Plan& plan) {
+  const Problem& problem = plan.problem();
+  std::string text =
+      fmt::format("{} of {}", detail::count_text(element_count(problem.permutation), "element"),
+                  detail::size_text(problem.element_bytes));
+  if (problem.batch != 1) text += fmt::format(" in each of {}", detail::count_text(problem.batch, "array"));
+  if (plan.passes().empty()) return text + ": nothing to do";
+  const Pass& pass = plan.passes().front();
+  text += fmt::format(": {}", kind_text(pass.kind));
+  if (pass.kind == PassKind::tile) {
+    text += fmt::format(
+        ", each {} of {}, {}", detail::count_text(std::uint64_t{1} << pass.tile.row_bits, "row"),
+        detail::size_text(pass.segment_bytes), detail::size_text(plan.unit_bytes() << pass.tile.tile_bits()));
+  } else if (pass.kind == PassKind::segments) {
+    text += fmt::format(" of {}", detail::size_text(pass.segment_bytes));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Plan::svg() const {
+  constexpr std::size_t title_length = 66;
+  const std::string permutation = to_text(problem_.permutation);
+  const std::string words = summary(*this);
+  svg::Canvas canvas;
+  double y = svg::kMargin + 8;
+  canvas.text({svg::kMargin, y}, "title", svg::shortened(permutation, title_length));
+  canvas.text({svg::kMargin, y += 24}, "note", words);
+  y += 18;
+  if (!passes_.empty()) {
+    const Pass& pass = passes_.front();
+    y = svg::draw_index_bits(canvas, *this, pass, y + 20);
+    y = svg::draw_tile_banks(canvas, *this, pass, y + 20);
+  }
+  return canvas.finish(svg::kWidth, y + svg::kMargin / 2, "faro: " + permutation, words);
+}
+
+}  // namespace faro

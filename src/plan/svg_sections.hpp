@@ -1,0 +1,18 @@
+// The two halves of a plan's drawing. Each draws downwards from `top` and returns where it ended.
+#pragma once
+
+#include "faro/plan/plan.hpp"
+#include "plan/svg_canvas.hpp"
+
+namespace faro::svg {
+
+inline constexpr double kWidth = 1000;  // of the drawing
+inline constexpr double kMargin = 40;
+
+/// Source and target index bits by role; lines between them for a map that permutes bits, else the matrix.
+double draw_index_bits(Canvas& canvas, const Plan& plan, const Pass& pass, double top);
+
+/// A small tile of the same map and its banks, before and after the swizzle.
+double draw_tile_banks(Canvas& canvas, const Plan& plan, const Pass& pass, double top);
+
+}  // namespace faro::svg

@@ -1,0 +1,329 @@
+// The command line as a user meets it: exit statuses, one line for an error, JSON as documented, no file
+// left behind.
+//
+// Runs the built command, named by $FARO or found above this program.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+fs::path faro_command() {
+  if (const char* const given = std::getenv("FARO")) return given;
+  for (fs::path directory = fs::read_symlink("/proc/self/exe").parent_path(); directory.has_relative_path();
+       directory = directory.parent_path()) {
+    if (fs::is_regular_file(directory / "faro")) return directory / "faro";
+  }
+  return {};
+}
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+struct Result {
+  int status = -1;  // of the exit; minus the signal where one ended it
+  std::string out;
+  std::string err;
+};
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "faro-cli-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    ASSERT_TRUE(fs::exists(faro_command())) << "no command; build it, or set FARO";
+    std::ofstream(directory_ / "swap.qasm") << "OPENQASM 2.0;\nqreg q[10];\nswap q[0],q[9];\n";
+    std::ofstream(directory_ / "text.npy") << "no array";
+    ASSERT_EQ(run("new 2^10 u4 a.npy").status, 0);
+    ASSERT_EQ(run("new 12 u4 twelve.npy").status, 0);
+    ASSERT_EQ(run("new '()' '<f8' scalar.npy").status, 0);
+    ASSERT_EQ(run("new 0x3 '>u2' empty.npy").status, 0);
+    ASSERT_EQ(run("new 64x16 S32 bytes.npy").status, 0);
+    fs::create_symlink("a.npy", directory_ / "link.npy");
+    fs::create_hard_link(directory_ / "a.npy", directory_ / "hard.npy");
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  // Runs `faro ARGUMENTS` by the shell in the test's directory.
+  Result run(const std::string& arguments, const std::string& before = "") const {
+    const fs::path out = directory_ / ".stdout";
+    const fs::path err = directory_ / ".stderr";
+    const std::string line = "cd '" + directory_.string() + "' && " + before + " '" +
+                             faro_command().string() + "' " + arguments + " >.stdout 2>.stderr </dev/null";
+    const int status = std::system(line.c_str());
+    Result result{.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+                  .out = content_of(out),
+                  .err = content_of(err)};
+    fs::remove(out);
+    fs::remove(err);
+    return result;
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      contents[entry.path().filename().string()] = content_of(entry.path());
+    }
+    return contents;
+  }
+
+  fs::path directory_;
+};
+
+long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// "rows[].spec" for every value in `json`.
+void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {
+  if (json.is_object() && !json.empty()) {
+    for (const auto& [key, value] : json.items())
+      collect_keys(value, prefix.empty() ? key : prefix + "." + key, keys);
+  } else if (json.is_array() && !json.empty() && json.front().is_object()) {
+    for (const Json& entry : json) collect_keys(entry, prefix + "[]", keys);
+  } else {
+    keys.insert(prefix);
+  }
+}
+
+// What is inside an object is listed after the object itself, which may also be null.
+std::set<std::string> leaves_of(const std::set<std::string>& keys) {
+  std::set<std::string> leaves;
+  for (const std::string& key : keys) {
+    const auto inside = keys.lower_bound(key + ".");
+    if (inside == keys.end() || !inside->starts_with(key + ".")) leaves.insert(key);
+  }
+  return leaves;
+}
+
+// The first column of the tables in docs/json.md, by section.
+std::map<std::string, std::set<std::string>> documented_keys() {
+  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
+  std::map<std::string, std::set<std::string>> sections;
+  std::string section;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) section = line.substr(3);
+    if (line.starts_with("| `")) sections[section].insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  return sections;
+}
+
+TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
+  struct Case {
+    std::string arguments;
+    int status;
+    std::string part;  // of the line
+  };
+  const std::vector<Case> table{
+      {"permut", 2, "did you mean `permute`?"},
+      {"--versoin", 2, "did you mean `--version`?"},
+      {"frobnicate", 2, "`faro --help`"},
+      {"permute --elemnt-bytes 4 gray a.npy out.npy", 2, "did you mean `--element-bytes`?"},
+      {"permute gray a.npy out.npy --batch", 2, "--batch"},
+      {"permute gray a.npy out.npy extra", 2, "one argument too many, `extra`"},
+      {"permute", 2, "no SPEC"},
+      {"permute gray a.npy", 2, "no OUT.npy"},
+      {"bench", 2, "no SPEC"},
+      {"new 4 u4", 2, "no OUT.npy"},
+      {"info extra", 2, "`extra`"},
+      {"maps grey", 2, "did you mean `gray`?"},
+      {"explain 'gary(4)'", 2, "did you mean `gray`?"},
+      {"explain gray", 2, "gray(n)"},
+      {"explain 'gray(4'", 2, "gray"},
+      {"explain 'gray(4, 5)'", 2, "gray"},
+      {"explain 'gray(65)'", 2, "65"},
+      {"explain 'gray(41)'", 2, "41"},
+      {"explain 'affine(2; 0x1 0x1; 0x0)'", 2, "column"},
+      {"explain 'transpose(3, 4)'", 3, "3"},
+      {"explain '@missing.qasm'", 6, "missing.qasm"},
+      {"explain 'gray(4)' --element-bytes 3", 2, "3"},
+      {"explain 'gray(4)' --element-bytes 0", 2, "0"},
+      {"explain 'gray(4)' --element-bytes 8192", 2, "8192"},
+      {"explain 'gray(4)' --batch -1", 2, "-1"},
+      {"explain 'gray(4)' --svg missing/x.svg", 6, "missing/x.svg"},
+      {"permute gray missing.npy out.npy", 6, "missing.npy"},
+      {"permute gray text.npy out.npy", 6, "text.npy"},
+      {"permute gray . out.npy", 6, "directory"},
+      {"permute gray a.npy missing/out.npy", 6, "missing/out.npy"},
+      {"permute gray a.npy .", 6, "`.`"},
+      {"permute gray a.npy a.npy", 2, "same file"},
+      {"permute gray a.npy link.npy", 2, "same file"},
+      {"permute gray a.npy hard.npy", 2, "same file"},
+      {"permute gray a.npy ./a.npy", 2, "same file"},
+      {"permute 'gray(9)' a.npy out.npy", 2, "--batch 2"},
+      {"permute 'gray(11)' a.npy out.npy", 2, "2048"},
+      {"permute gray twelve.npy out.npy", 2, "power of two"},
+      {"permute 'gray(2)' twelve.npy out.npy", 2, "--batch 3"},
+      {"permute gray twelve.npy out.npy --batch 5", 2, "multiple of the batch"},
+      {"permute gray a.npy out.npy --batch 0", 2, "--batch 0"},
+      {"permute gray a.npy out.npy --batch many", 2, "`many`"},
+      {"permute gray a.npy out.npy --element-bytes 2", 2, "multiple of the item size"},
+      {"permute gray a.npy out.npy --element-bytes 12", 2, "multiple of the 3"},
+      {"permute gray a.npy out.npy --threads 0", 2, "--threads"},
+      {"permute gray a.npy out.npy --engine gpu", 2, "auto, cpu or cuda"},
+      {"permute gray a.npy out.npy --engine cuda", 3, "cuda"},
+      {"permute 'gray(5)' empty.npy out.npy", 2, "--batch 0"},
+      {"permute gray empty.npy out.npy", 2, "power of two"},
+      {"bench 'gray(10)' --bytes 5000", 2, "multiple"},
+      {"bench 'gray(10)' --bytes 4KB", 2, "64MiB"},
+      {"bench 'gray(40)'", 2, "memory"},
+      {"new 3xx4 u4 out.npy", 2, "`3xx4`"},
+      {"new 4 O out.npy", 2, "`O`"},
+      {"new 4 f16 out.npy", 2, "`f16`"},
+      {"new 2^40x2^40 u4 out.npy", 2, "2^40x2^40"},
+      {"new 2^60 u1 out.npy", 6, "out.npy"},
+      {"new 4 u4 missing/out.npy", 6, "missing/out.npy"}};
+  const auto before = files();
+  for (const Case& c : table) {
+    for (const bool as_json : {false, true}) {
+      SCOPED_TRACE("faro " + c.arguments + (as_json ? " --json" : ""));
+      const Result result = run(c.arguments + (as_json ? " --json" : ""));
+      EXPECT_EQ(result.status, c.status) << result.err;
+      EXPECT_EQ(lines_of(result.err), 1) << result.err;
+      EXPECT_TRUE(result.err.starts_with("faro: ")) << result.err;
+      if (!as_json || c.part != "--batch") {
+        EXPECT_NE(result.err.find(c.part), std::string::npos) << result.err;
+      }
+      EXPECT_EQ(result.out.empty(), !as_json) << result.out;
+      if (as_json) {
+        const Json json = Json::parse(result.out);
+        std::set<std::string> keys;
+        collect_keys(json, "", keys);
+        EXPECT_EQ(keys, documented_keys()["error"]);
+      }
+      EXPECT_TRUE(files() == before);
+    }
+  }
+}
+
+TEST_F(Cli, JsonHasTheDocumentedKeys) {
+  const std::vector<std::string> table{"permute gray a.npy out.npy --json",
+                                       "permute gray a.npy out.npy --verify --json --quiet",
+                                       "explain 'gray(10)' --json",
+                                       "explain 'bit_reversal(24)' --batch 3 --json",
+                                       "bench gray 'bit_reversal(10)' --bytes 8KiB --json",
+                                       "maps --json",
+                                       "maps morton --json",
+                                       "info --json",
+                                       "new 2x3 c8 out.npy --json"};
+  auto documented = documented_keys();
+  for (const std::string& arguments : table) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    const Json json = Json::parse(result.out);
+    EXPECT_EQ(json.at("schema"), 1);
+    std::set<std::string> keys;
+    collect_keys(json, "", keys);
+    EXPECT_EQ(keys, leaves_of(documented[arguments.substr(0, arguments.find(' '))]));
+  }
+}
+
+TEST_F(Cli, PermutesWhatItSays) {
+  const std::vector<std::string> table{"permute bit_reversal a.npy out.npy",
+                                       "permute 'compose(gray, reverse)' a.npy out.npy --inverse",
+                                       "permute 'gray(4)' a.npy out.npy --batch 64",
+                                       "permute 'gray(4)' a.npy out.npy --batch 2^6 --threads 1",
+                                       "permute gray a.npy out.npy --element-bytes 32",
+                                       "permute 'gray(3)' a.npy out.npy --element-bytes 0x20 --batch 16",
+                                       "permute @swap.qasm a.npy out.npy --engine cpu",
+                                       "permute 'gray(2)' twelve.npy out.npy --batch 3",
+                                       "permute bit_reversal scalar.npy out.npy",
+                                       "permute 'gray(20)' empty.npy out.npy --batch 0",
+                                       "permute 'transpose(64, 16)' bytes.npy out.npy"};
+  for (const std::string& arguments : table) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments + " --verify");
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(fs::remove(directory_ / "out.npy"));
+  }
+}
+
+TEST_F(Cli, InverseUndoes) {
+  ASSERT_EQ(run("permute 'random_bmmc(10, 7)' a.npy b.npy --quiet").err, "");
+  ASSERT_EQ(run("permute 'random_bmmc(10, 7)' b.npy c.npy --inverse --quiet").status, 0);
+  EXPECT_NE(content_of(directory_ / "a.npy"), content_of(directory_ / "b.npy"));
+  EXPECT_EQ(content_of(directory_ / "a.npy"), content_of(directory_ / "c.npy"));
+}
+
+TEST_F(Cli, NewFillsWithTheIndex) {
+  const auto data_of = [&](const std::string& dtype, std::size_t bytes) {
+    EXPECT_EQ(run("new 300 '" + dtype + "' n.npy").status, 0);
+    const std::string file = content_of(directory_ / "n.npy");
+    EXPECT_EQ(file.size(), 128 + 300 * bytes);
+    return file.substr(128);
+  };
+  EXPECT_EQ(data_of("<u2", 2).substr(2 * 258, 2), "\x02\x01");
+  EXPECT_EQ(data_of(">u2", 2).substr(2 * 258, 2), "\x01\x02");
+  EXPECT_EQ(data_of("u1", 1).substr(258, 1), "\x02");
+  EXPECT_EQ(data_of(">f4", 4).substr(4 * 3, 4), std::string("\x40\x40\x00\x00", 4));
+  EXPECT_EQ(data_of(">f2", 2).substr(2 * 3, 2), std::string("\x42\x00", 2));
+  EXPECT_EQ(data_of("S5", 5).substr(5 * 258, 5), "00258");
+  EXPECT_EQ(data_of("b1", 1).substr(0, 4), std::string("\x00\x01\x01\x00", 4));
+  EXPECT_NE(data_of("V3", 3).substr(0, 3), data_of("V3", 3).substr(3, 3));
+}
+
+TEST_F(Cli, PagesGoToStandardOutput) {
+  for (const std::string arguments :
+       {"", "--help", "--version", "permute --help", "explain --help", "bench --help", "maps --help",
+        "info --help", "new --help", "maps", "maps gray", "info"}) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.err, "");
+    EXPECT_TRUE(result.out.ends_with('\n'));
+    EXPECT_FALSE(result.out.ends_with("\n\n"));
+    EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+  }
+  EXPECT_LE(lines_of(run("").out), 10);
+}
+
+TEST_F(Cli, UnwritableStandardOutputIsAFileError) {
+  const int status = std::system(("'" + faro_command().string() + "' maps >/dev/full 2>/dev/null").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 6);
+}
+
+TEST_F(Cli, FileSizeLimitIsFoundBeforeWriting) {
+  const auto before = files();
+  const Result result = run("permute gray a.npy out.npy", "ulimit -f 1 &&");
+  EXPECT_EQ(result.status, 6) << result.err;
+  EXPECT_EQ(lines_of(result.err), 1);
+  EXPECT_TRUE(files() == before);
+}
+
+TEST_F(Cli, InterruptLeavesNothing) {
+  ASSERT_EQ(run("new 2^26 u1 large.npy").status, 0);
+  for (const char* const pause : {"0.01", "0.05", "0.2"}) {
+    const Result result =
+        run("permute bit_reversal large.npy out.npy --verify", "timeout -s INT " + std::string(pause));
+    EXPECT_TRUE(result.status == 124 || result.status == 0) << result.status;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with(".faro")) << entry.path();
+      if (result.status != 0) {
+        EXPECT_NE(entry.path().filename(), "out.npy");
+      }
+    }
+    fs::remove(directory_ / "out.npy");
+  }
+}
+
+}  // namespace

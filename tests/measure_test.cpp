@@ -1,0 +1,47 @@
+// Medians by hand, and the order in which contestants are called.
+#include "faro/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace faro {
+namespace {
+
+TEST(Measure, MedianAndDeviation) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median(std::array{3.0}), 3);
+  EXPECT_EQ(median(std::array{5.0, 1.0, 3.0}), 3);
+  EXPECT_EQ(median(std::array{4.0, 1.0, 3.0, 100.0}), 3.5);
+  const Timing timing = summarise(std::array{1.0, 2.0, 4.0, 8.0, 100.0});
+  EXPECT_EQ(timing.median_ms, 4);
+  EXPECT_EQ(timing.mad_ms, 3);  // of 3 2 0 4 96
+  EXPECT_EQ(timing.samples, 5);
+}
+
+TEST(Measure, TakesTurns) {
+  std::string calls;
+  const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  const std::array<std::function<void()>, 2> contestants{[&] { slow(), calls += 'a'; },
+                                                         [&] { slow(), calls += 'b'; }};
+  const auto timings = measure_alternating(contestants, {.budget_ms = 0, .min_samples = 3});
+  EXPECT_EQ(calls, "abababab");  // one warming call each, then three rounds
+  ASSERT_EQ(timings.size(), 2U);
+  EXPECT_GE(timings[0].median_ms, 1);
+  EXPECT_EQ(timings[1].samples, 3);
+}
+
+TEST(Measure, RepeatsWhatIsTooFastForTheClock) {
+  long calls = 0;
+  const std::function<void()> contestant = [&] { ++calls; };
+  const auto timings = measure_alternating(std::span(&contestant, 1),
+                                           {.budget_ms = 0, .min_samples = 5, .min_sample_ms = 0.01});
+  EXPECT_GT(calls, 100);
+  EXPECT_LT(timings.front().median_ms, 0.01);
+}
+
+}  // namespace
+}  // namespace faro
