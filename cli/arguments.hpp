@@ -42,8 +42,9 @@ struct CommonOptions {
 };
 
 /// Reads SPEC. `elements` is the number of elements of one array where that is known: it fixes the n of a
-/// bare name. Errors: those of parse_permutation, and ErrorCode::value for a bare name over a number that is
-/// no power of two.
+/// bare name.
+/// Errors: those of parse_permutation; ErrorCode::value for a bare name over a number that is no power of
+/// two.
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {});
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".

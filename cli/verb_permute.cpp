@@ -1,7 +1,6 @@
 // faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are.
 //
 //     read header  ->  plan  ->  reserve the output  ->  copy, to compare  ->  permute  ->  verify  ->  write
-//     and rename
 #include <fmt/format.h>
 
 #include <algorithm>

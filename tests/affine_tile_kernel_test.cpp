@@ -268,7 +268,7 @@ AccessCounts run_naive(const Affine& map, std::uint64_t batch, int thread_bits, 
 TEST(AffineNaiveKernel, AnyMapAnySize) {
   std::mt19937_64 random(kSeed);
   for (int n = 0; n <= 12; ++n) {
-    for (const std::uint64_t batch : {1, 2, 3, 5}) {
+    for (const std::uint64_t batch : {1U, 2U, 3U, 5U}) {
       const Affine map = random_affine(n, random);
       SCOPED_TRACE(describe(map) + ", batch " + std::to_string(batch));
       run_naive<1>(map, batch, 5, random);

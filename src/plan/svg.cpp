@@ -34,7 +34,9 @@ std::string summary(const Plan& plan) {
   if (plan.passes().empty()) return text + ": nothing to do";
   const Pass& pass = plan.passes().front();
   text += fmt::format(": {}", kind_text(pass.kind));
-  if (pass.kind == PassKind::tile) {
+  if (pass.kind == PassKind::tile && pass.tile.row_bits == 0) {
+    text += fmt::format(", each one segment of {}", detail::size_text(pass.segment_bytes));
+  } else if (pass.kind == PassKind::tile) {
     text += fmt::format(
         ", each {} of {}, {}", detail::count_text(std::uint64_t{1} << pass.tile.row_bits, "row"),
         detail::size_text(pass.segment_bytes), detail::size_text(plan.unit_bytes() << pass.tile.tile_bits()));

@@ -71,7 +71,7 @@ class BitsSection {
     double y = top + 26;
     if (n_ == 0) {
       canvas_.text({kMargin, y}, "note", "One element: there are no index bits.");
-      return y + 10;
+      return y + 24;
     }
     y = legend(y);
     return permutes_bits(pass_.map) ? rows_and_lines(y) : matrix(y);

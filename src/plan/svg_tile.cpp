@@ -217,10 +217,11 @@ double draw_tile_banks(Canvas& canvas, const Plan& plan, const Pass& pass, doubl
   const bool moves_inside = pass.kind == PassKind::tile || pass.kind == PassKind::direct;
   const std::optional<SmallTile> small = moves_inside ? small_tile(plan, pass) : std::nullopt;
   if (!small) {
-    canvas.text({kMargin, y}, "note",
-                moves_inside
-                    ? "No unit leaves its row of banks, so there is nothing to swizzle."
-                    : "Nothing moves inside a segment, so there is no tile to fill and nothing to swizzle.");
+    canvas.text(
+        {kMargin, y}, "note",
+        moves_inside
+            ? "In a small tile of this map nothing leaves its row of banks, so there is nothing to swizzle."
+            : "Nothing moves inside a segment, so there is no tile and nothing to swizzle.");
     return y + 10;
   }
   for (const std::string& caption : captions(*small, plan)) {

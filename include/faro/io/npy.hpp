@@ -1,8 +1,10 @@
 // NumPy's .npy files: header and shape read and checked, data left as bytes.
 //
-//     "\x93NUMPY" major minor  header length  {'descr': '<u4', 'fortran_order': False, 'shape': (4, 8), }
-//     data
-//      6 bytes     1     1     2 (v1) or 4     a Python dictionary, padded with spaces, latin1 or UTF-8 (v3)
+//     6 bytes         "\x93NUMPY"
+//     1 + 1 bytes     major and minor version: 1.0, 2.0 or 3.0
+//     2 or 4 bytes    length of the dictionary; 2 in version 1
+//     the dictionary  {'descr': '<u4', 'fortran_order': False, 'shape': (4, 8), }   spaces, end of line
+//     the data        in the order of the shape, the last axis fastest
 //
 // faro moves elements and never looks inside them, so a dtype is its item size and its text, which is kept
 // as it was. A header is input from anywhere: nothing in it is believed until it agrees with itself and
@@ -35,8 +37,7 @@ struct NpyHeader {
 /// Parses the header at the start of `bytes`; versions 1 to 3, C order, any dtype with an item size.
 /// `file_bytes` is the size of the whole file, against which the header is checked; `name` is for messages.
 /// Errors: ErrorCode::file naming what was wrong: magic, version, header length, dictionary, Fortran order,
-/// object
-///         dtype, item size zero, a product past 2^63, fewer or more data bytes than the header says.
+///         object dtype, item size zero, a product past 2^63, fewer or more data bytes than the header says.
 /// Cost:   linear in the header; nothing is allocated on the word of a length or a shape.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name);
@@ -57,7 +58,8 @@ std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code);
 class NpyInput {
  public:
   /// Brings the data into memory where it fits, so that the first sweep does not wait for the disk page by
-  /// page. Errors: ErrorCode::file where the file is missing, unreadable, no regular file, or its header is
+  /// page.
+  /// Errors: ErrorCode::file where the file is missing, unreadable, no regular file, or its header is
   /// refused.
   explicit NpyInput(const std::filesystem::path& path);
   ~NpyInput();
@@ -95,8 +97,8 @@ class NpyOutput {
   /// The data, for writing. Its bytes are undefined until written.
   std::span<std::byte> data();
 
-  /// Writes, closes and renames onto the final path. Call once. Errors: ErrorCode::file; `path` is then as
-  /// it was.
+  /// Writes, closes and renames onto the final path. Call once.
+  /// Errors: ErrorCode::file; `path` is then as it was.
   void commit();
 
  private:

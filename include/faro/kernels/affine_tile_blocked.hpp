@@ -19,7 +19,7 @@
 //
 // Applies when g_q are independent: no combination of the low u index bits stays inside an output vector; and
 // when lanes still run along output sectors. fits_blocked() says so; the other maps (a random map of bytes:
-// hardly ever; a random bit permutation of 32 bits: one in four) take store_tile.
+// hardly ever; a random bit permutation of 32 bits: one in three) take store_tile.
 #pragma once
 
 #include <cstdint>

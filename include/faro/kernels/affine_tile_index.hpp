@@ -26,7 +26,8 @@
 
 namespace faro::kernels {
 
-/// The compile-time shape of a tile kernel, all log2.
+/// The compile-time shape of a tile kernel, all log2. (A __global__ template must take the five numbers and
+/// build the shape inside: the host stubs that nvcc 13 writes cannot name an argument of class type.)
 struct AffineTileShape {
   int width_bits = 0;    // bytes of an element               0 .. 4
   int segment_bits = 0;  // s, elements of a segment

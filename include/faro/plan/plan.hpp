@@ -67,7 +67,7 @@ class Plan {
 
   /// The plan in words, several lines.
   std::string explain() const;
-  /// The same as a JSON object (docs/json.md, "plan").
+  /// The same as a JSON object (docs/json.md, "explain").
   std::string explain_json() const;
   /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle.
   std::string svg() const;

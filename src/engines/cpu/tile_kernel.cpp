@@ -64,8 +64,9 @@ HWY_INLINE void Exchange(const ExchangeLanes* lanes, typename L::Line* lines) {
 }
 
 template <class L>
-HWY_INLINE typename L::Line FirstLine(const TileProgram& p, const std::byte* source, std::size_t j) {
-  return L::Permute(L::Load(source + p.vector_sources[j]), L::LoadIndex(p.first_index[j]));
+HWY_INLINE typename L::Line FirstLine(const TileProgram& p, const std::byte* tile, std::uint64_t source,
+                                      std::size_t j) {
+  return L::Permute(L::Load(tile + (source ^ p.vector_sources[j])), L::LoadIndex(p.first_index[j]));
 }
 
 template <class L, StoreKind kStores>
@@ -75,16 +76,16 @@ HWY_INLINE void LastLine(const TileProgram& p, typename L::Line line, typename L
                   out + (target ^ p.vector_targets[j]));
 }
 
-// One micro tile of 2^kBits vectors. `source` is in the tile's buffer, `target` an offset from `out`.
+// One micro tile of 2^kBits vectors. `source` is an offset into the tile's buffer, `target` one from `out`.
 template <class L, int kBits, StoreKind kStores>
-HWY_INLINE void RunMicroTile(const TileProgram& p, const std::byte* source, std::byte* out,
-                             std::uint64_t target, std::uint8_t flip_value) {
+HWY_INLINE void RunMicroTile(const TileProgram& p, const std::byte* tile, std::uint64_t source,
+                             std::byte* out, std::uint64_t target, std::uint8_t flip_value) {
   const auto flip = L::SetIndex(flip_value);
   const ExchangeLanes* lanes = p.exchange_lanes.data();
   if constexpr (kBits <= kRoundBits) {
     constexpr std::size_t kVectors = std::size_t{1} << kBits;
     typename L::Line lines[kVectors];
-    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) lines[j] = FirstLine<L>(p, source, j);
+    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) lines[j] = FirstLine<L>(p, tile, source, j);
     Exchange<L, kBits>(lanes, lines);
     FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) {
       LastLine<L, kStores>(p, lines[j], flip, out, target, j);
@@ -99,7 +100,7 @@ HWY_INLINE void RunMicroTile(const TileProgram& p, const std::byte* source, std:
     for (std::size_t high = 0; high < kHighs; ++high) {
       typename L::Line lines[kLows];
       FARO_UNROLL for (std::size_t low = 0; low < kLows; ++low) {
-        lines[low] = FirstLine<L>(p, source, high << kLow | low);
+        lines[low] = FirstLine<L>(p, tile, source, high << kLow | low);
       }
       Exchange<L, kLow>(lanes, lines);
       FARO_UNROLL for (std::size_t low = 0; low < kLows; ++low) {
@@ -191,7 +192,7 @@ void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::b
         const std::byte* const fetch = ahead < p.rows ? next.row(p, ahead) : after.row(p, ahead % p.rows);
         CopyRow<L>(next.row(p, row), tile_next + row * p.row_bytes, p.row_bytes, fetch);
       }
-      RunMicroTile<L, kBits, kMicroStores>(p, tile_now + p.micro_sources[k], to, target ^ p.micro_targets[k],
+      RunMicroTile<L, kBits, kMicroStores>(p, tile_now, p.micro_sources[k], to, target ^ p.micro_targets[k],
                                            p.last_index_flip[lanes ^ p.micro_lanes[k]]);
     }
     for (; reads && row < p.rows; ++row) {

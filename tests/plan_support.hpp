@@ -1,0 +1,39 @@
+// Maps and problems that the planning tests sweep over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/permutation/maps.hpp"
+#include "faro/plan/plan.hpp"
+
+namespace faro::testing {
+
+/// One of every kind of map, on n bits.
+inline std::vector<Affine> maps_of(int n, std::uint64_t seed) {
+  std::vector<Affine> list{maps::identity(n),         maps::bit_reversal(n),
+                           maps::reverse(n),          maps::gray(n),
+                           maps::gray(n).inverse(),   maps::random_bp(n, seed),
+                           maps::random_bpc(n, seed), maps::random_bmmc(n, seed)};
+  if (n >= 1) {
+    list.push_back(maps::shuffle(n));
+    list.push_back(maps::xor_mask(n, f2::unit(n - 1)));
+    list.push_back(maps::xor_mask(n, 1));
+    list.push_back(maps::parm(n, f2::low_mask(n)));
+    list.push_back(maps::transpose(f2::unit(n / 2), f2::unit(n - n / 2)));
+    list.push_back(direct_sum(Affine(n / 2), maps::random_bmmc(n - n / 2, seed)));
+  }
+  if (n >= 2) list.push_back(maps::swap_bits(n, 0, n - 1));
+  if (n % 2 == 0) list.push_back(maps::morton(2, n / 2));
+  return list;
+}
+
+/// What to paste into the command line to see the same plan.
+inline std::string describe(const Problem& problem) {
+  return "faro explain '" + to_text(problem.permutation) + "' --element-bytes " +
+         std::to_string(problem.element_bytes) + " --batch " + std::to_string(problem.batch);
+}
+
+}  // namespace faro::testing
