@@ -123,8 +123,9 @@ void verify(const Problem& problem, std::span<const std::byte> in, std::span<con
 }
 
 // "bit_reversal(20): one pass, 4 KiB tiles of 64-byte segments".
-std::string plan_line(const Plan& plan) {
-  std::string line = to_text(plan.problem().permutation);
+// The permutation is named as it was typed, for the canonical text of a matrix is long.
+std::string plan_line(const Options& options, const Plan& plan) {
+  std::string line = options.inverse ? "inverse(" + options.spec + ")" : options.spec;
   if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
   if (plan.passes().empty()) return line + ": nothing to move";
   const Pass& pass = plan.passes().front();
@@ -148,9 +149,9 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   if (!options.common.json) {
-    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n", plan_line(plan.plan()),
-               outcome.milliseconds, rate, 100 * outcome.share_of_copy, options.verify ? ", verified" : "",
-               name(plan.engine()), plan.engine_reason());
+    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n",
+               plan_line(options, plan.plan()), outcome.milliseconds, rate, 100 * outcome.share_of_copy,
+               options.verify ? ", verified" : "", name(plan.engine()), plan.engine_reason());
     return;
   }
   Json json = new_json();
@@ -161,7 +162,7 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   json["element_bytes"] = problem.element_bytes;
   json["batch"] = problem.batch;
   json["bytes"] = bytes;
-  json["plan"] = plan_line(plan.plan());
+  json["plan"] = plan_line(options, plan.plan());
   json["engine"] = name(plan.engine());
   json["engine_reason"] = plan.engine_reason();
   json["ms"] = outcome.milliseconds;

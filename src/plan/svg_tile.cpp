@@ -131,18 +131,19 @@ class TileSection {
     canvas_.text({left, top}, "", heading);
     const std::vector<Word> writes = write_phase(small_);
     const std::vector<Word> reads = read_phase(small_);
+    const auto row_of = [&](Word place) { return static_cast<int>(place) / columns; };
+    const auto column_of = [&](Word place) { return static_cast<int>(place) % columns; };
     const auto box = [&](Word place) {
-      return Box{x0 + cell * static_cast<double>(place % static_cast<Word>(columns)),
-                 y0 + cell * static_cast<double>(place / static_cast<Word>(columns)), cell, cell};
+      return Box{x0 + cell * column_of(place), y0 + cell * row_of(place), cell, cell};
     };
     for (Word place = 0; place < f2::unit(small_.tile.tile_bits()); ++place) {
       const bool read = std::find(reads.begin(), reads.end(), place) != reads.end();
-      const bool touched = read || place < static_cast<Word>(columns);
+      const bool touched = read || row_of(place) == 0;
       const Box at = box(place).grown(-1);
       const std::uint32_t bank = small_.bank(layout, place);
-      canvas_.box(at, fmt::format("bank b{}{}", bank, touched ? "" : " faint"),
-                  fmt::format("row {}, column {}: bank {}", place / static_cast<Word>(columns),
-                              place % static_cast<Word>(columns), bank_name(bank)));
+      canvas_.box(
+          at, fmt::format("bank b{}{}", bank, touched ? "" : " faint"),
+          fmt::format("row {}, column {}: bank {}", row_of(place), column_of(place), bank_name(bank)));
       canvas_.label(at.centre(), fmt::format("middle small {}", touched ? "ink" : "note"), bank_name(bank));
     }
     for (const Word place : reads) canvas_.box(box(place).grown(-2), "read");

@@ -40,7 +40,8 @@ HWY_EXPORT(CopyLines);
 
 void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   constexpr std::uint64_t kLine = 64;
-  const std::uint64_t head = std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine);
+  const std::uint64_t head =
+      std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine);
   if (head != 0) std::memcpy(to, from, head);
   const std::uint64_t body = (bytes - head) / kLine * kLine;
   if (body != 0) HWY_DYNAMIC_DISPATCH(CopyLines)(from + head, to + head, body);

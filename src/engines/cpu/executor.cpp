@@ -107,15 +107,21 @@ Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
       state_->passes.push_back({std::move(program), offset, pass.bytes_read});
     };
     switch (pass.kind) {
-      case PassKind::copy: add(CopyProgram{pass.bytes_read}); break;
-      case PassKind::segments: add(SegmentProgram(pass, unit)); break;
+      case PassKind::copy:
+        add(CopyProgram{pass.bytes_read});
+        break;
+      case PassKind::segments:
+        add(SegmentProgram(pass, unit));
+        break;
       case PassKind::tile: {
         TileProgram program(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes));
         state_->scratch.emplace(state_->threads, scratch_bytes(program));
         add(std::move(program));
         break;
       }
-      case PassKind::direct: add(DirectProgram(pass, unit)); break;
+      case PassKind::direct:
+        add(DirectProgram(pass, unit));
+        break;
     }
     offset += pass.bytes_read;
   }

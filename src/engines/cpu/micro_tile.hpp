@@ -1,8 +1,8 @@
 // The innermost level of theorem 1: a permutation of cache lines in vector registers.
 //
-// Inside a tile the map is linear on tile places. With V = span of the lanes of one vector, the tile of *that* map is
-// V + M^-1 V: 2^q source vectors exchange their elements and become 2^q target vectors. Writing (j, l) for vector j and
-// lane l, the map of every such micro tile is the same matrix,
+// Inside a tile the map is linear on tile places. With V = span of the lanes of one vector, the tile of
+// *that* map is V + M^-1 V: 2^q source vectors exchange their elements and become 2^q target vectors. Writing
+// (j, l) for vector j and lane l, the map of every such micro tile is the same matrix,
 //
 //     j' = P j + Q l        Q: q x v, of rank q
 //     l' = R j + U l
@@ -10,12 +10,13 @@
 // and it is three steps, none of which moves an element between vectors and between lanes at once:
 //
 //     1. l1 = l + H j       each vector permutes its lanes (an XOR)
-//     2. j' = j + Q l1      each lane exchanges vectors: bit k of j flips in the lanes where row k of Q is odd
+//     2. j' = j + Q l1      each lane exchanges vectors: bit k of j flips in the lanes where row k of Q is
+//     odd
 //     3. l' = G l1 + K j'   each vector permutes its lanes
 //
-// where Q H = P + I (solvable, since Q has full row rank), K = R + U H and G = U + K Q. Steps 1 and 3 are one table
-// lookup a vector, step 2 is q blends a vector; the same instructions serve every affine map.
-// (Swizzle Inventor's row, column, row shuffle, with XOR in place of rotation.)
+// where Q H = P + I (solvable, since Q has full row rank), K = R + U H and G = U + K Q. Steps 1 and 3 are one
+// table lookup a vector, step 2 is q blends a vector; the same instructions serve every affine map. (Swizzle
+// Inventor's row, column, row shuffle, with XOR in place of rotation.)
 #pragma once
 
 #include <vector>
@@ -38,8 +39,9 @@ struct MicroTile {
   f2::Matrix last_lanes_offset;          // G^-1 K, v x q: l1 = G^-1 l' + G^-1 K j'
 };
 
-/// Splits a tile's map for vectors of 2^lane_bits elements. Micro tiles are ordered so that consecutive ones write
-/// consecutive vectors of a row where the map allows. Requires: lane_bits <= tile.segment_bits (checked).
+/// Splits a tile's map for vectors of 2^lane_bits elements. Micro tiles are ordered so that consecutive ones
+/// write consecutive vectors of a row where the map allows. Requires: lane_bits <= tile.segment_bits
+/// (checked).
 MicroTile make_micro_tile(const layout::Tile& tile, int lane_bits);
 
 }  // namespace faro::cpu

@@ -1,10 +1,12 @@
 // One register of units and the few operations a micro tile needs of it, for the target being compiled.
 //
-//     64 bytes    AVX-512: any permutation of the units is one instruction (bytes need VBMI), and so is a blend
-//     16 bytes    everywhere else: any permutation of the units is one table lookup of bytes, whatever their width
+//     64 bytes    AVX-512: any permutation of the units is one instruction (bytes need VBMI), and so is a
+//     blend 16 bytes    everywhere else: any permutation of the units is one table lookup of bytes, whatever
+//     their width
 //
-// Index and choice tables come ready-made from tile_program.hpp, so nothing here knows what is permuted. Highway 1.0.3 has
-// no lookup across the blocks of a 64-byte vector for 1- and 2-byte lanes, hence the intrinsics.
+// Index and choice tables come ready-made from tile_program.hpp, so nothing here knows what is permuted.
+// Highway 1.0.3 has no lookup across the blocks of a 64-byte vector for 1- and 2-byte lanes, hence the
+// intrinsics.
 #if defined(FARO_REGISTER_LINE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FARO_REGISTER_LINE_INL_HPP
 #undef FARO_REGISTER_LINE_INL_HPP
@@ -69,7 +71,9 @@ struct BlockLine {
   using Line = hn::Vec<D>;
   using Choice = hn::Vec<D>;
 
-  static const std::uint8_t* Bytes(const std::byte* from) { return reinterpret_cast<const std::uint8_t*>(from); }
+  static const std::uint8_t* Bytes(const std::byte* from) {
+    return reinterpret_cast<const std::uint8_t*>(from);
+  }
   static HWY_INLINE Line Load(const std::byte* from) { return hn::LoadU(D(), Bytes(from)); }
   static HWY_INLINE void Store(Line line, std::byte* to) {
     hn::StoreU(line, D(), reinterpret_cast<std::uint8_t*>(to));

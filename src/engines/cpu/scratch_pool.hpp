@@ -11,8 +11,8 @@
 
 namespace faro::cpu {
 
-/// `count` buffers of `bytes` bytes. A thread takes one for as long as it works and holds no other, so that whoever waits
-/// is served once any thread is done.
+/// `count` buffers of `bytes` bytes. A thread takes one for as long as it works and holds no other, so that
+/// whoever waits is served once any thread is done.
 class ScratchPool {
  public:
   ScratchPool(int count, std::uint64_t bytes)
@@ -20,7 +20,7 @@ class ScratchPool {
         count_(static_cast<std::size_t>(count)),
         // Apart by a line more than the size, so that the buffers of two threads never share one.
         stride_((bytes + kAlignment - 1) / kAlignment * kAlignment + kAlignment),
-        memory_(static_cast<std::byte*>(::operator new(stride_ * count_, std::align_val_t{kAlignment}))) {}
+        memory_(static_cast<std::byte*>(::operator new (stride_* count_, std::align_val_t{kAlignment}))) {}
 
   class Lease {
    public:
@@ -38,7 +38,7 @@ class ScratchPool {
  private:
   static constexpr std::size_t kAlignment = 4096;
   struct Free {
-    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kAlignment}); }
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
   };
 
   std::size_t take() {

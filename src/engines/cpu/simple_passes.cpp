@@ -67,11 +67,16 @@ DirectProgram::DirectProgram(const Pass& pass, std::uint64_t unit)
 
 void DirectProgram::run(const std::byte* in, std::byte* out) const {
   switch (unit_bytes) {
-    case 1: return run_direct<1>(*this, in, out);
-    case 2: return run_direct<2>(*this, in, out);
-    case 4: return run_direct<4>(*this, in, out);
-    case 8: return run_direct<8>(*this, in, out);
-    default: return run_direct<16>(*this, in, out);
+    case 1:
+      return run_direct<1>(*this, in, out);
+    case 2:
+      return run_direct<2>(*this, in, out);
+    case 4:
+      return run_direct<4>(*this, in, out);
+    case 8:
+      return run_direct<8>(*this, in, out);
+    default:
+      return run_direct<16>(*this, in, out);
   }
 }
 

@@ -27,7 +27,8 @@ Target target(int threads) {
   t.page_bytes = system_bytes(_SC_PAGESIZE, 4096);
   // Two tiles, the one written and the one read, share the first-level cache with the lines in flight.
   const std::uint64_t first_level = system_bytes(_SC_LEVEL1_DCACHE_SIZE, std::uint64_t{32} << 10);
-  t.tile_bytes_max = std::clamp<std::uint64_t>(first_level / 2, std::uint64_t{16} << 10, std::uint64_t{64} << 10);
+  t.tile_bytes_max =
+      std::clamp<std::uint64_t>(first_level / 2, std::uint64_t{16} << 10, std::uint64_t{64} << 10);
   // Input and output together past the last level: half of it each.
   t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 2;
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();

@@ -8,7 +8,8 @@
 
 namespace faro::cpu {
 
-/// Bytes of the widest register in which units of unit_bytes can be permuted freely on this machine: 64 or 16.
+/// Bytes of the widest register in which units of unit_bytes can be permuted freely on this machine: 64
+/// or 16.
 std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes);
 
 /// How the target is written.
@@ -25,8 +26,9 @@ struct TileRange {
 /// Bytes of scratch that run_tiles needs, aligned to 64.
 std::uint64_t scratch_bytes(const TileProgram& program);
 
-/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16, scratch as said (unchecked).
-void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in, std::byte* out,
-               std::byte* scratch);
+/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16, scratch as said
+/// (unchecked).
+void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
+               std::byte* out, std::byte* scratch);
 
 }  // namespace faro::cpu

@@ -12,8 +12,8 @@ using f2::Word;
 
 namespace {
 
-// Register images for vectors of `vector` bytes in units of `unit` bytes. 64-byte vectors are looked up by lanes of at
-// most 8 bytes, 16-byte ones by bytes.
+// Register images for vectors of `vector` bytes in units of `unit` bytes. 64-byte vectors are looked up by
+// lanes of at most 8 bytes, 16-byte ones by bytes.
 class ImageMaker {
  public:
   ImageMaker(std::uint64_t unit, std::uint64_t vector)

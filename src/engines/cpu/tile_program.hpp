@@ -5,8 +5,9 @@
 //     source of a row      in  + array + (block_source(b) ^ source_rows[row])
 //     target of a vector   out + array + (block_target(b) ^ micro_targets[k] ^ vector_targets[j])
 //
-// Without 64-byte vectors a target vector is less than a cache line, and stores that bypass the caches want whole
-// lines: such a program is *staged*, its vectors are put into a second buffer and the target's rows written from there.
+// Without 64-byte vectors a target vector is less than a cache line, and stores that bypass the caches want
+// whole lines: such a program is *staged*, its vectors are put into a second buffer and the target's rows
+// written from there.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ struct alignas(kMaxVectorBytes) RegisterImage {
   std::byte bytes[kMaxVectorBytes] = {};
 };
 
-/// The lanes in which one bit of the vector number flips, in both forms that instruction sets want: all ones in the bytes
-/// of a lane, and a bit a lane.
+/// The lanes in which one bit of the vector number flips, in both forms that instruction sets want: all ones
+/// in the bytes of a lane, and a bit a lane.
 struct ExchangeLanes {
   RegisterImage bytes;
   std::uint64_t mask = 0;
@@ -79,12 +80,12 @@ struct TileProgram {
   std::vector<std::uint64_t> vector_sources;  // 2^q, bytes in the tile buffer
   std::vector<std::uint64_t> vector_targets;  // 2^q, bytes
 
-  // Lane tables (micro_tile.hpp) as the lookup instruction reads them: lane numbers at the width of a lane, or the byte
-  // numbers of the lanes where vectors have 16 bytes.
-  std::vector<RegisterImage> first_index;         // l ^ H j, by source vector
-  std::vector<RegisterImage> last_index;          // G^-1 l' ^ G^-1 K j', by target vector
-  std::vector<std::uint8_t> last_index_flip;      // XORed onto it: G^-1 of the target's lane bits, by those bits
-  std::vector<ExchangeLanes> exchange_lanes;      // by bit of the vector number
+  // Lane tables (micro_tile.hpp) as the lookup instruction reads them: lane numbers at the width of a lane,
+  // or the byte numbers of the lanes where vectors have 16 bytes.
+  std::vector<RegisterImage> first_index;     // l ^ H j, by source vector
+  std::vector<RegisterImage> last_index;      // G^-1 l' ^ G^-1 K j', by target vector
+  std::vector<std::uint8_t> last_index_flip;  // XORed onto it: G^-1 of the target's lane bits, by those bits
+  std::vector<ExchangeLanes> exchange_lanes;  // by bit of the vector number
 };
 
 }  // namespace faro::cpu
