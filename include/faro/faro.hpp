@@ -70,7 +70,7 @@ class ExecutablePlan {
 };
 
 /// Plans `problem`. Errors: ErrorCode::value for an element width that is no power of two in 1..4096, n > 40 or a total
-/// size past 2^62; ErrorCode::unsupported for placements and engines that this build has not.
+/// size past 2^62; ErrorCode::unsupported for in place; ErrorCode::device for an engine that this build or machine has not.
 /// Cost: under 1 ms at n = 34.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});
 

@@ -1,8 +1,8 @@
 // The CPU engine: plans run on all cores, one tile of cache at a time.
 //
-// A tile's rows are read whole into a buffer that stays in the first-level cache, permuted in registers a few cache
-// lines at a time, and written whole with stores that bypass the caches; while one tile is written the next is read.
-// docs/cpu-engine.md tells what that costs and what was measured.
+// A tile is a few cache lines: they are read, permuted in registers, and written with stores that bypass the
+// caches, while the lines of later tiles are on their way. docs/cpu-engine.md tells what that costs and what
+// was measured.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ std::string simd_target();
 /// This machine as a plan's target. `threads` 0: what OpenMP would use (OMP_NUM_THREADS respected).
 Target target(int threads = 0);
 
-/// Copies bytes with `threads` threads, bypassing the caches beyond the last-level cache's size: the fastest plain copy,
-/// against which everything is measured. Any alignment. Requires: no overlap (unchecked).
+/// Copies bytes with `threads` threads, bypassing the caches beyond the last-level cache's size: the fastest
+/// plain copy, against which everything is measured. Any alignment. Requires: no overlap (unchecked).
 void copy(const void* in, void* out, std::uint64_t bytes, int threads = 0);
 
-/// A plan made ready to run here: tables and per-thread buffers are made once, running allocates nothing.
+/// A plan made ready to run here: its tables are made once, running allocates nothing.
 class Executor {
  public:
   /// Requires: a plan whose target is this engine (checked).
@@ -32,10 +32,10 @@ class Executor {
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
 
-  /// Runs the plan once. May be called from many threads at once; they share the buffers of target().threads tiles and
-  /// wait for one another where those are all in use.
-  /// Requires: both arrays hold plan.array_bytes() and do not overlap (unchecked here, checked by faro::ExecutablePlan).
-  /// Any alignment; an output that is not aligned to the vector width is written through the caches.
+  /// Runs the plan once. May be called from many threads at once. Uses at most 8 KiB of each thread's stack.
+  /// Requires: both arrays hold plan.array_bytes() and do not overlap (unchecked here, checked by
+  /// faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width is written
+  /// through the caches.
   void run(const void* in, void* out) const;
 
  private:

@@ -1,11 +1,9 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <optional>
 #include <variant>
 
 #include "engines/cpu/copy_kernel.hpp"
-#include "engines/cpu/scratch_pool.hpp"
 #include "engines/cpu/simple_passes.hpp"
 #include "engines/cpu/tile_kernel.hpp"
 #include "faro/engines/cpu.hpp"
@@ -70,7 +68,6 @@ struct Executor::State {
   };
 
   std::vector<PassProgram> passes;
-  std::optional<ScratchPool> scratch;
   std::uint64_t streaming_bytes = 0;
   int threads = 1;
 
@@ -87,8 +84,7 @@ struct Executor::State {
     const bool aligned = reinterpret_cast<std::uintptr_t>(out) % kMaxVectorBytes == 0;
     const StoreKind stores = streamed && aligned ? StoreKind::streamed : StoreKind::cached;
     share_out(p.tiles(), team, [&](std::uint64_t begin, std::uint64_t end) {
-      const ScratchPool::Lease lease(*scratch);
-      run_tiles(p, {begin, end}, stores, in, out, lease.data());
+      run_tiles(p, {begin, end}, stores, in, out);
     });
   }
   void run(const DirectProgram& p, bool /*streamed*/, int /*team*/, const std::byte* in, std::byte* out) {
@@ -113,12 +109,9 @@ Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
       case PassKind::segments:
         add(SegmentProgram(pass, unit));
         break;
-      case PassKind::tile: {
-        TileProgram program(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes));
-        state_->scratch.emplace(state_->threads, scratch_bytes(program));
-        add(std::move(program));
+      case PassKind::tile:
+        add(TileProgram(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes)));
         break;
-      }
       case PassKind::direct:
         add(DirectProgram(pass, unit));
         break;

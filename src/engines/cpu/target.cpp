@@ -2,7 +2,6 @@
 #include <omp.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 
 #include "engines/cpu/tile_kernel.hpp"
@@ -25,10 +24,9 @@ Target target(int threads) {
   t.threads = threads > 0 ? threads : omp_get_max_threads();
   t.vector_bytes = 64;  // a cache line, also where registers are narrower
   t.page_bytes = system_bytes(_SC_PAGESIZE, 4096);
-  // Two tiles, the one written and the one read, share the first-level cache with the lines in flight.
-  const std::uint64_t first_level = system_bytes(_SC_LEVEL1_DCACHE_SIZE, std::uint64_t{32} << 10);
-  t.tile_bytes_max =
-      std::clamp<std::uint64_t>(first_level / 2, std::uint64_t{16} << 10, std::uint64_t{64} << 10);
+  // A segment is one cache line: the order of the blocks makes long reads of them (docs/cpu-engine.md).
+  t.segment_bytes_max = kLineBytes;
+  t.tile_bytes_max = kMaxTileBytes;
   // Input and output together past the last level: half of it each.
   t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 2;
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();

@@ -1,18 +1,16 @@
-// Tiles flow through a pair of buffers: while the vectors of one tile are exchanged and written, the rows of
-// the next are read, a row at a time between micro tiles, and rows a little further on are prefetched into
-// the second-level cache.
+// A tile is read, permuted and written without leaving the registers: 2^q cache lines in, 2^q lines out.
 //
-//     memory --rows--> next tile's buffer          (loads, prefetched kLinesAhead lines ahead)
-//     this tile's buffer --registers--> memory     (micro tiles: permute, exchange, permute, store)
+//     memory --lines, prefetched some tiles ahead--> registers (permute, exchange, permute) --past the
+//     caches--> memory
 //
-// Rows at power-of-two strides share cache sets, so only a few rows may be on their way at once: prefetching
-// a whole tile ahead evicts itself.
+// Consecutive tiles read consecutive lines of the same few pages (the order of a plan's blocks), so that the
+// memory sees long reads although a tile takes only one line of each row; writes past the caches are happy
+// with single lines.
 #define HWY_WANT_AVX3_DL  // 64-byte permutations of bytes
 #include "engines/cpu/tile_kernel.hpp"
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "faro/engines/cpu.hpp"
 
@@ -34,8 +32,8 @@ HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr std::uint64_t kLineBytes = 64;
-constexpr std::uint64_t kLinesAhead = 32;
+// How far ahead lines are fetched.
+constexpr std::uint64_t kLinesAhead = 128;
 
 // Bits exchanged in one round: 2^4 registers are held at once.
 constexpr int kRoundBits = 4;
@@ -83,9 +81,9 @@ struct MicroTables {
 };
 
 template <class L>
-HWY_INLINE typename L::Line FirstLine(const MicroTables& t, const std::byte* tile, std::uint64_t source,
+HWY_INLINE typename L::Line FirstLine(const MicroTables& t, const std::byte* in, std::uint64_t source,
                                       std::size_t j) {
-  return L::Permute(L::Load(tile + (source ^ t.sources[j])), L::LoadIndex(t.first[j]));
+  return L::Permute(L::Load(in + (source ^ t.sources[j])), L::LoadIndex(t.first[j]));
 }
 
 template <class L, StoreKind kStores>
@@ -94,15 +92,15 @@ HWY_INLINE void LastLine(const MicroTables& t, typename L::Line line, typename L
   Put<L, kStores>(L::Permute(line, L::Xor(flip, L::LoadIndex(t.last[j]))), out + (target ^ t.targets[j]));
 }
 
-// One micro tile of 2^kBits vectors. `source` is an offset into the tile's buffer, `target` one from `out`.
+// One micro tile of 2^kBits vectors; `source` and `target` are offsets from `in` and `out`.
 template <class L, int kBits, StoreKind kStores>
-HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* tile, std::uint64_t source,
-                             std::byte* out, std::uint64_t target, std::uint8_t flip_value) {
+HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* in, std::uint64_t source, std::byte* out,
+                             std::uint64_t target, std::uint8_t flip_value) {
   const auto flip = L::SetIndex(flip_value);
   if constexpr (kBits <= kRoundBits) {
     constexpr std::size_t kVectors = std::size_t{1} << kBits;
     typename L::Line lines[kVectors];
-    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) lines[j] = FirstLine<L>(t, tile, source, j);
+    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) lines[j] = FirstLine<L>(t, in, source, j);
     Exchange<L, kBits>(t.lanes, lines);
     FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) {
       LastLine<L, kStores>(t, lines[j], flip, out, target, j);
@@ -117,7 +115,7 @@ HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* tile, std::u
     for (std::size_t high = 0; high < kHighs; ++high) {
       typename L::Line lines[kLows];
       FARO_UNROLL for (std::size_t low = 0; low < kLows; ++low) {
-        lines[low] = FirstLine<L>(t, tile, source, high << kLow | low);
+        lines[low] = FirstLine<L>(t, in, source, high << kLow | low);
       }
       Exchange<L, kLow>(t.lanes, lines);
       FARO_UNROLL for (std::size_t low = 0; low < kLows; ++low) {
@@ -137,113 +135,78 @@ HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* tile, std::u
   }
 }
 
-// Where the rows of one tile are read.
-struct TileSource {
-  const std::byte* array = nullptr;
-  std::uint64_t block = 0;  // bytes
-
-  const std::byte* row(const std::uint64_t* rows, std::uint64_t r) const { return array + (block ^ rows[r]); }
-};
-
-inline TileSource SourceOf(const TileProgram& p, const std::byte* in, std::uint64_t tile) {
-  const f2::Word block = tile & f2::low_mask(p.block_bits);
-  return {in + (tile >> p.block_bits) * p.array_bytes, p.block_sources.at(block)};
-}
-
-// Copies a row into the tile's buffer; `ahead`, where there is one, is a row to be read a little later.
-template <class L>
-HWY_INLINE void CopyRow(const std::byte* from, std::byte* to, std::uint64_t bytes, const std::byte* ahead) {
-  if (bytes % kLineBytes != 0) {
-    for (std::uint64_t at = 0; at < bytes; at += L::kBytes) L::Store(L::Load(from + at), to + at);
-    return;
-  }
-  for (std::uint64_t line = 0; line < bytes; line += kLineBytes) {
-    // To the second level: rows at power-of-two strides crowd the same sets of the first.
-    if (ahead != nullptr) __builtin_prefetch(ahead + line, 0, 2);
-    FARO_UNROLL for (std::uint64_t part = 0; part < kLineBytes; part += L::kBytes) {
-      L::Store(L::Load(from + line + part), to + line + part);
-    }
-  }
-}
-
 // Writes the rows of a staged tile.
 template <class L, StoreKind kStores>
 HWY_INLINE void WriteRows(const TileProgram& p, const std::byte* stage, std::byte* array,
                           std::uint64_t target) {
   for (std::uint64_t row = 0; row < p.rows; ++row) {
-    std::byte* to = array + (target ^ p.target_rows[row]);
-    const std::byte* from = stage + row * p.row_bytes;
+    std::byte* const to = array + (target ^ p.target_rows[row]);
+    const std::byte* const from = stage + row * p.row_bytes;
     for (std::uint64_t at = 0; at < p.row_bytes; at += L::kBytes)
       Put<L, kStores>(L::Load(from + at), to + at);
   }
 }
 
 template <class L, int kBits, StoreKind kStores>
-void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out,
-              std::byte* scratch) {
+void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
   constexpr bool kStaged = L::kBytes < kLineBytes;
   constexpr bool kPrefetch = kStores == StoreKind::streamed;
-  constexpr StoreKind kMicroStores = kStaged ? StoreKind::cached : kStores;
   const MicroTables tables(p);
-  const std::uint64_t* const source_rows = p.source_rows.data();
   const std::uint64_t* const micro_sources = p.micro_sources.data();
   const std::uint64_t* const micro_targets = p.micro_targets.data();
   const std::uint8_t* const micro_lanes = p.micro_lanes.data();
   const std::uint8_t* const index_flip = p.last_index_flip.data();
   const std::uint64_t micro_tiles = p.micro_sources.size();
-  const std::uint64_t rows = p.rows;
-  const std::uint64_t row_bytes = p.row_bytes;
-  const std::uint64_t rows_ahead = std::max<std::uint64_t>(1, kLinesAhead * kLineBytes / row_bytes);
+  const std::uint64_t* const lines = p.source_lines.data();
+  const std::uint64_t line_count = p.source_lines.size();
+  const f2::Word lane_mask = p.lane_mask;
+  const f2::Word column_mask = p.column_mask;
+  const int unit_shift = p.unit_shift;
 
-  std::byte* const stage = scratch + 2 * p.tile_bytes();
-  std::byte* tile_now = scratch;
-  std::byte* tile_next = scratch + p.tile_bytes();
-
-  TileSource next = SourceOf(p, in, range.begin);
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    CopyRow<L>(next.row(source_rows, row), tile_now + row * row_bytes, row_bytes, nullptr);
-  }
-  if (range.begin + 1 < range.end) next = SourceOf(p, in, range.begin + 1);
+  const std::uint64_t tiles_ahead = std::max<std::uint64_t>(1, kLinesAhead / line_count);
+  const std::uint64_t last_ahead = range.end - std::min(range.end - range.begin, tiles_ahead);
+  TileCursor source(p.block_sources, p.block_bits, p.array_bytes, range.begin);
+  TileCursor target(p.block_targets, p.block_bits, p.array_bytes, range.begin);
+  TileCursor ahead(p.block_sources, p.block_bits, p.array_bytes, range.begin + tiles_ahead);
 
   for (std::uint64_t tile = range.begin; tile < range.end; ++tile) {
-    const TileSource after = tile + 2 < range.end ? SourceOf(p, in, tile + 2) : next;
-    const std::uint64_t rows_to_read = tile + 1 < range.end ? rows : 0;
-    std::uint64_t row = 0;
-    const auto read_row = [&]() HWY_ATTR {
-      const std::byte* fetch = nullptr;
-      if constexpr (kPrefetch) {
-        const std::uint64_t ahead = row + rows_ahead;
-        fetch = ahead < rows ? next.row(source_rows, ahead) : after.row(source_rows, ahead % rows);
+    if (kPrefetch && tile < last_ahead) {
+      const std::byte* const array = in + ahead.array();
+      for (std::uint64_t line = 0; line < line_count; ++line) {
+        // To the second level: rows at power-of-two strides crowd the same sets of the first.
+        __builtin_prefetch(array + (ahead.value() ^ lines[line]), 0, 2);
       }
-      CopyRow<L>(next.row(source_rows, row), tile_next + row * row_bytes, row_bytes, fetch);
-      ++row;
-    };
-
-    const f2::Word block = p.block_targets.at(tile & f2::low_mask(p.block_bits));
-    std::byte* const array = out + (tile >> p.block_bits) * p.array_bytes;
-    const f2::Word lanes = block & p.lane_mask;
-    const f2::Word kept = kStaged ? block & p.column_mask : block;
-    const std::uint64_t target = (kept & ~p.lane_mask) << p.unit_shift;
-    std::byte* const to = kStaged ? stage : array;
-    // Rows are read evenly between the micro tiles, so that memory is read and written all the time.
-    std::uint64_t due = 0;
-    for (std::uint64_t k = 0; k < micro_tiles; ++k) {
-      for (due += rows_to_read; due >= micro_tiles; due -= micro_tiles) read_row();
-      RunMicroTile<L, kBits, kMicroStores>(tables, tile_now, micro_sources[k], to, target ^ micro_targets[k],
-                                           index_flip[lanes ^ micro_lanes[k]]);
+      ahead.advance();
     }
+    const std::byte* const from = in + source.array();
+    std::byte* const array = out + target.array();
+    const f2::Word block = target.value();
+    const f2::Word lanes = block & lane_mask;
     if constexpr (kStaged) {
-      WriteRows<L, kStores>(p, stage, array, (block & ~p.column_mask) << p.unit_shift);
+      alignas(kMaxVectorBytes) std::byte stage[kMaxTileBytes];
+      const std::uint64_t place = (block & column_mask & ~lane_mask) << unit_shift;
+      for (std::uint64_t k = 0; k < micro_tiles; ++k) {
+        RunMicroTile<L, kBits, StoreKind::cached>(tables, from, source.value() ^ micro_sources[k], stage,
+                                                  place ^ micro_targets[k],
+                                                  index_flip[lanes ^ micro_lanes[k]]);
+      }
+      WriteRows<L, kStores>(p, stage, array, (block & ~column_mask) << unit_shift);
+    } else {
+      const std::uint64_t place = (block & ~lane_mask) << unit_shift;
+      for (std::uint64_t k = 0; k < micro_tiles; ++k) {
+        RunMicroTile<L, kBits, kStores>(tables, from, source.value() ^ micro_sources[k], array,
+                                        place ^ micro_targets[k], index_flip[lanes ^ micro_lanes[k]]);
+      }
     }
-    std::swap(tile_now, tile_next);
-    next = after;
+    source.advance();
+    target.advance();
   }
 }
 
 template <class L, StoreKind kStores>
-void RunBits(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out, std::byte* scratch) {
+void RunBits(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
   const auto run = [&]<int kBits>() {
-    if constexpr (kBits <= L::kMaxBits) RunRange<L, kBits, kStores>(p, range, in, out, scratch);
+    if constexpr (kBits <= L::kMaxBits) RunRange<L, kBits, kStores>(p, range, in, out);
   };
   switch (p.exchange_bits) {
     case 0:
@@ -264,35 +227,33 @@ void RunBits(const TileProgram& p, TileRange range, const std::byte* in, std::by
 }
 
 template <class L>
-void RunStores(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out,
-               std::byte* scratch) {
+void RunStores(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out) {
   if (stores == StoreKind::streamed) {
-    RunBits<L, StoreKind::streamed>(p, range, in, out, scratch);
+    RunBits<L, StoreKind::streamed>(p, range, in, out);
     hwy::FlushStream();
   } else {
-    RunBits<L, StoreKind::cached>(p, range, in, out, scratch);
+    RunBits<L, StoreKind::cached>(p, range, in, out);
   }
 }
 
-void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out,
-              std::byte* scratch) {
+void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out) {
 #if FARO_HAVE_WIDE_LINES
   if (p.vector_bytes == 64) {
     switch (p.unit_bytes) {
 #if HWY_TARGET == HWY_AVX3_DL
       case 1:
-        return RunStores<WideLine<1>>(p, range, stores, in, out, scratch);
+        return RunStores<WideLine<1>>(p, range, stores, in, out);
 #endif
       case 2:
-        return RunStores<WideLine<2>>(p, range, stores, in, out, scratch);
+        return RunStores<WideLine<2>>(p, range, stores, in, out);
       case 4:
-        return RunStores<WideLine<4>>(p, range, stores, in, out, scratch);
+        return RunStores<WideLine<4>>(p, range, stores, in, out);
       default:
-        return RunStores<WideLine<8>>(p, range, stores, in, out, scratch);
+        return RunStores<WideLine<8>>(p, range, stores, in, out);
     }
   }
 #endif
-  RunStores<BlockLine>(p, range, stores, in, out, scratch);
+  RunStores<BlockLine>(p, range, stores, in, out);
 }
 
 std::uint64_t WidestVectorBytes(std::uint64_t unit_bytes) {
@@ -322,14 +283,10 @@ std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes) {
 
 std::string simd_target() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(DispatchedTarget)()); }
 
-std::uint64_t scratch_bytes(const TileProgram& program) {
-  return (program.staged ? 3 : 2) * std::max<std::uint64_t>(program.tile_bytes(), 64);
-}
-
 void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
-               std::byte* out, std::byte* scratch) {
+               std::byte* out) {
   if (range.begin >= range.end) return;
-  HWY_DYNAMIC_DISPATCH(RunTiles)(program, range, stores, in, out, scratch);
+  HWY_DYNAMIC_DISPATCH(RunTiles)(program, range, stores, in, out);
 }
 
 }  // namespace faro::cpu

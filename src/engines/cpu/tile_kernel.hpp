@@ -23,12 +23,9 @@ struct TileRange {
   std::uint64_t end = 0;
 };
 
-/// Bytes of scratch that run_tiles needs, aligned to 64.
-std::uint64_t scratch_bytes(const TileProgram& program);
-
-/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16, scratch as said
-/// (unchecked).
+/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
+/// Cost: no allocation; at most 8 KiB of stack.
 void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
-               std::byte* out, std::byte* scratch);
+               std::byte* out);
 
 }  // namespace faro::cpu

@@ -55,11 +55,10 @@ class ImageMaker {
 
 }  // namespace
 
-BlockWalk::BlockWalk(const std::vector<Word>& directions, Word offset, int unit_shift)
-    : offset_(offset << unit_shift) {
+BlockWalk::BlockWalk(const std::vector<Word>& directions, Word offset, int shift) : offset_(offset << shift) {
   Word sum = 0;
   for (const Word direction : directions) {
-    directions_.push_back(direction << unit_shift);
+    directions_.push_back(direction << shift);
     sum ^= directions_.back();
     steps_.push_back(sum);
   }
@@ -70,7 +69,7 @@ Word BlockWalk::at(Word block) const { return offset_ ^ f2::combine(directions_.
 TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vector)
     : unit_bytes(unit),
       vector_bytes(vector),
-      staged(vector < 64),
+      staged(vector < kLineBytes),
       unit_shift(std::countr_zero(unit)),
       arrays(pass.arrays),
       array_bytes(unit << pass.map.bits()),
@@ -78,35 +77,36 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
       block_sources(pass.tile.block_sources, 0, unit_shift),
       block_targets(pass.tile.block_targets, pass.tile.complement, 0),
       rows(f2::unit(pass.tile.row_bits)),
-      row_bytes(unit << pass.tile.segment_bits) {
+      row_bytes(unit << pass.tile.segment_bits),
+      lane_mask(vector / unit - 1),
+      column_mask(f2::low_mask(pass.tile.segment_bits)) {
   const layout::Tile& tile = pass.tile;
   FARO_CHECK(vector <= kMaxVectorBytes && vector >= unit && row_bytes >= vector);
-  for (Word row = 0; row < rows; ++row) {
-    source_rows.push_back(tile.source_row(row) << unit_shift);
-    target_rows.push_back(tile.target_row(row) << unit_shift);
-  }
-
-  const int lane_bits = std::countr_zero(vector / unit);
-  const MicroTile micro = make_micro_tile(tile, lane_bits);
-  exchange_bits = micro.exchange_bits;
-  FARO_CHECK(exchange_bits <= kMaxExchangeBits);
-  lane_mask = f2::low_mask(lane_bits);
-  column_mask = f2::low_mask(tile.segment_bits);
-
-  // A target place is an address in the array, or in the staging buffer.
+  FARO_CHECK(rows * row_bytes <= kMaxTileBytes);
+  const auto column_bytes = [&](Word place) { return (place & column_mask) << unit_shift; };
+  const auto source_bytes = [&](Word place) {
+    return tile.source_row(place >> tile.segment_bits) << unit_shift ^ column_bytes(place);
+  };
   const auto target_bytes = [&](Word place) {
     if (staged) return place << unit_shift;
-    const Word row = place >> tile.segment_bits;
-    return target_rows[static_cast<std::size_t>(row)] ^ ((place & column_mask) << unit_shift);
+    return tile.target_row(place >> tile.segment_bits) << unit_shift ^ column_bytes(place);
   };
+  for (Word row = 0; row < rows; ++row) {
+    target_rows.push_back(tile.target_row(row) << unit_shift);
+    const Word source = tile.source_row(row) << unit_shift;
+    for (Word line = 0; line < row_bytes; line += kLineBytes) source_lines.push_back(source ^ line);
+  }
+
+  const MicroTile micro = make_micro_tile(tile, std::countr_zero(vector / unit));
+  exchange_bits = micro.exchange_bits;
   for (std::size_t k = 0; k < micro.source_blocks.size(); ++k) {
-    micro_sources.push_back(micro.source_blocks[k] << unit_shift);
+    micro_sources.push_back(source_bytes(micro.source_blocks[k]));
     micro_targets.push_back(target_bytes(micro.target_blocks[k] & ~lane_mask));
     micro_lanes.push_back(static_cast<std::uint8_t>(micro.target_blocks[k] & lane_mask));
   }
   const ImageMaker images(unit, vector);
   for (Word j = 0; j < f2::unit(exchange_bits); ++j) {
-    vector_sources.push_back(micro.source_vectors[static_cast<std::size_t>(j)] << unit_shift);
+    vector_sources.push_back(source_bytes(micro.source_vectors[static_cast<std::size_t>(j)]));
     vector_targets.push_back(target_bytes(micro.target_vectors[static_cast<std::size_t>(j)]));
     const Word first = micro.first_lanes * j;
     const Word last = micro.last_lanes_offset * j;

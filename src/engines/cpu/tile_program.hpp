@@ -2,12 +2,12 @@
 //
 // Everything is XOR-linear, so an address is a base XOR one table entry a level:
 //
-//     source of a row      in  + array + (block_source(b) ^ source_rows[row])
+//     source of a vector   in  + array + (block_source(b) ^ micro_sources[k] ^ vector_sources[j])
 //     target of a vector   out + array + (block_target(b) ^ micro_targets[k] ^ vector_targets[j])
 //
-// Without 64-byte vectors a target vector is less than a cache line, and stores that bypass the caches want
-// whole lines: such a program is *staged*, its vectors are put into a second buffer and the target's rows
-// written from there.
+// With 64-byte vectors a segment is one vector and a tile one micro tile. Narrower vectors are less than a
+// cache line, and stores that bypass the caches want whole lines: such a program is *staged*, its vectors are
+// put into a small buffer and the target's rows written from there.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@
 namespace faro::cpu {
 
 inline constexpr std::size_t kMaxVectorBytes = 64;
-inline constexpr int kMaxExchangeBits = 6;
+inline constexpr std::uint64_t kLineBytes = 64;
+inline constexpr std::uint64_t kMaxTileBytes = 4096;  // 64 lines of 64 bytes, the tile of single bytes
 
 /// A vector register as it is loaded; the low 16 bytes where vectors have 16.
 struct alignas(kMaxVectorBytes) RegisterImage {
@@ -33,13 +34,13 @@ struct ExchangeLanes {
   std::uint64_t mask = 0;
 };
 
-/// Walks a linear function of the block number: consecutive blocks differ by one precomputed word.
+/// A linear function of the block number: directions combined, and an offset.
 class BlockWalk {
  public:
-  explicit BlockWalk(const std::vector<f2::Word>& directions, f2::Word offset, int unit_shift);
+  BlockWalk(const std::vector<f2::Word>& directions, f2::Word offset, int shift);
 
   f2::Word at(f2::Word block) const;
-  /// From at(block - 1) to at(block). Requires: block not 0 modulo the number of blocks (unchecked).
+  /// From at(block - 1) to at(block): one precomputed word. Requires: block not 0 (unchecked).
   f2::Word next(f2::Word value, f2::Word block) const {
     return value ^ steps_[static_cast<std::size_t>(f2::trailing_bit(block))];
   }
@@ -50,7 +51,41 @@ class BlockWalk {
   f2::Word offset_;
 };
 
+/// One of the functions above, followed over the tiles of all arrays in order.
+class TileCursor {
+ public:
+  TileCursor(const BlockWalk& walk, int block_bits, std::uint64_t array_bytes, std::uint64_t tile)
+      : walk_(walk),
+        mask_(f2::low_mask(block_bits)),
+        array_bytes_(array_bytes),
+        block_(tile & mask_),
+        array_((tile >> block_bits) * array_bytes),
+        value_(walk.at(block_)) {}
+
+  std::uint64_t array() const { return array_; }  // bytes before the tile's array
+  f2::Word value() const { return value_; }
+
+  void advance() {
+    block_ = (block_ + 1) & mask_;
+    if (block_ != 0) {
+      value_ = walk_.next(value_, block_);
+    } else {
+      array_ += array_bytes_;
+      value_ = walk_.at(0);
+    }
+  }
+
+ private:
+  const BlockWalk& walk_;
+  f2::Word mask_;
+  std::uint64_t array_bytes_;
+  f2::Word block_;
+  std::uint64_t array_;
+  f2::Word value_;
+};
+
 struct TileProgram {
+  /// Requires: segments of at least one vector, tiles of at most kMaxTileBytes (checked).
   TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes);
 
   std::uint64_t unit_bytes;
@@ -62,23 +97,22 @@ struct TileProgram {
   std::uint64_t array_bytes;
   int block_bits;
   BlockWalk block_sources;  // bytes
-  BlockWalk block_targets;  // units: the lane bits are split off by the kernel
+  BlockWalk block_targets;  // units: the kernel splits the lane bits off
   std::uint64_t tiles() const { return arrays << block_bits; }
 
   std::uint64_t rows;
   std::uint64_t row_bytes;
-  std::vector<std::uint64_t> source_rows;  // bytes
-  std::vector<std::uint64_t> target_rows;  // bytes, for staged programs
-  std::uint64_t tile_bytes() const { return rows * row_bytes; }
+  std::vector<std::uint64_t> target_rows;   // bytes, for staged programs
+  std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a tile's source
 
   int exchange_bits;
   f2::Word lane_mask;                         // of a place in units
   f2::Word column_mask;                       // of a place in units
-  std::vector<std::uint64_t> micro_sources;   // bytes in the tile buffer
-  std::vector<std::uint64_t> micro_targets;   // bytes, lane bits cleared
+  std::vector<std::uint64_t> micro_sources;   // bytes
+  std::vector<std::uint64_t> micro_targets;   // bytes, lane bits cleared; places in the buffer where staged
   std::vector<std::uint8_t> micro_lanes;      // the lane bits of the micro tile's target
-  std::vector<std::uint64_t> vector_sources;  // 2^q, bytes in the tile buffer
-  std::vector<std::uint64_t> vector_targets;  // 2^q, bytes
+  std::vector<std::uint64_t> vector_sources;  // 2^q, bytes
+  std::vector<std::uint64_t> vector_targets;  // 2^q, bytes; places in the buffer where staged
 
   // Lane tables (micro_tile.hpp) as the lookup instruction reads them: lane numbers at the width of a lane,
   // or the byte numbers of the lanes where vectors have 16 bytes.
