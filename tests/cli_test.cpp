@@ -177,7 +177,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy out.npy --element-bytes 12", 2, "multiple of the 3"},
       {"permute gray a.npy out.npy --threads 0", 2, "--threads"},
       {"permute gray a.npy out.npy --engine gpu", 2, "auto, cpu or cuda"},
-      {"permute gray a.npy out.npy --engine cuda", 3, "cuda"},
+      {"permute gray a.npy out.npy --engine cuda", 4, "cuda"},
       {"permute 'gray(5)' empty.npy out.npy", 2, "--batch 0"},
       {"permute gray empty.npy out.npy", 2, "power of two"},
       {"bench 'gray(10)' --bytes 5000", 2, "multiple"},
