@@ -9,7 +9,7 @@ help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file and verify it"
 	@echo "make test     build and run every test and check; the last lines are ctest's summary"
-	@echo "make bench    build and run the CPU benchmark; arguments in ARGS"
+	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 

@@ -1,0 +1,34 @@
+// The tables and the JSON of cpu_bench, and the lines that say where they were measured.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/rows.hpp"
+
+namespace faro::bench {
+
+/// Where, from what and how the rows were measured.
+struct Setting {
+  std::string machine;  // processor, threads, instruction set, caches
+  double latency_ns = 0;
+  std::string commit;
+  std::string command;
+};
+
+/// This machine in one line.
+std::string machine_text();
+
+/// Markdown: one line for each (pages, width). "worst" and "median" are over the maps; a share is of the copy
+/// that took turns on the same map; a ratio is against the faster of the gather tiles there.
+std::string large_table(std::span<const Row> rows);
+
+/// Markdown: one line for each width, faro's speed relative to the faster naive loop over all sizes and maps.
+std::string in_cache_table(std::span<const Row> rows);
+
+/// Writes both sections, one object a row. Errors: ErrorCode::file where it cannot be written.
+void write_json(const std::string& path, const Setting& setting, std::span<const Row> large,
+                std::span<const Row> in_cache);
+
+}  // namespace faro::bench
