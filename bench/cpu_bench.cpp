@@ -36,9 +36,11 @@ std::string pages_note() {
 }
 
 void run(const Options& options) {
+  const double load_before = load_average();
   // First, while nothing has warmed up or fragmented the memory.
   const Setting setting{.machine = machine_text(),
                         .latency_ns = idle_memory_latency_ns(),
+                        .load_before = load_before,
                         .commit = FARO_COMMIT,
                         .command = options.command};
   const std::vector<Row> large = measure_large_arrays(options);
@@ -56,8 +58,9 @@ void run(const Options& options) {
         "most of them, on both sides.\n\n{}\n",
         in_cache_table(in_cache)));
   }
-  print(fmt::format("{}; idle memory latency {:.0f} ns\n\nCommit {}; command `{}`\n", setting.machine,
-                    setting.latency_ns, setting.commit, setting.command));
+  print(fmt::format(
+      "{}; idle memory latency {:.0f} ns; load average before {:.1f}\n\nCommit {}; command `{}`\n",
+      setting.machine, setting.latency_ns, setting.load_before, setting.commit, setting.command));
   if (!options.json_file.empty()) write_json(options.json_file, setting, large, in_cache);
 }
 

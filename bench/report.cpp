@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -92,10 +92,11 @@ std::string large_line(std::span<const Row> rows) {
       shapes.empty() ? "-" : fmt::format("{}", fmt::join(shapes, ", ")), naive_share.percent());
 }
 
-std::string cache_text(int name) {
-  const long bytes = sysconf(name);
-  if (bytes <= 0) return "?";
-  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+// "32K": sysconf's answer is wrong on some virtual machines, the kernel's is not.
+std::string cache_text(int index) {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+  std::string size;
+  return file >> size ? size : "?";
 }
 
 std::string processor_text() {
@@ -137,9 +138,17 @@ nlohmann::ordered_json to_json(std::span<const Row> rows) {
 }  // namespace
 
 std::string machine_text() {
+  constexpr int kL1Data = 0;  // index 1 is the instruction cache
+  constexpr int kL2 = 2;
+  constexpr int kL3 = 3;
   return fmt::format("{}, {} threads, {}, caches {} L1d, {} L2, {} L3", processor_text(),
-                     omp_get_max_threads(), cpu::simd_target(), cache_text(_SC_LEVEL1_DCACHE_SIZE),
-                     cache_text(_SC_LEVEL2_CACHE_SIZE), cache_text(_SC_LEVEL3_CACHE_SIZE));
+                     omp_get_max_threads(), cpu::simd_target(), cache_text(kL1Data), cache_text(kL2),
+                     cache_text(kL3));
+}
+
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
 std::string large_table(std::span<const Row> rows) {
@@ -176,6 +185,7 @@ void write_json(const std::string& path, const Setting& setting, std::span<const
   const nlohmann::ordered_json json{{"schema", 1},
                                     {"device", setting.machine},
                                     {"idle_memory_latency_ns", setting.latency_ns},
+                                    {"load_average_before", setting.load_before},
                                     {"commit", setting.commit},
                                     {"command", setting.command},
                                     {"rows", to_json(large)},

@@ -13,12 +13,16 @@ namespace faro::bench {
 struct Setting {
   std::string machine;  // processor, threads, instruction set, caches
   double latency_ns = 0;
+  double load_before = 0;  // above 0.5 or so somebody else was running, and threads waited for one another
   std::string commit;
   std::string command;
 };
 
 /// This machine in one line.
 std::string machine_text();
+
+/// Runnable threads over the last minute; 0 where that is not known.
+double load_average();
 
 /// Markdown: one line for each (pages, width). "worst" and "median" are over the maps; a share is of the copy
 /// that took turns on the same map; a ratio is against the faster of the gather tiles there.

@@ -32,7 +32,7 @@ class Executor {
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
 
-  /// Runs the plan once. May be called from many threads at once. Uses at most 40 KiB of each thread's stack.
+  /// Runs the plan once. May be called from many threads at once. Uses at most 8 KiB of each thread's stack.
   /// Requires: both arrays hold plan.array_bytes() and do not overlap (unchecked here, checked by
   /// faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width is written
   /// through the caches.

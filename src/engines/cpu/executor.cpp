@@ -1,5 +1,4 @@
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <variant>
@@ -19,13 +18,6 @@ constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
 int useful_threads(int threads, std::uint64_t bytes) {
   const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
   return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
-}
-
-CacheSets second_level_cache() {
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const long ways = sysconf(_SC_LEVEL2_CACHE_ASSOC);
-  if (bytes <= 0 || ways <= 0) return {};
-  return {static_cast<std::uint64_t>(bytes / ways), static_cast<std::uint64_t>(ways)};
 }
 
 // Calls work(begin, end) on equal shares of 0..count, one a thread.
@@ -91,8 +83,8 @@ struct Executor::State {
   void run(const TileProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
     const bool aligned = reinterpret_cast<std::uintptr_t>(out) % kMaxVectorBytes == 0;
     const StoreKind stores = streamed && aligned ? StoreKind::streamed : StoreKind::cached;
-    share_out(p.tiles() >> p.group_bits, team, [&](std::uint64_t begin, std::uint64_t end) {
-      run_tiles(p, {begin << p.group_bits, end << p.group_bits}, stores, in, out);
+    share_out(p.tiles(), team, [&](std::uint64_t begin, std::uint64_t end) {
+      run_tiles(p, {begin, end}, stores, in, out);
     });
   }
   void run(const DirectProgram& p, bool /*streamed*/, int /*team*/, const std::byte* in, std::byte* out) {
@@ -118,8 +110,7 @@ Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
         add(SegmentProgram(pass, unit));
         break;
       case PassKind::tile:
-        add(TileProgram(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes),
-                        second_level_cache()));
+        add(TileProgram(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes)));
         break;
       case PassKind::direct:
         add(DirectProgram(pass, unit));

@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "faro/engines/cpu.hpp"
 
@@ -36,7 +34,6 @@ namespace HWY_NAMESPACE {
 
 // How far ahead lines are fetched.
 constexpr std::uint64_t kLinesAhead = 128;
-constexpr std::uint64_t kRowBytesAhead = 2048;
 
 // Bits exchanged in one round: 2^4 registers are held at once.
 constexpr int kRoundBits = 4;
@@ -150,73 +147,9 @@ HWY_INLINE void WriteRows(const TileProgram& p, const std::byte* stage, std::byt
   }
 }
 
-// Tiles of one line a row, 2^group_bits of them at a time: their rows are copied into a buffer, a few lines
-// each, and the tiles taken from there, while the rows of the next group are read between them.
-//
-//     rows of a group   | line 0 | line 1 | .. |     tile t is line t of every row
-template <class L, int kBits>
-void RunGroups(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
-  static_assert(L::kBytes == kLineBytes);
-  alignas(kMaxVectorBytes) std::byte buffers[2][kMaxGroupBytes];
-  std::byte* now = buffers[0];
-  std::byte* next = buffers[1];
-  const std::uint64_t rows = p.rows;
-  const std::uint64_t group_tiles = f2::unit(p.group_bits);
-  const std::uint64_t group_row_bytes = kLineBytes << p.group_bits;
-  const std::uint64_t rows_ahead =
-      std::min(rows, std::max<std::uint64_t>(1, kRowBytesAhead / group_row_bytes));
-  const f2::Word lane_mask = p.lane_mask;
-  const std::uint64_t* const source_lines = p.source_lines.data();
-  const std::uint8_t* const index_flip = p.last_index_flip.data();
-
-  // In the buffer, row j of tile t is line j 2^group_bits + t.
-  std::uint64_t places[std::size_t{1} << kBits];
-  for (std::size_t j = 0; j < rows; ++j) places[j] = j * group_row_bytes;
-  MicroTables tables(p);
-  tables.sources = places;
-
-  const auto group_at = [&](std::uint64_t tile) {
-    return TileCursor(p.block_sources, p.block_bits, p.array_bytes, std::min(tile, range.end - group_tiles));
-  };
-  const auto read_row = [&](const TileCursor& group, const TileCursor& after, std::uint64_t row,
-                            std::byte* to) HWY_ATTR {
-    const std::uint64_t ahead = row + rows_ahead;
-    const TileCursor& later = ahead < rows ? group : after;
-    const std::uint64_t fetch = later.value() ^ source_lines[ahead % rows];
-    const std::uint64_t from = group.value() ^ source_lines[row];
-    for (std::uint64_t line = 0; line < group_row_bytes; line += kLineBytes) {
-      __builtin_prefetch(in + later.array() + (fetch ^ line), 0, 2);
-      L::Store(L::Load(in + group.array() + (from ^ line)), to + row * group_row_bytes + line);
-    }
-  };
-
-  TileCursor target(p.block_targets, p.block_bits, p.array_bytes, range.begin);
-  TileCursor following = group_at(range.begin);
-  for (std::uint64_t row = 0; row < rows; ++row) read_row(following, following, row, now);
-  following = group_at(range.begin + group_tiles);
-  for (std::uint64_t tile = range.begin; tile < range.end; tile += group_tiles) {
-    const TileCursor after = group_at(tile + 2 * group_tiles);
-    std::uint64_t row = 0;
-    std::uint64_t due = 0;
-    for (std::uint64_t t = 0; t < group_tiles; ++t) {
-      for (due += rows; due >= group_tiles; due -= group_tiles) read_row(following, after, row++, next);
-      const f2::Word block = target.value();
-      RunMicroTile<L, kBits, StoreKind::streamed>(tables, now + t * kLineBytes, 0, out + target.array(),
-                                                  (block & ~lane_mask) << p.unit_shift,
-                                                  index_flip[block & lane_mask]);
-      target.advance();
-    }
-    std::swap(now, next);
-    following = after;
-  }
-}
-
 template <class L, int kBits, StoreKind kStores>
 void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
   constexpr bool kStaged = L::kBytes < kLineBytes;
-  if constexpr (!kStaged && kStores == StoreKind::streamed) {
-    if (p.group_bits != 0) return RunGroups<L, kBits>(p, range, in, out);
-  }
   constexpr bool kPrefetch = kStores == StoreKind::streamed;
   const MicroTables tables(p);
   const std::uint64_t* const micro_sources = p.micro_sources.data();

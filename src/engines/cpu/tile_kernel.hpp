@@ -23,8 +23,8 @@ struct TileRange {
   std::uint64_t end = 0;
 };
 
-/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16; a range of whole
-/// groups (unchecked). Cost: no allocation; at most 40 KiB of stack.
+/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
+/// Cost: no allocation; at most 8 KiB of stack.
 void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
                std::byte* out);
 

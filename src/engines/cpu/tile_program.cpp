@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 
 #include "engines/cpu/micro_tile.hpp"
 #include "faro/error.hpp"
@@ -54,26 +53,6 @@ class ImageMaker {
   std::uint64_t steps_per_unit_;
 };
 
-// The largest number of a tile's rows whose lines fall in one set.
-std::uint64_t rows_in_one_set(const layout::Tile& tile, int unit_shift, const CacheSets& cache) {
-  std::map<Word, std::uint64_t> count;
-  std::uint64_t most = 0;
-  for (Word row = 0; row < f2::unit(tile.row_bits); ++row) {
-    most = std::max(most, ++count[(tile.source_row(row) << unit_shift) % cache.way_bytes]);
-  }
-  return most;
-}
-
-// How many of the lowest block bits step through consecutive segments of the same rows.
-int consecutive_block_bits(const layout::Tile& tile) {
-  int bits = 0;
-  while (bits < tile.block_bits() &&
-         tile.block_sources[static_cast<std::size_t>(bits)] == f2::unit(tile.segment_bits + bits)) {
-    ++bits;
-  }
-  return bits;
-}
-
 }  // namespace
 
 BlockWalk::BlockWalk(const std::vector<Word>& directions, Word offset, int shift) : offset_(offset << shift) {
@@ -87,8 +66,7 @@ BlockWalk::BlockWalk(const std::vector<Word>& directions, Word offset, int shift
 
 Word BlockWalk::at(Word block) const { return offset_ ^ f2::combine(directions_.data(), block); }
 
-TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vector,
-                         const CacheSets& second_level)
+TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vector)
     : unit_bytes(unit),
       vector_bytes(vector),
       staged(vector < kLineBytes),
@@ -117,12 +95,6 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
     target_rows.push_back(tile.target_row(row) << unit_shift);
     const Word source = tile.source_row(row) << unit_shift;
     for (Word line = 0; line < row_bytes; line += kLineBytes) source_lines.push_back(source ^ line);
-  }
-
-  const bool single_lines = row_bytes == kLineBytes && vector == kLineBytes;
-  if (single_lines && rows_in_one_set(tile, unit_shift, second_level) > second_level.ways / 2) {
-    group_bits = std::min(consecutive_block_bits(tile), kMaxGroupBits);
-    while ((rows * row_bytes) << group_bits > kMaxGroupBytes) --group_bits;
   }
 
   const MicroTile micro = make_micro_tile(tile, std::countr_zero(vector / unit));

@@ -21,8 +21,6 @@ namespace faro::cpu {
 inline constexpr std::size_t kMaxVectorBytes = 64;
 inline constexpr std::uint64_t kLineBytes = 64;
 inline constexpr std::uint64_t kMaxTileBytes = 4096;  // 64 lines of 64 bytes, the tile of single bytes
-inline constexpr int kMaxGroupBits = 3;
-inline constexpr std::uint64_t kMaxGroupBytes = 16384;  // of the tiles that are read together
 
 /// A vector register as it is loaded; the low 16 bytes where vectors have 16.
 struct alignas(kMaxVectorBytes) RegisterImage {
@@ -86,17 +84,9 @@ class TileCursor {
   f2::Word value_;
 };
 
-/// What decides which lines crowd each other out of a cache.
-struct CacheSets {
-  std::uint64_t way_bytes = std::uint64_t{128}
-                            << 10;  // addresses that differ by multiples of this share a set
-  std::uint64_t ways = 8;
-};
-
 struct TileProgram {
   /// Requires: segments of at least one vector, tiles of at most kMaxTileBytes (checked).
-  TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes,
-              const CacheSets& second_level);
+  TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes);
 
   std::uint64_t unit_bytes;
   std::uint64_t vector_bytes;
@@ -114,11 +104,6 @@ struct TileProgram {
   std::uint64_t row_bytes;
   std::vector<std::uint64_t> target_rows;   // bytes, for staged programs
   std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a tile's source
-
-  // 2^group_bits consecutive tiles read consecutive lines of the same rows. Where too many rows of one tile
-  // share a cache set for their lines to be fetched ahead, such a group is read row by row into a buffer
-  // first. 0: not so.
-  int group_bits = 0;
 
   int exchange_bits;
   f2::Word lane_mask;                         // of a place in units
