@@ -10,7 +10,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <set>
 
 #include "bench/gather_tile.hpp"
 #include "faro/engines/cpu.hpp"
@@ -21,11 +20,15 @@ namespace faro::bench {
 namespace {
 
 struct Arrays {
-  const io::Buffer& in;
-  const io::Buffer& out;
-  std::uint64_t bytes() const { return in.size(); }
-  void copy() const { cpu::copy(in.data(), out.data(), bytes()); }
+  const std::byte* in;
+  std::byte* out;
+  std::uint64_t bytes;
+
+  void copy() const { cpu::copy(in, out, bytes); }
 };
+
+// Large enough for every cache and table of translations to be too small, and four times faster than 1 GiB.
+constexpr std::uint64_t kTrialBytes = std::uint64_t{256} << 20;
 
 int index_bits(std::uint64_t bytes, std::uint64_t element_bytes) {
   return std::countr_zero(bytes / element_bytes);
@@ -59,8 +62,8 @@ bool holds_at_samples(const Affine& map, std::uint64_t element_bytes, const Arra
   for (std::int64_t i = 0; i < kSamples; ++i) {
     std::uint64_t x = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 32)) & f2::low_mask(map.bits());
-    const std::byte* const wanted = arrays.in.data() + x * element_bytes;
-    if (std::memcmp(arrays.out.data() + map(x) * element_bytes, wanted, element_bytes) != 0) good = false;
+    const std::byte* const wanted = arrays.in + x * element_bytes;
+    if (std::memcmp(arrays.out + map(x) * element_bytes, wanted, element_bytes) != 0) good = false;
   }
   return good;
 }
@@ -74,7 +77,7 @@ void verify(const std::string& kernel, const NamedMap& map, std::uint64_t elemen
   bool good = holds_at_samples(map.map, element_bytes, arrays);
   if (check == Check::everything) {
     const Problem problem{.permutation = map.map, .element_bytes = element_bytes};
-    good = good && !find_mismatch(problem, arrays.in.data(), arrays.out.data());
+    good = good && !find_mismatch(problem, arrays.in, arrays.out);
   }
   if (good) return;
   throw Error({.code = ErrorCode::verification,
@@ -89,7 +92,7 @@ std::vector<GatherTile::Shape> best_shapes(std::uint64_t element_bytes, const Ar
   constexpr std::size_t kKept = 2;
   constexpr int kTries = 2;
   if (!GatherTile::available()) return {};
-  const int n = index_bits(arrays.bytes(), element_bytes);
+  const int n = index_bits(arrays.bytes, element_bytes);
   const std::vector<GatherTile::Shape> shapes = GatherTile::shapes(element_bytes);
   std::vector<std::vector<double>> relative(shapes.size());
   for (const NamedMap& map : make_maps({.random_bpc = 0, .random_bmmc = 1}, n)) {
@@ -97,8 +100,7 @@ std::vector<GatherTile::Shape> best_shapes(std::uint64_t element_bytes, const Ar
     for (int attempt = 0; attempt < kTries; ++attempt) {
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         const GatherTile tile(map.map, element_bytes, shapes[i]);
-        best_ms[i] =
-            std::min(best_ms[i], milliseconds_of([&] { tile.run(arrays.in.data(), arrays.out.data()); }));
+        best_ms[i] = std::min(best_ms[i], milliseconds_of([&] { tile.run(arrays.in, arrays.out); }));
       }
     }
     const double fastest_ms = *std::min_element(best_ms.begin(), best_ms.end());
@@ -111,6 +113,18 @@ std::vector<GatherTile::Shape> best_shapes(std::uint64_t element_bytes, const Ar
   std::vector<GatherTile::Shape> kept;
   for (std::size_t i = 0; i < std::min(kKept, order.size()); ++i) kept.push_back(shapes[order[i]]);
   return kept;
+}
+
+// Every element of one result for each width; the samples have to do for the others.
+void verify_in_full(std::uint64_t element_bytes, const Arrays& arrays) {
+  const auto maps = make_maps({.bit_reversal = 0, .transpose = 0, .random_bpc = 0, .random_bmmc = 1},
+                              index_bits(arrays.bytes, element_bytes));
+  const NamedMap& map = maps.front();
+  const ExecutablePlan plan =
+      faro::plan({.permutation = map.map, .element_bytes = element_bytes}, {.engine = Engine::cpu});
+  verify(
+      "faro", map, element_bytes, arrays, [&] { plan.run(arrays.in, arrays.out, arrays.bytes); },
+      Check::everything);
 }
 
 struct Contestant {
@@ -133,7 +147,7 @@ void take_turns(std::vector<Contestant>& contestants, int rounds) {
 }
 
 std::vector<Row> measure_map(const NamedMap& map, std::uint64_t element_bytes, const Arrays& arrays,
-                             const std::vector<GatherTile::Shape>& shapes, int rounds, Check check) {
+                             const std::vector<GatherTile::Shape>& shapes, int rounds) {
   const Problem problem{.permutation = map.map, .element_bytes = element_bytes};
   const ExecutablePlan plan = faro::plan(problem, {.engine = Engine::cpu});
   std::vector<Contestant> contestants;
@@ -145,21 +159,22 @@ std::vector<Row> measure_map(const NamedMap& map, std::uint64_t element_bytes, c
                            .samples_ms = {}});
   };
   add(
-      "faro", "", [&] { plan.run(arrays.in.data(), arrays.out.data(), arrays.bytes()); }, rounds);
+      "faro", "", [&] { plan.run(arrays.in, arrays.out, arrays.bytes); }, rounds);
   for (const GatherTile::Shape shape : shapes) {
     const auto tile = std::make_shared<const GatherTile>(map.map, element_bytes, shape);
     add(
-        "gather tile", to_text(shape, element_bytes),
-        [tile, &arrays] { tile->run(arrays.in.data(), arrays.out.data()); }, rounds);
+        "gather tile", to_text(shape, element_bytes), [tile, &arrays] { tile->run(arrays.in, arrays.out); },
+        rounds);
   }
   add(
       "copy", "", [&] { arrays.copy(); }, rounds);
   if (map.timed_naively) {
     add(
-        "naive", "", [&] { permute_naively(problem, arrays.in.data(), arrays.out.data()); }, 1);
+        "naive", "", [&] { permute_naively(problem, arrays.in, arrays.out); }, 1);
   }
   for (const Contestant& contestant : contestants) {  // which also warms them
-    if (contestant.kernel == "faro") verify("faro", map, element_bytes, arrays, contestant.run, check);
+    if (contestant.kernel == "faro")
+      verify("faro", map, element_bytes, arrays, contestant.run, Check::samples);
     if (contestant.kernel == "gather tile") {
       verify("gather tile " + contestant.shape, map, element_bytes, arrays, contestant.run, Check::samples);
     }
@@ -170,7 +185,7 @@ std::vector<Row> measure_map(const NamedMap& map, std::uint64_t element_bytes, c
   for (const Contestant& contestant : contestants) {
     rows.push_back({.spec = map.spec,
                     .element_bytes = element_bytes,
-                    .bytes = arrays.bytes(),
+                    .bytes = arrays.bytes,
                     .pages = {},
                     .kernel = contestant.kernel,
                     .shape = contestant.shape,
@@ -193,26 +208,24 @@ void require_memory(std::uint64_t bytes) {
 
 std::vector<Row> measure_large_arrays(const Options& options) {
   std::vector<Row> rows;
-  std::set<std::uint64_t> checked_widths;  // in full, once each
   require_memory(options.bytes);
   for (const io::PageKind pages : options.pages) {
     const io::Buffer in(options.bytes, pages);
     const io::Buffer out(options.bytes, pages);
-    const Arrays arrays{.in = in, .out = out};
+    const Arrays arrays{.in = in.data(), .out = out.data(), .bytes = options.bytes};
+    const Arrays trial{.in = in.data(), .out = out.data(), .bytes = std::min(options.bytes, kTrialBytes)};
     fill(in);
     for (const std::uint64_t element_bytes : options.widths) {
       std::fprintf(stderr, "%s pages, %d-byte elements: gather tiles", name(pages),
                    static_cast<int>(element_bytes));
-      const auto shapes = best_shapes(element_bytes, arrays);
-      for (const GatherTile::Shape shape : shapes)
+      const auto shapes = best_shapes(element_bytes, trial);
+      for (const GatherTile::Shape shape : shapes) {
         std::fprintf(stderr, " %s", to_text(shape, element_bytes).c_str());
+      }
       std::fputc('\n', stderr);
-      const auto maps = make_maps(options.maps, index_bits(options.bytes, element_bytes));
-      for (const NamedMap& map : maps) {
-        // The last map is the most general one.
-        const bool check_all = &map == &maps.back() && checked_widths.insert(element_bytes).second;
-        const Check check = check_all ? Check::everything : Check::samples;
-        for (Row& row : measure_map(map, element_bytes, arrays, shapes, options.rounds, check)) {
+      if (pages == options.pages.back()) verify_in_full(element_bytes, trial);
+      for (const NamedMap& map : make_maps(options.maps, index_bits(options.bytes, element_bytes))) {
+        for (Row& row : measure_map(map, element_bytes, arrays, shapes, options.rounds)) {
           row.pages = name(pages);
           std::fprintf(stderr, "  %-28s %-11s %-12s %9.2f ms\n", row.spec.c_str(), row.kernel.c_str(),
                        row.shape.c_str(), row.timing.median_ms);

@@ -1,6 +1,6 @@
 // Arrays far beyond the caches: faro, gather tile, naive and copy by turns on every map.
 //
-//     for each (pages, width)    try every gather tile on three maps, keep the two best
+//     for each (pages, width)    try every gather tile on three maps (256 MiB), keep the two best
 //       for each map             verify, then     round 1   faro  tile  tile'  copy  naive
 //                                                 round 2   tile  tile'  copy  faro
 //                                                 …         each round begins one further on

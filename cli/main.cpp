@@ -97,8 +97,8 @@ class Command {
     const Verb* const verb = chosen();
     if (verb == nullptr)
       refuse_usage("read the command line", error.what(), "a verb", "`faro --help` lists them");
-    const std::string operation = "faro " + verb->command->get_name();
-    const std::string help = "`" + operation + " --help` shows how";
+    const std::string operation = verb->command->get_name();
+    const std::string help = "`faro " + operation + " --help` shows how";
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       const std::vector<std::string> extras = app_.remaining(true);
       const std::string extra = extras.empty() ? "" : extras.front();
