@@ -124,7 +124,8 @@ void make_array(const Options& options) {
   for (const std::uint64_t extent : shape) {
     if (is_empty) break;
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > std::uint64_t{1} << 62) {
-      refuse_value("new `" + options.out + "`", "SHAPE " + options.shape + " of " + dtype.code, "at most 2^62 bytes");
+      refuse_value("new `" + options.out + "`", "SHAPE " + options.shape + " of " + dtype.code,
+                   "at most 2^62 bytes");
     }
   }
   if (is_empty) bytes = 0;

@@ -1,144 +1,301 @@
-// The CPU engine against the obvious loop, bit for bit, with guard zones around poisoned outputs.
-#include <gtest/gtest.h>
+// The CPU engine against the obvious loop, bit for bit: every map, width, batch, alignment, kernel and instruction set.
+#define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
 
-#include <cstring>
-#include <random>
-#include <set>
-#include <thread>
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <bit>
+#include <cstdint>
 #include <vector>
 
-#include "faro/engines/cpu.hpp"
-#include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
-#include "faro/plan/plan.hpp"
+#include "engine_support.hpp"
+#include "engines/cpu/copy_kernel.hpp"
+#include "hwy/highway.h"
 
-namespace faro {
+namespace faro::testing {
 namespace {
 
-constexpr std::size_t kGuardBytes = 128;
-constexpr std::byte kPoison{0xa5};
+constexpr std::uint64_t kVectorBytes[] = {16, 64};
+constexpr Stores kStores[] = {Stores::cached, Stores::streamed};
 
-// An array with `offset` bytes of misalignment and guard zones on both sides.
-class Guarded {
- public:
-  Guarded(std::uint64_t bytes, std::size_t offset)
-      : storage_(bytes + 2 * kGuardBytes + 64 + offset, kPoison), bytes_(bytes) {
-    void* start = storage_.data() + kGuardBytes;
-    std::size_t space = storage_.size() - kGuardBytes;
-    std::align(64, 1, start, space);
-    data_ = static_cast<std::byte*>(start) + offset;
-  }
-  std::byte* data() { return data_; }
-  bool guards_intact() const {
-    const auto poisoned = [](const std::byte* from, const std::byte* to) {
-      return std::all_of(from, to, [](std::byte b) { return b == kPoison; });
-    };
-    return poisoned(storage_.data(), data_) && poisoned(data_ + bytes_, storage_.data() + storage_.size());
-  }
+int log2(std::uint64_t power_of_two) { return std::countr_zero(power_of_two); }
 
- private:
-  std::vector<std::byte> storage_;
-  std::byte* data_ = nullptr;
-  std::uint64_t bytes_;
-};
+// --- every instantiation of the tile kernel
 
-struct Case {
-  Problem problem;
-  Target target;
-  std::size_t in_offset = 0;
-  std::size_t out_offset = 0;
-};
-
-// Runs a case and compares; the failure message is a problem to paste. Returns the pass kinds that ran.
-std::set<PassKind> check(const Case& c) {
-  const Plan plan(c.problem, c.target);
-  const cpu::Executor executor(plan);
-  const std::uint64_t bytes = plan.array_bytes();
-  Guarded in(bytes, c.in_offset);
-  Guarded out(bytes, c.out_offset);
-  std::mt19937_64 random(bytes);
-  for (std::uint64_t i = 0; i < bytes; ++i) in.data()[i] = static_cast<std::byte>(random());
-  executor.run(in.data(), out.data());
-
-  const auto& map = std::get<Affine>(c.problem.permutation);
-  const std::uint64_t width = c.problem.element_bytes;
-  const std::uint64_t count = std::uint64_t{1} << map.bits();
-  for (std::uint64_t b = 0; b < c.problem.batch; ++b) {
-    for (std::uint64_t x = 0; x < count; ++x) {
-      const std::byte* expected = in.data() + (b * count + x) * width;
-      const std::byte* got = out.data() + (b * count + map(x)) * width;
-      if (std::memcmp(expected, got, width) != 0) {
-        ADD_FAILURE() << to_text(c.problem.permutation) << " width " << width << " batch " << c.problem.batch
-                      << " vector " << c.target.vector_bytes << ": element " << x << " of array " << b;
-        return {};
-      }
-    }
-  }
-  EXPECT_TRUE(out.guards_intact()) << to_text(c.problem.permutation) << " width " << width;
-  std::set<PassKind> kinds;
-  for (const Pass& pass : plan.passes()) kinds.insert(pass.kind);
-  return kinds;
-}
-
-Target test_target(std::uint64_t vector_bytes, int threads, bool streaming) {
-  Target t = cpu::target(threads);
-  t.vector_bytes = vector_bytes;
-  t.direct_bytes_max = 0;
-  t.streaming_bytes = streaming ? 0 : ~std::uint64_t{0};
-  return t;
-}
-
-Affine map_of_kind(int kind, int n, std::uint64_t seed) {
-  switch (kind) {
-    case 0: return maps::random_bmmc(n, seed);
-    case 1: return maps::random_bpc(n, seed);
-    case 2: return maps::bit_reversal(n);
-    case 3: return maps::gray(n);
-    case 4: return maps::xor_mask(n, f2::unit(n - 1) | seed % f2::unit(n));
-    case 5: return maps::rotate_bits(n, static_cast<std::int64_t>(seed % 7));
-    default: return maps::random_bp(n, seed);
-  }
-}
-
-TEST(CpuEngine, EveryWidthVectorAndStore) {
-  std::set<PassKind> reached;
-  std::uint64_t seed = 1;
-  for (const std::uint64_t vector_bytes : {16U, 64U}) {
-    for (const bool streaming : {false, true}) {
-      for (std::uint64_t width = 1; width <= 64; width *= 2) {
-        for (const int n : {3, 5, 8, 11, 14}) {
-          for (int kind = 0; kind < 7; ++kind) {
-            for (const std::uint64_t batch : {1U, 3U}) {
-              const Case c{.problem = {.permutation = map_of_kind(kind, n, ++seed),
-                                       .element_bytes = width,
-                                       .batch = batch},
-                           .target = test_target(vector_bytes, 1 + static_cast<int>(seed % 3), streaming)};
-              const auto kinds = check(c);
-              reached.insert(kinds.begin(), kinds.end());
-              if (HasFailure()) return;
-            }
-          }
+// A map of each rank for each vector and unit, with segments of one vector: the rank is what is exchanged. In an
+// instruction set without wide registers, programs for them run on narrow ones, staged.
+void run_every_kernel(Reached& reached) {
+  std::uint64_t seed = 100;
+  for (const std::uint64_t vector : kVectorBytes) {
+    for (std::uint64_t unit = 1; unit <= 16; unit *= 2) {
+      const int v = log2(vector / unit);
+      for (int rank = 0; rank <= v; ++rank) {
+        for (const Stores stores : kStores) {
+          const int n = v + std::max(rank, 1) + 2;
+          // The complement of bit 0: no segment of two units moves whole.
+          const Affine map = compose(maps::xor_mask(n, 1), map_of_rank(n, v, rank, seed));
+          EngineCase c{.problem = {.permutation = map,
+                                   .element_bytes = unit,
+                                   .batch = 1 + seed % 3},
+                       .target = test_target(vector, stores),
+                       .in_offset = seed % 5,
+                       .seed = seed};
+          c.target.segment_bytes_max = vector;
+          check(c, &reached);
+          seed += 10;
         }
       }
     }
   }
-  EXPECT_EQ(reached.size(), 4U) << "every kind of pass is reached";
 }
 
-TEST(CpuEngine, OddAlignments) {
-  for (const std::size_t in_offset : {0U, 1U, 7U, 32U}) {
-    for (const std::size_t out_offset : {0U, 1U, 4U, 63U}) {
-      for (const int kind : {0, 2, 4}) {
-        for (const bool streaming : {false, true}) {
-          check({.problem = {.permutation = map_of_kind(kind, 13, 5), .element_bytes = 4},
-                 .target = test_target(64, 2, streaming),
-                 .in_offset = in_offset,
-                 .out_offset = out_offset});
+std::vector<std::string> kernels_of_this_target() {
+  std::vector<std::string> names;
+  for (const std::uint64_t vector : kVectorBytes) {
+    for (std::uint64_t unit = 1; unit <= 16; unit *= 2) {
+      if (cpu::widest_vector_bytes(unit) < vector) continue;
+      for (int bits = 0; bits <= log2(vector / unit); ++bits) {
+        if (vector == unit) continue;  // one unit a vector: nothing moves inside, a pass of segments
+        for (const bool streamed : {false, true}) {
+          names.push_back(tile_kernel_name(vector, unit, bits, streamed));
         }
+      }
+    }
+  }
+  return names;
+}
+
+TEST(CpuEngine, EveryKernelOfEveryInstructionSet) {
+  std::vector<std::string> sets;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    // As on a machine that knows this set and the lesser ones, which have the higher bits.
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    EXPECT_EQ(cpu::simd_target(), hwy::TargetName(target));
+    sets.push_back(cpu::simd_target());
+    Reached reached;
+    run_every_kernel(reached);
+    for (const std::string& kernel : kernels_of_this_target()) {
+      EXPECT_TRUE(reached.contains(kernel)) << cpu::simd_target() << ": " << kernel;
+    }
+    EXPECT_TRUE(reached.contains("staged")) << cpu::simd_target();
+    EXPECT_EQ(reached.contains("straight"), cpu::widest_vector_bytes(16) == 64) << cpu::simd_target();
+    if (HasFailure()) break;
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  EXPECT_GE(sets.size(), 1U);
+  EXPECT_EQ(cpu::simd_target(), sets.front()) << "the best one is taken";
+}
+
+// --- every map, width and batch
+
+// Widths 1 to 4096, batches that fold, leave a tail, are empty; the tile's sizes, the threads and the alignments change
+// from case to case.
+void sweep(const std::vector<int>& bits, std::uint64_t bytes_max, std::uint64_t sample, Reached& reached) {
+  std::uint64_t number = 0;
+  for (const int n : bits) {
+    for (const Affine& map : maps_of(n, static_cast<std::uint64_t>(n))) {
+      for (std::uint64_t width = 1; width <= kMaxElementBytes; width *= 2) {
+        for (const std::uint64_t batch : {0U, 1U, 2U, 3U, 5U, 64U, 1000U}) {
+          if (((batch * width) << n) > bytes_max || ++number % sample != 0) continue;
+          const std::uint64_t seed = SplitMix64{number}();
+          const std::uint64_t vector = kVectorBytes[seed % 2];
+          EngineCase c{.problem = {.permutation = map, .element_bytes = width, .batch = batch},
+                       .target = test_target(vector, kStores[seed / 2 % 2], 1 + static_cast<int>(seed / 4 % 3)),
+                       .in_offset = static_cast<std::size_t>(seed / 16 % 2 * (seed / 32 % 64)),
+                       .out_offset = static_cast<std::size_t>(seed / 2048 % 2 * (seed / 4096 % 64)),
+                       .seed = number};
+          c.target.segment_bytes_max = std::uint64_t{64} << (seed >> 20) % 4 * 2;
+          if ((seed >> 24) % 4 == 0) c.target.segment_bytes_max = vector;
+          if ((seed >> 26) % 4 == 0) c.target.unit_bytes_max = std::uint64_t{1} << (seed >> 28) % 5;
+          if ((seed >> 32) % 4 == 0) c.target.direct_bytes_max = 512;
+          check(c, &reached);
+          if (::testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuEngine, EveryMapWidthAndBatch) {
+  Reached reached;
+  sweep({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13}, std::uint64_t{1} << 18, kInstrumented ? 13 : 1, reached);
+  for (const char* const branch :
+       {"copy cached", "copy streamed", "segments cached", "segments streamed", "direct", "tail", "staged",
+        "several arrays", "misaligned"}) {
+    EXPECT_TRUE(reached.contains(branch)) << branch;
+  }
+  EXPECT_EQ(reached.contains("straight"), cpu::widest_vector_bytes(16) == 64);
+}
+
+TEST(CpuEngine, EveryInstructionSetInSmall) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    Reached reached;
+    sweep({0, 3, 4, 7, 11}, std::uint64_t{1} << 16, kInstrumented ? 41 : 3, reached);
+    EXPECT_GT(reached.size(), 9U) << cpu::simd_target();
+    if (HasFailure()) break;
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// --- larger arrays
+
+Affine random_map(int n, std::uint64_t seed) {
+  switch (seed % 4) {
+    case 0:
+      return maps::random_bp(n, seed);
+    case 1:
+      return maps::random_bpc(n, seed);
+    case 2:
+      return direct_sum(maps::random_bmmc(n / 2, seed), maps::random_bpc(n - n / 2, seed));
+    default:
+      return maps::random_bmmc(n, seed);
+  }
+}
+
+TEST(CpuEngine, RandomMapsToTwentyFourBits) {
+  Reached reached;
+  const std::uint64_t bytes_max = std::uint64_t{1} << (kInstrumented ? 20 : 24);
+  for (int n = 8; n <= (kInstrumented ? 18 : 24); ++n) {
+    for (int k = 0; k < (n <= 14 ? 48 : n <= 20 ? 8 : 2); ++k) {
+      const std::uint64_t seed = static_cast<std::uint64_t>(n) * 1000 + static_cast<std::uint64_t>(k);
+      SplitMix64 random{seed};
+      std::uint64_t width = std::uint64_t{1} << random() % 13;
+      while (width > 1 && (width << n) > bytes_max) width /= 2;
+      EngineCase c{.problem = {.permutation = random_map(n, seed), .element_bytes = width},
+                   .target = test_target(kVectorBytes[random() % 2], kStores[random() % 2],
+                                         1 + static_cast<int>(random() % 4)),
+                   .seed = seed};
+      if (random() % 2 == 0) c.in_offset = random() % 64;
+      if (random() % 4 == 0) c.out_offset = random() % 64;
+      while (((c.problem.batch * 3 * width) << n) <= bytes_max && random() % 2 == 0) c.problem.batch *= 3;
+      check(c, &reached);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_TRUE(reached.contains("segments streamed"));
+  EXPECT_TRUE(reached.contains("misaligned"));
+}
+
+// As a user's call plans it, with this machine's own sizes, all threads, stores past the caches where it is large.
+TEST(CpuEngine, ThisMachinesOwnTarget) {
+  for (const int n : {5, 9, 12, 17}) {
+    for (const std::uint64_t width : {1U, 4U, 16U}) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        check({.problem = {.permutation = random_map(n, seed), .element_bytes = width},
+               .target = cpu::target(),
+               .seed = seed});
+      }
+    }
+  }
+  // Past every last-level cache there is, where this is no instrumented build.
+  check({.problem = {.permutation = random_map(22, 3), .element_bytes = kInstrumented ? 1U : 128U},
+         .target = cpu::target()});
+}
+
+// --- alignment
+
+TEST(CpuEngine, EveryAlignmentOfBothArrays) {
+  for (const std::uint64_t unit : {1U, 4U, 16U}) {
+    const Affine list[] = {maps::bit_reversal(11), maps::xor_mask(11, 0x400), maps::identity(11)};
+    for (const Affine& map : list) {
+      for (const Stores stores : kStores) {
+        for (std::size_t offset = 0; offset <= 64; offset += kInstrumented ? 7 : 1) {
+          EngineCase c{.problem = {.permutation = map, .element_bytes = unit, .batch = 3},
+                       .target = test_target(64, stores, 2),
+                       .in_offset = offset,
+                       .seed = offset};
+          check(c);
+          std::swap(c.in_offset, c.out_offset);
+          check(c);
+          c.in_offset = 64 - offset;
+          check(c);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// --- shares
+
+// The tiles of several arrays in shares cut at every kind of place give the same as all at once.
+TEST(CpuEngine, TilesCutAnywhere) {
+  for (const std::uint64_t unit : {1U, 2U, 8U}) {
+    for (const std::uint64_t vector : kVectorBytes) {
+      const Problem problem{.permutation = maps::bit_reversal(14), .element_bytes = unit, .batch = 3};
+      const Plan plan(problem, test_target(vector, Stores::streamed));
+      ASSERT_EQ(plan.passes().size(), 1U);
+      ASSERT_EQ(plan.passes()[0].kind, PassKind::tile);
+      const cpu::TileProgram program(plan.passes()[0], unit, std::min(vector, cpu::widest_vector_bytes(unit)));
+      Arrays arrays(plan.array_bytes(), 0, 0, unit);
+      SplitMix64 random{vector + unit};
+      for (std::uint64_t begin = 0; begin < program.tiles();) {
+        const std::uint64_t end = std::min(program.tiles(), begin + random() % 9);
+        const auto stores = random() % 2 == 0 ? cpu::StoreKind::cached : cpu::StoreKind::streamed;
+        cpu::run_tiles(program, {begin, end}, stores, arrays.in(), arrays.out());
+        begin = end;
+      }
+      EXPECT_EQ(first_wrong(problem, arrays.in(), arrays.out()), std::nullopt) << describe(problem);
+      EXPECT_TRUE(arrays.guards_intact()) << describe(problem);
+    }
+  }
+}
+
+TEST(CpuEngine, AnyNumberOfThreads) {
+  for (const int threads : {1, 2, 3, 7}) {
+    for (const std::uint64_t width : {8U, 64U, 4096U}) {
+      const int n = 23 - log2(width);
+      for (const Stores stores : kStores) {
+        for (const Affine& map : {maps::bit_reversal(n), maps::identity(n), maps::gray(n)}) {
+          check({.problem = {.permutation = map, .element_bytes = width},
+                 .target = test_target(64, stores, threads),
+                 .seed = width});
+        }
+        if (kInstrumented) break;
+      }
+    }
+  }
+}
+
+// --- plain copies
+
+void check_copy(std::uint64_t bytes, std::size_t in_offset, std::size_t out_offset, int threads) {
+  Arrays arrays(bytes, in_offset, out_offset, bytes);
+  if (threads == 0) {
+    cpu::copy_streamed(arrays.in(), arrays.out(), bytes);
+    cpu::finish_streams();
+  } else {
+    cpu::copy(arrays.in(), arrays.out(), bytes, threads);
+  }
+  const auto line = [&] {
+    return std::to_string(bytes) + " bytes, in + " + std::to_string(in_offset) + ", out + " +
+           std::to_string(out_offset) + ", " + std::to_string(threads) + " threads";
+  };
+  EXPECT_EQ(std::memcmp(arrays.in(), arrays.out(), bytes), 0) << line();
+  EXPECT_TRUE(arrays.guards_intact()) << line();
+}
+
+TEST(CpuCopy, EverySmallSizeAndAlignment) {
+  for (std::uint64_t bytes = 0; bytes <= 260; ++bytes) {
+    for (std::size_t offset = 0; offset < 64; offset += kInstrumented ? 9 : 1) {
+      check_copy(bytes, 1, offset, 0);
+      check_copy(bytes, offset, 0, 1);
+    }
+  }
+}
+
+TEST(CpuCopy, ThreadsAndSizesPastTheCaches) {
+  const std::uint64_t past = cpu::target().streaming_bytes + 12345;
+  for (const int threads : {1, 2, 7}) {
+    for (const std::size_t offset : {0U, 3U}) {
+      check_copy(3 << 20 | 77, offset, 5 - offset, threads);
+      if (past <= (kInstrumented ? std::uint64_t{1} << 20 : std::uint64_t{1} << 28)) {
+        check_copy(past, 5 - offset, offset, threads);
       }
     }
   }
 }
 
 }  // namespace
-}  // namespace faro
+}  // namespace faro::testing

@@ -81,9 +81,11 @@ class Planner {
   }
 
  private:
-  // The longest segments that change places whole, up to the largest that gains anything.
+  // The longest segments that change places whole. They pass through no tile, so that only sharing them out
+  // among threads bounds them.
   int whole_segment_bits() const {
-    int s = std::min(map_.bits(), log2_floor(target_.segment_bytes_max) - unit_bits_);
+    constexpr int kLog2Most = 20;
+    int s = std::min(map_.bits(), kLog2Most - unit_bits_);
     while (s > 0 && !moves_segments_whole(map_, s)) --s;
     return s;
   }
@@ -127,19 +129,26 @@ int batch_bits_to_fold(std::uint64_t batch, std::uint64_t bytes, std::uint64_t w
 
 const char* name(PassKind kind) noexcept {
   switch (kind) {
-    case PassKind::copy: return "copy";
-    case PassKind::segments: return "segments";
-    case PassKind::tile: return "tile";
-    case PassKind::direct: return "direct";
+    case PassKind::copy:
+      return "copy";
+    case PassKind::segments:
+      return "segments";
+    case PassKind::tile:
+      return "tile";
+    case PassKind::direct:
+      return "direct";
   }
   return "direct";
 }
 
 const char* name(Engine engine) noexcept {
   switch (engine) {
-    case Engine::automatic: return "auto";
-    case Engine::cpu: return "cpu";
-    case Engine::cuda: return "cuda";
+    case Engine::automatic:
+      return "auto";
+    case Engine::cpu:
+      return "cpu";
+    case Engine::cuda:
+      return "cuda";
   }
   return "auto";
 }

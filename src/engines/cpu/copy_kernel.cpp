@@ -15,8 +15,6 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::uint64_t kLineBytes = 64;
-
 // Requires: `to` aligned to a line, `bytes` a multiple of one.
 void CopyLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   const hn::CappedTag<std::uint8_t, kLineBytes> d;
@@ -29,6 +27,21 @@ void CopyLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   }
 }
 
+void MoveSegments(SegmentMove move, const std::byte* from, std::byte* to) {
+  for (std::uint64_t i = 0; i < move.count; ++i) {
+    if (i < move.count_ahead) {
+      const std::byte* const fetch = from + move.ahead.array() + move.ahead.value();
+      for (std::uint64_t at = 0; at < move.segment_bytes; at += kLineBytes)
+        __builtin_prefetch(fetch + at, 0, 2);
+      move.ahead.advance();
+    }
+    CopyLines(from + move.source.array() + move.source.value(),
+              to + move.target.array() + move.target.value(), move.segment_bytes);
+    move.source.advance();
+    move.target.advance();
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::cpu
 HWY_AFTER_NAMESPACE();
@@ -37,16 +50,21 @@ HWY_AFTER_NAMESPACE();
 namespace faro::cpu {
 
 HWY_EXPORT(CopyLines);
+HWY_EXPORT(MoveSegments);
 
 void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   constexpr std::uint64_t kLine = 64;
   const std::uint64_t head =
       std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine);
   if (head != 0) std::memcpy(to, from, head);
-  const std::uint64_t body = (bytes - head) / kLine * kLine;
+  const std::uint64_t body = (bytes - head) / kLineBytes * kLineBytes;
   if (body != 0) HWY_DYNAMIC_DISPATCH(CopyLines)(from + head, to + head, body);
   const std::uint64_t done = head + body;
   if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+
+void move_segments(SegmentMove move, const std::byte* from, std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(MoveSegments)(move, from, to);
 }
 
 void finish_streams() { hwy::FlushStream(); }

@@ -4,11 +4,26 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/cpu/tile_program.hpp"
+
 namespace faro::cpu {
 
 /// Copies with stores that bypass the caches. Any size and alignment: the ends that are no whole cache lines
 /// of the target are copied plainly. Requires: no overlap (unchecked).
 void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes);
+
+/// Streams the segments of some consecutive blocks to their places. Lines some way ahead are fetched
+/// meanwhile.
+struct SegmentMove {
+  std::uint64_t segment_bytes = 0;  // a multiple of 64
+  TileCursor source;
+  TileCursor target;
+  TileCursor ahead;               // a source, blocks_ahead after `source`
+  std::uint64_t count = 0;        // segments to move
+  std::uint64_t count_ahead = 0;  // segments to fetch; `ahead` may be followed this far
+};
+/// Requires: `to` aligned to 64 bytes (unchecked).
+void move_segments(SegmentMove move, const std::byte* from, std::byte* to);
 
 /// Makes streamed stores of this thread visible to others before what follows.
 void finish_streams();

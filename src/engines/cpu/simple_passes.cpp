@@ -39,23 +39,31 @@ SegmentProgram::SegmentProgram(const Pass& pass, std::uint64_t unit_bytes)
 
 void SegmentProgram::run(std::uint64_t begin, std::uint64_t end, bool streamed, const std::byte* in,
                          std::byte* out) const {
-  constexpr std::uint64_t kBytesAhead = 2048;
-  const std::uint64_t ahead = std::max<std::uint64_t>(1, kBytesAhead / segment_bytes);
-  const Word in_array = f2::low_mask(block_bits);
+  const auto cursor = [&](const BlockWalk& walk, std::uint64_t segment) {
+    return TileCursor(walk, block_bits, array_bytes, segment);
+  };
+  const bool whole_lines =
+      segment_bytes % kLineBytes == 0 && reinterpret_cast<std::uintptr_t>(out) % kLineBytes == 0;
+  if (streamed && whole_lines) {
+    // Long segments are fetched ahead by the processor itself.
+    constexpr std::uint64_t kBytesAhead = 8192;
+    const std::uint64_t ahead = std::max<std::uint64_t>(1, kBytesAhead / segment_bytes);
+    const bool fetches = segment_bytes < kBytesAhead && end - begin > ahead;
+    move_segments({.segment_bytes = segment_bytes,
+                   .source = cursor(sources, begin),
+                   .target = cursor(targets, begin),
+                   .ahead = cursor(sources, fetches ? begin + ahead : begin),
+                   .count = end - begin,
+                   .count_ahead = fetches ? end - begin - ahead : 0},
+                  in, out);
+    return;
+  }
+  TileCursor source = cursor(sources, begin);
+  TileCursor target = cursor(targets, begin);
   for (std::uint64_t s = begin; s < end; ++s) {
-    const std::uint64_t array = (s >> block_bits) * array_bytes;
-    const std::byte* const from = in + array + sources.at(s & in_array);
-    std::byte* const to = out + array + targets.at(s & in_array);
-    if (!streamed) {
-      std::memcpy(to, from, segment_bytes);
-      continue;
-    }
-    if (s + ahead < end && segment_bytes <= kBytesAhead) {
-      const std::uint64_t next = s + ahead;
-      const std::byte* const fetch = in + (next >> block_bits) * array_bytes + sources.at(next & in_array);
-      for (std::uint64_t at = 0; at < segment_bytes; at += 64) __builtin_prefetch(fetch + at, 0, 2);
-    }
-    copy_streamed(from, to, segment_bytes);
+    std::memcpy(out + target.array() + target.value(), in + source.array() + source.value(), segment_bytes);
+    source.advance();
+    target.advance();
   }
 }
 

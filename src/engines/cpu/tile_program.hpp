@@ -20,7 +20,7 @@ namespace faro::cpu {
 
 inline constexpr std::size_t kMaxVectorBytes = 64;
 inline constexpr std::uint64_t kLineBytes = 64;
-inline constexpr std::uint64_t kMaxTileBytes = 4096;  // 64 lines of 64 bytes, the tile of single bytes
+inline constexpr std::uint64_t kMaxTileBytes = 4096;  // and of the staging buffer
 
 /// A vector register as it is loaded; the low 16 bytes where vectors have 16.
 struct alignas(kMaxVectorBytes) RegisterImage {

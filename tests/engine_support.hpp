@@ -1,0 +1,240 @@
+// What the tests of the CPU engine share: arrays between guard zones, one obvious loop, and the list of
+// kernels that a plan reaches.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "engines/cpu/tile_kernel.hpp"
+#include "engines/cpu/tile_program.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/plan/plan.hpp"
+#include "plan_support.hpp"
+
+namespace faro::testing {
+
+// Instrumented code is ten times slower: there the sweeps take a sample.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kInstrumented = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+inline constexpr bool kInstrumented = true;
+#else
+inline constexpr bool kInstrumented = false;
+#endif
+#else
+inline constexpr bool kInstrumented = false;
+#endif
+
+inline constexpr std::size_t kGuardBytes = 128;
+inline constexpr std::size_t kAlignment = 64;
+inline constexpr std::byte kPoison{0xa5};
+
+/// Steele, Lea and Flood's generator.
+struct SplitMix64 {
+  std::uint64_t state = 0;
+  std::uint64_t operator()() {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+  }
+};
+
+/// An input of exactly its size (an instrumented build sees every byte read past it) and an output between guard
+/// zones, all poisoned; each `offset` bytes past a cache line.
+class Arrays {
+ public:
+  Arrays(std::uint64_t bytes, std::size_t in_offset, std::size_t out_offset, std::uint64_t seed)
+      : bytes_(bytes),
+        in_offset_(in_offset),
+        out_offset_(out_offset),
+        seed_(seed),
+        in_(allocate(in_offset + bytes)),
+        out_(allocate(out_bytes())) {
+    std::fill_n(in_.get(), in_offset, kPoison);
+    std::fill_n(out_.get(), out_bytes(), kPoison);
+    for_each_word([&](std::uint64_t at, const std::byte* word, std::size_t size) {
+      std::memcpy(in_.get() + in_offset_ + at, word, size);
+      return true;
+    });
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  const std::byte* in() const { return in_.get() + in_offset_; }
+  std::byte* out() { return out_.get() + kGuardBytes + out_offset_; }
+
+  bool input_intact() const {
+    return for_each_word([&](std::uint64_t at, const std::byte* word, std::size_t size) {
+      return std::memcmp(in_.get() + in_offset_ + at, word, size) == 0;
+    });
+  }
+  bool guards_intact() const {
+    return poisoned(0, kGuardBytes + out_offset_) &&
+           poisoned(kGuardBytes + out_offset_ + bytes_, out_bytes());
+  }
+  bool untouched() const { return poisoned(0, out_bytes()) && input_intact(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<std::byte[], Free>;
+
+  static Memory allocate(std::uint64_t bytes) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, kAlignment, std::max<std::uint64_t>(1, bytes)) != 0) throw std::bad_alloc();
+    return Memory(static_cast<std::byte*>(memory));
+  }
+  std::uint64_t out_bytes() const { return bytes_ + out_offset_ + 2 * kGuardBytes; }
+  bool poisoned(std::uint64_t from, std::uint64_t to) const {
+    return std::all_of(out_.get() + from, out_.get() + to, [](std::byte b) { return b == kPoison; });
+  }
+  // Calls visit(offset, bytes, size) with the input as it was drawn, while it returns true.
+  template <typename Visit>
+  bool for_each_word(Visit visit) const {
+    SplitMix64 random{seed_};
+    for (std::uint64_t at = 0; at < bytes_; at += 8) {
+      const std::uint64_t value = random();
+      std::byte word[8];
+      std::memcpy(word, &value, 8);
+      if (!visit(at, word, static_cast<std::size_t>(std::min<std::uint64_t>(8, bytes_ - at)))) return false;
+    }
+    return true;
+  }
+
+  std::uint64_t bytes_;
+  std::size_t in_offset_;
+  std::size_t out_offset_;
+  std::uint64_t seed_;
+  Memory in_;
+  Memory out_;
+};
+
+/// The oracle: for every array b and every x, out[b][pi(x)] is in[b][x]. What is wrong first, in words.
+inline std::optional<std::string> first_wrong(const Problem& problem, const std::byte* in, const std::byte* out) {
+  const auto& map = std::get<Affine>(problem.permutation);
+  const std::uint64_t width = problem.element_bytes;
+  const std::uint64_t count = std::uint64_t{1} << map.bits();
+  for (std::uint64_t b = 0; b < problem.batch; ++b) {
+    for (std::uint64_t x = 0; x < count; ++x) {
+      if (std::memcmp(in + (b * count + x) * width, out + (b * count + map(x)) * width, width) == 0) continue;
+      return "array " + std::to_string(b) + ": in[" + std::to_string(x) + "] is not at out[" +
+             std::to_string(map(x)) + "]";
+    }
+  }
+  return std::nullopt;
+}
+
+/// A problem on a target, with the places of its arrays.
+struct EngineCase {
+  Problem problem;
+  Target target;
+  std::size_t in_offset = 0;
+  std::size_t out_offset = 0;
+  std::uint64_t seed = 1;
+};
+
+/// A line to paste, and what the command line cannot say.
+inline std::string describe(const EngineCase& c) {
+  return describe(c.problem) + "\n  vectors of " + std::to_string(c.target.vector_bytes) + ", segments up to " +
+         std::to_string(c.target.segment_bytes_max) + ", units up to " + std::to_string(c.target.unit_bytes_max) +
+         ", streamed past " + std::to_string(c.target.streaming_bytes) + " bytes, " +
+         std::to_string(c.target.threads) + " threads, " + cpu::simd_target() + ", in + " +
+         std::to_string(c.in_offset) + ", out + " + std::to_string(c.out_offset) + ", seed " +
+         std::to_string(c.seed);
+}
+
+/// The kernels that were run, by name: "copy", "segments streamed", "tail", "tile 64/1 exchange 6 streamed" (vectors of 64
+/// bytes, units of 1), "staged", "several arrays", …
+using Reached = std::set<std::string>;
+
+inline std::string tile_kernel_name(std::uint64_t vector_bytes, std::uint64_t unit_bytes, int exchange_bits,
+                                    bool streamed) {
+  return "tile " + std::to_string(vector_bytes) + "/" + std::to_string(unit_bytes) + " exchange " +
+         std::to_string(exchange_bits) + (streamed ? " streamed" : " cached");
+}
+
+inline void note_kernels(const Plan& plan, std::size_t out_offset, Reached& reached) {
+  const std::uint64_t unit = plan.unit_bytes();
+  std::uint64_t offset = out_offset;
+  for (const Pass& pass : plan.passes()) {
+    const bool large = pass.bytes_read > plan.target().streaming_bytes;
+    const std::string stores = large ? " streamed" : " cached";
+    switch (pass.kind) {
+      case PassKind::copy:
+        reached.insert("copy" + stores);
+        break;
+      case PassKind::segments:
+        reached.insert("segments" + stores);
+        break;
+      case PassKind::direct:
+        reached.insert(&pass == &plan.passes().front() ? "direct" : "tail");
+        break;
+      case PassKind::tile: {
+        const cpu::TileProgram program(
+            pass, unit, std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes));
+        const bool streamed = large && offset % kAlignment == 0;
+        reached.insert(tile_kernel_name(program.vector_bytes, unit, program.exchange_bits, streamed));
+        reached.insert(program.staged ? "staged" : "straight");
+        if (pass.arrays > 1) reached.insert("several arrays");
+        if (large && !streamed) reached.insert("misaligned");
+        break;
+      }
+    }
+    offset += pass.bytes_read;
+  }
+}
+
+/// Runs a case and holds it to the oracle, with guard zones and an input that must stay as it was.
+inline void check(const EngineCase& c, Reached* reached = nullptr) {
+  const Plan plan(c.problem, c.target);
+  const cpu::Executor executor(plan);
+  Arrays arrays(plan.array_bytes(), c.in_offset, c.out_offset, c.seed);
+  executor.run(arrays.in(), arrays.out());
+  if (const auto wrong = first_wrong(c.problem, arrays.in(), arrays.out())) {
+    ADD_FAILURE() << *wrong << "\n  " << describe(c);
+  }
+  if (!arrays.guards_intact()) ADD_FAILURE() << "written outside the output\n  " << describe(c);
+  if (!arrays.input_intact()) ADD_FAILURE() << "the input changed\n  " << describe(c);
+  if (reached != nullptr) note_kernels(plan, c.out_offset, *reached);
+}
+
+enum class Stores { cached, streamed };
+
+/// This machine, but with tiles and stores past the caches at every size, and with sizes that no tuning changes.
+inline Target test_target(std::uint64_t vector_bytes, Stores stores, int threads = 1) {
+  Target t = cpu::target(threads);
+  t.vector_bytes = vector_bytes;
+  t.segment_bytes_max = 64;
+  t.tile_bytes_max = 4096;
+  t.direct_bytes_max = 0;
+  t.streaming_bytes = stores == Stores::streamed ? 0 : ~std::uint64_t{0};
+  return t;
+}
+
+/// A random map whose tile with segments of 2^s elements has 2^r rows: r low bits change place with high ones, between
+/// random maps of the low s bits and of the others.
+inline Affine map_of_rank(int n, int s, int r, std::uint64_t seed) {
+  f2::Matrix swap = f2::Matrix::identity(n);
+  for (int i = 0; i < r; ++i) {
+    swap.set_column(i, f2::unit(s + i));
+    swap.set_column(s + i, f2::unit(i));
+  }
+  const auto blocks = [&](std::uint64_t k) {
+    return direct_sum(maps::random_bmmc(s, seed + k), maps::random_bmmc(n - s, seed + k + 1));
+  };
+  return compose(blocks(0), compose(Affine(swap, 0), blocks(2)));
+}
+
+}  // namespace faro::testing
