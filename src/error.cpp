@@ -25,28 +25,42 @@ std::string message_of(const ErrorReport& report) {
 
 std::string_view name(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::internal: return "internal";
-    case ErrorCode::usage: return "usage";
-    case ErrorCode::spec: return "spec";
-    case ErrorCode::value: return "value";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::device: return "device";
-    case ErrorCode::verification: return "verification";
-    case ErrorCode::file: return "file";
+    case ErrorCode::internal:
+      return "internal";
+    case ErrorCode::usage:
+      return "usage";
+    case ErrorCode::spec:
+      return "spec";
+    case ErrorCode::value:
+      return "value";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::device:
+      return "device";
+    case ErrorCode::verification:
+      return "verification";
+    case ErrorCode::file:
+      return "file";
   }
   return "internal";
 }
 
 int exit_status(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::internal: return 1;
+    case ErrorCode::internal:
+      return 1;
     case ErrorCode::usage:
     case ErrorCode::spec:
-    case ErrorCode::value: return 2;
-    case ErrorCode::unsupported: return 3;
-    case ErrorCode::device: return 4;
-    case ErrorCode::verification: return 5;
-    case ErrorCode::file: return 6;
+    case ErrorCode::value:
+      return 2;
+    case ErrorCode::unsupported:
+      return 3;
+    case ErrorCode::device:
+      return 4;
+    case ErrorCode::verification:
+      return 5;
+    case ErrorCode::file:
+      return 6;
   }
   return 1;
 }

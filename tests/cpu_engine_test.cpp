@@ -1,4 +1,5 @@
-// The CPU engine against the obvious loop, bit for bit: every map, width, batch, alignment, kernel and instruction set.
+// The CPU engine against the obvious loop, bit for bit: every map, width, batch, alignment, kernel and
+// instruction set.
 #define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
 
 #include <gtest/gtest.h>
@@ -22,8 +23,8 @@ int log2(std::uint64_t power_of_two) { return std::countr_zero(power_of_two); }
 
 // --- every instantiation of the tile kernel
 
-// A map of each rank for each vector and unit, with segments of one vector: the rank is what is exchanged. In an
-// instruction set without wide registers, programs for them run on narrow ones, staged.
+// A map of each rank for each vector and unit, with segments of one vector: the rank is what is exchanged. In
+// an instruction set without wide registers, programs for them run on narrow ones, staged.
 void run_every_kernel(Reached& reached) {
   std::uint64_t seed = 100;
   for (const std::uint64_t vector : kVectorBytes) {
@@ -32,11 +33,10 @@ void run_every_kernel(Reached& reached) {
       for (int rank = 0; rank <= v; ++rank) {
         for (const Stores stores : kStores) {
           const int n = v + std::max(rank, 1) + 2;
-          // The complement of bit 0: no segment of two units moves whole.
-          const Affine map = compose(maps::xor_mask(n, 1), map_of_rank(n, v, rank, seed));
-          EngineCase c{.problem = {.permutation = map,
-                                   .element_bytes = unit,
-                                   .batch = 1 + seed % 3},
+          // Bit 0 complemented: no segment of two units moves whole.
+          const Affine ranked = map_of_rank(n, v, rank, seed);
+          const Affine map(ranked.matrix(), ranked.complement() | 1);
+          EngineCase c{.problem = {.permutation = map, .element_bytes = unit, .batch = 1 + seed % 3},
                        .target = test_target(vector, stores),
                        .in_offset = seed % 5,
                        .seed = seed};
@@ -88,8 +88,8 @@ TEST(CpuEngine, EveryKernelOfEveryInstructionSet) {
 
 // --- every map, width and batch
 
-// Widths 1 to 4096, batches that fold, leave a tail, are empty; the tile's sizes, the threads and the alignments change
-// from case to case.
+// Widths 1 to 4096, batches that fold, leave a tail, are empty; the tile's sizes, the threads and the
+// alignments change from case to case.
 void sweep(const std::vector<int>& bits, std::uint64_t bytes_max, std::uint64_t sample, Reached& reached) {
   std::uint64_t number = 0;
   for (const int n : bits) {
@@ -99,11 +99,12 @@ void sweep(const std::vector<int>& bits, std::uint64_t bytes_max, std::uint64_t 
           if (((batch * width) << n) > bytes_max || ++number % sample != 0) continue;
           const std::uint64_t seed = SplitMix64{number}();
           const std::uint64_t vector = kVectorBytes[seed % 2];
-          EngineCase c{.problem = {.permutation = map, .element_bytes = width, .batch = batch},
-                       .target = test_target(vector, kStores[seed / 2 % 2], 1 + static_cast<int>(seed / 4 % 3)),
-                       .in_offset = static_cast<std::size_t>(seed / 16 % 2 * (seed / 32 % 64)),
-                       .out_offset = static_cast<std::size_t>(seed / 2048 % 2 * (seed / 4096 % 64)),
-                       .seed = number};
+          EngineCase c{
+              .problem = {.permutation = map, .element_bytes = width, .batch = batch},
+              .target = test_target(vector, kStores[seed / 2 % 2], 1 + static_cast<int>(seed / 4 % 3)),
+              .in_offset = static_cast<std::size_t>(seed / 16 % 2 * (seed / 32 % 64)),
+              .out_offset = static_cast<std::size_t>(seed / 2048 % 2 * (seed / 4096 % 64)),
+              .seed = number};
           c.target.segment_bytes_max = std::uint64_t{64} << (seed >> 20) % 4 * 2;
           if ((seed >> 24) % 4 == 0) c.target.segment_bytes_max = vector;
           if ((seed >> 26) % 4 == 0) c.target.unit_bytes_max = std::uint64_t{1} << (seed >> 28) % 5;
@@ -119,9 +120,8 @@ void sweep(const std::vector<int>& bits, std::uint64_t bytes_max, std::uint64_t 
 TEST(CpuEngine, EveryMapWidthAndBatch) {
   Reached reached;
   sweep({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13}, std::uint64_t{1} << 18, kInstrumented ? 13 : 1, reached);
-  for (const char* const branch :
-       {"copy cached", "copy streamed", "segments cached", "segments streamed", "direct", "tail", "staged",
-        "several arrays", "misaligned"}) {
+  for (const char* const branch : {"copy cached", "copy streamed", "segments cached", "segments streamed",
+                                   "direct", "tail", "staged", "several arrays", "misaligned"}) {
     EXPECT_TRUE(reached.contains(branch)) << branch;
   }
   EXPECT_EQ(reached.contains("straight"), cpu::widest_vector_bytes(16) == 64);
@@ -177,7 +177,8 @@ TEST(CpuEngine, RandomMapsToTwentyFourBits) {
   EXPECT_TRUE(reached.contains("misaligned"));
 }
 
-// As a user's call plans it, with this machine's own sizes, all threads, stores past the caches where it is large.
+// As a user's call plans it, with this machine's own sizes, all threads, stores past the caches where it is
+// large.
 TEST(CpuEngine, ThisMachinesOwnTarget) {
   for (const int n : {5, 9, 12, 17}) {
     for (const std::uint64_t width : {1U, 4U, 16U}) {
@@ -227,7 +228,8 @@ TEST(CpuEngine, TilesCutAnywhere) {
       const Plan plan(problem, test_target(vector, Stores::streamed));
       ASSERT_EQ(plan.passes().size(), 1U);
       ASSERT_EQ(plan.passes()[0].kind, PassKind::tile);
-      const cpu::TileProgram program(plan.passes()[0], unit, std::min(vector, cpu::widest_vector_bytes(unit)));
+      const cpu::TileProgram program(plan.passes()[0], unit,
+                                     std::min(vector, cpu::widest_vector_bytes(unit)));
       Arrays arrays(plan.array_bytes(), 0, 0, unit);
       SplitMix64 random{vector + unit};
       for (std::uint64_t begin = 0; begin < program.tiles();) {
@@ -245,7 +247,7 @@ TEST(CpuEngine, TilesCutAnywhere) {
 TEST(CpuEngine, AnyNumberOfThreads) {
   for (const int threads : {1, 2, 3, 7}) {
     for (const std::uint64_t width : {8U, 64U, 4096U}) {
-      const int n = 23 - log2(width);
+      const int n = 24 - log2(width);
       for (const Stores stores : kStores) {
         for (const Affine& map : {maps::bit_reversal(n), maps::identity(n), maps::gray(n)}) {
           check({.problem = {.permutation = map, .element_bytes = width},

@@ -51,8 +51,8 @@ struct SplitMix64 {
   }
 };
 
-/// An input of exactly its size (an instrumented build sees every byte read past it) and an output between guard
-/// zones, all poisoned; each `offset` bytes past a cache line.
+/// An input of exactly its size (an instrumented build sees every byte read past it) and an output between
+/// guard zones, all poisoned; each `offset` bytes past a cache line.
 class Arrays {
  public:
   Arrays(std::uint64_t bytes, std::size_t in_offset, std::size_t out_offset, std::uint64_t seed)
@@ -122,7 +122,8 @@ class Arrays {
 };
 
 /// The oracle: for every array b and every x, out[b][pi(x)] is in[b][x]. What is wrong first, in words.
-inline std::optional<std::string> first_wrong(const Problem& problem, const std::byte* in, const std::byte* out) {
+inline std::optional<std::string> first_wrong(const Problem& problem, const std::byte* in,
+                                              const std::byte* out) {
   const auto& map = std::get<Affine>(problem.permutation);
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t count = std::uint64_t{1} << map.bits();
@@ -147,16 +148,16 @@ struct EngineCase {
 
 /// A line to paste, and what the command line cannot say.
 inline std::string describe(const EngineCase& c) {
-  return describe(c.problem) + "\n  vectors of " + std::to_string(c.target.vector_bytes) + ", segments up to " +
-         std::to_string(c.target.segment_bytes_max) + ", units up to " + std::to_string(c.target.unit_bytes_max) +
-         ", streamed past " + std::to_string(c.target.streaming_bytes) + " bytes, " +
-         std::to_string(c.target.threads) + " threads, " + cpu::simd_target() + ", in + " +
-         std::to_string(c.in_offset) + ", out + " + std::to_string(c.out_offset) + ", seed " +
-         std::to_string(c.seed);
+  return describe(c.problem) + "\n  vectors of " + std::to_string(c.target.vector_bytes) +
+         ", segments up to " + std::to_string(c.target.segment_bytes_max) + ", units up to " +
+         std::to_string(c.target.unit_bytes_max) + ", streamed past " +
+         std::to_string(c.target.streaming_bytes) + " bytes, " + std::to_string(c.target.threads) +
+         " threads, " + cpu::simd_target() + ", in + " + std::to_string(c.in_offset) + ", out + " +
+         std::to_string(c.out_offset) + ", seed " + std::to_string(c.seed);
 }
 
-/// The kernels that were run, by name: "copy", "segments streamed", "tail", "tile 64/1 exchange 6 streamed" (vectors of 64
-/// bytes, units of 1), "staged", "several arrays", …
+/// The kernels that were run, by name: "copy", "segments streamed", "tail", "tile 64/1 exchange 6 streamed"
+/// (vectors of 64 bytes, units of 1), "staged", "several arrays", …
 using Reached = std::set<std::string>;
 
 inline std::string tile_kernel_name(std::uint64_t vector_bytes, std::uint64_t unit_bytes, int exchange_bits,
@@ -182,8 +183,8 @@ inline void note_kernels(const Plan& plan, std::size_t out_offset, Reached& reac
         reached.insert(&pass == &plan.passes().front() ? "direct" : "tail");
         break;
       case PassKind::tile: {
-        const cpu::TileProgram program(
-            pass, unit, std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes));
+        const cpu::TileProgram program(pass, unit,
+                                       std::min(cpu::widest_vector_bytes(unit), plan.target().vector_bytes));
         const bool streamed = large && offset % kAlignment == 0;
         reached.insert(tile_kernel_name(program.vector_bytes, unit, program.exchange_bits, streamed));
         reached.insert(program.staged ? "staged" : "straight");
@@ -212,7 +213,8 @@ inline void check(const EngineCase& c, Reached* reached = nullptr) {
 
 enum class Stores { cached, streamed };
 
-/// This machine, but with tiles and stores past the caches at every size, and with sizes that no tuning changes.
+/// This machine, but with tiles and stores past the caches at every size, and with sizes that no tuning
+/// changes.
 inline Target test_target(std::uint64_t vector_bytes, Stores stores, int threads = 1) {
   Target t = cpu::target(threads);
   t.vector_bytes = vector_bytes;
@@ -223,8 +225,8 @@ inline Target test_target(std::uint64_t vector_bytes, Stores stores, int threads
   return t;
 }
 
-/// A random map whose tile with segments of 2^s elements has 2^r rows: r low bits change place with high ones, between
-/// random maps of the low s bits and of the others.
+/// A random map whose tile with segments of 2^s elements has 2^r rows: r low bits change place with high
+/// ones, between random maps of the low s bits and of the others.
 inline Affine map_of_rank(int n, int s, int r, std::uint64_t seed) {
   f2::Matrix swap = f2::Matrix::identity(n);
   for (int i = 0; i < r; ++i) {

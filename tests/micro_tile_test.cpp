@@ -1,5 +1,5 @@
-// The laws of micro_tile.hpp, walked element by element: the three steps move every place of a tile where the tile's map
-// sends it.
+// The laws of micro_tile.hpp, walked element by element: the three steps move every place of a tile where the
+// tile's map sends it.
 #include "engines/cpu/micro_tile.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ std::string walk(const layout::Tile& tile, int v) {
   const cpu::MicroTile micro = cpu::make_micro_tile(tile, v);
   const int q = micro.exchange_bits;
   if (micro.lane_bits != v) return "lane_bits";
-  if (micro.exchange.rank() != q || micro.exchange.rows() != q || micro.exchange.columns() != v) return "rank of Q";
+  if (micro.exchange.rank() != q || micro.exchange.rows() != q || micro.exchange.columns() != v)
+    return "rank of Q";
   if (micro.source_vectors.size() != f2::unit(q)) return "number of vectors";
   if (micro.source_blocks.size() != f2::unit(tile.tile_bits() - v - q)) return "number of micro tiles";
 
@@ -59,7 +60,8 @@ std::string walk(const layout::Tile& tile, int v) {
       }
     }
   }
-  if (sources.size() != f2::unit(tile.tile_bits()) || targets.size() != sources.size()) return "places left out";
+  if (sources.size() != f2::unit(tile.tile_bits()) || targets.size() != sources.size())
+    return "places left out";
   return "";
 }
 

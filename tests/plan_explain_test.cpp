@@ -132,7 +132,7 @@ TEST(PlanJson, KeysAreExactlyThese) {
       if (!tiled) continue;
       ASSERT_EQ(keys(pass["tile"]),
                 (Keys{"segment_bits", "row_bits", "rank_gamma", "bytes", "source_rows", "target_rows",
-                      "blocks", "block_sources", "block_targets", "complement", "local"}));
+                      "blocks", "block_sources", "block_targets", "complement", "local", "xor"}));
     }
   });
 }

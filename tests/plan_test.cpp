@@ -159,7 +159,11 @@ TEST(PlanLaws, OtherTargets) {
     for (int n = 0; n <= 34; ++n) {
       for (const std::uint64_t width : {1U, 2U, 4U, 16U, 32U}) {
         for (const Affine& map : maps_of(n, kSeed + 1)) {
-          expect_laws(plan_of(map, width, 1, target));
+          const Plan plan = plan_of(map, width, 1, target);
+          expect_laws(plan);
+          for (const Pass& pass : plan.passes()) {
+            EXPECT_EQ(pass.placement.has_value(), pass.kind == PassKind::tile && target.banks > 0);
+          }
           if (HasFailure()) return;
         }
       }

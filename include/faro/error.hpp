@@ -22,7 +22,8 @@ enum class ErrorCode {
   file,          // missing, malformed, unwritable, or the disk is full
 };
 
-/// The name used in JSON: "internal", "usage", "spec", "value", "unsupported", "device", "verification", "file".
+/// The name used in JSON: "internal", "usage", "spec", "value", "unsupported", "device", "verification",
+/// "file".
 std::string_view name(ErrorCode code) noexcept;
 
 /// The command line's exit status for `code`: 1 internal, 2 usage, spec and value, 3 unsupported, 4 device,

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
@@ -28,18 +29,18 @@ struct PlanOptions {
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)
 };
 
-/// A plan together with the engine that runs it. Cheap to move; every const member may be called from many threads at
-/// once.
+/// A plan together with the engine that runs it. Cheap to move; every const member may be called from many
+/// threads at once.
 class ExecutablePlan {
  public:
   ExecutablePlan(ExecutablePlan&&) noexcept;
   ExecutablePlan& operator=(ExecutablePlan&&) noexcept;
   ~ExecutablePlan();
 
-  /// out[b][pi(x)] = in[b][x]. `bytes` is the size of each of the two arrays and must equal total_bytes(problem).
-  /// Errors: ErrorCode::value for a null pointer, another size, or overlapping arrays; nothing is written then. Any alignment
-  /// is accepted.
-  /// Cost:   one sweep over both arrays; allocates nothing.
+  /// out[b][pi(x)] = in[b][x]. `bytes` is the size of each of the two arrays and must equal
+  /// total_bytes(problem). Errors: ErrorCode::value for a null pointer, another size, or overlapping arrays;
+  /// nothing is written then. Any alignment is accepted. Cost:   one sweep over both arrays; allocates
+  /// nothing.
   void run(const void* in, void* out, std::uint64_t bytes) const;
 
   /// The same for spans of trivially copyable values whose total size is total_bytes(problem).
@@ -69,9 +70,9 @@ class ExecutablePlan {
   std::unique_ptr<State> state_;
 };
 
-/// Plans `problem`. Errors: ErrorCode::value for an element width that is no power of two in 1..4096, n > 40 or a total
-/// size past 2^62; ErrorCode::unsupported for in place; ErrorCode::device for an engine that this build or machine has not.
-/// Cost: under 1 ms at n = 34.
+/// Plans `problem`. Errors: ErrorCode::value for an element width that is no power of two in 1..4096, n > 40
+/// or a total size past 2^62; ErrorCode::unsupported for in place; ErrorCode::device for an engine that this
+/// build or machine has not. Cost: under 1 ms at n = 34.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});
 
 }  // namespace faro

@@ -35,24 +35,26 @@ const std::string& ExecutablePlan::engine_reason() const { return state_->reason
 
 void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
   if (in_bytes != out_bytes) {
-    refuse_run("an input of " + std::to_string(in_bytes) + " bytes and an output of " +
-                   std::to_string(out_bytes),
-               "arrays of one size");
+    refuse_run(
+        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+        "arrays of one size");
   }
 }
 
 void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes) const {
   const std::uint64_t wanted = plan().array_bytes();
   if (bytes != wanted) {
-    refuse_run(std::to_string(bytes) + " bytes", std::to_string(wanted) + " bytes, batch x 2^n x element width");
+    refuse_run(std::to_string(bytes) + " bytes",
+               std::to_string(wanted) + " bytes, batch x 2^n x element width");
   }
   if (bytes == 0) return;
-  if (in == nullptr || out == nullptr) refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
+  if (in == nullptr || out == nullptr)
+    refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
   const auto first = reinterpret_cast<std::uintptr_t>(in);
   const auto second = reinterpret_cast<std::uintptr_t>(out);
   if (first < second ? second - first < bytes : first - second < bytes) {
-    refuse_run(first == second ? "one array as input and output" : "overlapping arrays", "two disjoint arrays",
-               "in place is not yet supported");
+    refuse_run(first == second ? "one array as input and output" : "overlapping arrays",
+               "two disjoint arrays", "in place is not yet supported");
   }
   state_->executor.run(in, out);
 }
@@ -75,8 +77,8 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
   Plan made(problem, cpu::target(options.threads));
   cpu::Executor executor(made);
   const char* const reason = options.engine == Engine::cpu ? "asked for" : "the only engine of this build";
-  return ExecutablePlan(
-      std::make_unique<ExecutablePlan::State>(ExecutablePlan::State{std::move(made), std::move(executor), reason}));
+  return ExecutablePlan(std::make_unique<ExecutablePlan::State>(
+      ExecutablePlan::State{std::move(made), std::move(executor), reason}));
 }
 
 }  // namespace faro

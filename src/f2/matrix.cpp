@@ -169,7 +169,8 @@ UlpFactors factor_ulp(const Matrix& a) {
     const Word kept = rest.column(i);
     rest.set_column(i, rest.column(pivot));
     rest.set_column(pivot, kept);
-    // `permutation` keeps rest * permutation == L'^-1 R A R: exchanging columns of the one exchanges rows of the other.
+    // `permutation` keeps rest * permutation == L'^-1 R A R: exchanging columns of the one exchanges rows of
+    // the other.
     Matrix exchange = Matrix::identity(n);
     exchange.set_column(i, unit(pivot));
     exchange.set_column(pivot, unit(i));

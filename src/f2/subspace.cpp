@@ -61,7 +61,8 @@ Subspace sum(const Subspace& u, const Subspace& v) {
 
 Subspace intersection(const Subspace& u, const Subspace& v) {
   FARO_CHECK(u.ambient_dimension() == v.ambient_dimension());
-  // Reduce V's basis modulo U while keeping track of the member of V behind each rest: a rest of zero is in both.
+  // Reduce V's basis modulo U while keeping track of the member of V behind each rest: a rest of zero is in
+  // both.
   std::vector<Word> rests;
   std::vector<Word> members;
   Subspace result(u.ambient_dimension());

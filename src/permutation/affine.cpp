@@ -38,11 +38,16 @@ bool permutes_bits(const Matrix& a) {
 
 const char* name(AffineClass c) noexcept {
   switch (c) {
-    case AffineClass::identity: return "identity";
-    case AffineClass::bp: return "BP";
-    case AffineClass::bpc: return "BPC";
-    case AffineClass::tiled: return "tiled BMMC";
-    case AffineClass::bmmc: return "BMMC";
+    case AffineClass::identity:
+      return "identity";
+    case AffineClass::bp:
+      return "BP";
+    case AffineClass::bpc:
+      return "BPC";
+    case AffineClass::tiled:
+      return "tiled BMMC";
+    case AffineClass::bmmc:
+      return "BMMC";
   }
   return "BMMC";
 }
@@ -61,8 +66,8 @@ Affine::Affine(const Matrix& matrix, Word complement) : matrix_(matrix), complem
   if (!inverse) {
     const Word dependent = matrix.kernel().front();
     const bool zero_column = f2::is_power_of_two(dependent);
-    refuse("a singular matrix of rank " + std::to_string(matrix.rank()) + " for n = " +
-               std::to_string(matrix.rows()) + ": " +
+    refuse("a singular matrix of rank " + std::to_string(matrix.rank()) +
+               " for n = " + std::to_string(matrix.rows()) + ": " +
                (zero_column ? "column " + list_of_bits(dependent) + " is zero"
                             : "columns " + list_of_bits(dependent) + " add up to zero"),
            "linearly independent columns", "");
@@ -91,8 +96,8 @@ bool Affine::is_involution() const { return matrix_ == inverse_ && matrix_ * com
 AffineClass Affine::classify(int segment_bits) const {
   if (is_identity()) return AffineClass::identity;
   if (permutes_bits(matrix_)) return complement_ == 0 ? AffineClass::bp : AffineClass::bpc;
-  // The columns that stay inside a segment are exactly t, with an invertible block on top: since A is invertible,
-  // t such columns are independent, and so is their block.
+  // The columns that stay inside a segment are exactly t, with an invertible block on top: since A is
+  // invertible, t such columns are independent, and so is their block.
   const int t = std::clamp(segment_bits, 0, bits());
   const auto inside = std::count_if(matrix_.column_span().begin(), matrix_.column_span().end(),
                                     [&](Word column) { return (column & ~f2::low_mask(t)) == 0; });

@@ -115,6 +115,9 @@ void add_tile(Text& text, const Plan& plan, const Pass& pass) {
   }
   text.line("  reads", rows(pass, tile.source_rows));
   text.line("  writes", rows(pass, tile.target_rows));
+  if (pass.placement) {
+    text.line("  placement", "shared memory by an XOR of high bits onto banks: no conflicts on either side");
+  }
   if (tile.block_bits() == 0) return text.line("  blocks", "1");
   text.line("  blocks",
             fmt::format("{}{}; the first is written at {}", count_text(std::uint64_t{1} << tile.block_bits()),

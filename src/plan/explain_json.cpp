@@ -36,6 +36,16 @@ Json target_json(const Target& target) {
           {"bank_bytes", target.bank_bytes}};
 }
 
+Json placement_json(const Pass& pass) {
+  if (!pass.placement) return {};
+  const layout::Xor& placement = *pass.placement;
+  Json masks = Json::array();
+  for (int i = placement.bank_row_bits; i < placement.tile_bits; ++i) {
+    masks.push_back(detail::hex(placement.mask_of_bit(i)));
+  }
+  return {{"bank_row_bits", placement.bank_row_bits}, {"masks", std::move(masks)}};
+}
+
 Json tile_json(const Plan& plan, const Pass& pass) {
   const layout::Tile& tile = pass.tile;
   return {{"segment_bits", tile.segment_bits},
@@ -48,7 +58,8 @@ Json tile_json(const Plan& plan, const Pass& pass) {
           {"block_sources", vectors(tile.block_sources)},
           {"block_targets", vectors(tile.block_targets)},
           {"complement", detail::hex(tile.complement)},
-          {"local", vectors(tile.local.column_span())}};
+          {"local", vectors(tile.local.column_span())},
+          {"xor", placement_json(pass)}};
 }
 
 Json pass_json(const Plan& plan, std::size_t index) {

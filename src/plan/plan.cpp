@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/kernels/affine_tile_params.hpp"
 
 namespace faro {
 namespace {
@@ -76,6 +77,7 @@ class Planner {
       const int s = segment_bits(vector);
       pass.tile = layout::make_tile(map_, {.segment_bits = s, .near_bits = near_bits(s)});
       pass.segment_bytes = std::uint64_t{1} << (s + unit_bits_);
+      if (target_.banks > 0) pass.placement = placement(pass.tile);
     }
     return pass;
   }
@@ -105,6 +107,18 @@ class Planner {
     int near = std::min(map_.bits(), log2_floor(target_.page_bytes) - unit_bits_);
     while (near > s && (std::uint64_t{2} << map_.rank_gamma(near)) > target_.page_entries) --near;
     return std::max(near, 0);
+  }
+
+  // Threads access shared memory by whole vectors when they write it and by units when they read it.
+  layout::Xor placement(const layout::Tile& tile) const {
+    const int vector_bits = std::min(log2_floor(kernels::kMaxVectorBytes) - unit_bits_, tile.segment_bits);
+    return kernels::make_tile_layout(tile,
+                                     {.width_bits = unit_bits_,
+                                      .segment_bits = tile.segment_bits,
+                                      .row_bits = tile.row_bits,
+                                      .vector_bits = vector_bits,
+                                      .thread_bits = tile.tile_bits() - vector_bits},
+                                     {.banks = target_.banks, .bank_bytes = target_.bank_bytes});
   }
 
   const Affine& map_;

@@ -1,5 +1,5 @@
-// Vectors over F2 (the field of two elements) are machine words: bit i is coordinate i, bit 0 the least significant,
-// addition is XOR. Everything here is constexpr and usable in device code.
+// Vectors over F2 (the field of two elements) are machine words: bit i is coordinate i, bit 0 the least
+// significant, addition is XOR. Everything here is constexpr and usable in device code.
 #pragma once
 
 #include <bit>

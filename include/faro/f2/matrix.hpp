@@ -78,7 +78,8 @@ Matrix direct_sum(const Matrix& low, const Matrix& high);
 Matrix reversal(int n);
 
 /// A = upper * lower * permutation, with upper unit upper triangular, lower unit lower triangular.
-/// Source: Bouverot-Dupuis and Sheeran, section on tiled BMMC: A = (U R)(R L P) splits any A in two tiled maps.
+/// Source: Bouverot-Dupuis and Sheeran, section on tiled BMMC: A = (U R)(R L P) splits any A in two tiled
+/// maps.
 struct UlpFactors {
   Matrix upper;
   Matrix lower;

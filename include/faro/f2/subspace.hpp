@@ -1,7 +1,7 @@
 // Subspaces of F2^n, as values with one canonical basis.
 //
-// The basis is reduced echelon: basis vectors have distinct leading bits (the pivots), ascend by them, and no vector has
-// a bit at another's pivot. Two subspaces are equal iff their bases are.
+// The basis is reduced echelon: basis vectors have distinct leading bits (the pivots), ascend by them, and no
+// vector has a bit at another's pivot. Two subspaces are equal iff their bases are.
 //
 //     span{0b110, 0b011}   basis 0b011, 0b101   pivots {1, 2}   complement: e_0
 #pragma once

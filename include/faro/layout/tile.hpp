@@ -1,20 +1,20 @@
 // The tile of a one-pass affine permutation (DESIGN theorem 1, docs/one-pass.md).
 //
-// For pi(x) = A x ^ c on n bits and segments S = span(e_0 .. e_{s-1}), put T = S + A^-1 S. Cosets of T partition the
-// array; each is a union of whole input segments and its image one of whole output segments. One block handles one
-// coset. With r = dim T - s, reading and writing look alike:
+// For pi(x) = A x ^ c on n bits and segments S = span(e_0 .. e_{s-1}), put T = S + A^-1 S. Cosets of T
+// partition the array; each is a union of whole input segments and its image one of whole output segments.
+// One block handles one coset. With r = dim T - s, reading and writing look alike:
 //
 //     source   x = block_source(b) ^ source_row(j)   | column          2^r rows of 2^s elements
 //     target   y = block_target(b) ^ target_row(j')  | column'         2^r rows of 2^s elements
 //
-// where block_source, source_row, block_target and target_row are XORs of basis vectors selected by the bits of b, j
-// and j', and the low s bits of the first two rows are zero. Inside the tile the map is linear and the same for every
-// block, except that the low s bits of block_target(b) are XORed onto column':
+// where block_source, source_row, block_target and target_row are XORs of basis vectors selected by the bits
+// of b, j and j', and the low s bits of the first two rows are zero. Inside the tile the map is linear and
+// the same for every block, except that the low s bits of block_target(b) are XORed onto column':
 //
 //     (j', column' ^ low bits of block_target(b)) = local (j, column)      as (column | j << s), s + r bits
 //
-// Example: reversing 4 bits with s = 1. S = {0000, 0001}, A^-1 S = {0000, 1000}, T = span(0001, 1000), r = 1: a tile is
-// 4 elements, read as rows {x, x^1} at 0??0 and 1??0, and written as rows of the same shape.
+// Example: reversing 4 bits with s = 1. S = {0000, 0001}, A^-1 S = {0000, 1000}, T = span(0001, 1000), r = 1:
+// a tile is 4 elements, read as rows {x, x^1} at 0??0 and 1??0, and written as rows of the same shape.
 #pragma once
 
 #include <vector>
@@ -42,17 +42,20 @@ struct Tile {
   /// Low s bits zero.
   f2::Word block_source(f2::Word block) const { return f2::combine(block_sources.data(), block); }
   /// Includes the complement; its low s bits are XORed onto the target column.
-  f2::Word block_target(f2::Word block) const { return complement ^ f2::combine(block_targets.data(), block); }
+  f2::Word block_target(f2::Word block) const {
+    return complement ^ f2::combine(block_targets.data(), block);
+  }
   f2::Word source_row(f2::Word row) const { return f2::combine(source_rows.data(), row); }
   f2::Word target_row(f2::Word row) const { return f2::combine(target_rows.data(), row); }
 };
 
 struct TileOptions {
   int segment_bits = 0;  // s, at most n
-  /// Rows are added (along the lowest index bits outside T) until there are 2^min_row_bits or the array is exhausted.
+  /// Rows are added (along the lowest index bits outside T) until there are 2^min_row_bits or the array is
+  /// exhausted.
   int min_row_bits = 0;
-  /// Blocks that share pages of 2^near_bits elements, read or written, are numbered next to each other: the low block
-  /// bits run through (P + A^-1 P) / T with P = span(e_0 .. e_{near_bits-1}). 0: no preference.
+  /// Blocks that share pages of 2^near_bits elements, read or written, are numbered next to each other: the
+  /// low block bits run through (P + A^-1 P) / T with P = span(e_0 .. e_{near_bits-1}). 0: no preference.
   int near_bits = 0;
 };
 

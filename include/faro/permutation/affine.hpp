@@ -1,8 +1,9 @@
-// Affine permutations of 2^n indices: pi(x) = A x ^ c, with A an invertible n x n matrix over F2 and c an n-bit
-// complement. Destination-designated: out[pi(x)] = in[x].
+// Affine permutations of 2^n indices: pi(x) = A x ^ c, with A an invertible n x n matrix over F2 and c an
+// n-bit complement. Destination-designated: out[pi(x)] = in[x].
 //
-// Bit reversal, power-of-two transposes, perfect shuffles, Gray code, Morton order, array reversal and circuits of X,
-// CNOT and SWAP gates are all of this kind, and the kind is closed under composition, inversion and direct sums:
+// Bit reversal, power-of-two transposes, perfect shuffles, Gray code, Morton order, array reversal and
+// circuits of X, CNOT and SWAP gates are all of this kind, and the kind is closed under composition,
+// inversion and direct sums:
 //
 //     (A, c) after (B, d) = (A B, A d ^ c)        (A, c)^-1 = (A^-1, A^-1 c)
 //
@@ -33,8 +34,8 @@ class Affine {
   explicit Affine(int n = 0) : matrix_(f2::Matrix::identity(n)), inverse_(matrix_) {}
 
   /// pi(x) = matrix x ^ complement.
-  /// Errors: ErrorCode::value where the matrix is not square, is singular (the dependent columns are named), or the
-  /// complement has bits at or above n. Cost: O(n^2) word operations; the inverse is kept.
+  /// Errors: ErrorCode::value where the matrix is not square, is singular (the dependent columns are named),
+  /// or the complement has bits at or above n. Cost: O(n^2) word operations; the inverse is kept.
   Affine(const f2::Matrix& matrix, f2::Word complement);
 
   int bits() const { return matrix_.rows(); }
@@ -55,12 +56,12 @@ class Affine {
   /// Whether pi(pi(x)) = x: A^2 = I and A c = c.
   bool is_involution() const;
 
-  /// The narrowest class. `segment_bits` is t of "tiled": columns whose lower n - t rows are zero must be exactly t,
-  /// with an invertible top block. Requires: 0 <= segment_bits (unchecked above n: clamped).
+  /// The narrowest class. `segment_bits` is t of "tiled": columns whose lower n - t rows are zero must be
+  /// exactly t, with an invertible top block. Requires: 0 <= segment_bits (unchecked above n: clamped).
   AffineClass classify(int segment_bits = 5) const;
 
-  /// Cormen's rank gamma for segments of 2^s elements: the rank of the lower left (n-s) x s block of A. The tile of a
-  /// one-pass plan has 2^(s + rank gamma) elements. Requires: s >= 0; s > n counts as n.
+  /// Cormen's rank gamma for segments of 2^s elements: the rank of the lower left (n-s) x s block of A. The
+  /// tile of a one-pass plan has 2^(s + rank gamma) elements. Requires: s >= 0; s > n counts as n.
   int rank_gamma(int s) const;
 
   friend bool operator==(const Affine& f, const Affine& g) {
@@ -81,8 +82,8 @@ class Affine {
 /// f after g: x -> f(g(x)). Errors: ErrorCode::value where the sizes differ.
 Affine compose(const Affine& f, const Affine& g);
 
-/// `low` on the low bits, `high` on the bits above: batching is direct_sum(f, identity), elements of 2^k units are
-/// direct_sum(identity(k), f). Errors: ErrorCode::value past 64 bits.
+/// `low` on the low bits, `high` on the bits above: batching is direct_sum(f, identity), elements of 2^k
+/// units are direct_sum(identity(k), f). Errors: ErrorCode::value past 64 bits.
 Affine direct_sum(const Affine& low, const Affine& high);
 
 }  // namespace faro

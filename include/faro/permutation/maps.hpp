@@ -24,19 +24,19 @@ Affine gray(int n);                            // x goes to x ^ (x >> 1)
 /// Errors: ErrorCode::unsupported where a size is not a power of two.
 Affine transpose(std::uint64_t rows, std::uint64_t columns);
 
-/// A d-dimensional array of 2^b elements a side, row-major with axis 0 slowest, becomes Morton (Z) order: bit k of
-/// axis a goes to bit k d + (d - 1 - a). n = d b.
+/// A d-dimensional array of 2^b elements a side, row-major with axis 0 slowest, becomes Morton (Z) order: bit
+/// k of axis a goes to bit k d + (d - 1 - a). n = d b.
 Affine morton(int d, int b);
 
-/// Collects the elements with even parity of (x & mask) in the low half and the others in the high half, each in
-/// order: with l the lowest set bit of mask, y_i = x_i below l, x_{i+1} from l to n - 2, parity(x & mask) on top.
-/// Source: Bouverot-Dupuis and Sheeran, combinator parm. Errors: ErrorCode::value for a mask of zero.
+/// Collects the elements with even parity of (x & mask) in the low half and the others in the high half, each
+/// in order: with l the lowest set bit of mask, y_i = x_i below l, x_{i+1} from l to n - 2, parity(x & mask)
+/// on top. Source: Bouverot-Dupuis and Sheeran, combinator parm. Errors: ErrorCode::value for a mask of zero.
 Affine parm(int n, f2::Word mask);
 
 // Seeded maps, the same on every machine: SplitMix64 from `seed` (Steele, Lea and Flood, 2014) drives a
 // Fisher-Yates shuffle of the bits (for i = n-1 down to 1, to[i] and to[next mod (i + 1)] change places),
-// respectively columns from c0 on, each the low n bits of the next number that is independent of those before; then
-// the complement is the low n bits of the next.
+// respectively columns from c0 on, each the low n bits of the next number that is independent of those
+// before; then the complement is the low n bits of the next.
 Affine random_bp(int n, std::uint64_t seed);
 Affine random_bpc(int n, std::uint64_t seed);
 Affine random_bmmc(int n, std::uint64_t seed);

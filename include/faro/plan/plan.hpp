@@ -1,7 +1,7 @@
 // A plan: how a problem's permutation is carried out on a target, before anything is moved.
 //
-// Every affine map is one pass over memory (DESIGN theorem 1, docs/one-pass.md). What differs is how little a tile must
-// hold, and the planner takes the cheapest kind that serves:
+// Every affine map is one pass over memory (DESIGN theorem 1, docs/one-pass.md). What differs is how little a
+// tile must hold, and the planner takes the cheapest kind that serves:
 //
 //     copy       the identity: read and write in order
 //     segments   whole segments change places, nothing moves inside one
@@ -12,10 +12,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "faro/layout/tile.hpp"
+#include "faro/layout/xor.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
 
@@ -28,16 +30,19 @@ const char* name(PassKind kind) noexcept;
 
 /// One reading and one writing of the whole array.
 ///
-/// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that the map
-/// leaves alone; 2^folded_batch_bits arrays of a batch are high index bits that it leaves alone.
+/// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that
+/// the map leaves alone; 2^folded_batch_bits arrays of a batch are high index bits that it leaves alone.
 struct Pass {
   PassKind kind = PassKind::direct;
-  Affine map;              // on units: element bits low, the problem's map, folded batch bits high
-  std::uint64_t arrays = 1;  // how many times the pass runs over 2^map.bits() units, one after another in memory
-  layout::Tile tile;       // kinds segments and tile; its blocks cover one array
+  Affine map;  // on units: element bits low, the problem's map, folded batch bits high
+  std::uint64_t arrays =
+      1;              // how many times the pass runs over 2^map.bits() units, one after another in memory
+  layout::Tile tile;  // kinds segments and tile; its blocks cover one array
+  std::optional<layout::Xor>
+      placement;  // kind tile, where the target has banks: free of conflicts (theorem 2)
 
-  std::uint64_t segment_bytes = 0;   // contiguous bytes read, and written, at a time
-  std::uint64_t bytes_read = 0;      // of all arrays
+  std::uint64_t segment_bytes = 0;  // contiguous bytes read, and written, at a time
+  std::uint64_t bytes_read = 0;     // of all arrays
   std::uint64_t bytes_written = 0;
   std::uint64_t segments_read = 0;
   std::uint64_t segments_written = 0;
@@ -45,7 +50,8 @@ struct Pass {
 
 class Plan {
  public:
-  /// Plans `problem` for `target`. Errors: see faro::plan. Cost: O(n^3) word operations, under 1 ms at n = 34.
+  /// Plans `problem` for `target`. Errors: see faro::plan. Cost: O(n^3) word operations, under 1 ms at n
+  /// = 34.
   Plan(Problem problem, Target target);
 
   const Problem& problem() const { return problem_; }

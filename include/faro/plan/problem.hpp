@@ -1,4 +1,5 @@
-// What a user asks for: a permutation, of elements how wide, how many arrays of them, and where the result goes.
+// What a user asks for: a permutation, of elements how wide, how many arrays of them, and where the result
+// goes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@ namespace faro {
 
 enum class Placement { out_of_place, in_place };
 
-/// `batch` arrays follow one another in memory, each of element_count(permutation) elements of element_bytes bytes, and
-/// each is permuted alike: out[b][pi(x)] = in[b][x].
+/// `batch` arrays follow one another in memory, each of element_count(permutation) elements of element_bytes
+/// bytes, and each is permuted alike: out[b][pi(x)] = in[b][x].
 struct Problem {
   Permutation permutation;
   std::uint64_t element_bytes = 4;  // a power of two, 1 to 4096

@@ -1,5 +1,5 @@
-// The machine a plan is made for: the two facts that each memory level contributes to theorem 1, a segment and a
-// capacity, and the few sizes that order the blocks.
+// The machine a plan is made for: the two facts that each memory level contributes to theorem 1, a segment
+// and a capacity, and the few sizes that order the blocks.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Target {
   Engine engine = Engine::cpu;
   std::string name;  // the machine in words
 
-  std::uint64_t unit_bytes_max = 16;      // widest element moved as one; wider ones are several units
-  std::uint64_t vector_bytes = 64;        // one register; a segment is at least this long
+  std::uint64_t unit_bytes_max = 16;       // widest element moved as one; wider ones are several units
+  std::uint64_t vector_bytes = 64;         // one register; a segment is at least this long
   std::uint64_t segment_bytes_max = 4096;  // longer segments gain nothing
-  std::uint64_t tile_bytes_max = 16384;   // capacity: one tile in the fast memory
-  std::uint64_t page_bytes = 4096;        // blocks that share pages run one after another
-  std::uint64_t page_entries = 2048;      // translations held at once, source and target together
-  std::uint64_t streaming_bytes = 0;      // arrays past this bypass the caches when written
-  std::uint64_t direct_bytes_max = 512;   // arrays up to this are moved element by element
+  std::uint64_t tile_bytes_max = 16384;    // capacity: one tile in the fast memory
+  std::uint64_t page_bytes = 4096;         // blocks that share pages run one after another
+  std::uint64_t page_entries = 2048;       // translations held at once, source and target together
+  std::uint64_t streaming_bytes = 0;       // arrays past this bypass the caches when written
+  std::uint64_t direct_bytes_max = 512;    // arrays up to this are moved element by element
   int threads = 1;
 
-  int banks = 0;       // shared memory; 0 where there is none
+  int banks = 0;  // shared memory; 0 where there is none
   int bank_bytes = 4;
 };
 

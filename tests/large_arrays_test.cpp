@@ -1,0 +1,150 @@
+// Arrays whose element and byte counts pass 2^31 and 2^32, as a user runs them.
+//
+// Element x is a hash of x, so that what belongs at place y is known from the inverse map alone: every byte
+// of the output is checked in order of memory, and 2^22 places at random with the map itself. Needs up to 8
+// GiB, and skips without them.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "engine_support.hpp"
+#include "faro/faro.hpp"
+#include "faro/io/buffer.hpp"
+
+namespace faro::testing {
+namespace {
+
+constexpr std::uint64_t kChunk = std::uint64_t{1} << 16;  // elements that a thread takes at once
+constexpr std::uint64_t kSamples = std::uint64_t{1} << 22;
+
+// Every bit of x reaches the top byte, which is all that an element of one byte has of it.
+std::uint64_t hash(std::uint64_t x) { return (x + 0x2545f4914f6cdd1dU) * 0x9e3779b97f4a7c15U; }
+
+// One byte, or words of eight.
+template <std::uint64_t kWidth>
+void put_element(std::uint64_t x, std::byte* to) {
+  if constexpr (kWidth == 1) {
+    *to = static_cast<std::byte>(hash(x) >> 56);
+  } else {
+    for (std::uint64_t at = 0; at < kWidth; at += 8) {
+      const std::uint64_t word = hash(x * kWidth + at);
+      std::memcpy(to + at, &word, 8);
+    }
+  }
+}
+
+template <typename Body>
+void for_each_chunk(std::uint64_t elements, Body body) {
+  const auto chunks = static_cast<std::int64_t>(elements / kChunk);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) body(static_cast<std::uint64_t>(chunk) * kChunk);
+}
+
+// Both arrays for all tests of the program: a fresh page costs as much as several sweeps over it.
+struct Memory {
+  explicit Memory(std::uint64_t bytes) : in(bytes), out(bytes) {}
+  io::Buffer in;
+  io::Buffer out;
+};
+
+class LargeArrays : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20;
+
+  static void TearDownTestSuite() { memory_.reset(); }
+
+  // False where the machine has not that much memory; the test is then skipped.
+  static bool have(std::uint64_t bytes) {
+    if (memory_ != nullptr && memory_->in.size() >= bytes) return true;
+    memory_.reset();
+    if (io::available_memory_bytes() < 2 * bytes + kSpareBytes) return false;
+    memory_ = std::make_unique<Memory>(bytes);
+    return true;
+  }
+
+  template <std::uint64_t kWidth>
+  static void run(const Affine& map, std::uint64_t batch) {
+    const Problem problem{.permutation = map, .element_bytes = kWidth, .batch = batch};
+    const std::uint64_t bytes = total_bytes(problem);
+    const std::uint64_t elements = bytes / kWidth;
+    const std::uint64_t in_array = f2::low_mask(map.bits());
+    std::byte* const in = memory_->in.data();
+    std::byte* const out = memory_->out.data();
+    for_each_chunk(elements, [&](std::uint64_t first) {
+      for (std::uint64_t x = first; x < first + kChunk; ++x) put_element<kWidth>(x, in + x * kWidth);
+      std::memset(out + first * kWidth, 0xa5, kChunk * kWidth);
+    });
+
+    plan(problem).run(in, out, bytes);
+
+    // pi^-1(y ^ low) = pi^-1(y) ^ (A^-1 low), low being the bits of a chunk's places.
+    const f2::Matrix& inverse = map.inverse_matrix();
+    std::vector<std::uint64_t> low(kChunk);
+    for (std::uint64_t k = 0; k < kChunk; ++k) low[k] = inverse * k;
+    std::atomic<std::uint64_t> wrong{elements};
+    for_each_chunk(elements, [&](std::uint64_t first) {
+      const std::uint64_t array = first & ~in_array;
+      const std::uint64_t source = inverse * ((first & in_array) ^ map.complement());
+      for (std::uint64_t k = 0; k < kChunk; ++k) {
+        std::array<std::byte, kWidth> expected;
+        put_element<kWidth>(array | (source ^ low[k]), expected.data());
+        if (std::memcmp(out + (first + k) * kWidth, expected.data(), kWidth) != 0) {
+          wrong = first + k;
+          return;
+        }
+      }
+    });
+    ASSERT_EQ(wrong.load(), elements)
+        << "the element at out[" << wrong.load() << "] does not belong there\n  " << describe(problem);
+
+    SplitMix64 random{bytes};
+    for (std::uint64_t k = 0; k < kSamples; ++k) {
+      const std::uint64_t x = random() % elements;
+      const std::uint64_t y = (x & ~in_array) | map(x & in_array);
+      ASSERT_EQ(std::memcmp(in + x * kWidth, out + y * kWidth, kWidth), 0)
+          << "in[" << x << "] is not at out[" << y << "]\n  " << describe(problem);
+    }
+  }
+
+ private:
+  static std::unique_ptr<Memory> memory_;
+};
+
+std::unique_ptr<Memory> LargeArrays::memory_;
+
+// Largest first: the others use its memory again.
+#define FARO_NEED(bytes)                                                          \
+  if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";      \
+  if (!have(bytes)) {                                                             \
+    GTEST_SKIP() << "needs " << ((bytes) >> 29) << " GiB of memory, "             \
+                 << (io::available_memory_bytes() >> 30) << " GiB are available"; \
+  }                                                                               \
+  static_assert(true, "a semicolon follows")
+
+TEST_F(LargeArrays, FourGiElementsOfOneByte) {
+  FARO_NEED(std::uint64_t{1} << 32);
+  run<1>(maps::random_bmmc(32, 1), 1);
+}
+
+TEST_F(LargeArrays, WideElements) {
+  FARO_NEED(std::uint64_t{1} << 32);
+  run<64>(maps::bit_reversal(26), 1);
+}
+
+TEST_F(LargeArrays, ThreeArraysOfOneGiElements) {
+  FARO_NEED(std::uint64_t{3} << 30);
+  run<1>(maps::bit_reversal(30), 3);
+}
+
+TEST_F(LargeArrays, TwoGiElementsOfOneByte) {
+  FARO_NEED(std::uint64_t{1} << 31);
+  run<1>(maps::transpose(std::uint64_t{1} << 15, std::uint64_t{1} << 16), 1);
+}
+
+}  // namespace
+}  // namespace faro::testing
