@@ -91,24 +91,30 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
   return shape;
 }
 
+std::string refuse_empty(const std::string& value) { return value.empty() ? "an empty value" : ""; }
+
 void CommonOptions::add_engine(CLI::App& command) {
-  command.add_option("--engine", engine, "auto (the default), cpu or cuda")->type_name("E");
+  command.add_option("--engine", engine, "auto (the default), cpu or cuda")
+      ->type_name("E")
+      ->check(refuse_empty);
 }
 
 void CommonOptions::add_threads(CLI::App& command) {
   command
       .add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
-      ->type_name("T");
+      ->type_name("T")
+      ->check(refuse_empty);
 }
 
 void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help) {
-  command.add_option("--element-bytes", element_bytes, help)->type_name("B");
+  command.add_option("--element-bytes", element_bytes, help)->type_name("B")->check(refuse_empty);
 }
 
 void CommonOptions::add_batch(CLI::App& command) {
   command
       .add_option("--batch", batch, "Arrays that follow one another, each permuted alike; the default is 1")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(refuse_empty);
 }
 
 void CommonOptions::add_json(CLI::App& command) {

@@ -22,6 +22,9 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
 std::vector<std::uint64_t> parse_shape(const std::string& text);
 
+/// Refuses `--option ''`, which would be taken for no option at all. For CLI::Option::check.
+std::string refuse_empty(const std::string& value);
+
 /// Options that several verbs share, still as text; the functions below read them.
 struct CommonOptions {
   std::string engine = "auto";

@@ -112,7 +112,8 @@ class Command {
       const std::string name = text.substr(0, text.find(" is required"));
       refuse_usage(operation, "no " + name, verb_usage(*verb->command), help);
     }
-    refuse_usage(operation, error.what(), verb_usage(*verb->command), help);
+    // Whatever else goes wrong is an option's value: missing, empty, given twice.
+    refuse_usage(operation, error.what(), "each option at most once, with its value", help);
   }
 
   // "SPEC IN.npy OUT.npy"
@@ -129,7 +130,9 @@ class Command {
 };
 
 int run_command(std::span<const std::string> arguments) {
-  const bool as_json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  const bool as_json = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "--json" || argument == "--json=true";
+  });
   const auto internal = [](const std::string& got) {
     return Error({.code = ErrorCode::internal,
                   .operation = "run",

@@ -37,7 +37,11 @@ void handle(int signal, void (*handler)(int)) {
 }  // namespace
 
 void install_signal_handlers() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, end_as_usual);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) handle(signal, end_as_usual);
+  struct sigaction inherited {};
+  const bool is_known = sigaction(SIGHUP, nullptr, &inherited) == 0;
+  const bool under_nohup = is_known && inherited.sa_handler == SIG_IGN;
+  if (!under_nohup) handle(SIGHUP, end_as_usual);
   handle(SIGBUS, end_on_lost_file);
   handle(SIGXFSZ, SIG_IGN);
 }

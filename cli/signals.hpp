@@ -4,8 +4,9 @@
 namespace faro::cli {
 
 /// Interrupt, termination, hang-up and a closed pipe remove what is not committed and then end the process as
-/// they would have. A file that shrinks while it is mapped ends it with one line and the exit status of a
-/// file error. A limit on file sizes becomes an ordinary error of the write that met it.
+/// they would have; a hang-up that is ignored, as under nohup, stays so. A file that shrinks while it is
+/// mapped ends it with one line and the exit status of a file error. A limit on file sizes becomes an
+/// ordinary error of the write that met it.
 void install_signal_handlers();
 
 }  // namespace faro::cli

@@ -169,7 +169,8 @@ Verb bench_verb(CLI::App& app) {
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   command
       ->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")
-      ->type_name("SIZE");
+      ->type_name("SIZE")
+      ->check(refuse_empty);
   options->common.add_threads(*command);
   options->common.add_json(*command);
   return {command, [options] { bench_all(*options); }};

@@ -42,7 +42,8 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(refuse_empty);
   options->common.add_json(*command);
   return {command, [options] { explain(*options); }};
 }

@@ -126,6 +126,9 @@ void verify(const Problem& problem, std::span<const std::byte> in, std::span<con
 // The permutation is named as it was typed, for the canonical text of a matrix is long.
 std::string plan_line(const Options& options, const Plan& plan) {
   std::string line = options.inverse ? "inverse(" + options.spec + ")" : options.spec;
+  // White space is free in a permutation's text, but this is one line.
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
   if (plan.passes().empty()) return line + ": nothing to move";
   const Pass& pass = plan.passes().front();

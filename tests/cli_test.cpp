@@ -58,6 +58,7 @@ class Cli : public testing::Test {
     ASSERT_EQ(run("new 0x3 '>u2' empty.npy").status, 0);
     ASSERT_EQ(run("new 64x16 S32 bytes.npy").status, 0);
     fs::create_symlink("a.npy", directory_ / "link.npy");
+    fs::create_symlink("loop.npy", directory_ / "loop.npy");
     fs::create_hard_link(directory_ / "a.npy", directory_ / "hard.npy");
   }
   void TearDown() override { fs::remove_all(directory_); }
@@ -136,6 +137,10 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"frobnicate", 2, "`faro --help`"},
       {"permute --elemnt-bytes 4 gray a.npy out.npy", 2, "did you mean `--element-bytes`?"},
       {"permute gray a.npy out.npy --batch", 2, "--batch"},
+      {"permute gray a.npy out.npy --batch 1 --batch 2", 2, "each option at most once"},
+      {"permute gray a.npy out.npy --threads ''", 2, "--threads: an empty value"},
+      {"explain 'gray(4)' --svg ''", 2, "--svg: an empty value"},
+      {"bench 'gray(4)' --bytes ''", 2, "--bytes: an empty value"},
       {"permute gray a.npy out.npy extra", 2, "one argument too many, `extra`"},
       {"permute", 2, "no SPEC"},
       {"permute gray a.npy", 2, "no OUT.npy"},
@@ -161,6 +166,9 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray text.npy out.npy", 6, "text.npy"},
       {"permute gray . out.npy", 6, "directory"},
       {"permute gray a.npy missing/out.npy", 6, "missing/out.npy"},
+      {"permute gray a.npy ''", 6, "the name of a file"},
+      {"permute gray a.npy /dev/null", 6, "a pipe or device"},
+      {"permute gray a.npy loop.npy", 6, "loop.npy"},
       {"permute gray a.npy .", 6, "`.`"},
       {"permute gray a.npy a.npy", 2, "same file"},
       {"permute gray a.npy link.npy", 2, "same file"},
@@ -246,6 +254,7 @@ TEST_F(Cli, PermutesWhatItSays) {
                                        "permute @swap.qasm a.npy out.npy --engine cpu",
                                        "permute 'gray(2)' twelve.npy out.npy --batch 3",
                                        "permute bit_reversal scalar.npy out.npy",
+                                       "permute 'gray(\n10 )' a.npy out.npy",
                                        "permute 'gray(20)' empty.npy out.npy --batch 0",
                                        "permute 'transpose(64, 16)' bytes.npy out.npy"};
   for (const std::string& arguments : table) {
@@ -308,6 +317,20 @@ TEST_F(Cli, FileSizeLimitIsFoundBeforeWriting) {
   EXPECT_EQ(result.status, 6) << result.err;
   EXPECT_EQ(lines_of(result.err), 1);
   EXPECT_TRUE(files() == before);
+}
+
+TEST_F(Cli, JsonFlagWithAValue) {
+  const Result result = run("explain 'gray(99)' --json=true");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(Json::parse(result.out).at("error").at("code"), "value");
+}
+
+// A hang-up ends the command, but not under nohup, which has it ignored.
+TEST_F(Cli, NohupKeepsRunning) {
+  const std::string bench = "bench 'bit_reversal(20)'";  // takes longer than the pause
+  EXPECT_EQ(run(bench, "timeout -s HUP 0.2 nohup").status, 124);
+  EXPECT_NE(run(bench, "timeout -s HUP 0.2 nohup").out, "");
+  EXPECT_EQ(run(bench, "timeout -s HUP 0.2").out, "");
 }
 
 TEST_F(Cli, InterruptLeavesNothing) {

@@ -25,16 +25,16 @@ namespace faro::testing {
 
 // Instrumented code is ten times slower: there the sweeps take a sample.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kInstrumented = true;
+#define FARO_INSTRUMENTED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-inline constexpr bool kInstrumented = true;
-#else
-inline constexpr bool kInstrumented = false;
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FARO_INSTRUMENTED 1
 #endif
-#else
-inline constexpr bool kInstrumented = false;
 #endif
+#ifndef FARO_INSTRUMENTED
+#define FARO_INSTRUMENTED 0
+#endif
+inline constexpr bool kInstrumented = FARO_INSTRUMENTED != 0;
 
 inline constexpr std::size_t kGuardBytes = 128;
 inline constexpr std::size_t kAlignment = 64;

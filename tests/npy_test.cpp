@@ -366,6 +366,32 @@ TEST_F(NpyFile, ReplacesAndFollowsLinks) {
   EXPECT_FALSE(same_file(directory_ / "missing", directory_ / "missing"));
 }
 
+TEST_F(NpyFile, LinksToWhatIsNotThereAreFollowed) {
+  fs::create_directory(directory_ / "sub");
+  fs::create_symlink("sub/second", directory_ / "first");
+  fs::create_symlink(directory_ / "target", directory_ / "sub" / "second");
+  write_file(directory_ / "first", "new");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "first"));
+  EXPECT_TRUE(fs::is_symlink(directory_ / "sub" / "second"));
+  std::string content;
+  std::ifstream(directory_ / "target") >> content;
+  EXPECT_EQ(content, "new");
+
+  fs::create_symlink("missing/target", directory_ / "dangling");
+  EXPECT_THROW(write_file(directory_ / "dangling", "new"), Error);
+  EXPECT_TRUE(fs::is_symlink(directory_ / "dangling"));
+
+  fs::create_symlink("loop", directory_ / "loop");
+  try {
+    write_file(directory_ / "loop", "new");
+    ADD_FAILURE() << "a link to itself was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::file);
+    EXPECT_NE(std::string(error.what()).find("loop`: got Too many levels"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(NpyFile, InputRefusals) {
   EXPECT_THROW(NpyInput(directory_ / "missing.npy"), Error);
   EXPECT_THROW(NpyInput{directory_}, Error);
@@ -379,6 +405,7 @@ TEST_F(NpyFile, OutputRefusals) {
   EXPECT_THROW(NpyOutput(directory_ / "missing" / "a.npy", "'|u1'", shape, 1), Error);
   EXPECT_THROW(NpyOutput(directory_, "'|u1'", shape, 1), Error);
   EXPECT_THROW(NpyOutput(directory_ / "", "'|u1'", shape, 1), Error);
+  EXPECT_THROW(NpyOutput("", "'|u1'", shape, 1), Error);
   EXPECT_THROW(NpyOutput("/dev/null", "'|u1'", shape, 1), Error);
   EXPECT_THROW(NpyOutput(directory_ / std::string(300, 'x'), "'|u1'", shape, 1), Error);
   EXPECT_EQ(file_count(), 0U);

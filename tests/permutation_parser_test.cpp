@@ -280,6 +280,7 @@ TEST(Parser, BadTexts) {
       {"\xc3\xa9(4)", ErrorCode::spec, "`\xc3\xa9` at character 1", ""},
       {"gray(\xff)", ErrorCode::spec, "`\\xff` at character 6", ""},
       {"@", ErrorCode::spec, "the end of the text", ""},
+      {"@\"\"", ErrorCode::spec, "an empty file's name", ""},
       {"@\"a.json", ErrorCode::spec, "the end of the text", ""},
       {"@nothing/here.qasm", ErrorCode::file, "No such file", ""},
       {"@indices.npy", ErrorCode::unsupported, "an index array", ""},

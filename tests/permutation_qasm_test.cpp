@@ -120,6 +120,8 @@ TEST(Qasm, Refused) {
       {"qreg q[2]; creg c[2];\nmeasure q -> c;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
       {"qubit[2] q; bit[2] c;\nc = measure q;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
       {"qubit[2] q; bit[2] c;\nc[0] =\nmeasure q[0];", ErrorCode::unsupported, "`measure` at c.qasm:3", ""},
+      {"qubit[2] q;\nbit[2] c = measure q;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
+      {"qubit q;\nbit c = 0;", ErrorCode::spec, "`=` at c.qasm:2", ""},
       {"qreg q[2];\nreset q;", ErrorCode::unsupported, "`reset` at c.qasm:2", ""},
       {"gate f a { x a; }", ErrorCode::unsupported, "`gate` at c.qasm:1", ""},
       {"qreg q[2]; creg c[2];\nif (c == 1) x q[0];", ErrorCode::unsupported, "`if` at c.qasm:2", ""},

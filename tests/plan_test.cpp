@@ -42,7 +42,8 @@ void expect_tile_law(const Plan& plan, const Pass& pass) {
   EXPECT_EQ(tile.row_bits, pass.map.rank_gamma(s));
   EXPECT_EQ(pass.segment_bytes, plan.unit_bytes() << s);
   EXPECT_GE(pass.segment_bytes, target.vector_bytes);
-  EXPECT_LE(pass.segment_bytes, target.segment_bytes_max);
+  EXPECT_LE(pass.segment_bytes,
+            pass.kind == PassKind::segments ? kWholeSegmentBytesMax : target.segment_bytes_max);
   EXPECT_LE(plan.unit_bytes() << tile.tile_bits(), target.tile_bytes_max);
   if (s < tile.index_bits && pass.segment_bytes < target.segment_bytes_max) {
     EXPECT_GT(plan.unit_bytes() << (s + 1 + pass.map.rank_gamma(s + 1)), target.tile_bytes_max)
@@ -58,7 +59,7 @@ void expect_segments_law(const Plan& plan, const Pass& pass) {
   for (const f2::Word v : pass.tile.block_targets) EXPECT_EQ(v & f2::low_mask(s), 0U);
   EXPECT_EQ(pass.segment_bytes, plan.unit_bytes() << s);
   EXPECT_GE(pass.segment_bytes, plan.target().vector_bytes);
-  EXPECT_LE(pass.segment_bytes, plan.target().segment_bytes_max);
+  EXPECT_LE(pass.segment_bytes, kWholeSegmentBytesMax);
 }
 
 // Blocks that share pages, read or written, are neighbours: the low block bits run through (P + A^-1 P) / T.
@@ -193,10 +194,10 @@ TEST(PlanByHand, KindsAndSizes) {
       // the complement turns segments around
       Expected{"reverse(20)", 8, PassKind::tile, 9, 0, 1U << 11},
       Expected{"xor(20, 1)", 4, PassKind::tile, 10, 0, 1U << 10},
-      // the low 12 bits stay, 10 of them fill 4 KiB
-      Expected{"xor(20, 0xff000)", 4, PassKind::segments, 10, 0, 1U << 10},
-      // bit 16 up change places; the low bits are fixed
-      Expected{"swap_bits(20, 16, 19)", 4, PassKind::segments, 10, 0, 1U << 10},
+      // the low 12 bits stay
+      Expected{"xor(20, 0xff000)", 4, PassKind::segments, 12, 0, 1U << 8},
+      // bit 16 up change places; of the fixed low bits 14 fill the longest whole segment, 64 KiB
+      Expected{"swap_bits(20, 16, 19)", 4, PassKind::segments, 14, 0, 1U << 6},
       // 4 fixed bits of 4 bytes are one vector, 3 are half a vector
       Expected{"swap_bits(20, 4, 19)", 4, PassKind::segments, 4, 0, 1U << 16},
       Expected{"swap_bits(20, 3, 19)", 4, PassKind::tile, 10, 1, 1U << 10},

@@ -53,6 +53,21 @@ fs::path directory_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// What a path of symbolic links leads to in the end, whether or not it exists. Fails with ELOOP, as opening
+// it would.
+std::error_code follow_links(fs::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code ignored;
+  for (int link = 0; fs::is_symlink(fs::symlink_status(path, ignored)); ++link) {
+    if (link == kMostLinks) return std::make_error_code(std::errc::too_many_symbolic_link_levels);
+    std::error_code failed;
+    const fs::path target = fs::read_symlink(path, failed);
+    if (failed) return failed;
+    path = path.parent_path() / target;  // target alone where it is absolute
+  }
+  return {};
+}
+
 int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
   while (bytes > 0) {
     const ssize_t written = pwrite(descriptor, data, bytes, static_cast<off_t>(offset));
@@ -79,13 +94,16 @@ int Descriptor::close() {
 }
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
-  std::error_code ignored;
-  if (fs::is_symlink(path, ignored)) path_ = fs::weakly_canonical(path, ignored);
+  if (path_.empty()) refuse(ENOENT, "the name of a file");
+  if (const std::error_code failed = follow_links(path_)) {
+    path_ = path;  // an error names what was given
+    refuse(failed.value(), "a path that a file can have");
+  }
   struct stat existing {};
   const bool exists = stat(path_.c_str(), &existing) == 0;
   if (!exists && errno != ENOENT) refuse(errno, "a path that a file can have");
-  if (exists && !S_ISREG(existing.st_mode))
-    refuse(S_ISDIR(existing.st_mode) ? EISDIR : EINVAL, "a regular file");
+  if (exists && S_ISDIR(existing.st_mode)) refuse(EISDIR, "a regular file");
+  if (exists && !S_ISREG(existing.st_mode)) refuse("a pipe or device", "a regular file");
   if (exists && access(path_.c_str(), W_OK) != 0) refuse(errno, "a file that may be replaced");
   if (path_.filename().empty()) refuse(EISDIR, "the name of a file");
 
@@ -178,9 +196,13 @@ void OutputFile::commit() {
 }
 
 void OutputFile::refuse(int error, const std::string& wanted) const {
+  refuse(std::generic_category().message(error), wanted);
+}
+
+void OutputFile::refuse(const std::string& got, const std::string& wanted) const {
   throw Error({.code = ErrorCode::file,
                .operation = "write `" + path_.string() + "`",
-               .got = std::generic_category().message(error),
+               .got = got,
                .wanted = wanted,
                .remedy = {}});
 }

@@ -54,9 +54,11 @@ class OutputFile {
   /// Closes and renames onto the path. Errors: ErrorCode::file; what was at the path is untouched.
   void commit();
 
+  /// Throws ErrorCode::file; `error` is an errno.
   [[noreturn]] void refuse(int error, const std::string& wanted) const;
 
  private:
+  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
   void choose_temporary_name();
   void forget_temporary_name();
   void open_named();

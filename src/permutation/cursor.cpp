@@ -67,6 +67,7 @@ std::string_view Cursor::path() {
       position_ = text_.size();
       fail_here("a closing \" after the file's name");
     }
+    if (end == 0) fail(ErrorCode::spec, "an empty file's name", "a file's name after `@`");
     found = left.substr(0, end);
     position_ += end + 1;
   } else {

@@ -99,6 +99,7 @@ class QasmReader {
     const bool is_scalar = !token_.is_sign('[');
     const int size = is_scalar ? 1 : bracketed_size();
     const QasmToken name = declared_name();
+    if (token_.is_sign('=')) refuse_measure();  // bit c = measure q;
     sign(';');
     declare(name, {.holds = holds, .size = size, .is_scalar = is_scalar});
   }
@@ -182,12 +183,19 @@ class QasmReader {
                 remedy);
   }
 
-  // A statement that begins with a register's name, such as `c = measure q;`.
-  [[noreturn]] void use_of(const QasmToken& name, const Register& declared) {
+  // Refuses what is left of a statement by the name that matters, where it measures. A statement that does
+  // not is left as it stands.
+  void refuse_measure() const {
+    QasmLexer ahead = lexer_;
     for (QasmToken token = token_; token.kind != QasmToken::Kind::end && !token.is_sign(';');
-         token = lexer_.next()) {
+         token = ahead.next()) {
       if (token.is_word("measure")) refuse_gate(token);
     }
+  }
+
+  // A statement that begins with a register's name, such as `c = measure q;`.
+  [[noreturn]] void use_of(const QasmToken& name, const Register& declared) {
+    refuse_measure();
     lexer_.fail(ErrorCode::spec, name.line, in_quotes(name.text),
                 declared.holds == Holds::qubits ? "a gate before the qubits" : "no use of classical bits");
   }

@@ -11,7 +11,8 @@ namespace {
 
 std::string segments_reason(const Pass& pass) {
   return fmt::format(
-      "the lowest {} bits of every index stay as they are, so segments change places whole and nothing moves "
+      "at least the lowest {} bits of every index stay as they are, so segments change places whole and "
+      "nothing moves "
       "inside one",
       pass.tile.segment_bits);
 }

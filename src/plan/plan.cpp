@@ -83,11 +83,9 @@ class Planner {
   }
 
  private:
-  // The longest segments that change places whole. They pass through no tile, so that only sharing them out
-  // among threads bounds them.
+  // The longest segments that change places whole.
   int whole_segment_bits() const {
-    constexpr int kLog2Most = 20;
-    int s = std::min(map_.bits(), kLog2Most - unit_bits_);
+    int s = std::min(map_.bits(), log2_floor(kWholeSegmentBytesMax) - unit_bits_);
     while (s > 0 && !moves_segments_whole(map_, s)) --s;
     return s;
   }

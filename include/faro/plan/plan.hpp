@@ -25,6 +25,10 @@ namespace faro {
 
 enum class PassKind { copy, segments, tile, direct };
 
+/// Longest segment of a pass of kind segments. Those pass through no tile; shorter ones are shared out among
+/// threads.
+inline constexpr std::uint64_t kWholeSegmentBytesMax = std::uint64_t{64} << 10;
+
 /// "copy", "segments", "tile" or "direct".
 const char* name(PassKind kind) noexcept;
 
