@@ -1,4 +1,7 @@
 // The command `faro`: finds the verb, runs it, and turns every error into one line and an exit status.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -129,6 +132,16 @@ class Command {
   std::vector<Verb> verbs_;
 };
 
+// Where standard input, output or error is closed, the next file opened would take its number, and what is
+// printed would land in that file.
+void fill_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    // Takes the lowest free number, this one. Read-only, so that writing to it fails as it did.
+    [[maybe_unused]] const int taken = open("/dev/null", O_RDONLY);
+  }
+}
+
 int run_command(std::span<const std::string> arguments) {
   const bool as_json = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
     return argument == "--json" || argument == "--json=true";
@@ -161,6 +174,7 @@ int run_command(std::span<const std::string> arguments) {
 }  // namespace faro::cli
 
 int main(int argc, char** argv) {
+  faro::cli::fill_standard_descriptors();
   faro::cli::install_signal_handlers();
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   return faro::cli::run_command(arguments);

@@ -40,6 +40,8 @@ void print(const std::string& text) {
 
 void print(const Json& json) { print(dump(json)); }
 
+void note(const std::string& line) noexcept { std::fprintf(stderr, "%s\n", line.c_str()); }
+
 int report_error(const Error& error, bool as_json) noexcept {
   const ErrorReport& report = error.report();
   std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n", error.what());

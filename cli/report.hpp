@@ -21,6 +21,10 @@ Json new_json();
 void print(const std::string& text);
 void print(const Json& json);
 
+/// Writes a line to standard error. Where that fails nobody listens, and what it tells of is done all the
+/// same.
+void note(const std::string& line) noexcept;
+
 /// One line on standard error, "faro: …", and with `as_json` the report on standard output. Returns the
 /// exit status.
 int report_error(const Error& error, bool as_json) noexcept;

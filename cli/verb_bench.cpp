@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -40,6 +41,9 @@ struct Row {
 Problem problem_of(const Options& options, const std::string& spec) {
   const std::uint64_t width = options.common.element_bytes_given().value_or(Problem{}.element_bytes);
   if (options.bytes.empty()) return {.permutation = parse_spec(spec), .element_bytes = width};
+  if (!std::has_single_bit(width)) {  // before it is taken for a size that does not divide --bytes
+    refuse_value("bench " + spec, count_text(width, "byte") + " an element", "a power of two from 1 to 4096");
+  }
   const std::uint64_t bytes = parse_size("--bytes", options.bytes);
   const Permutation permutation = parse_spec(spec, bytes / width);
   Problem problem{.permutation = permutation, .element_bytes = width};

@@ -144,7 +144,7 @@ void make_array(const Options& options) {
     output.commit();
   }
   if (!options.common.json) {
-    fmt::print(stderr, "{}: {} of {}, {}\n", options.out, options.shape, dtype.code, size_text(bytes));
+    note(fmt::format("{}: {} of {}, {}", options.out, options.shape, dtype.code, size_text(bytes)));
     return;
   }
   Json json = new_json();

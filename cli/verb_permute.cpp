@@ -152,9 +152,9 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   if (!options.common.json) {
-    fmt::print(stderr, "{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}\n",
-               plan_line(options, plan.plan()), outcome.milliseconds, rate, 100 * outcome.share_of_copy,
-               options.verify ? ", verified" : "", name(plan.engine()), plan.engine_reason());
+    note(fmt::format("{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}", plan_line(options, plan.plan()),
+                     outcome.milliseconds, rate, 100 * outcome.share_of_copy,
+                     options.verify ? ", verified" : "", name(plan.engine()), plan.engine_reason()));
     return;
   }
   Json json = new_json();

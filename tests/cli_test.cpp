@@ -189,6 +189,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute 'gray(5)' empty.npy out.npy", 2, "--batch 0"},
       {"permute gray empty.npy out.npy", 2, "power of two"},
       {"bench 'gray(10)' --bytes 5000", 2, "multiple"},
+      {"bench 'gray(10)' --bytes 4MiB --element-bytes 3", 2, "power of two"},
       {"bench 'gray(10)' --bytes 4KB", 2, "64MiB"},
       {"bench 'gray(40)'", 2, "memory"},
       {"new 3xx4 u4 out.npy", 2, "`3xx4`"},
@@ -311,6 +312,18 @@ TEST_F(Cli, UnwritableStandardOutputIsAFileError) {
   EXPECT_EQ(WEXITSTATUS(status), 6);
 }
 
+TEST_F(Cli, ClosedStreamsHarmNothing) {
+  ASSERT_EQ(run("permute gray a.npy wanted.npy --quiet").status, 0);
+  for (const std::string streams : {"2>&-", "2>/dev/full", "0<&- 1>&- 2>&-"}) {
+    SCOPED_TRACE(streams);
+    // The # hides the redirections that run() appends.
+    EXPECT_EQ(run("permute gray a.npy out.npy " + streams + " #").status, 0);
+    EXPECT_TRUE(content_of(directory_ / "out.npy") == content_of(directory_ / "wanted.npy"));
+    fs::remove(directory_ / "out.npy");
+  }
+  EXPECT_EQ(run("info 1>&- 2>&- #").status, 6);
+}
+
 TEST_F(Cli, FileSizeLimitIsFoundBeforeWriting) {
   const auto before = files();
   const Result result = run("permute gray a.npy out.npy", "ulimit -f 1 &&");
@@ -328,8 +341,9 @@ TEST_F(Cli, JsonFlagWithAValue) {
 // A hang-up ends the command, but not under nohup, which has it ignored.
 TEST_F(Cli, NohupKeepsRunning) {
   const std::string bench = "bench 'bit_reversal(20)'";  // takes longer than the pause
-  EXPECT_EQ(run(bench, "timeout -s HUP 0.2 nohup").status, 124);
-  EXPECT_NE(run(bench, "timeout -s HUP 0.2 nohup").out, "");
+  const Result result = run(bench, "timeout -s HUP 0.2 nohup");
+  EXPECT_EQ(result.status, 124);
+  EXPECT_NE(result.out, "");
   EXPECT_EQ(run(bench, "timeout -s HUP 0.2").out, "");
 }
 
