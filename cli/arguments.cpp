@@ -13,8 +13,6 @@
 namespace faro::cli {
 namespace {
 
-constexpr int kMostThreads = 4096;
-
 std::optional<std::uint64_t> digits(std::string_view text, int base) {
   std::uint64_t value = 0;
   const char* const last = text.data() + text.size();
@@ -131,7 +129,7 @@ PlanOptions CommonOptions::plan_options() const {
     refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda");
   }
   if (!threads.empty())
-    options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMostThreads));
+    options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMaxThreads));
   return options;
 }
 

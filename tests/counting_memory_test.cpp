@@ -1,5 +1,5 @@
-// The counting memory against congestion counted by hand (PAPERS.md 004: distinct banks 1, one bank w, one
-// word 1), and against kernels that break each of its rules.
+// The counting memory against congestion counted by hand (the congestion of the random address permute-shift
+// paper: distinct banks 1, one bank w, one word 1), and against kernels that break each of its rules.
 #include "faro/machine/counting_memory.hpp"
 
 #include <gtest/gtest.h>

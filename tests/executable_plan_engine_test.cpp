@@ -250,7 +250,7 @@ TEST(ExecutablePlan, RefusesWhatItCannotPlan) {
   expect_refused(ErrorCode::device, "cuda", [&] { plan({.permutation = map}, {.engine = Engine::cuda}); });
   expect_refused(ErrorCode::unsupported, "in place",
                  [&] { plan({.permutation = map, .placement = Placement::in_place}); });
-  for (const int threads : {-1, -1000000}) {
+  for (const int threads : {kMaxThreads + 1, -1, -1000000}) {
     expect_refused(ErrorCode::value, "threads", [&] { plan({.permutation = map}, {.threads = threads}); });
   }
   for (const std::uint64_t width : {0U, 3U, 12U, 8192U}) {

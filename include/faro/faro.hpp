@@ -24,6 +24,9 @@
 
 namespace faro {
 
+/// Most threads a plan may ask for.
+inline constexpr int kMaxThreads = 4096;
+
 struct PlanOptions {
   Engine engine = Engine::automatic;
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)

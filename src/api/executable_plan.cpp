@@ -67,11 +67,11 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
                  .wanted = "an engine of this build: cpu",
                  .remedy = "cuda: not built"});
   }
-  if (options.threads < 0) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
     throw Error({.code = ErrorCode::value,
                  .operation = "plan",
                  .got = std::to_string(options.threads) + " threads",
-                 .wanted = "0 (as many as OpenMP would use) or more",
+                 .wanted = "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads),
                  .remedy = ""});
   }
   Plan made(problem, cpu::target(options.threads));

@@ -1,6 +1,6 @@
 // A plan: how a problem's permutation is carried out on a target, before anything is moved.
 //
-// Every affine map is one pass over memory (DESIGN theorem 1, docs/one-pass.md). What differs is how little a
+// Every affine map is one pass over memory (docs/one-pass.md, theorem 1). What differs is how little a
 // tile must hold, and the planner takes the cheapest kind that serves:
 //
 //     copy       the identity: read and write in order
