@@ -165,7 +165,7 @@ const char* name(Engine engine) noexcept {
   return "auto";
 }
 
-Plan::Plan(Problem problem, Target target) : problem_(std::move(problem)), target_(std::move(target)) {
+Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(std::move(target)) {
   check(problem_);
   array_bytes_ = total_bytes(problem_);
   unit_bytes_ = std::min(problem_.element_bytes, target_.unit_bytes_max);

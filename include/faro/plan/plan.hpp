@@ -56,7 +56,7 @@ class Plan {
  public:
   /// Plans `problem` for `target`. Errors: see faro::plan. Cost: O(n^3) word operations, under 1 ms at n
   /// = 34.
-  Plan(Problem problem, Target target);
+  Plan(const Problem& problem, Target target);
 
   const Problem& problem() const { return problem_; }
   const Target& target() const { return target_; }

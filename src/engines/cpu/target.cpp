@@ -28,6 +28,7 @@ Target target(int threads) {
   // their use, beat long segments; the order of the blocks makes long reads of short segments.
   t.segment_bytes_max = 1024;
   t.tile_bytes_max = kMaxTileBytes;
+  t.direct_bytes_max = 128;
   // Input and output together past the last level: half of it each.
   t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 2;
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
