@@ -13,7 +13,7 @@ namespace faro::cpu {
 namespace {
 
 // Below this a thread costs more than it brings.
-constexpr std::uint64_t kBytesPerThread = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
 
 int useful_threads(int threads, std::uint64_t bytes) {
   const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
