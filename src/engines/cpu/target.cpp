@@ -29,8 +29,8 @@ Target target(int threads) {
   t.segment_bytes_max = 1024;
   t.tile_bytes_max = kMaxTileBytes;
   t.direct_bytes_max = 128;
-  // Input and output together past the last level: half of it each.
-  t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 2;
+  // Input and output together past half of the last level, which others use as well.
+  t.streaming_bytes = system_bytes(_SC_LEVEL3_CACHE_SIZE, std::uint64_t{16} << 20) / 4;
   t.name = std::to_string(t.threads) + (t.threads == 1 ? " thread, " : " threads, ") + simd_target();
   return t;
 }
