@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 #include "faro/engines/cpu.hpp"

@@ -53,9 +53,8 @@ HWY_EXPORT(CopyLines);
 HWY_EXPORT(MoveSegments);
 
 void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
-  constexpr std::uint64_t kLine = 64;
   const std::uint64_t head =
-      std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine);
+      std::min<std::uint64_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(to)) % kLineBytes);
   if (head != 0) std::memcpy(to, from, head);
   const std::uint64_t body = (bytes - head) / kLineBytes * kLineBytes;
   if (body != 0) HWY_DYNAMIC_DISPATCH(CopyLines)(from + head, to + head, body);

@@ -18,7 +18,7 @@ struct SegmentMove {
   std::uint64_t segment_bytes = 0;  // a multiple of 64
   TileCursor source;
   TileCursor target;
-  TileCursor ahead;               // a source, blocks_ahead after `source`
+  TileCursor ahead;               // a source further on than `source`
   std::uint64_t count = 0;        // segments to move
   std::uint64_t count_ahead = 0;  // segments to fetch; `ahead` may be followed this far
 };

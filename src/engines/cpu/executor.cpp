@@ -40,11 +40,10 @@ void share_out(std::uint64_t count, int threads, const Work& work) {
 }
 
 void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, int threads, bool streamed) {
-  constexpr std::uint64_t kLine = 64;
-  const std::uint64_t lines = (bytes + kLine - 1) / kLine;
+  const std::uint64_t lines = (bytes + kLineBytes - 1) / kLineBytes;
   share_out(lines, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t from = begin * kLine;
-    const std::uint64_t length = std::min(end * kLine, bytes) - from;
+    const std::uint64_t from = begin * kLineBytes;
+    const std::uint64_t length = std::min(end * kLineBytes, bytes) - from;
     if (streamed) {
       copy_streamed(in + from, out + from, length);
       finish_streams();
