@@ -3,11 +3,8 @@
 // It already has the one idea that matters, a tile that is read and written in whole segments
 // (layout/tile.hpp):
 //
-//     in      2^r rows of 2^s elements --read-->  buffer of tile b+1     rows of the next tile, prefetched
-//                                                                        kPrefetchRows ahead
-//     out     2^r rows of 2^s elements <-stream-  buffer of tile b       64-byte lines, each gathered element
-//     by
-//                                                                        element from the buffer
+//     in      2^r rows of 2^s elements --read-->  buffer of tile b+1   rows of the next tile are prefetched
+//     out     2^r rows of 2^s elements <-stream-  buffer of tile b     64-byte lines, gathered by element
 //
 // What it lacks is what the engine adds: a permutation in registers instead of one load for every element,
 // segments and tiles chosen by a model, and an order of the blocks that reuses page translations. Its own

@@ -29,6 +29,26 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return std::uint64_t{1} << *exponent;
 }
 
+constexpr std::uint64_t kMostDevices = 1023;
+
+// "7,7,3,256", and for a kernel that blocks in registers "7,7,2,512,blocked".
+std::string tile_text(const kernels::CompiledTile& tile) {
+  return fmt::format("{},{},{},{}{}", tile.shape.segment_bits, tile.shape.row_bits, tile.shape.vector_bits,
+                     tile.shape.threads(), tile.blocked ? ",blocked" : "");
+}
+
+kernels::CompiledTile parse_tile(const std::string& text, std::uint64_t width) {
+  const std::uint64_t unit = std::min<std::uint64_t>(width, kernels::kMaxVectorBytes);
+  std::string known;
+  for (const kernels::CompiledTile& tile : kernels::kCompiledTiles) {
+    if (static_cast<std::uint64_t>(tile.shape.element_bytes()) != unit) continue;
+    if (tile_text(tile) == text) return tile;
+    known += (known.empty() ? "" : " ") + tile_text(tile);
+  }
+  refuse_value("read --tile", "`" + text + "`",
+               fmt::format("a compiled tile for units of {}: {}", count_text(unit, "byte"), known));
+}
+
 // Whether SPEC lacks nothing but the n of a bare name: with some n it can be read.
 bool lacks_only_bits(const std::string& text) {
   try {
@@ -97,6 +117,20 @@ void CommonOptions::add_engine(CLI::App& command) {
       ->check(refuse_empty);
 }
 
+void CommonOptions::add_device(CLI::App& command) {
+  command.add_option("--device", device, "The GPU, by its number in `faro info`; the default is CUDA's")
+      ->type_name("K")
+      ->check(refuse_empty);
+}
+
+void CommonOptions::add_tile(CLI::App& command) {
+  command
+      .add_option("--tile", tile,
+                  "A compiled tile kernel instead of the GPU's own choice: s,r,v,threads, or with ,blocked")
+      ->type_name("TILE")
+      ->check(refuse_empty);
+}
+
 void CommonOptions::add_threads(CLI::App& command) {
   command
       .add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
@@ -119,7 +153,7 @@ void CommonOptions::add_json(CLI::App& command) {
   command.add_flag("--json", json, "JSON on standard output; docs/json.md describes it");
 }
 
-PlanOptions CommonOptions::plan_options() const {
+PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
   PlanOptions options;
   if (engine == "cpu") {
     options.engine = Engine::cpu;
@@ -128,6 +162,8 @@ PlanOptions CommonOptions::plan_options() const {
   } else if (engine != "auto") {
     refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda");
   }
+  if (!device.empty()) options.device = static_cast<int>(parse_number("--device", device, 0, kMostDevices));
+  if (!tile.empty()) options.tile = parse_tile(tile, width);
   if (!threads.empty())
     options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMaxThreads));
   return options;

@@ -28,18 +28,23 @@ std::string refuse_empty(const std::string& value);
 /// Options that several verbs share, still as text; the functions below read them.
 struct CommonOptions {
   std::string engine = "auto";
+  std::string device;
+  std::string tile;
   std::string threads;
   std::string element_bytes;
   std::string batch;
   bool json = false;
 
   void add_engine(CLI::App& command);
+  void add_device(CLI::App& command);
+  void add_tile(CLI::App& command);
   void add_threads(CLI::App& command);
   void add_element_bytes(CLI::App& command, const std::string& help);
   void add_batch(CLI::App& command);
   void add_json(CLI::App& command);
 
-  PlanOptions plan_options() const;
+  /// `--tile` is read for elements of this width. Errors: ErrorCode::value.
+  PlanOptions plan_options(std::uint64_t width) const;
   std::optional<std::uint64_t> element_bytes_given() const;
   std::uint64_t batch_count() const;  // 1 where not given
 };

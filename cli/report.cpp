@@ -4,12 +4,15 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 
 namespace faro::cli {
 namespace {
@@ -85,6 +88,16 @@ std::string device_name() {
   }
   return fmt::format("{}, {}, {}", processor, cpu::simd_target(),
                      count_text(static_cast<std::uint64_t>(omp_get_max_threads()), "thread"));
+}
+
+std::string gpu_name(int ordinal) {
+  const std::vector<cuda::Device> all = cuda::devices();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const cuda::Device& device) { return device.ordinal == ordinal; });
+  if (found == all.end()) return cuda::target(ordinal).name;  // refuses, and says why
+  const cuda::Versions versions = cuda::versions();
+  return fmt::format("{}, compute capability {}.{}, CUDA driver {}, runtime {}", found->name, found->major,
+                     found->minor, versions.driver, versions.runtime);
 }
 
 double gb_per_s(std::uint64_t bytes, double milliseconds) {

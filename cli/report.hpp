@@ -38,6 +38,10 @@ std::string count_text(std::uint64_t count, const std::string& noun);
 /// The processor's name, its SIMD target and the threads that OpenMP would use.
 std::string device_name();
 
+/// "NVIDIA H200, compute capability 9.0, CUDA driver 13.0, runtime 13.0".
+/// Errors: ErrorCode::device for a device that is not there.
+std::string gpu_name(int ordinal);
+
 /// Bytes read and written in 1e9 a second, for arrays of `bytes` each; 0 where no time has passed.
 double gb_per_s(std::uint64_t bytes, double milliseconds);
 

@@ -1,4 +1,5 @@
-// faro bench SPEC…: verify, then time faro, the obvious loop and a plain copy by turns.
+// faro bench SPEC…: verify, then time faro, the obvious way and a plain copy by turns, where the engine's
+// arrays are.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +13,8 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/buffer.hpp"
 #include "faro/measure.hpp"
@@ -31,6 +34,7 @@ struct Row {
   std::string label;  // for the table: as it was typed where the canonical text is long
   std::uint64_t element_bytes = 0;
   std::uint64_t bytes = 0;
+  std::string device;
   std::string engine;
   std::string kernel;
   Timing timing;
@@ -70,10 +74,62 @@ void fill(std::span<std::byte> bytes) {
   }
 }
 
+constexpr double kBudgetMs = 4000;
+constexpr std::array<const char*, 3> kKernels{"faro", "naive", "copy"};
+
+void verify(const Problem& problem, const io::Buffer& in, const io::Buffer& out, int threads) {
+  const auto mismatch = find_mismatch(problem, in.data(), out.data(), threads);
+  if (!mismatch) return;
+  throw Error({.code = ErrorCode::verification,
+               .operation = "verify " + to_text(problem.permutation),
+               .got = to_text(*mismatch),
+               .wanted = "the oracle's result",
+               .remedy = "this is a bug in faro; please report it with the command"});
+}
+
+// On arrays of the host. One Timing for each of kKernels.
+std::vector<Timing> bench_on_host(const ExecutablePlan& plan, const io::Buffer& in, const io::Buffer& out,
+                                  int threads) {
+  const Problem& problem = plan.plan().problem();
+  plan.run(in.data(), out.data(), in.size());
+  verify(problem, in, out, threads);
+  const std::array<std::function<void()>, kKernels.size()> contestants{
+      [&] { plan.run(in.data(), out.data(), in.size()); },
+      [&] { permute_naively(problem, in.data(), out.data(), threads); },
+      [&] { cpu::copy(in.data(), out.data(), in.size(), threads); }};
+  return measure_alternating(contestants, {.budget_ms = kBudgetMs});
+}
+
+// On arrays of the GPU, by its clock.
+std::vector<Timing> bench_on_device(const ExecutablePlan& plan, const io::Buffer& in, const io::Buffer& out,
+                                    int threads) {
+  const Problem& problem = plan.plan().problem();
+  const int device = plan.plan().target().device;
+  const cuda::NaiveExecutor naive(problem, device);
+  cuda::DeviceArray device_in(in.size(), device);
+  const cuda::DeviceArray device_out(out.size(), device);
+  const auto run_faro = [&](Stream stream) {
+    plan.run(device_in.data(), device_out.data(), device_in.size(), stream);
+  };
+  device_in.upload(in.data());
+  run_faro({});
+  device_out.download(out.data());
+  verify(problem, in, out, threads);
+
+  const cuda::StreamClock clock(device);
+  const auto timed = [&clock](auto work) {
+    return TimedRun([&clock, work](int calls) { return clock.milliseconds(calls, work); });
+  };
+  const std::array<TimedRun, kKernels.size()> contestants{
+      timed(run_faro), timed([&](Stream stream) { naive.run(device_in.data(), device_out.data(), stream); }),
+      timed(
+          [&](Stream stream) { cuda::copy(device_in.data(), device_out.data(), device_in.size(), stream); })};
+  return measure_alternating(contestants, {.budget_ms = kBudgetMs});
+}
+
 std::vector<Row> bench(const Options& options, const std::string& spec, Progress& progress) {
-  constexpr double kBudgetMs = 4000;
   const Problem problem = problem_of(options, spec);
-  const PlanOptions plan_options = options.common.plan_options();
+  const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
   const ExecutablePlan plan = faro::plan(problem, plan_options);
   const std::uint64_t bytes = total_bytes(problem);
   const std::string text = to_text(problem.permutation);
@@ -81,27 +137,15 @@ std::vector<Row> bench(const Options& options, const std::string& spec, Progress
     refuse_value("bench " + text, "two arrays of " + size_text(bytes),
                  "at most the available memory, " + size_text(io::available_memory_bytes()));
   }
-  progress.step("verifying " + text);
+  progress.step("measuring " + text);
   const io::Buffer in(bytes);
   const io::Buffer out(bytes);
   fill(in.span());
-  plan.run(in.data(), out.data(), bytes);
-  if (const auto mismatch = find_mismatch(problem, in.data(), out.data(), plan_options.threads)) {
-    throw Error({.code = ErrorCode::verification,
-                 .operation = "verify " + text,
-                 .got = to_text(*mismatch),
-                 .wanted = "the oracle's result",
-                 .remedy = "this is a bug in faro; please report it with the command"});
-  }
-
-  progress.step("timing " + text);
-  const std::array<std::function<void()>, 3> contestants{
-      [&] { plan.run(in.data(), out.data(), bytes); },
-      [&] { permute_naively(problem, in.data(), out.data(), plan_options.threads); },
-      [&] { cpu::copy(in.data(), out.data(), bytes, plan_options.threads); }};
-  const auto timings = measure_alternating(contestants, {.budget_ms = kBudgetMs});
+  const auto timings = plan.engine() == Engine::cuda ? bench_on_device(plan, in, out, plan_options.threads)
+                                                     : bench_on_host(plan, in, out, plan_options.threads);
+  const std::string device =
+      plan.engine() == Engine::cuda ? gpu_name(plan.plan().target().device) : device_name();
   const double copy_ms = timings.back().median_ms;
-  const std::array<const char*, 3> kernels{"faro", "naive", "copy"};
   constexpr std::size_t kLongestLabel = 40;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < timings.size(); ++i) {
@@ -110,8 +154,9 @@ std::vector<Row> bench(const Options& options, const std::string& spec, Progress
                     .label = text.size() <= kLongestLabel ? text : spec,
                     .element_bytes = problem.element_bytes,
                     .bytes = bytes,
-                    .engine = name(i == 0 ? plan.engine() : Engine::cpu),
-                    .kernel = kernels.at(i),
+                    .device = device,
+                    .engine = name(plan.engine()),
+                    .kernel = kKernels.at(i),
                     .timing = timings[i],
                     .gb_per_s = gb_per_s(bytes, ms),
                     .share_of_copy = ms > 0 ? copy_ms / ms : 0});
@@ -141,7 +186,7 @@ void bench_all(const Options& options) {
       for (Row& row : bench(options, spec, progress)) rows.push_back(std::move(row));
     }
   }
-  const std::string device = device_name();
+  const std::string& device = rows.front().device;
   if (!options.common.json) return print_table(device, rows);
   Json json = new_json();
   json["device"] = device;
@@ -170,6 +215,8 @@ Verb bench_verb(CLI::App& app) {
       ->required()
       ->type_name("");
   options->common.add_engine(*command);
+  options->common.add_device(*command);
+  options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   command
       ->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")

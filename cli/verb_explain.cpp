@@ -4,6 +4,7 @@
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/npy.hpp"
 
@@ -14,21 +15,89 @@ struct Options {
   CommonOptions common;
   std::string spec;
   std::string svg;
+  std::string capability;
 };
+
+struct Explanation {
+  Plan plan;
+  std::string text;
+};
+
+Explanation explanation_of(const ExecutablePlan& plan) { return {plan.plan(), plan.explain()}; }
+
+struct Capability {
+  int major = 0;
+  int minor = 0;
+};
+
+// What the engine was measured on; planned for where no GPU is at hand and none is named.
+constexpr Capability kUsualCapability{.major = 9, .minor = 0};
+
+// "9.0"
+Capability parse_capability(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  const auto is_number = [](const std::string& part) {
+    return !part.empty() && part.size() <= 2 && part.find_first_not_of("0123456789") == std::string::npos;
+  };
+  const std::string major = text.substr(0, dot);
+  const std::string minor = dot == std::string::npos ? "" : text.substr(dot + 1);
+  if (!is_number(major) || !is_number(minor)) {
+    refuse_value("read --capability", "`" + text + "`", "a compute capability such as 9.0");
+  }
+  return {.major = std::stoi(major), .minor = std::stoi(minor)};
+}
+
+// The plan for a kind of GPU, of which none need be here.
+Explanation explanation_for_kind(const Problem& problem, const PlanOptions& options, Capability capability,
+                                 const std::string& note) {
+  Target target = cuda::target_of_capability(capability.major, capability.minor);
+  target.name += note;
+  // As faro::plan does: the planner takes the first that serves, and another would be a surprise.
+  if (options.tile) target.tiles.insert(target.tiles.begin(), *options.tile);
+  const Plan plan(problem, target);
+  if (options.tile && !plan.passes().empty() && plan.passes().front().kind == PassKind::tile &&
+      plan.passes().front().launch->tile != options.tile) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "plan",
+                 .got = "a tile kernel that cannot carry out this map",
+                 .wanted = "one that holds the map's tile",
+                 .remedy = "leave the choice to the planner"});
+  }
+  return {plan, plan.explain()};
+}
+
+Explanation make_explanation(const Options& options, const Problem& problem) {
+  const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
+  const bool names_kind = !options.capability.empty();
+  if (names_kind && plan_options.engine != Engine::cuda) {
+    refuse_value("explain", "--capability with --engine " + options.common.engine,
+                 "--capability with --engine cuda");
+  }
+  if (names_kind && !options.common.device.empty()) {
+    refuse_value("explain", "--capability and --device", "one of them");
+  }
+  if (names_kind)
+    return explanation_for_kind(problem, plan_options, parse_capability(options.capability), "");
+  if (plan_options.engine == Engine::cuda && options.common.device.empty()) {
+    if (const cuda::Status status = cuda::status(); !status.available) {
+      return explanation_for_kind(problem, plan_options, kUsualCapability,
+                                  "; there is none here (" + status.reason + ")");
+    }
+  }
+  return explanation_of(faro::plan(problem, plan_options));
+}
 
 void explain(const Options& options) {
   const Problem problem{
       .permutation = parse_spec(options.spec),
       .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
       .batch = options.common.batch_count()};
-  const ExecutablePlan plan = faro::plan(problem);
-  if (!options.svg.empty()) io::write_file(options.svg, plan.plan().svg());
-  if (!options.common.json) {
-    std::string text = plan.explain();
-    while (text.ends_with('\n')) text.pop_back();
-    return print(text);
-  }
-  print(plan.plan().explain_json());
+  const Explanation explanation = make_explanation(options, problem);
+  if (!options.svg.empty()) io::write_file(options.svg, explanation.plan.svg());
+  if (options.common.json) return print(explanation.plan.explain_json());
+  std::string text = explanation.text;
+  while (text.ends_with('\n')) text.pop_back();
+  print(text);
 }
 
 }  // namespace
@@ -39,6 +108,14 @@ Verb explain_verb(CLI::App& app) {
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
       ->required()
       ->type_name("");
+  options->common.add_engine(*command);
+  options->common.add_device(*command);
+  command
+      ->add_option("--capability", options->capability,
+                   "With --engine cuda: a compute capability such as 9.0 instead of a GPU of this machine")
+      ->type_name("M.N")
+      ->check(refuse_empty);
+  options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")

@@ -11,6 +11,8 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/io/buffer.hpp"
 #include "faro_build_info.hpp"
 
@@ -26,6 +28,19 @@ std::string transparent_huge_pages() {
   return "unavailable";
 }
 
+Json facts_of_gpus() {
+  Json gpus = Json::array();
+  for (const cuda::Device& device : cuda::devices()) {
+    gpus.push_back({{"ordinal", device.ordinal},
+                    {"name", device.name},
+                    {"capability", fmt::format("{}.{}", device.major, device.minor)},
+                    {"multiprocessors", device.multiprocessors},
+                    {"memory_bytes", device.memory_bytes},
+                    {"free_memory_bytes", device.free_memory_bytes}});
+  }
+  return gpus;
+}
+
 Json facts() {
   Json json = new_json();
   json["version"] = FARO_VERSION;
@@ -37,9 +52,14 @@ Json facts() {
   json["page_bytes"] = sysconf(_SC_PAGESIZE);
   json["transparent_huge_pages"] = transparent_huge_pages();
   json["available_memory_bytes"] = io::available_memory_bytes();
-  json["gpus"] = Json::array();
-  json["engines"] = {{{"name", "cpu"}, {"available", true}, {"reason", "built in"}},
-                     {{"name", "cuda"}, {"available", false}, {"reason", FARO_CUDA_STATUS}}};
+  const cuda::Versions versions = cuda::versions();
+  json["cuda_driver"] = versions.driver;
+  json["cuda_runtime"] = versions.runtime;
+  json["gpus"] = facts_of_gpus();
+  const cuda::Status cuda_status = cuda::status();
+  json["engines"] = {
+      {{"name", "cpu"}, {"available", true}, {"reason", "built in"}},
+      {{"name", "cuda"}, {"available", cuda_status.available}, {"reason", cuda_status.reason}}};
   return json;
 }
 
@@ -55,6 +75,17 @@ void show_info(bool as_json) {
   page += fmt::format("pages       {}; transparent huge pages: {}\n", size_text(number("page_bytes")),
                       text("transparent_huge_pages"));
   page += fmt::format("memory      {} available\n", size_text(number("available_memory_bytes")));
+  for (const Json& gpu : json["gpus"]) {
+    page += fmt::format("GPU {:<6}  {}, compute capability {}, {}; {}, {} free\n", gpu["ordinal"].get<int>(),
+                        gpu["name"].get<std::string>(), gpu["capability"].get<std::string>(),
+                        count_text(gpu["multiprocessors"].get<std::uint64_t>(), "multiprocessor"),
+                        size_text(gpu["memory_bytes"].get<std::uint64_t>()),
+                        size_text(gpu["free_memory_bytes"].get<std::uint64_t>()));
+  }
+  if (!text("cuda_driver").empty() || !text("cuda_runtime").empty()) {
+    const std::string driver = text("cuda_driver").empty() ? "no driver" : "driver " + text("cuda_driver");
+    page += fmt::format("CUDA        {}, runtime {}\n", driver, text("cuda_runtime"));
+  }
   for (const Json& engine : json["engines"]) {
     page += fmt::format("{:<10}  {}: {}\n", engine["name"].get<std::string>(),
                         engine["available"].get<bool>() ? "available" : "unavailable",

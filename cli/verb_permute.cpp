@@ -4,19 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <functional>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/npy.hpp"
-#include "faro/measure.hpp"
 #include "faro/oracle.hpp"
 
 namespace faro::cli {
@@ -27,15 +25,11 @@ struct Options {
   std::string spec;
   std::string in;
   std::string out;
+  std::string piece_bytes;
+  std::string device_bytes;
   bool inverse = false;
   bool verify = false;
   bool quiet = false;
-};
-
-struct Outcome {
-  double milliseconds = 0;
-  double copy_gb_per_s = 0;  // 0 where the copy was not timed
-  double share_of_copy = 0;
 };
 
 // How the file's items are grouped in elements and arrays, and what is done with them.
@@ -79,36 +73,17 @@ Problem problem_of(const Options& options, const io::NpyHeader& header) {
   return {.permutation = permutation, .element_bytes = width, .batch = batch};
 }
 
-// Runs the plan and, to measure it by, a plain copy between the same buffers. Arrays that are moved in a few
-// milliseconds take turns with the copy, for one run says little; of large ones a part is copied before.
-Outcome run_timed(const ExecutablePlan& plan, std::span<const std::byte> in, std::span<std::byte> out,
-                  int threads) {
-  constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
-  constexpr std::uint64_t kMostCopied = std::uint64_t{256} << 20;
-  constexpr double kBudgetMs = 30;
-  const std::uint64_t copied = std::min<std::uint64_t>(in.size(), kMostCopied);
-  const std::function<void()> run = [&] { plan.run(in.data(), out.data(), in.size()); };
-  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), copied, threads); };
-
-  Outcome outcome;
-  double copy_ms = 0;
-  if (in.size() <= kRepeatedBytes) {
-    const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
-    outcome.milliseconds = timings[0].median_ms;
-    copy_ms = timings[1].median_ms;
-    run();  // the last word is the permutation's
-  } else {
-    copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    outcome.milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+cuda::StagingOptions staging_options(const Options& options, const PlanOptions& plan_options) {
+  cuda::StagingOptions staging{.threads = plan_options.threads};
+  if (!options.piece_bytes.empty()) staging.piece_bytes = parse_size("--piece-bytes", options.piece_bytes);
+  if (!options.device_bytes.empty())
+    staging.device_bytes = parse_size("--device-bytes", options.device_bytes);
+  const bool given = staging.piece_bytes != 0 || staging.device_bytes != 0;
+  if (given && plan_options.engine != Engine::cuda) {
+    refuse_value("permute", "--piece-bytes or --device-bytes with --engine " + options.common.engine,
+                 "them with --engine cuda only");
   }
-  outcome.copy_gb_per_s = gb_per_s(copied, copy_ms);
-  if (outcome.copy_gb_per_s > 0) {
-    outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
-  }
-  return outcome;
+  return staging;
 }
 
 void verify(const Problem& problem, std::span<const std::byte> in, std::span<const std::byte> out,
@@ -152,9 +127,15 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   if (!options.common.json) {
-    note(fmt::format("{}; {:.3g} ms, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}", plan_line(options, plan.plan()),
-                     outcome.milliseconds, rate, 100 * outcome.share_of_copy,
-                     options.verify ? ", verified" : "", name(plan.engine()), plan.engine_reason()));
+    std::string way;
+    if (outcome.pieces > 0) {
+      way = fmt::format(" in {} through {} (its buffers pinned before, in {:.3g} ms)",
+                        count_text(outcome.pieces, "piece"), plan.plan().target().name, outcome.setup_ms);
+    }
+    note(fmt::format("{}; {:.3g} ms{}, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}",
+                     plan_line(options, plan.plan()), outcome.milliseconds, way, rate,
+                     100 * outcome.share_of_copy, options.verify ? ", verified" : "", name(plan.engine()),
+                     plan.engine_reason()));
     return;
   }
   Json json = new_json();
@@ -168,6 +149,9 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   json["plan"] = plan_line(options, plan.plan());
   json["engine"] = name(plan.engine());
   json["engine_reason"] = plan.engine_reason();
+  json["device"] = plan.plan().target().name;
+  json["pieces"] = outcome.pieces;
+  json["setup_ms"] = outcome.setup_ms;
   json["ms"] = outcome.milliseconds;
   json["gb_per_s"] = rate;
   json["copy_gb_per_s"] = outcome.copy_gb_per_s;
@@ -180,7 +164,6 @@ void permute(const Options& options) {
   const bool report = !options.quiet || options.common.json;
   Outcome outcome;
   Problem problem;
-  const PlanOptions plan_options = options.common.plan_options();
   if (io::same_file(options.in, options.out)) {
     refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
                  "a result in place is not yet supported");
@@ -192,15 +175,17 @@ void permute(const Options& options) {
     const io::NpyInput input(options.in);
     const std::span<const std::byte> in = input.data();
     problem = problem_of(options, input.header());
+    const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
     plan = faro::plan(problem, plan_options);
+    const HostRun run(*plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
     const std::span<std::byte> out = output.data();
     progress.step("permuting " + size_text(in.size()));
     if (report) {
-      outcome = run_timed(*plan, in, out, plan_options.threads);
+      outcome = run_timed(run, in, out, plan_options.threads);
     } else {
-      plan->run(in.data(), out.data(), in.size());
+      run(in, out);
     }
     if (options.verify) {
       progress.step("verifying");
@@ -228,6 +213,18 @@ Verb permute_verb(CLI::App& app) {
       ->required()
       ->type_name("");
   options->common.add_engine(*command);
+  options->common.add_device(*command);
+  options->common.add_tile(*command);
+  command
+      ->add_option("--piece-bytes", options->piece_bytes,
+                   "With --engine cuda: the array travels in pieces of at most this size, such as 64MiB")
+      ->type_name("SIZE")
+      ->check(refuse_empty);
+  command
+      ->add_option("--device-bytes", options->device_bytes,
+                   "With --engine cuda: device memory to use at most; the default is half of what is free")
+      ->type_name("SIZE")
+      ->check(refuse_empty);
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");

@@ -1,17 +1,116 @@
-# The CUDA engine is not written yet: this only says so, and whether a compiler for it was seen.
-if(FARO_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "FARO_CUDA=ON, but this version has no CUDA engine; use AUTO or OFF")
-elseif(FARO_CUDA STREQUAL "OFF")
-  set(faro_cuda_status "not built: FARO_CUDA=OFF")
-elseif(FARO_CUDA STREQUAL "AUTO")
+# The CUDA engine: whether it is built, and the one line that says so.
+#
+#     FARO_CUDA=AUTO    built where a CUDA compiler works; the library is whole without it
+#     FARO_CUDA=ON      an error where none does
+#     FARO_CUDA=OFF     not built
+#
+# The compiler is CUDACXX or CMAKE_CUDA_COMPILER where one is set, else nvcc of CUDA_HOME, PATH or /usr/local/cuda. Sets
+# FARO_HAVE_CUDA. The runtime is linked statically and loads the driver when it is first used, so what is built here
+# runs, without a GPU, on machines that have none.
+set(FARO_HAVE_CUDA OFF)
+set(faro_least_cuda 12.0)  # the first with C++20
+
+# Sets faro_cuda_missing to what is wanting; empty where CUDA can be compiled and linked.
+macro(faro_look_for_cuda)
+  set(faro_cuda_missing "")
   find_program(FARO_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(FARO_NVCC)
-  set(faro_cuda_status "not built: this version has no CUDA engine")
-  if(FARO_NVCC)
-    string(APPEND faro_cuda_status " (nvcc found: ${FARO_NVCC})")
+  # The environment reaches the trial of check_language, too.
+  if(FARO_NVCC AND NOT DEFINED ENV{CUDACXX})
+    set(ENV{CUDACXX} ${FARO_NVCC})
+  endif()
+  if(NOT DEFINED ENV{CUDAHOSTCXX})
+    set(ENV{CUDAHOSTCXX} ${CMAKE_CXX_COMPILER})
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    # 8.x runs the first; 10 and later compile the last when they load it.
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE)  # what a former trial did not find may be there now
+    if(DEFINED ENV{CUDACXX})
+      include(CheckLanguage)
+      check_language(CUDA)
+    endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # linked by name, so that the installed package can do the same
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    find_package(CUDAToolkit QUIET)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS faro_least_cuda)
+      set(faro_cuda_missing "CUDA ${CMAKE_CUDA_COMPILER_VERSION} is older than ${faro_least_cuda}")
+    elseif(NOT TARGET CUDA::cudart_static)
+      set(faro_cuda_missing "no static CUDA runtime beside ${CMAKE_CUDA_COMPILER}")
+    endif()
+  elseif(DEFINED ENV{CUDACXX})
+    set(faro_cuda_missing "$ENV{CUDACXX} does not compile CUDA")
+  else()
+    set(faro_cuda_missing "no nvcc in CUDA_HOME, PATH or /usr/local/cuda")
+  endif()
+endmacro()
+
+# "80-real;90-real;90-virtual" is "sm_80 sm_90 and PTX for compute_90".
+function(faro_describe_architectures result)
+  set(words "")
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+    if(architecture MATCHES "^([0-9]+[a-z]?)-real$")
+      string(APPEND words " sm_${CMAKE_MATCH_1}")
+    elseif(architecture MATCHES "^([0-9]+[a-z]?)-virtual$")
+      string(APPEND words " and PTX for compute_${CMAKE_MATCH_1}")
+    else()
+      string(APPEND words " ${architecture}")
+    endif()
+  endforeach()
+  string(STRIP "${words}" words)
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
+
+if(FARO_CUDA STREQUAL "OFF")
+  set(faro_cuda_status "not built: FARO_CUDA=OFF")
+elseif(FARO_CUDA STREQUAL "AUTO" OR FARO_CUDA STREQUAL "ON")
+  faro_look_for_cuda()
+  if(faro_cuda_missing STREQUAL "")
+    set(FARO_HAVE_CUDA ON)
+    faro_describe_architectures(faro_architectures)
+    string(REGEX MATCH "^[0-9]+\\.[0-9]+" faro_cuda_version ${CMAKE_CUDA_COMPILER_VERSION})
+    set(faro_cuda_status "built: CUDA ${faro_cuda_version}, ${faro_architectures}")
+  elseif(FARO_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "FARO_CUDA=ON, but ${faro_cuda_missing}")
+  else()
+    set(faro_cuda_status "not built: ${faro_cuda_missing}")
   endif()
 else()
   message(FATAL_ERROR "FARO_CUDA is `${FARO_CUDA}`; wanted AUTO, ON or OFF")
 endif()
 message(STATUS "cuda: ${faro_cuda_status}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/cuda_status.txt CONTENT "${faro_cuda_status}")
+
+# Takes out of the library's sources, in the list named `sources`, what is not of this build.
+function(faro_select_cuda_sources sources)
+  set(kept ${${sources}})
+  if(FARO_HAVE_CUDA)
+    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/.*not_built\\.cpp$")
+    file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/engines/cuda/*.cu)
+    list(APPEND kept ${kernels})
+  else()
+    # Those that call CUDA; the others are host-only and always built.
+    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/(devices|executor|measure|program|staging)\\.cpp$")
+  endif()
+  set(${sources} ${kept} PARENT_SCOPE)
+endfunction()
+
+# How the kernels of `target` are compiled, and the CUDA runtime linked to it.
+function(faro_use_cuda target)
+  if(NOT FARO_HAVE_CUDA)
+    return()
+  endif()
+  target_compile_definitions(${target} PRIVATE FARO_HAVE_CUDA)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+  # A program that has a CUDA runtime of its own must not find ours in the shared library.
+  target_link_options(${target} PRIVATE $<$<BOOL:${BUILD_SHARED_LIBS}>:LINKER:--exclude-libs,libcudart_static.a>)
+endfunction()

@@ -19,8 +19,12 @@ elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND faro_warnings -Wno-sign-conversion)  # which g++ leaves out of -Wconversion too
 endif()
 
+# What nvcc hands to the host's compiler also holds its own code and, for the device, pragmas.
+set(faro_cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas)
+
 function(faro_own_target target)
-  target_compile_options(${target} PRIVATE ${faro_warnings} ${faro_instrumentation})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${faro_warnings}>
+    $<$<COMPILE_LANGUAGE:CUDA>:${faro_cuda_warnings}> $<$<COMPILE_LANGUAGE:CXX>:${faro_instrumentation}>)
   target_link_options(${target} PRIVATE ${faro_instrumentation})
   if(FARO_WERROR)
     set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ON)

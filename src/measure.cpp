@@ -15,26 +15,26 @@ double milliseconds_of(const std::function<void()>& run, int calls) {
 }
 
 struct Contestant {
-  const std::function<void()>* run = nullptr;
+  const TimedRun* run = nullptr;
   int calls_per_sample = 1;
   double spent_ms = 0;
   std::vector<double> samples_ms;
 };
 
 // Also the warming call. Doubling finds the calls of a sample without trusting one short, cold measurement.
-Contestant prepare(const std::function<void()>& run, const MeasureOptions& options) {
+Contestant prepare(const TimedRun& run, const MeasureOptions& options) {
   constexpr int kMostCalls = 1 << 20;
   Contestant contestant{.run = &run, .samples_ms = {}};
-  double elapsed_ms = milliseconds_of(run, 1);
+  double elapsed_ms = run(1);
   while (elapsed_ms < options.min_sample_ms && contestant.calls_per_sample < kMostCalls) {
     contestant.calls_per_sample *= 2;
-    elapsed_ms = milliseconds_of(run, contestant.calls_per_sample);
+    elapsed_ms = run(contestant.calls_per_sample);
   }
   return contestant;
 }
 
 void take_sample(Contestant& contestant) {
-  const double elapsed_ms = milliseconds_of(*contestant.run, contestant.calls_per_sample);
+  const double elapsed_ms = (*contestant.run)(contestant.calls_per_sample);
   contestant.spent_ms += elapsed_ms;
   contestant.samples_ms.push_back(elapsed_ms / contestant.calls_per_sample);
 }
@@ -59,6 +59,16 @@ Timing summarise(std::span<const double> milliseconds) {
 }
 
 std::vector<Timing> measure_alternating(std::span<const std::function<void()>> contestants,
+                                        const MeasureOptions& options) {
+  std::vector<TimedRun> timed;
+  timed.reserve(contestants.size());
+  for (const auto& run : contestants) {
+    timed.emplace_back([&run](int calls) { return milliseconds_of(run, calls); });
+  }
+  return measure_alternating(timed, options);
+}
+
+std::vector<Timing> measure_alternating(std::span<const TimedRun> contestants,
                                         const MeasureOptions& options) {
   std::vector<Contestant> states;
   states.reserve(contestants.size());

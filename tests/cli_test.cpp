@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "faro/kernels/compiled_tiles.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,6 +115,17 @@ std::set<std::string> leaves_of(const std::set<std::string>& keys) {
   return leaves;
 }
 
+// What `keys` lists, but nothing inside the arrays that are empty in `json`: of those, the array itself.
+std::set<std::string> without_empty_arrays(std::set<std::string> keys, const Json& json) {
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_array() || !value.empty()) continue;
+    if (std::erase_if(keys, [&](const std::string& k) { return k.starts_with(key + "[]"); }) > 0) {
+      keys.insert(key);
+    }
+  }
+  return keys;
+}
+
 // The first column of the tables in docs/json.md, by section.
 std::map<std::string, std::set<std::string>> documented_keys() {
   std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
@@ -185,7 +198,18 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy out.npy --element-bytes 12", 2, "multiple of the 3"},
       {"permute gray a.npy out.npy --threads 0", 2, "--threads"},
       {"permute gray a.npy out.npy --engine gpu", 2, "auto, cpu or cuda"},
-      {"permute gray a.npy out.npy --engine cuda", 4, "cuda"},
+      {"permute gray a.npy out.npy --engine cuda --device 99", 4, "faro: "},
+      {"permute gray a.npy out.npy --engine cuda --device many", 2, "`many`"},
+      {"permute gray a.npy out.npy --device 0", 2, "engine cuda"},
+      {"permute gray a.npy out.npy --piece-bytes 1MiB", 2, "--engine cuda"},
+      {"permute gray a.npy out.npy --device-bytes 1GB", 2, "4GiB"},
+      {"bench 'gray(10)' --engine cuda --device 99", 4, "faro: "},
+      {"bench 'gray(10)' --tile 1,2,3,4", 2, "a compiled tile for units of 4 bytes"},
+      {"explain 'gray(10)' --engine cuda --device 99", 4, "faro: "},
+      {"explain 'gray(10)' --engine cuda --capability nine", 2, "9.0"},
+      {"explain 'gray(10)' --engine cuda --capability 9.", 2, "9.0"},
+      {"explain 'gray(10)' --capability 9.0", 2, "--engine cuda"},
+      {"explain 'gray(10)' --engine cuda --capability 9.0 --device 0", 2, "one of them"},
       {"permute 'gray(5)' empty.npy out.npy", 2, "--batch 0"},
       {"permute gray empty.npy out.npy", 2, "power of two"},
       {"bench 'gray(10)' --bytes 5000", 2, "multiple"},
@@ -226,6 +250,7 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
                                        "permute gray a.npy out.npy --verify --json --quiet",
                                        "explain 'gray(10)' --json",
                                        "explain 'bit_reversal(24)' --batch 3 --json",
+                                       "explain 'bit_reversal(24)' --engine cuda --capability 9.0 --json",
                                        "bench gray 'bit_reversal(10)' --bytes 8KiB --json",
                                        "maps --json",
                                        "maps morton --json",
@@ -241,7 +266,12 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
     EXPECT_EQ(json.at("schema"), 1);
     std::set<std::string> keys;
     collect_keys(json, "", keys);
-    EXPECT_EQ(keys, leaves_of(documented[arguments.substr(0, arguments.find(' '))]));
+    const std::string verb = arguments.substr(0, arguments.find(' '));
+    std::set<std::string> expected = documented[verb];
+    if (arguments.find("--engine cuda") != std::string::npos) {
+      expected.merge(std::set(documented[verb + ", of a plan for a GPU"]));
+    }
+    EXPECT_EQ(keys, without_empty_arrays(leaves_of(expected), json));
   }
 }
 
@@ -265,6 +295,73 @@ TEST_F(Cli, PermutesWhatItSays) {
     EXPECT_EQ(lines_of(result.err), 1) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_TRUE(fs::remove(directory_ / "out.npy"));
+  }
+}
+
+// On any machine: without a GPU, `explain` plans for the kind that is named, or the usual one.
+TEST_F(Cli, ExplainsForAnyGpu) {
+  for (const std::string arguments :
+       {"explain 'bit_reversal(24)' --engine cuda",
+        "explain 'bit_reversal(24)' --engine cuda --capability 8.0",
+        "explain 'gray(20)' --engine cuda --capability 12.0 --element-bytes 64 --svg out.svg"}) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_NE(result.out.find("cuda"), std::string::npos) << result.out;
+    if (arguments.find("--capability 8.0") != std::string::npos) {
+      EXPECT_NE(result.out.find("compute capability 8.0"), std::string::npos) << result.out;
+    }
+  }
+  EXPECT_TRUE(fs::exists(directory_ / "out.svg"));
+}
+
+TEST_F(Cli, TakesTheTileThatIsAskedFor) {
+  for (const faro::kernels::CompiledTile& tile : faro::kernels::kCompiledTiles) {
+    const auto& shape = tile.shape;
+    const std::string text = std::to_string(shape.segment_bits) + "," + std::to_string(shape.row_bits) + "," +
+                             std::to_string(shape.vector_bits) + "," + std::to_string(shape.threads()) +
+                             (tile.blocked ? ",blocked" : "");
+    const Result result = run("explain 'random_bmmc(30, 1)' --json --engine cuda --capability 9.0 --tile " +
+                              text + " --element-bytes " + std::to_string(shape.element_bytes()));
+    ASSERT_EQ(result.status, 0) << result.err;
+    const Json pass = Json::parse(result.out).at("passes").at(0);
+    EXPECT_EQ(pass.at("tile").at("segment_bits"), shape.segment_bits);
+    EXPECT_EQ(pass.at("tile").at("row_bits"), shape.row_bits);
+  }
+}
+
+TEST_F(Cli, CudaEngineRunsOrSaysWhyNot) {
+  const Json info = Json::parse(run("info --json").out);
+  const Json& cuda = info.at("engines").at(1);
+  ASSERT_EQ(cuda.at("name"), "cuda");
+  if (cuda.at("available")) {
+    EXPECT_FALSE(info.at("gpus").empty());
+    for (const std::string arguments :
+         {"permute bit_reversal a.npy out.npy", "permute 'gray(2)' twelve.npy out.npy --batch 3",
+          "permute bit_reversal scalar.npy out.npy", "permute 'gray(20)' empty.npy out.npy --batch 0",
+          "permute 'transpose(64, 16)' bytes.npy out.npy --piece-bytes 8KiB --device-bytes 40KiB"}) {
+      SCOPED_TRACE("faro " + arguments);
+      const Result result = run(arguments + " --engine cuda --verify");
+      EXPECT_EQ(result.status, 0) << result.err;
+      EXPECT_TRUE(fs::remove(directory_ / "out.npy"));
+    }
+    // Cut in segments of 512 bytes, a tile would be the whole array.
+    const Result refused = run("permute bit_reversal a.npy out.npy --engine cuda --piece-bytes 2KiB");
+    EXPECT_EQ(refused.status, 3);
+    EXPECT_NE(refused.err.find("at least 4096 bytes"), std::string::npos) << refused.err;
+    return;
+  }
+  EXPECT_TRUE(info.at("gpus").empty());
+  const std::string reason = "cuda: " + cuda.at("reason").get<std::string>();
+  for (const std::string arguments :
+       {"permute gray a.npy out.npy --engine cuda", "bench 'gray(10)' --engine cuda"}) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 4);
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
+    EXPECT_FALSE(fs::exists(directory_ / "out.npy"));
   }
 }
 

@@ -194,5 +194,48 @@ TEST(CountingMemory, RefusesWhatAKernelMustNotDo) {
             "");
 }
 
+// --- buffers without bytes
+
+// One vector from offset `from` of an input to `to` of an output, both of 2^50 bytes.
+GlobalCounts move_virtually(std::uint64_t from, std::uint64_t to, std::uint64_t step = 16) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 50;
+  CountingMemory memory({});
+  memory.add_virtual_input(bytes);
+  memory.add_virtual_output(bytes);
+  memory.run({.blocks = 1, .threads = 2, .first_block = 7},
+             [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+               const Packet<16> zeros = m.load_global<16>(device::kInput, from + 16 * thread + block - 7);
+               for (const std::uint32_t unit : zeros.unit) EXPECT_EQ(unit, 0U);
+               m.store_global<16>(device::kOutput, to + step * thread, zeros);
+             });
+  EXPECT_TRUE(memory.output_complete());
+  return memory.counts().global_stores;
+}
+
+TEST(CountingMemory, VirtualBuffersAreCheckedAndCounted) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 50;
+  EXPECT_EQ(move_virtually(bytes - 32, bytes / 2).sectors, 1U);
+  EXPECT_EQ(move_virtually(0, bytes / 2 + 16).sectors, 2U);
+  EXPECT_THROW(move_virtually(bytes - 16, 0), Error);  // out of bounds
+  EXPECT_THROW(move_virtually(0, bytes - 16), Error);
+  EXPECT_THROW(move_virtually(8, 0), Error);             // misaligned
+  EXPECT_THROW(move_virtually(0, bytes / 2, 0), Error);  // a second store to a byte
+}
+
+TEST(AccessCounts, TimesIsRepeatedSum) {
+  AccessCounts once;
+  once.global_loads = {1, 2, 3, 4};
+  once.global_stores = {5, 6, 7, 8};
+  once.shared_loads.add_phase(3);
+  once.shared_stores.add_phase(1);
+  AccessCounts sum;
+  for (int i = 0; i < 3; ++i) sum += once;
+  AccessCounts times = once;
+  times *= 3;
+  EXPECT_EQ(times, sum);
+  times *= 0;
+  EXPECT_EQ(times, AccessCounts{});
+}
+
 }  // namespace
 }  // namespace faro::machine

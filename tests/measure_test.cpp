@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <string>
@@ -41,6 +42,20 @@ TEST(Measure, RepeatsWhatIsTooFastForTheClock) {
                                            {.budget_ms = 0, .min_samples = 5, .min_sample_ms = 0.01});
   EXPECT_GT(calls, 100);
   EXPECT_LT(timings.front().median_ms, 0.01);
+}
+
+// A clock that says a call takes 2 ms, or 0.001 ms, whatever it is asked to run.
+TEST(Measure, TakesAContestantsOwnClock) {
+  int longest = 0;
+  const std::array<TimedRun, 2> contestants{[](int calls) { return 2.0 * calls; },
+                                            [&](int calls) {
+                                              longest = std::max(longest, calls);
+                                              return 0.001 * calls;
+                                            }};
+  const auto timings = measure_alternating(contestants, {.min_samples = 3, .min_sample_ms = 0.05});
+  EXPECT_EQ(timings[0].median_ms, 2);
+  EXPECT_DOUBLE_EQ(timings[1].median_ms, 0.001);
+  EXPECT_EQ(longest, 64);  // the power of two that fills a sample
 }
 
 }  // namespace

@@ -30,6 +30,19 @@ inline std::vector<Affine> maps_of(int n, std::uint64_t seed) {
   return list;
 }
 
+/// Whether times mean anything: a Release build without sanitizers.
+#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kTimed = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+inline constexpr bool kTimed = false;
+#else
+inline constexpr bool kTimed = true;
+#endif
+#else
+inline constexpr bool kTimed = true;
+#endif
+
 /// What to paste into the command line to see the same plan.
 inline std::string describe(const Problem& problem) {
   return "faro explain '" + to_text(problem.permutation) + "' --element-bytes " +

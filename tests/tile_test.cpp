@@ -60,7 +60,8 @@ std::string describe(const Affine& map, const TileOptions& options) {
   for (const Word c : map.matrix().column_span()) text += " " + std::to_string(c);
   return text + ", complement " + std::to_string(map.complement()) + ", s " +
          std::to_string(options.segment_bits) + ", min_row_bits " + std::to_string(options.min_row_bits) +
-         ", near_bits " + std::to_string(options.near_bits) + ", seed " + std::to_string(kSeed);
+         ", near_bits " + std::to_string(options.near_bits) +
+         (options.order == BlockOrder::target ? ", by target" : "") + ", seed " + std::to_string(kSeed);
 }
 
 // source and target of every (block, row, column): each index once, whole segments, the local map between
@@ -137,6 +138,26 @@ TEST(Tile, BitReversalOfFourBits) {
   EXPECT_EQ(tile.local, f2::reversal(2));
 }
 
+// Modulo a tile's own rows, the k-th block is the k-th in memory on the side that orders them.
+TEST(Tile, BlocksAscendOnTheSideThatOrdersThem) {
+  std::mt19937_64 random(kSeed);
+  for (const BlockOrder order : {BlockOrder::source, BlockOrder::target}) {
+    for (int trial = 0; trial < 50; ++trial) {
+      const Affine map(random_affine(12, random).matrix(), 0);
+      const Tile tile = make_tile(map, {.segment_bits = 3, .order = order});
+      const bool by_target = order == BlockOrder::target;
+      Subspace own = Subspace::low(12, 3);
+      for (const Word row : by_target ? tile.target_rows : tile.source_rows) own.insert(row);
+      Word last = 0;
+      for (Word block = 1; block < Word{1} << tile.block_bits(); ++block) {
+        const Word lowest = own.reduce(by_target ? tile.block_target(block) : tile.block_source(block));
+        ASSERT_GT(lowest, last) << "trial " << trial << ", seed " << kSeed;
+        last = lowest;
+      }
+    }
+  }
+}
+
 TEST(Tile, AMapOfTheHighBitsNeedsNoRows) {
   const Tile tile = make_tile(direct_sum(Affine(3), Affine(f2::reversal(5), 0)), {.segment_bits = 3});
   EXPECT_EQ(tile.row_bits, 0);
@@ -154,8 +175,10 @@ TEST(Tile, AddressLawsForEveryOption) {
       for (int s = 0; s <= n; ++s) {
         for (const int rows : {0, 1, s, n}) {
           for (int near = 0; near <= n + 1; near += 2) {
-            expect_laws(map, {.segment_bits = s, .min_row_bits = rows, .near_bits = near});
-            if (HasFatalFailure()) return;
+            for (const BlockOrder order : {BlockOrder::source, BlockOrder::target}) {
+              expect_laws(map, {.segment_bits = s, .min_row_bits = rows, .near_bits = near, .order = order});
+              if (HasFatalFailure()) return;
+            }
           }
         }
       }
@@ -169,8 +192,10 @@ TEST(Tile, AddressLawsUpToTenBits) {
     for (int trial = 0; trial < 60; ++trial) {
       const Affine map = trial % 2 == 0 ? random_affine(n, random) : random_bpc(n, random);
       const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
-      expect_laws(map,
-                  {.segment_bits = below(n + 1), .min_row_bits = below(n + 1), .near_bits = below(n + 3)});
+      expect_laws(map, {.segment_bits = below(n + 1),
+                        .min_row_bits = below(n + 1),
+                        .near_bits = below(n + 3),
+                        .order = random() % 2 == 0 ? BlockOrder::source : BlockOrder::target});
       if (HasFatalFailure()) return;
     }
   }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/demo.sh [FARO]   writes a real array, permutes it, and checks every element; leaves nothing behind.
+# tools/demo.sh [FARO]   writes a real array, permutes it, and checks every element; leaves nothing behind. On a machine
+# with a GPU that faro can use, the array travels through it.
 # FARO is the command, by default build/faro of this tree.
 set -euo pipefail
 faro=${1:-$(dirname "$0")/../build/faro}
@@ -23,5 +24,9 @@ run() {
   "$faro" "$@" 2>&1
 }
 
+engine=()
+info=$("$faro" info --json | tr -d ' \n')
+if [[ $info == *'"name":"cuda","available":true'* ]]; then engine=(--engine cuda); fi
+
 run new 2^24 u4 in.npy
-run permute bit_reversal in.npy out.npy --verify
+run permute bit_reversal in.npy out.npy "${engine[@]}" --verify

@@ -4,7 +4,11 @@
 //
 //     std::vector<float> in(1 << 20), out(1 << 20);
 //     auto plan = faro::plan({.permutation = faro::maps::bit_reversal(20), .element_bytes = sizeof(float)});
-//     plan.run(std::span<const float>(in), std::span<float>(out));      // out[pi(x)] = in[x]
+//     plan.run(std::span<const float>(in), std::span<float>(out));              // out[pi(x)] = in[x]
+//
+//     auto on_gpu = faro::plan(problem, {.engine = faro::Engine::cuda});
+//     on_gpu.run(device_in, device_out, bytes, stream);                    // queued; returns at once
+//     on_gpu.run_staged(host_in, host_out, bytes);                         // arrays of the host, in pieces
 //
 // This header is the whole public interface, host-only C++20.
 #pragma once
@@ -12,15 +16,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
+#include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "faro/kernels/compiled_tiles.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/stream.hpp"
 
 namespace faro {
 
@@ -30,6 +39,11 @@ inline constexpr int kMaxThreads = 4096;
 struct PlanOptions {
   Engine engine = Engine::automatic;
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)
+
+  // Of engine cuda only.
+  int device = cuda::kCurrentDevice;  // ordinal
+  /// Instead of the device's own choice, for passes of kind tile: an entry of kernels::kCompiledTiles.
+  std::optional<kernels::CompiledTile> tile = std::nullopt;
 };
 
 /// A plan together with the engine that runs it. Cheap to move; every const member may be called from many
@@ -41,21 +55,36 @@ class ExecutablePlan {
   ~ExecutablePlan();
 
   /// out[b][pi(x)] = in[b][x]. `bytes` is the size of each of the two arrays and must equal
-  /// total_bytes(problem). Errors: ErrorCode::value for a null pointer, another size, or overlapping arrays;
-  /// nothing is written then. Any alignment is accepted. Cost:   one sweep over both arrays; allocates
-  /// nothing.
-  void run(const void* in, void* out, std::uint64_t bytes) const;
+  /// total_bytes(problem).
+  ///
+  /// Engine cpu: arrays of the host, of any alignment; returns when the result is there. Engine cuda: arrays
+  /// of the plan's device, aligned to min(element, 16) bytes; queued on `stream`, as cuda::Executor::run
+  /// says. Errors: ErrorCode::value for a null pointer, another size, overlapping arrays, memory that the
+  /// engine cannot access, or a stream for engine cpu; nothing is written then. ErrorCode::device for a
+  /// failed launch, saying what was queued.   Cost: one sweep over both arrays; allocates nothing.
+  void run(const void* in, void* out, std::uint64_t bytes, Stream stream = {}) const;
 
   /// The same for spans of trivially copyable values whose total size is total_bytes(problem).
   template <typename T>
-  void run(std::span<const T> in, std::span<T> out) const {
+  void run(std::span<const T> in, std::span<T> out, Stream stream = {}) const {
     static_assert(std::is_trivially_copyable_v<T>, "faro moves bytes");
     require_same_size(in.size_bytes(), out.size_bytes());
-    run(in.data(), out.data(), in.size_bytes());
+    run(in.data(), out.data(), in.size_bytes(), stream);
   }
 
+  /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
+  /// pieces, as cuda::run_staged says; with engine cpu this is run(). Returns when the result is there.
+  /// Errors: as run(), and as cuda::run_staged.
+  void run_staged(const void* in, void* out, std::uint64_t bytes,
+                  const cuda::StagingOptions& options = {}) const;
+
   const Plan& plan() const;
-  std::string explain() const { return plan().explain(); }
+
+  /// plan().explain(), and with engine cuda a line for each pass's kernel.
+  std::string explain() const;
+
+  /// With engine cuda one entry for each pass (cuda::Executor::resources); with engine cpu none.
+  std::vector<cuda::KernelResources> kernel_resources() const;
 
   /// Bytes the caller must lend while running. The CPU engine's is 0.
   std::uint64_t workspace_bytes() const { return plan().workspace_bytes(); }
@@ -74,8 +103,9 @@ class ExecutablePlan {
 };
 
 /// Plans `problem`. Errors: ErrorCode::value for an element width that is no power of two in 1..4096, n > 40
-/// or a total size past 2^62; ErrorCode::unsupported for in place; ErrorCode::device for an engine that this
-/// build or machine has not. Cost: under 1 ms at n = 34.
+/// or a total size past 2^62, and for options that the engine has no use for; ErrorCode::unsupported for in
+/// place, and for a tile that cannot carry out the map; ErrorCode::device for an engine that this build or
+/// machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time also the driver's start.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});
 
 }  // namespace faro

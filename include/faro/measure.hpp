@@ -36,4 +36,10 @@ struct MeasureOptions {
 std::vector<Timing> measure_alternating(std::span<const std::function<void()>> contestants,
                                         const MeasureOptions& options = {});
 
+/// A contestant with a clock of its own, such as a GPU's: runs `calls` times in a row and gives the
+/// milliseconds of all of them together.
+using TimedRun = std::function<double(int calls)>;
+std::vector<Timing> measure_alternating(std::span<const TimedRun> contestants,
+                                        const MeasureOptions& options = {});
+
 }  // namespace faro

@@ -1,47 +1,34 @@
-#include <cstdint>
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "engines/cuda/device_pointer.hpp"
 #include "faro/engines/cpu.hpp"
 #include "faro/faro.hpp"
 
 namespace faro {
 namespace {
 
-[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "") {
+[[noreturn]] void refuse(const char* operation, std::string got, std::string wanted,
+                         std::string remedy = "") {
   throw Error({.code = ErrorCode::value,
-               .operation = "run",
+               .operation = operation,
                .got = std::move(got),
                .wanted = std::move(wanted),
                .remedy = std::move(remedy)});
 }
 
-}  // namespace
-
-struct ExecutablePlan::State {
-  Plan plan;
-  cpu::Executor executor;
-  std::string reason;
-};
-
-ExecutablePlan::ExecutablePlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
-ExecutablePlan::ExecutablePlan(ExecutablePlan&&) noexcept = default;
-ExecutablePlan& ExecutablePlan::operator=(ExecutablePlan&&) noexcept = default;
-ExecutablePlan::~ExecutablePlan() = default;
-
-const Plan& ExecutablePlan::plan() const { return state_->plan; }
-Engine ExecutablePlan::engine() const { return state_->plan.target().engine; }
-const std::string& ExecutablePlan::engine_reason() const { return state_->reason; }
-
-void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
-  if (in_bytes != out_bytes) {
-    refuse_run(
-        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
-        "arrays of one size");
-  }
+[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "") {
+  refuse("run", std::move(got), std::move(wanted), std::move(remedy));
 }
 
-void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes) const {
-  const std::uint64_t wanted = plan().array_bytes();
+// Two disjoint arrays of the plan's size, wherever they are.
+void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
+  const std::uint64_t wanted = plan.array_bytes();
   if (bytes != wanted) {
     refuse_run(std::to_string(bytes) + " bytes",
                std::to_string(wanted) + " bytes, batch x 2^n x element width");
@@ -55,29 +42,146 @@ void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes) const {
     refuse_run(first == second ? "one array as input and output" : "overlapping arrays",
                "two disjoint arrays", "in place is not yet supported");
   }
-  state_->executor.run(in, out);
+}
+
+void check_on_host(const void* in, const void* out, const char* remedy) {
+  for (const void* const array : {in, out}) {
+    if (cuda::is_device_memory(array)) {
+      refuse_run(std::string("a device pointer as the ") + (array == in ? "input" : "output"),
+                 "memory of the host", remedy);
+    }
+  }
+}
+
+// --- planning
+
+void check_options(const PlanOptions& options) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    refuse("plan", std::to_string(options.threads) + " threads",
+           "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+  }
+  const bool on_gpu = options.engine == Engine::cuda;
+  if (!on_gpu && options.device != cuda::kCurrentDevice) {
+    refuse("plan", "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+           "a device with engine cuda only");
+  }
+  if (!options.tile) return;
+  if (!on_gpu) {
+    refuse("plan", std::string("a tile kernel for engine ") + name(options.engine),
+           "a tile kernel with engine cuda only");
+  }
+  if (std::find(std::begin(kernels::kCompiledTiles), std::end(kernels::kCompiledTiles), *options.tile) ==
+      std::end(kernels::kCompiledTiles)) {
+    refuse("plan", "a tile kernel that is not compiled", "an entry of faro::kernels::kCompiledTiles");
+  }
+}
+
+Target make_target(const PlanOptions& options) {
+  if (options.engine != Engine::cuda) return cpu::target(options.threads);
+  Target target = cuda::target(options.device);
+  // The planner takes the first that serves.
+  if (options.tile) target.tiles.insert(target.tiles.begin(), *options.tile);
+  return target;
+}
+
+// A tile that was asked for and passed over would be a surprise.
+void check_tile_was_taken(const Plan& plan, const PlanOptions& options) {
+  if (!options.tile || plan.passes().empty() || plan.passes().front().kind != PassKind::tile) return;
+  const auto& launch = plan.passes().front().launch;
+  if (launch && launch->tile == options.tile) return;
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "plan",
+               .got = "a tile kernel that cannot carry out this map",
+               .wanted = "one of this element width that holds the map's tile",
+               .remedy = "leave the choice to the planner"});
+}
+
+const char* reason_for(Engine asked) {
+  if (asked != Engine::automatic) return "asked for";
+  return "arrays of the host, which a GPU would have to fetch and return over its bus";
+}
+
+}  // namespace
+
+struct ExecutablePlan::State {
+  Plan plan;
+  std::variant<cpu::Executor, cuda::Executor> executor;
+  std::string reason;
+  int threads;
+
+  const cuda::Executor* on_gpu() const { return std::get_if<cuda::Executor>(&executor); }
+};
+
+ExecutablePlan::ExecutablePlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ExecutablePlan::ExecutablePlan(ExecutablePlan&&) noexcept = default;
+ExecutablePlan& ExecutablePlan::operator=(ExecutablePlan&&) noexcept = default;
+ExecutablePlan::~ExecutablePlan() = default;
+
+const Plan& ExecutablePlan::plan() const { return state_->plan; }
+Engine ExecutablePlan::engine() const { return state_->plan.target().engine; }
+const std::string& ExecutablePlan::engine_reason() const { return state_->reason; }
+
+std::vector<cuda::KernelResources> ExecutablePlan::kernel_resources() const {
+  const cuda::Executor* const executor = state_->on_gpu();
+  return executor == nullptr ? std::vector<cuda::KernelResources>() : executor->resources();
+}
+
+std::string ExecutablePlan::explain() const {
+  std::string text = plan().explain();
+  const std::vector<cuda::KernelResources> resources = kernel_resources();
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    if (!plan().passes()[i].launch) continue;
+    fmt::format_to(std::back_inserter(text),
+                   "{:<14}pass {}: {} registers a thread, {} blocks a multiprocessor", "kernel", i + 1,
+                   resources[i].registers, resources[i].blocks_per_multiprocessor);
+    if (resources[i].local_bytes > 0) {
+      fmt::format_to(std::back_inserter(text), ", {} bytes of stack a thread", resources[i].local_bytes);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
+  if (in_bytes != out_bytes) {
+    refuse_run(
+        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+        "arrays of one size");
+  }
+}
+
+void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
+  check_arrays(plan(), in, out, bytes);
+  const cuda::Executor* const executor = state_->on_gpu();
+  if (executor == nullptr && stream.handle() != nullptr) {
+    refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
+  }
+  if (bytes == 0) return;
+  if (executor != nullptr) return executor->run(in, out, stream);
+  check_on_host(in, out, "plan for engine cuda");
+  std::get<cpu::Executor>(state_->executor).run(in, out);
+}
+
+void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
+                                const cuda::StagingOptions& options) const {
+  if (state_->on_gpu() == nullptr) return run(in, out, bytes);
+  check_arrays(plan(), in, out, bytes);
+  if (bytes == 0) return;
+  check_on_host(in, out, "use run(), which takes arrays of the device");
+  cuda::StagingOptions completed = options;
+  if (completed.threads == 0) completed.threads = state_->threads;
+  cuda::run_staged(plan(), in, out, completed);
 }
 
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
-  if (options.engine == Engine::cuda) {
-    throw Error({.code = ErrorCode::device,
-                 .operation = "plan",
-                 .got = "engine cuda",
-                 .wanted = "an engine of this build: cpu",
-                 .remedy = "cuda: not built"});
-  }
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "plan",
-                 .got = std::to_string(options.threads) + " threads",
-                 .wanted = "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads),
-                 .remedy = ""});
-  }
-  Plan made(problem, cpu::target(options.threads));
-  cpu::Executor executor(made);
-  const char* const reason = options.engine == Engine::cpu ? "asked for" : "the only engine of this build";
-  return ExecutablePlan(std::make_unique<ExecutablePlan::State>(
-      ExecutablePlan::State{std::move(made), std::move(executor), reason}));
+  check_options(options);
+  Plan made(problem, make_target(options));
+  check_tile_was_taken(made, options);
+  const auto with = [&](auto executor) {
+    return ExecutablePlan(std::make_unique<ExecutablePlan::State>(ExecutablePlan::State{
+        std::move(made), std::move(executor), reason_for(options.engine), options.threads}));
+  };
+  return options.engine == Engine::cuda ? with(cuda::Executor(made)) : with(cpu::Executor(made));
 }
 
 }  // namespace faro

@@ -1,6 +1,7 @@
 #include "faro/kernels/affine_tile_params.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "faro/error.hpp"
@@ -28,13 +29,10 @@ std::string text(const layout::Tile& tile) {
 
 void require_batch(const char* operation, std::uint64_t batch, int index_bits) {
   if (batch == 0) throw Error({ErrorCode::value, operation, "a batch of 0", "at least one array", ""});
-  if (index_bits > kMaxBlockBits) {
-    throw Error({ErrorCode::unsupported, operation, std::to_string(index_bits) + " index bits",
-                 "at most " + std::to_string(kMaxBlockBits), ""});
-  }
   constexpr int max_total_bits = 63;
-  if (batch > std::uint64_t{1} << (max_total_bits - index_bits)) {
-    throw Error({ErrorCode::unsupported, operation, "a batch of " + std::to_string(batch),
+  if (index_bits > max_total_bits || batch > std::uint64_t{1} << (max_total_bits - index_bits)) {
+    throw Error({ErrorCode::unsupported, operation,
+                 std::to_string(batch) + " arrays of 2^" + std::to_string(index_bits) + " elements",
                  "at most 2^63 elements in all", "split the batch"});
   }
 }
@@ -55,7 +53,7 @@ Subspace unit_span(int dimension, int first, int end) {
 
 bool fits(const layout::Tile& tile, const AffineTileShape& shape) {
   return is_valid(shape) && tile.segment_bits == shape.segment_bits && tile.row_bits == shape.row_bits &&
-         tile.index_bits <= kMaxBlockBits;
+         tile.block_bits() <= kMaxBlockBits;
 }
 
 SharedPhases shared_phases(const layout::Tile& tile, const AffineTileShape& shape,
@@ -119,9 +117,14 @@ AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineT
 
 AffineNaiveParams make_affine_naive_params(const Affine& map, std::uint64_t batch, int thread_bits) {
   constexpr const char* operation = "fit the naive kernel";
+  AffineNaiveParams params{};
+  const auto most = static_cast<int>(std::size(params.column));
+  if (map.bits() > most) {
+    throw Error({ErrorCode::unsupported, operation, std::to_string(map.bits()) + " index bits",
+                 "at most " + std::to_string(most), "use the tile kernel"});
+  }
   require_batch(operation, batch, map.bits());
   FARO_CHECK(thread_bits >= 0 && thread_bits <= kMaxThreadBits);
-  AffineNaiveParams params{};
   for (int j = 0; j < map.bits(); ++j) params.column[j] = map.matrix().column(j);
   params.complement = map.complement();
   params.batch = batch;

@@ -26,14 +26,18 @@ std::vector<Word> block_directions(const Affine& map, const Subspace& tile, cons
   const int n = map.bits();
   Subspace grown = tile;
   std::vector<Word> directions;
+  // A direction may be moved within the tile. By source, it gets the lowest source; by target, it keeps its
+  // target, the unit vector, but for the segment.
+  const bool by_target = options.order == BlockOrder::target;
   const auto take = [&](Word v) {
-    const Word rest = tile.reduce(v);
+    const Word rest = by_target ? v & ~f2::low_mask(options.segment_bits) : tile.reduce(v);
     if (grown.insert(rest)) directions.push_back(rest);
   };
   const int near = std::min(options.near_bits, n);
   for (int i = options.segment_bits; i < near; ++i) take(f2::unit(i));
   for (int i = options.segment_bits; i < near; ++i) take(map.inverse_matrix().column(i));
-  for (int i = options.segment_bits; i < n; ++i) take(f2::unit(i));
+  for (int i = options.segment_bits; i < n; ++i)
+    take(by_target ? map.inverse_matrix().column(i) : f2::unit(i));
   return directions;
 }
 

@@ -10,14 +10,26 @@ CountingMemory::CountingMemory(const Options& options)
     : options_(options),
       shared_(options.shared_bytes),
       shared_bytes_(options.shared_bytes, SharedByte{0, 0}),
-      words_in_bank_(static_cast<std::size_t>(options.geometry.banks)) {}
+      words_in_bank_(static_cast<std::size_t>(options.geometry.banks)),
+      nowhere_{} {}
 
 void CountingMemory::add_input(std::span<const std::byte> bytes) {
-  buffers_.push_back({bytes.data(), nullptr, bytes.size(), {}});
+  buffers_.push_back({.role = Role::input, .size = bytes.size(), .input = bytes.data()});
 }
 
 void CountingMemory::add_output(std::span<std::byte> bytes) {
-  buffers_.push_back({nullptr, bytes.data(), bytes.size(), std::vector<std::uint8_t>(bytes.size())});
+  buffers_.push_back({.role = Role::output,
+                      .size = bytes.size(),
+                      .output = bytes.data(),
+                      .stored = std::vector<std::uint8_t>(bytes.size())});
+}
+
+void CountingMemory::add_virtual_input(std::uint64_t bytes) {
+  buffers_.push_back({.role = Role::input, .size = bytes});
+}
+
+void CountingMemory::add_virtual_output(std::uint64_t bytes) {
+  buffers_.push_back({.role = Role::output, .size = bytes});
 }
 
 bool CountingMemory::output_complete() const {
@@ -62,22 +74,36 @@ CountingMemory::Buffer& CountingMemory::buffer_for(int buffer, std::uint64_t off
 }
 
 const std::byte* CountingMemory::global_load(int buffer, std::uint64_t offset, int bytes) {
+  static constexpr std::byte zeros[16] = {};
   const Buffer& b = buffer_for(buffer, offset, bytes, "global load out of bounds");
-  if (b.input == nullptr) fail("load from an output", offset, bytes);
+  if (b.role == Role::output) fail("load from an output", offset, bytes);
   log(Kind::global_load, buffer, offset, bytes);
-  return b.input + offset;
+  return b.input == nullptr ? zeros : b.input + offset;
 }
 
 std::byte* CountingMemory::global_store(int buffer, std::uint64_t offset, int bytes) {
   Buffer& b = buffer_for(buffer, offset, bytes, "global store out of bounds");
-  if (b.output == nullptr) fail("store to an input", offset, bytes);
-  const auto first = b.stored.begin() + static_cast<std::ptrdiff_t>(offset);
-  if (std::any_of(first, first + bytes, [](std::uint8_t stored) { return stored != 0; })) {
-    fail("second store to a byte of output", offset, bytes);
-  }
-  std::fill(first, first + bytes, std::uint8_t{1});
+  if (b.role == Role::input) fail("store to an input", offset, bytes);
+  if (!mark_stored(b, offset, bytes)) fail("second store to a byte of output", offset, bytes);
   log(Kind::global_store, buffer, offset, bytes);
-  return b.output + offset;
+  return b.output == nullptr ? nowhere_ : b.output + offset;
+}
+
+// Whether all bytes were marked for the first time. Aligned accesses of up to 16 bytes lie within one word of
+// the virtual marks.
+bool CountingMemory::mark_stored(Buffer& buffer, std::uint64_t offset, int bytes) {
+  if (buffer.output == nullptr) {
+    constexpr unsigned word_bytes = 64;
+    const std::uint64_t mask = ((std::uint64_t{1} << bytes) - 1) << offset % word_bytes;
+    std::uint64_t& marks = buffer.stored_virtual[offset / word_bytes];
+    const bool fresh = (marks & mask) == 0;
+    marks |= mask;
+    return fresh;
+  }
+  const auto first = buffer.stored.begin() + static_cast<std::ptrdiff_t>(offset);
+  if (std::any_of(first, first + bytes, [](std::uint8_t stored) { return stored != 0; })) return false;
+  std::fill(first, first + bytes, std::uint8_t{1});
+  return true;
 }
 
 const std::byte* CountingMemory::shared_load(std::uint32_t address, int bytes) {

@@ -12,6 +12,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
+#include "plan/launch_facts.hpp"
 
 namespace faro {
 namespace {
@@ -106,17 +107,18 @@ void add_tile(Text& text, const Plan& plan, const Pass& pass) {
   const layout::Tile& tile = pass.tile;
   const std::string unit = plan.unit_bits_per_element() > 0 ? "units" : "elements";
   if (pass.kind == PassKind::tile) {
+    const int gamma = pass.map.rank_gamma(tile.segment_bits);
     text.line(
         "  tile",
-        fmt::format("2^(s + r) = 2^({} + {}) {} = {}: segments of 2^s {}, and 2^r of them, where r is the "
+        fmt::format("2^(s + r) = 2^({} + {}) {} = {}: segments of 2^s {}, and 2^r of them, where r is {}the "
                     "map's rank gamma, {}",
                     tile.segment_bits, tile.row_bits, unit, size_text(plan.unit_bytes() << tile.tile_bits()),
-                    unit, pass.map.rank_gamma(tile.segment_bits)));
+                    unit, tile.row_bits == gamma ? "" : "more than ", gamma));
   }
   text.line("  reads", rows(pass, tile.source_rows));
   text.line("  writes", rows(pass, tile.target_rows));
   if (pass.placement) {
-    text.line("  placement", "shared memory by an XOR of high bits onto banks: no conflicts on either side");
+    text.line("  placement", "shared memory by an XOR of high bits onto banks");
   }
   if (tile.block_bits() == 0) return text.line("  blocks", "1");
   text.line("  blocks",
@@ -127,14 +129,56 @@ void add_tile(Text& text, const Plan& plan, const Pass& pass) {
   text.line("", fmt::format("and the target by {}", steps(tile.block_targets)));
 }
 
+void add_launch(Text& text, const Launch& launch) {
+  text.line("  kernel", detail::kernel_text(launch));
+  if (launch.tile) {
+    text.line("", launch.tile->blocked ? "blocked in registers: shared memory is read a word at a time"
+                                       : "plain: shared memory is read an element at a time");
+  }
+  std::string blocks = fmt::format("{} of {} threads", count_text(launch.blocks, "block"), launch.threads);
+  if (launch.shared_bytes > 0) {
+    blocks += fmt::format(" and {} of shared memory", size_text(launch.shared_bytes));
+  }
+  if (launch.tile) {
+    blocks += fmt::format("; at most {} registers a thread, so that a multiprocessor has them for {}",
+                          detail::registers_max(launch),
+                          count_text(static_cast<std::uint64_t>(detail::min_blocks(launch)), "block"));
+  }
+  text.line("  launch", blocks);
+  if (launch.tile != launch.unaligned_tile && launch.unaligned_tile) {
+    text.line("  unaligned", fmt::format("arrays not aligned to {} bytes: {}", launch.vector_bytes,
+                                         detail::kernel_text(*launch.unaligned_tile)));
+  }
+}
+
+// The pass on the counting memory.
+void add_accesses(Text& text, const Plan& plan, std::size_t index) {
+  const detail::Predicted predicted = detail::predicted(plan, index);
+  const machine::AccessCounts& counts = predicted.counts;
+  text.line("",
+            fmt::format("{} of 32 bytes read, {}; {} written, {}",
+                        count_text(counts.global_loads.sectors, "sector"),
+                        detail::least_text(predicted.sectors_read), count_text(counts.global_stores.sectors),
+                        detail::least_text(predicted.sectors_written)));
+  if (counts.shared_loads.requests == 0) return;
+  text.line(
+      "",
+      fmt::format("{} to fill the tiles, {}; {} to empty them, {}; {}",
+                  count_text(counts.shared_stores.wavefronts, "wavefront"),
+                  detail::least_text(predicted.wavefronts_stored), count_text(counts.shared_loads.wavefronts),
+                  detail::least_text(predicted.wavefronts_loaded), detail::congestion_text(counts)));
+}
+
 void add_pass(Text& text, const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes()[index];
   text.line(fmt::format("pass {}", index + 1),
             fmt::format("{}: {}", name(pass.kind), detail::reason(plan, index)));
   if (pass.kind == PassKind::segments || pass.kind == PassKind::tile) add_tile(text, plan, pass);
+  if (pass.launch) add_launch(text, *pass.launch);
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
+  if (pass.launch) add_accesses(text, plan, index);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
+#include "plan/launch_facts.hpp"
 
 namespace faro {
 namespace {
@@ -21,19 +22,24 @@ Json vectors(std::span<const f2::Word> words) {
 }
 
 Json target_json(const Target& target) {
-  return {{"engine", name(target.engine)},
-          {"name", target.name},
-          {"threads", target.threads},
-          {"unit_bytes_max", target.unit_bytes_max},
-          {"vector_bytes", target.vector_bytes},
-          {"segment_bytes_max", target.segment_bytes_max},
-          {"tile_bytes_max", target.tile_bytes_max},
-          {"page_bytes", target.page_bytes},
-          {"page_entries", target.page_entries},
-          {"streaming_bytes", target.streaming_bytes},
-          {"direct_bytes_max", target.direct_bytes_max},
-          {"banks", target.banks},
-          {"bank_bytes", target.bank_bytes}};
+  Json json = {{"engine", name(target.engine)},
+               {"name", target.name},
+               {"threads", target.threads},
+               {"unit_bytes_max", target.unit_bytes_max},
+               {"vector_bytes", target.vector_bytes},
+               {"segment_bytes_max", target.segment_bytes_max},
+               {"tile_bytes_max", target.tile_bytes_max},
+               {"page_bytes", target.page_bytes},
+               {"page_entries", target.page_entries},
+               {"streaming_bytes", target.streaming_bytes},
+               {"direct_bytes_max", target.direct_bytes_max},
+               {"banks", target.banks},
+               {"bank_bytes", target.bank_bytes}};
+  if (target.engine == Engine::cuda) {
+    json["device"] = target.device;
+    json["multiprocessors"] = target.multiprocessors;
+  }
+  return json;
 }
 
 Json placement_json(const Pass& pass) {
@@ -62,20 +68,60 @@ Json tile_json(const Plan& plan, const Pass& pass) {
           {"xor", placement_json(pass)}};
 }
 
+Json launch_json(const Launch& launch) {
+  return {{"kernel", detail::kernel_text(launch)},
+          {"blocked", launch.tile && launch.tile->blocked},
+          {"vector_bytes", launch.vector_bytes},
+          {"blocks", launch.blocks},
+          {"threads", launch.threads},
+          {"shared_bytes", launch.shared_bytes},
+          {"min_blocks", detail::min_blocks(launch)},
+          {"registers_max", detail::registers_max(launch)},
+          {"unaligned_kernel",
+           launch.unaligned_tile ? Json(detail::kernel_text(*launch.unaligned_tile)) : Json()}};
+}
+
+Json global_json(const machine::GlobalCounts& counts, double over_least) {
+  return {{"requests", counts.requests},
+          {"sectors", counts.sectors},
+          {"lines", counts.lines},
+          {"over_least", over_least}};
+}
+
+Json shared_json(const machine::SharedCounts& counts, double over_least) {
+  return {{"requests", counts.requests},
+          {"wavefronts", counts.wavefronts},
+          {"congestion", counts.max_congestion()},
+          {"over_least", over_least}};
+}
+
+Json predicted_json(const detail::Predicted& predicted) {
+  const machine::AccessCounts& counts = predicted.counts;
+  return {{"global_loads", global_json(counts.global_loads, predicted.sectors_read)},
+          {"global_stores", global_json(counts.global_stores, predicted.sectors_written)},
+          {"shared_stores", shared_json(counts.shared_stores, predicted.wavefronts_stored)},
+          {"shared_loads", shared_json(counts.shared_loads, predicted.wavefronts_loaded)}};
+}
+
 Json pass_json(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes()[index];
   const bool tiled = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
-  return {{"kind", name(pass.kind)},
-          {"reason", detail::reason(plan, index)},
-          {"map", to_text(pass.map)},
-          {"index_bits", pass.map.bits()},
-          {"arrays", pass.arrays},
-          {"segment_bytes", pass.segment_bytes},
-          {"bytes_read", pass.bytes_read},
-          {"bytes_written", pass.bytes_written},
-          {"segments_read", pass.segments_read},
-          {"segments_written", pass.segments_written},
-          {"tile", tiled ? tile_json(plan, pass) : Json()}};
+  Json json = {{"kind", name(pass.kind)},
+               {"reason", detail::reason(plan, index)},
+               {"map", to_text(pass.map)},
+               {"index_bits", pass.map.bits()},
+               {"arrays", pass.arrays},
+               {"segment_bytes", pass.segment_bytes},
+               {"bytes_read", pass.bytes_read},
+               {"bytes_written", pass.bytes_written},
+               {"segments_read", pass.segments_read},
+               {"segments_written", pass.segments_written},
+               {"tile", tiled ? tile_json(plan, pass) : Json()}};
+  if (plan.target().engine == Engine::cuda) {
+    json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
+    json["predicted"] = pass.launch ? predicted_json(detail::predicted(plan, index)) : Json();
+  }
+  return json;
 }
 
 }  // namespace

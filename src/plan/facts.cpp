@@ -22,9 +22,13 @@ std::string tile_reason(const Plan& plan, const Pass& pass) {
   const layout::Tile& tile = pass.tile;
   const Target& target = plan.target();
   const std::string moved =
-      tile.row_bits == 0
+      pass.map.rank_gamma(tile.segment_bits) == 0
           ? "elements change places within a segment only"
           : "the map mixes low index bits with high ones, so a tile collects whole segments of both sides";
+  if (pass.launch) {
+    return fmt::format("{}; of the device's kernels for {}-byte {} this is the first that holds it", moved,
+                       plan.unit_bytes(), plan.unit_bits_per_element() > 0 ? "units" : "elements");
+  }
   const std::string longest =
       pass.segment_bytes >= target.segment_bytes_max ? "longer segments would gain nothing"
       : tile.segment_bits == tile.index_bits
@@ -34,10 +38,15 @@ std::string tile_reason(const Plan& plan, const Pass& pass) {
 }
 
 std::string direct_reason(const Plan& plan, const Pass& pass, std::size_t index) {
-  const int folded = plan.folded_batch_bits();
+  const bool gpu = pass.launch.has_value();
   if (index > 0) {
-    return fmt::format("{} left over from groups of {}, moved one element after another",
-                       count_text(pass.arrays, "array"), count_text(std::uint64_t{1} << folded));
+    return fmt::format("{} left over from groups of {}, {}", count_text(pass.arrays, "array"),
+                       count_text(std::uint64_t{1} << plan.folded_batch_bits()),
+                       gpu ? "a thread for each element" : "moved one element after another");
+  }
+  if (gpu) {
+    return fmt::format("{} in all are too few for tiles, so there is a thread for each element",
+                       size_text(pass.bytes_read));
   }
   return fmt::format("{} in one piece are too few for tiles, so elements move one after another",
                      size_text(plan.unit_bytes() << pass.map.bits()));

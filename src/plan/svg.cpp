@@ -5,6 +5,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
+#include "plan/launch_facts.hpp"
 #include "plan/svg_canvas.hpp"
 #include "plan/svg_sections.hpp"
 
@@ -46,6 +47,24 @@ std::string summary(const Plan& plan) {
   return text;
 }
 
+std::string launch_summary(const Launch& launch) {
+  std::string text =
+      fmt::format("{}: {}", detail::kernel_text(launch), detail::count_text(launch.blocks, "block"));
+  if (launch.shared_bytes > 0) {
+    text += fmt::format(", {} of shared memory each", detail::size_text(launch.shared_bytes));
+  }
+  return text;
+}
+
+// What was counted of the first pass.
+std::string access_summary(const Plan& plan) {
+  const detail::Predicted predicted = detail::predicted(plan, 0);
+  std::string text = fmt::format("Sectors read: {}, written: {}", detail::least_text(predicted.sectors_read),
+                                 detail::least_text(predicted.sectors_written));
+  if (plan.passes().front().launch->tile) text += "; " + detail::congestion_text(predicted.counts);
+  return text;
+}
+
 }  // namespace
 
 std::string Plan::svg() const {
@@ -56,6 +75,10 @@ std::string Plan::svg() const {
   double y = svg::kMargin + 8;
   canvas.text({svg::kMargin, y}, "title", svg::shortened(permutation, title_length));
   canvas.text({svg::kMargin, y += 24}, "note", words);
+  if (!passes_.empty() && passes_.front().launch) {
+    canvas.text({svg::kMargin, y += 19}, "note", launch_summary(*passes_.front().launch));
+    canvas.text({svg::kMargin, y += 19}, "note", access_summary(*this));
+  }
   y += 18;
   if (!passes_.empty()) {
     const Pass& pass = passes_.front();

@@ -9,14 +9,13 @@
 namespace faro::kernels {
 
 /// Whether the blocked kernel of `shape` can move `tile`: it fits the tile kernel, its elements are of 1 or 2
-/// bytes, the elements of a word are bound for different vectors, and lanes still run along the output's
-/// sectors.
+/// bytes, and enough of a vector's components leave their sector or stay within their word.
 bool fits_blocked(const layout::Tile& tile, const AffineTileShape& shape,
                   const machine::MemoryGeometry& geometry = {});
 
-/// Source places that one hardware phase touches: writing input vectors, and reading words.
-SharedPhases blocked_phases(const layout::Tile& tile, const AffineTileShape& shape,
-                            const machine::MemoryGeometry& geometry = {});
+/// The layout of the tile in shared memory: congestion 1 in both phases, for every map that fits.
+layout::Xor make_blocked_layout(const layout::Tile& tile, const AffineTileShape& shape,
+                                const machine::MemoryGeometry& geometry = {});
 
 /// Errors: ErrorCode::unsupported where it does not fit, and as make_affine_tile_params.   Cost: a few
 /// microseconds.

@@ -35,12 +35,20 @@
 
 namespace faro::kernels {
 
-/// Phase 1: the tile's segments, from buffer kInput to shared memory.
+/// Leaves a loaded vector as it is.
+struct Unchanged {
+  template <typename Vector>
+  constexpr const Vector& operator()(const Vector& vector) const {
+    return vector;
+  }
+};
+
+/// Phase 1: the tile's segments, from buffer kInput to shared memory. What goes there is arrange(vector).
 /// Requires: block < params.blocks(), thread < shape.threads(), shape.tile_bytes() of shared memory
 /// (unchecked).
-template <AffineTileShape shape, device::Memory Memory>
+template <AffineTileShape shape, device::Memory Memory, typename Arrange = Unchanged>
 constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::uint64_t block,
-                         std::uint32_t thread) {
+                         std::uint32_t thread, const Arrange& arrange = {}) {
   using Vector = device::Packet<shape.vector_bytes()>;
   const std::uint64_t source = block_source(params, block) ^ source_offset<shape>(params, thread);
   Vector vectors[shape.iterations()];
@@ -61,8 +69,9 @@ constexpr void load_tile(Memory& memory, const AffineTileParams& params, std::ui
     // A layout moves whole words and whole elements, whichever is larger.
     constexpr int unit_width_bits = 2;
     constexpr int lowest_bit = shape.width_bits > unit_width_bits ? shape.width_bits - unit_width_bits : 0;
-    device::exchange_units<lowest_bit>(vectors[i], exchange << shape.width_bits >> unit_width_bits);
-    memory.template store_shared<shape.vector_bytes()>((first ^ exchange) << shape.width_bits, vectors[i]);
+    Vector vector = arrange(vectors[i]);
+    device::exchange_units<lowest_bit>(vector, exchange << shape.width_bits >> unit_width_bits);
+    memory.template store_shared<shape.vector_bytes()>((first ^ exchange) << shape.width_bits, vector);
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace faro::kernels {
 
-/// Whether a kernel of `shape` can move `tile`: equal s and r, n <= 40. A tile is given more rows by
-/// layout::TileOptions::min_row_bits.
+/// Whether a kernel of `shape` can move `tile`: equal s and r, at most 2^40 blocks. A tile is given more rows
+/// by layout::TileOptions::min_row_bits.
 bool fits(const layout::Tile& tile, const AffineTileShape& shape);
 
 /// Source places that one hardware phase touches, up to a shift: writing the input's vectors to shared

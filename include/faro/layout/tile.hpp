@@ -49,6 +49,9 @@ struct Tile {
   f2::Word target_row(f2::Word row) const { return f2::combine(target_rows.data(), row); }
 };
 
+/// Which addresses ascend with the block's number.
+enum class BlockOrder { source, target };
+
 struct TileOptions {
   int segment_bits = 0;  // s, at most n
   /// Rows are added (along the lowest index bits outside T) until there are 2^min_row_bits or the array is
@@ -57,6 +60,8 @@ struct TileOptions {
   /// Blocks that share pages of 2^near_bits elements, read or written, are numbered next to each other: the
   /// low block bits run through (P + A^-1 P) / T with P = span(e_0 .. e_{near_bits-1}). 0: no preference.
   int near_bits = 0;
+  /// The order of the blocks that near_bits leaves open.
+  BlockOrder order = BlockOrder::source;
 };
 
 /// Law: for every block, row, column the two address equations above hold (tests walk all of them).

@@ -22,6 +22,7 @@ struct GlobalCounts {
   std::uint64_t lines = 0;
 
   GlobalCounts& operator+=(const GlobalCounts& other);
+  GlobalCounts& operator*=(std::uint64_t times);
   friend bool operator==(const GlobalCounts&, const GlobalCounts&) = default;
 };
 
@@ -38,6 +39,7 @@ struct SharedCounts {
   void add_phase(int congestion);
 
   SharedCounts& operator+=(const SharedCounts& other);
+  SharedCounts& operator*=(std::uint64_t times);
   friend bool operator==(const SharedCounts&, const SharedCounts&) = default;
 };
 
@@ -48,6 +50,8 @@ struct AccessCounts {
   SharedCounts shared_stores;
 
   AccessCounts& operator+=(const AccessCounts& other);
+  /// As if everything had been done so many times.
+  AccessCounts& operator*=(std::uint64_t times);
   friend bool operator==(const AccessCounts&, const AccessCounts&) = default;
 };
 

@@ -20,6 +20,9 @@
 //   - lanes of a warp whose k-th accesses differ in kind.
 // Not found: a shared store that overtakes another thread's load in the same phase.
 //
+// A *virtual* buffer has a size and no bytes: loads give zeros, stores vanish, and everything above is
+// checked all the same. With it one block of a kernel over an array of terabytes is run and counted.
+//
 // Use:
 //     CountingMemory memory({.shared_bytes = 1024});
 //     memory.add_input(in);  memory.add_output(out);                  // buffers 0 and 1, byte offsets start
@@ -36,6 +39,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "faro/device/packet.hpp"
@@ -52,7 +56,8 @@ class CountingMemory {
   };
   struct Launch {
     std::uint64_t blocks = 0;
-    std::uint32_t threads = 0;  // a block; the last warp may be partly filled
+    std::uint32_t threads = 0;      // a block; the last warp may be partly filled
+    std::uint64_t first_block = 0;  // blocks are numbered from here
   };
 
   explicit CountingMemory(const Options& options);
@@ -61,20 +66,24 @@ class CountingMemory {
   void add_input(std::span<const std::byte> bytes);
   /// Every byte may be stored once.
   void add_output(std::span<std::byte> bytes);
+  /// The same without bytes, for runs of a few blocks.
+  void add_virtual_input(std::uint64_t bytes);
+  void add_virtual_output(std::uint64_t bytes);
 
   /// Runs `phases` for every block, with a barrier between two, and adds to counts().
   /// Errors: ErrorCode::internal as listed above; the output then holds what was stored so far.
   template <typename... Phases>
   void run(const Launch& launch, Phases&&... phases) {
-    for (std::uint64_t block = 0; block < launch.blocks; ++block) {
+    for (std::uint64_t block = launch.first_block; block - launch.first_block < launch.blocks; ++block) {
       begin_block(block);
       (run_phase(launch, block, phases), ...);
     }
   }
 
   const AccessCounts& counts() const { return counts_; }
+  const MemoryGeometry& geometry() const { return options_.geometry; }
 
-  /// Whether every byte of every output has been stored.
+  /// Whether every byte of every output that is not virtual has been stored.
   bool output_complete() const;
 
   // The interface of device::Memory, for kernels.
@@ -104,11 +113,15 @@ class CountingMemory {
     std::int16_t buffer;  // -1: shared memory
     std::int32_t lane;
   };
+  enum class Role : std::uint8_t { input, output };
   struct Buffer {
-    const std::byte* input;  // null for an output
-    std::byte* output;       // null for an input
+    Role role;
     std::uint64_t size;
-    std::vector<std::uint8_t> stored;  // of an output: which bytes
+    const std::byte* input = nullptr;       // of an input that is not virtual
+    std::byte* output = nullptr;            // of an output that is not virtual
+    std::vector<std::uint8_t> stored = {};  // which bytes of that
+    // Of a virtual output: byte 64 i + k has been stored iff bit k of [i] is set.
+    std::unordered_map<std::uint64_t, std::uint64_t> stored_virtual = {};
   };
   // The state of a byte of shared memory: the phase in which it was stored, counted over the whole run, and
   // by whom.
@@ -144,6 +157,7 @@ class CountingMemory {
   const std::byte* shared_load(std::uint32_t address, int bytes);
   std::byte* shared_store(std::uint32_t address, int bytes);
 
+  static bool mark_stored(Buffer& buffer, std::uint64_t offset, int bytes);
   Buffer& buffer_for(int buffer, std::uint64_t offset, int bytes, const char* what);
   void log(Kind kind, int buffer, std::uint64_t address, int bytes);
   [[noreturn]] void fail(const char* what, std::uint64_t address, int bytes) const;
@@ -170,6 +184,7 @@ class CountingMemory {
   std::vector<Access> request_;          // scratch
   std::vector<std::uint64_t> units_;     // scratch: distinct words, sectors or lines
   std::vector<int> words_in_bank_;       // scratch
+  std::byte nowhere_[16];                // what a virtual buffer's stores fall into
 };
 
 }  // namespace faro::machine

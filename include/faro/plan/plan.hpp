@@ -8,6 +8,9 @@
 //     tile       whole segments in, a permutation inside the tile, whole segments out
 //     direct     an array too small for tiles: element by element
 //
+// On a CPU the tile is as large as pays; on a GPU it is one of the compiled kernels' (Target::tiles), and
+// each pass says how it is launched.
+//
 // A plan is immutable, holds no pointer into anybody's data, and may be used from many threads.
 #pragma once
 
@@ -32,18 +35,30 @@ inline constexpr std::uint64_t kWholeSegmentBytesMax = std::uint64_t{64} << 10;
 /// "copy", "segments", "tile" or "direct".
 const char* name(PassKind kind) noexcept;
 
+/// How a pass is put on a GPU: by a compiled tile kernel (kind tile), or one thread a vector
+/// (kernels/affine_segments.hpp; kinds segments and direct).
+struct Launch {
+  std::optional<kernels::CompiledTile> tile = {};  // kind tile
+  /// Kind tile, for arrays that are aligned to the unit only: the first of the target's tiles with
+  /// vector_bits 0 that holds the map's tile; none: one thread a unit.
+  std::optional<kernels::CompiledTile> unaligned_tile = {};
+  int vector_bytes = 0;  // that a thread moves at a time, in arrays that are aligned to it
+  std::uint64_t blocks = 0;
+  int threads = 0;                 // a block
+  std::uint64_t shared_bytes = 0;  // a block
+};
+
 /// One reading and one writing of the whole array.
 ///
 /// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that
 /// the map leaves alone; 2^folded_batch_bits arrays of a batch are high index bits that it leaves alone.
 struct Pass {
   PassKind kind = PassKind::direct;
-  Affine map;  // on units: element bits low, the problem's map, folded batch bits high
-  std::uint64_t arrays =
-      1;              // how many times the pass runs over 2^map.bits() units, one after another in memory
-  layout::Tile tile;  // kinds segments and tile; its blocks cover one array
-  std::optional<layout::Xor>
-      placement;  // kind tile, where the target has banks: free of conflicts (theorem 2)
+  Affine map;                // on units: element bits low, the problem's map, folded batch bits high
+  std::uint64_t arrays = 1;  // of 2^map.bits() units, one after another in memory
+  layout::Tile tile;         // kinds segments and tile; its blocks cover one array
+  std::optional<layout::Xor> placement;  // kind tile on a GPU: free of conflicts (theorem 2)
+  std::optional<Launch> launch;          // on a GPU, every kind but copy, which is the driver's
 
   std::uint64_t segment_bytes = 0;  // contiguous bytes read, and written, at a time
   std::uint64_t bytes_read = 0;     // of all arrays

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "faro/kernels/compiled_tiles.hpp"
 
 namespace faro {
 
@@ -29,6 +32,12 @@ struct Target {
 
   int banks = 0;  // shared memory; 0 where there is none
   int bank_bytes = 4;
+
+  // The GPU's. A tile pass takes the first of `tiles` whose width is the unit's and which can hold the map's
+  // tile; arrays that are not aligned to 16 bytes take the first such entry with vector_bits 0.
+  int device = 0;  // ordinal
+  int multiprocessors = 0;
+  std::vector<kernels::CompiledTile> tiles = {};
 };
 
 }  // namespace faro

@@ -1,7 +1,6 @@
 // A tile is read, permuted and written without leaving the registers: 2^q cache lines in, 2^q lines out.
 //
-//     memory --lines, prefetched some tiles ahead--> registers (permute, exchange, permute) --past the
-//     caches--> memory
+//     memory --lines, prefetched--> registers: permute, exchange, permute --past the caches--> memory
 //
 // Consecutive tiles read consecutive lines of the same few pages (the order of a plan's blocks), so that the
 // memory sees long reads although a tile takes only one line of each row; writes past the caches are happy

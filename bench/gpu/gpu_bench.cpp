@@ -1,0 +1,111 @@
+// gpu_bench: how near faro comes to cudaMemcpy on a GPU.
+//
+// Five contestants take turns on every map, timed by the device's clock: faro, cudaMemcpy from device to
+// device, a copy kernel of 16 bytes a thread, one of an element a thread, and the naive kernel. Every result
+// is verified element by element, on the device, before it is timed. `gpu_bench --help` lists the options;
+// bench/results/ keeps tables with their device, driver, commit and command.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "bench/arguments.hpp"
+#include "bench/gpu/arena.hpp"
+#include "bench/gpu/large_arrays.hpp"
+#include "bench/gpu/options.hpp"
+#include "bench/gpu/report.hpp"
+#include "bench/gpu/small_arrays.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/error.hpp"
+
+namespace faro::bench::gpu {
+namespace {
+
+// Prints each part when it is there, and keeps all for a file.
+class Page {
+ public:
+  void add(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    text_ += text;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::uint64_t arena_bytes(const Options& options) {
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t large : options.bytes) bytes = std::max(bytes, large);
+  for (const std::uint64_t small : options.small_bytes) bytes = std::max(bytes, small * kGraphCalls);
+  return bytes;
+}
+
+void require_gpu() {
+  const cuda::Status status = cuda::status();
+  if (status.available) return;
+  throw Error({.code = ErrorCode::device,
+               .operation = "gpu_bench",
+               .got = status.reason,
+               .wanted = "an NVIDIA GPU and its driver",
+               .remedy = "carry this folder to a machine that has them"});
+}
+
+void run(const Options& options) {
+  require_gpu();
+  const Setting setting = make_setting(options.command);
+  const Arena arena(arena_bytes(options));
+  Page page;
+  page.add(
+      "# faro on a GPU\n\n" + setting_table(setting) +
+      "\nEvery result was verified element by element before it was timed. Medians of alternating rounds; "
+      "shares are of the\ncudaMemcpy from device to device that took turns on the same map.\n");
+  Rows large;
+  for (const std::uint64_t bytes : options.bytes) {
+    const Rows rows = measure_large_arrays(options, bytes, arena);
+    page.add(fmt::format("\n## Arrays of {}\n\n{}\nFurthest behind:\n\n{}\nWithout a tile:\n\n{}",
+                         size_text(bytes), share_table(rows), worst_table(rows), beside_table(rows)));
+    large.insert(large.end(), rows.begin(), rows.end());
+  }
+  Rows small;
+  for (const std::uint64_t bytes : options.small_bytes) {
+    const Rows rows = measure_small_arrays(options, bytes, arena);
+    small.insert(small.end(), rows.begin(), rows.end());
+  }
+  if (!small.empty()) {
+    page.add(fmt::format(
+        "\n## Small arrays\n\nMicroseconds a call, of {} calls in one graph that go round as many "
+        "arrays.\n\n{}",
+        kGraphCalls, small_table(small)));
+  }
+  for (const std::string& file : options.out_files) {
+    if (file.ends_with(".json")) {
+      write_json(file, setting, large, small);
+    } else {
+      write_text(file, page.text());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace faro::bench::gpu
+
+int main(int argc, char** argv) {
+  try {
+    const faro::bench::gpu::Options options = faro::bench::gpu::parse_options(argc, argv);
+    if (options.help) {
+      std::fputs(faro::bench::gpu::kUsage, stdout);
+    } else {
+      faro::bench::gpu::run(options);
+    }
+    return 0;
+  } catch (const faro::Error& error) {
+    std::fprintf(stderr, "gpu_bench: %s\n", error.what());
+    return faro::exit_status(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_bench: %s\n", error.what());
+    return 1;
+  }
+}

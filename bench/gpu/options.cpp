@@ -1,0 +1,95 @@
+#include "bench/gpu/options.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "bench/arguments.hpp"
+
+namespace faro::bench::gpu {
+
+const char* const kUsage =
+    R"(gpu_bench: faro on a GPU beside cudaMemcpy, copy kernels and the naive kernel
+
+  --bytes LIST     bytes of each array, powers of two                          (default 4GiB,1GiB,64MiB)
+  --widths LIST    element widths in bytes                                     (default 1,2,4,8,16)
+  --maps LIST      maps of each family; absent families are left out
+                                       (default bit_reversal,transpose,random_bpc=8,random_bmmc=16)
+  --rounds COUNT   turns of every contestant on every map                      (default 15)
+  --small LIST     sizes whose calls are timed in graphs, or none              (default 4KiB,16KiB,64KiB,256KiB,1MiB)
+  --quick          --bytes 1GiB,64MiB --widths 1,4 --maps bit_reversal,transpose,random_bpc=2,random_bmmc=2
+                   --rounds 5 --small 4KiB,1MiB
+  --out FILE       the tables to FILE.md, or every row to FILE.json; may be given twice
+  --help
+
+The default takes two to four minutes on an H200 and twice the largest array of device memory; --quick takes seconds.
+Progress is on standard error, the tables on standard output.
+)";
+
+namespace {
+
+// Below, a launch is all that is measured: that is what --small is for.
+constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kLeastSmallBytes = std::uint64_t{1} << 10;
+constexpr std::uint64_t kMostSmallBytes = std::uint64_t{16} << 20;
+
+std::vector<std::uint64_t> parse_sizes(const std::string& option, std::string_view text,
+                                       std::uint64_t least) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string_view part : split(text)) sizes.push_back(parse_bytes(option, part, least));
+  return sizes;
+}
+
+void make_quick(Options& options) {
+  options.bytes = {std::uint64_t{1} << 30, std::uint64_t{64} << 20};
+  options.widths = {1, 4};
+  options.small_bytes = {4 << 10, 1 << 20};
+  options.maps = {.random_bpc = 2, .random_bmmc = 2};
+  options.rounds = 5;
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  Options options;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  options.command = "gpu_bench";
+  for (const std::string& argument : arguments) options.command += " " + argument;
+  // --quick first: what is said beside it holds, wherever it stands.
+  if (std::find(arguments.begin(), arguments.end(), "--quick") != arguments.end()) make_quick(options);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& option = arguments[i];
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 == arguments.size()) refuse_option(option, "nothing", "a value");
+      return arguments[++i];
+    };
+    if (option == "--bytes") {
+      options.bytes = parse_sizes(option, value(), kLeastBytes);
+    } else if (option == "--widths") {
+      options.widths = parse_widths(option, value());
+    } else if (option == "--maps") {
+      options.maps = parse_maps(option, value());
+    } else if (option == "--rounds") {
+      options.rounds = static_cast<int>(std::clamp<std::uint64_t>(parse_count(option, value()), 1, 1000));
+    } else if (option == "--small") {
+      const std::string& sizes = value();
+      options.small_bytes.clear();
+      if (sizes != "none") options.small_bytes = parse_sizes(option, sizes, kLeastSmallBytes);
+      for (const std::uint64_t bytes : options.small_bytes) {
+        if (bytes > kMostSmallBytes)
+          refuse_option(option, sizes, "sizes up to " + size_text(kMostSmallBytes));
+      }
+    } else if (option == "--out") {
+      const std::string& file = value();
+      if (!file.ends_with(".md") && !file.ends_with(".json"))
+        refuse_option(option, file, "FILE.md or FILE.json");
+      options.out_files.push_back(file);
+    } else if (option == "--help") {
+      options.help = true;
+    } else if (option != "--quick") {
+      refuse_option("gpu_bench", option, "an option");
+    }
+  }
+  return options;
+}
+
+}  // namespace faro::bench::gpu

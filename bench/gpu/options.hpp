@@ -1,0 +1,28 @@
+// The command line of gpu_bench.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/maps.hpp"
+
+namespace faro::bench::gpu {
+
+struct Options {
+  std::vector<std::uint64_t> bytes{std::uint64_t{4} << 30, std::uint64_t{1} << 30, std::uint64_t{64} << 20};
+  std::vector<std::uint64_t> widths{1, 2, 4, 8, 16};
+  std::vector<std::uint64_t> small_bytes{4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
+  MapCounts maps;
+  int rounds = 15;
+  std::vector<std::string> out_files;  // .md or .json
+  bool help = false;
+  std::string command;  // as it was given
+};
+
+extern const char* const kUsage;
+
+/// Errors: ErrorCode::usage for an option or a value that is not understood.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace faro::bench::gpu

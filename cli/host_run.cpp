@@ -1,0 +1,65 @@
+#include "cli/host_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+
+#include "cli/report.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/measure.hpp"
+
+namespace faro::cli {
+namespace {
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options) : plan_(plan) {
+  if (plan.engine() != Engine::cuda) return;
+  const auto start = std::chrono::steady_clock::now();
+  staged_.emplace(plan.plan(), options);
+  setup_ms_ = milliseconds_since(start);
+}
+
+void HostRun::operator()(std::span<const std::byte> in, std::span<std::byte> out) const {
+  if (staged_) {
+    staged_->run(in.data(), out.data());
+  } else {
+    plan_.run(in.data(), out.data(), in.size());
+  }
+}
+
+Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
+                  int threads) {
+  constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
+  constexpr std::uint64_t kMostCopied = std::uint64_t{256} << 20;
+  constexpr double kBudgetMs = 30;
+  const std::uint64_t copied = std::min<std::uint64_t>(in.size(), kMostCopied);
+  const std::function<void()> run = [&] { permute(in, out); };
+  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), copied, threads); };
+
+  Outcome outcome{.pieces = permute.pieces(), .setup_ms = permute.setup_ms()};
+  double copy_ms = 0;
+  if (in.size() <= kRepeatedBytes) {
+    const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
+    outcome.milliseconds = timings[0].median_ms;
+    copy_ms = timings[1].median_ms;
+    run();  // the last word is the permutation's
+  } else {
+    copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    outcome.milliseconds = milliseconds_since(start);
+  }
+  outcome.copy_gb_per_s = gb_per_s(copied, copy_ms);
+  if (outcome.copy_gb_per_s > 0) {
+    outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
+  }
+  return outcome;
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,46 @@
+// A plan on arrays of the host, whichever engine it is for: the CPU's runs where they are, the GPU's fetches
+// them in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/faro.hpp"
+
+namespace faro::cli {
+
+class HostRun {
+ public:
+  /// Keeps a reference to `plan`. `options` are for engine cuda.
+  HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options);
+
+  void operator()(std::span<const std::byte> in, std::span<std::byte> out) const;
+
+  /// That arrays travel in; 0 where they stay.
+  std::uint64_t pieces() const { return staged_ ? staged_->pieces() : 0; }
+  /// Of making what they travel through; 0 where they stay.
+  double setup_ms() const { return setup_ms_; }
+
+ private:
+  const ExecutablePlan& plan_;
+  std::optional<cuda::StagedExecutor> staged_;
+  double setup_ms_ = 0;
+};
+
+struct Outcome {
+  std::uint64_t pieces = 0;
+  double setup_ms = 0;
+  double milliseconds = 0;
+  double copy_gb_per_s = 0;  // 0 where the copy was not timed
+  double share_of_copy = 0;
+};
+
+/// Runs the plan and, to measure it by, a plain copy between the same buffers. Arrays that are moved in a few
+/// milliseconds take turns with the copy, for one run says little; of large ones a part is copied before.
+Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
+                  int threads);
+
+}  // namespace faro::cli

@@ -1,0 +1,137 @@
+// The CUDA engine: plans run on a GPU, one tile of shared memory a block.
+//
+// Host-only C++: no CUDA header is needed to use it, and it is here even in a build without CUDA, where every
+// function but status() refuses with ErrorCode::device, "cuda: not built".
+//
+//     auto plan = faro::plan(problem, {.engine = faro::Engine::cuda});
+//     plan.run(device_in, device_out, bytes, stream);          // queues kernels, returns at once
+//     plan.run_staged(host_in, host_out, bytes);               // host arrays: copies and kernels overlapped
+//
+// docs/cuda-engine.md tells what it costs and what was measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "faro/plan/plan.hpp"
+#include "faro/stream.hpp"
+
+namespace faro::cuda {
+
+/// Whether plans can run here.
+struct Status {
+  bool available = false;
+  std::string reason;  // one line: "2 devices", "not built: FARO_CUDA=OFF", "no driver: …"
+};
+
+/// Never throws. Cost: the first call starts the driver, up to a second.
+Status status();
+
+struct Device {
+  int ordinal = 0;
+  std::string name;  // "NVIDIA H200"
+  int major = 0;     // compute capability
+  int minor = 0;
+  int multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t free_memory_bytes = 0;
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t shared_bytes_per_block = 0;  // with opt-in
+  std::uint64_t shared_bytes_per_multiprocessor = 0;
+};
+
+/// The devices of this machine, by ordinal; empty where status() says unavailable. free_memory_bytes is 0
+/// where another process has the device to itself.   Cost: the first call starts every device.
+std::vector<Device> devices();
+
+inline constexpr int kCurrentDevice = -1;  // the calling thread's, as cudaSetDevice left it
+
+/// A device as a plan's target. Errors: ErrorCode::device without CUDA, driver or that device.
+Target target(int device = kCurrentDevice);
+
+/// The target that a plan would see on a device of this compute capability, with no such device at hand: for
+/// `explain`. Never refuses: an unknown capability takes the entry of the nearest known one.
+Target target_of_capability(int major, int minor);
+
+/// What the compiler and the driver made of the kernel of a pass.
+struct KernelResources {
+  int registers = 0;  // a thread
+  int blocks_per_multiprocessor = 0;
+  std::uint64_t local_bytes = 0;  // a thread: stack and spills, 0 if all is well
+};
+
+/// A plan made ready to run on its target's device: kernels loaded, parameters made. Running allocates
+/// nothing and waits for nothing.
+class Executor {
+ public:
+  /// Requires: a plan whose target is this engine (checked).
+  /// Errors: ErrorCode::device for a device that is not there or a failed call; ErrorCode::unsupported for
+  /// more blocks than a launch may have.
+  explicit Executor(const Plan& plan);
+  Executor(Executor&&) noexcept;
+  Executor& operator=(Executor&&) noexcept;
+  ~Executor();
+
+  /// Queues the plan on `stream` and returns. May be called from many threads and for many streams at once,
+  /// and while the stream is captured into a graph. The calling thread's current device is left as it was.
+  /// Requires: both arrays hold plan.array_bytes(), in memory that the plan's device can access, aligned to
+  /// min(element, 16) bytes (checked); no overlap (unchecked here, checked by faro::ExecutablePlan).
+  /// Arrays not aligned to 16 bytes take slower kernels, which move an element at a time
+  /// (docs/cuda-engine.md says how much slower). Errors: ErrorCode::value for a host or foreign pointer or a
+  /// misaligned one, before anything is queued; ErrorCode::device for a failed launch, saying what had been
+  /// queued.
+  void run(const void* in, void* out, Stream stream = {}) const;
+
+  /// One entry for each of plan.passes(); zeros for a copy, which is the driver's.
+  std::vector<KernelResources> resources() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// How host arrays go through a device. Zeros leave the choice to the engine.
+struct StagingOptions {
+  std::uint64_t device_bytes = 0;  // most device memory to use; 0: half of what is free
+  std::uint64_t piece_bytes = 0;   // most bytes of a piece; 0: enough pieces that they overlap, 8 to 64 MiB
+  int threads = 0;                 // that gather and scatter; 0: what OpenMP would use
+};
+
+/// A plan made ready to run on arrays of the host, pageable or pinned, of any size: pieces travel to the
+/// device, are permuted and travel back, and copies, kernels and the host's threads work at the same time.
+/// docs/cuda-engine.md tells what a piece is. Holds up to three pieces of pinned memory and of device memory,
+/// each twice; making it pins them, which takes longer than permuting them.
+class StagedExecutor {
+ public:
+  /// Requires: a plan whose target is this engine (checked).
+  /// Errors: ErrorCode::unsupported where an array does not fit the device memory and the map's segments are
+  /// too short for pieces, naming what it needs; ErrorCode::device for a device that is not there, too little
+  /// device or pinned memory, or any other failed call.
+  explicit StagedExecutor(const Plan& plan, const StagingOptions& options = {});
+  StagedExecutor(StagedExecutor&&) noexcept;
+  StagedExecutor& operator=(StagedExecutor&&) noexcept;
+  ~StagedExecutor();
+
+  /// Runs the plan once; returns when `out` is complete. Any alignment. May be called from many threads,
+  /// which then take turns. Requires: both arrays hold plan.array_bytes() and are the host's or managed,
+  /// without overlap (checked). Errors: ErrorCode::value for a null pointer, device memory or overlapping
+  /// arrays, before anything is written; ErrorCode::device for a failed call, saying whether part of `out`
+  /// has been written.
+  void run(const void* in, void* out) const;
+
+  std::uint64_t pieces() const;
+  std::uint64_t piece_bytes() const;    // of the largest
+  std::uint64_t segment_bytes() const;  // contiguous bytes of the host arrays
+  int pieces_in_flight() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// StagedExecutor(plan, options).run(in, out): for arrays that are permuted once.
+void run_staged(const Plan& plan, const void* in, void* out, const StagingOptions& options = {});
+
+}  // namespace faro::cuda

@@ -1,0 +1,15 @@
+// Whether a pointer can be read by the CPU, asked of the CUDA driver only where the process has it.
+//
+// A CPU plan that is given device memory would end in a segmentation fault. The driver knows better, but
+// neither must a process that uses no GPU load it, nor one that does be given a context by the question: so
+// this looks for a libcuda that someone else has loaded, and asks it by cuPointerGetAttribute, which answers
+// without a context. Works in builds without CUDA, too, since the memory may be another library's.
+#pragma once
+
+namespace faro::cuda {
+
+/// Whether `pointer` is memory of a device, which the CPU cannot touch. Managed and pinned memory are not.
+/// Cost: nothing but a look at the number of loaded libraries where the driver is not loaded. Never throws.
+bool is_device_memory(const void* pointer) noexcept;
+
+}  // namespace faro::cuda

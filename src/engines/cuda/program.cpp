@@ -1,0 +1,195 @@
+#include "engines/cuda/program.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <string>
+
+#include "engines/cuda/calls.hpp"
+#include "faro/error.hpp"
+#include "faro/kernels/affine_blocked_params.hpp"
+#include "faro/kernels/affine_segments_params.hpp"
+#include "faro/kernels/affine_tile_params.hpp"
+#include "plan/planners.hpp"
+
+namespace faro::cuda {
+namespace {
+
+constexpr const char* kLoading = "load a kernel";
+
+std::uint64_t& complement_of(kernels::AffineTileParams& params) { return params.complement; }
+std::uint64_t& complement_of(kernels::AffineBlockedParams& params) { return params.tile.complement; }
+std::uint64_t& complement_of(kernels::AffineSegmentsParams& params) { return params.complement; }
+
+// Loads the kernel, now rather than at the first launch, which may be inside a capture.
+cudaFuncAttributes load(const KernelEntry& entry) {
+  FARO_CHECK(entry.function != nullptr);
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
+  check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, entry.shared_bytes),
+        "cudaFuncSetAttribute", kLoading);
+  // As many tiles at a time as fit: the first-level cache has no use, since nothing is read twice.
+  check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             entry.shared_bytes > 0 ? cudaSharedmemCarveoutMaxShared
+                                                    : cudaSharedmemCarveoutDefault),
+        "cudaFuncSetAttribute", kLoading);
+  return attributes;
+}
+
+KernelResources resources_of(const KernelEntry& entry) {
+  const cudaFuncAttributes attributes = load(entry);
+  KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor, entry.function,
+                                                      entry.threads,
+                                                      static_cast<std::size_t>(entry.shared_bytes)),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
+  return resources;
+}
+
+// What the caller must know of a pass that failed: the earlier ones will run.
+std::string queued_text(std::size_t failed) {
+  if (failed == 0) return "nothing was queued";
+  return "the passes before it are queued, so the output will be written in part";
+}
+
+[[noreturn]] void refuse_launch(const char* call, cudaError_t result, std::size_t pass, std::size_t passes) {
+  static_cast<void>(cudaGetLastError());
+  throw Error({.code = ErrorCode::device,
+               .operation = "run",
+               .got = failure_text(call, result) + ", for pass " + std::to_string(pass + 1) + " of " +
+                      std::to_string(passes),
+               .wanted = "cudaSuccess",
+               .remedy = queued_text(pass)});
+}
+
+}  // namespace
+
+Program::Program(const Plan& plan) : unit_bytes_(plan.unit_bytes()) {
+  FARO_CHECK(plan.target().engine == Engine::cuda);
+  const int unit_bits = std::countr_zero(unit_bytes_);
+  std::uint64_t offset = 0;
+  for (const Pass& pass : plan.passes()) {
+    Step step{.offset = offset, .bytes = pass.bytes_read, .kernels = {}};
+    if (pass.kind != PassKind::copy) {
+      FARO_CHECK(pass.launch.has_value());
+      const Launch& launch = *pass.launch;
+      const int vector_bits = std::countr_zero(static_cast<unsigned>(launch.vector_bytes)) - unit_bits;
+      if (launch.tile) {
+        add_tile(step, pass, pass.tile, *launch.tile);
+      } else {
+        add_segments(step, pass, vector_bits);
+      }
+      FARO_CHECK(step.kernels.front().blocks == launch.blocks);
+      if (vector_bits > 0) add_unaligned(step, pass);
+    }
+    offset += pass.bytes_read;
+    steps_.push_back(std::move(step));
+  }
+}
+
+void Program::add_unaligned(Step& step, const Pass& pass) {
+  if (const auto& compiled = pass.launch->unaligned_tile) {
+    add_tile(step, pass, detail::make_compiled_tile(pass.map, *compiled), *compiled);
+  } else {
+    add_segments(step, pass, 0);
+  }
+}
+
+void Program::add_tile(Step& step, const Pass& pass, const layout::Tile& tile,
+                       const kernels::CompiledTile& compiled) {
+  Kernel kernel{.entry = tile_kernel(compiled),
+                .params = {},
+                .blocks = pass.arrays << tile.block_bits(),
+                .alignment = static_cast<std::uint64_t>(compiled.shape.vector_bytes())};
+  if (compiled.blocked) {
+    kernel.params = kernels::make_affine_blocked_params(tile, compiled.shape, pass.arrays);
+  } else {
+    kernel.params = kernels::make_affine_tile_params(tile, compiled.shape, pass.arrays);
+  }
+  add(step, kernel);
+}
+
+void Program::add_segments(Step& step, const Pass& pass, int vector_bits) {
+  const kernels::AffineSegmentsParams params =
+      kernels::make_affine_segments_params(pass.map, vector_bits, pass.arrays);
+  const std::uint64_t vector_bytes = unit_bytes_ << vector_bits;
+  add(step, {.entry = segments_kernel(vector_bytes),
+             .params = params,
+             .blocks = params.blocks(),
+             .alignment = vector_bytes,
+             .vector_bits = vector_bits});
+}
+
+void Program::add(Step& step, const Kernel& kernel) {
+  if (kernel.blocks > kMaxGridBlocks) {
+    // Only the widest accesses must be possible: arrays that need narrower ones are refused when they come.
+    if (!step.kernels.empty()) return;
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "prepare a launch",
+                 .got = std::to_string(kernel.blocks) + " blocks",
+                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
+                 .remedy = "split the batch"});
+  }
+  static_cast<void>(load(kernel.entry));
+  step.kernels.push_back(kernel);
+}
+
+const Program::Kernel& Program::choose(const Step& step, std::uintptr_t addresses) {
+  for (const Kernel& kernel : step.kernels) {
+    if (addresses % kernel.alignment == 0) return kernel;
+  }
+  throw Error({.code = ErrorCode::value,
+               .operation = "run",
+               .got = "arrays aligned to " + std::to_string(addresses & ~(addresses - 1)) + " bytes",
+               .wanted = "arrays aligned to " + std::to_string(step.kernels.back().alignment) + " bytes",
+               .remedy = ""});
+}
+
+void Program::launch(const void* in, void* out, Stream stream, std::uint64_t target_shift) const {
+  const auto addresses = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  // Whatever can be refused is, before the first pass is queued.
+  for (const Step& step : steps_) {
+    if (step.kernels.empty()) {
+      FARO_CHECK(target_shift == 0);
+    } else {
+      const Kernel& kernel = choose(step, addresses | step.offset);
+      FARO_CHECK(target_shift % (std::uint64_t{1} << kernel.vector_bits) == 0);
+    }
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    launch(i, static_cast<const std::byte*>(in) + steps_[i].offset,
+           static_cast<std::byte*>(out) + steps_[i].offset, stream, target_shift);
+  }
+}
+
+void Program::launch(std::size_t index, const std::byte* in, std::byte* out, Stream stream,
+                     std::uint64_t target_shift) const {
+  const Step& step = steps_[index];
+  if (step.kernels.empty()) {
+    const cudaError_t result =
+        cudaMemcpyAsync(out, in, step.bytes, cudaMemcpyDeviceToDevice, stream.handle());
+    if (result != cudaSuccess) refuse_launch("cudaMemcpyAsync", result, index, steps_.size());
+    return;
+  }
+  const Kernel& kernel =
+      choose(step, reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out));
+  const auto launch_with = [&](auto params) {  // a copy, of its own complement
+    complement_of(params) ^= target_shift >> kernel.vector_bits;
+    void* arguments[] = {&params, &in, &out};
+    return cudaLaunchKernel(kernel.entry.function, dim3(static_cast<unsigned>(kernel.blocks)),
+                            dim3(static_cast<unsigned>(kernel.entry.threads)), arguments,
+                            static_cast<std::size_t>(kernel.entry.shared_bytes), stream.handle());
+  };
+  const cudaError_t result = std::visit(launch_with, kernel.params);
+  if (result != cudaSuccess) refuse_launch("cudaLaunchKernel", result, index, steps_.size());
+}
+
+std::vector<KernelResources> Program::resources() const {
+  std::vector<KernelResources> all;
+  for (const Step& step : steps_) {
+    all.push_back(step.kernels.empty() ? KernelResources{} : resources_of(step.kernels.front().entry));
+  }
+  return all;
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,43 @@
+// What the descriptions of a GPU plan share: the kernel in words, what bounds it, and its predicted accesses
+// beside the least that its bytes can take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "faro/machine/access_counts.hpp"
+#include "faro/plan/plan.hpp"
+
+namespace faro::detail {
+
+/// "tile 64 x 256 bytes, 16-byte vectors, 128 threads".
+std::string kernel_text(const kernels::CompiledTile& kernel);
+/// The same of any launched pass; without a tile "16-byte vectors, 256 threads".
+std::string kernel_text(const Launch& launch);
+
+/// What the launch bounds leave a thread: the registers of a multiprocessor over the threads of the blocks
+/// that it must hold, in steps of 8, at most 255.
+int registers_max(const Launch& launch);
+
+/// Blocks that a multiprocessor must have registers for.
+int min_blocks(const Launch& launch);
+
+/// A pass's accesses, predicted on the counting memory, as multiples of the least.
+struct Predicted {
+  machine::AccessCounts counts;
+  double sectors_read = 1;  // over bytes / 32
+  double sectors_written = 1;
+  double wavefronts_stored = 1;  // over bytes / 128; 1 where there is no tile
+  double wavefronts_loaded = 1;
+};
+
+/// Requires: the pass is launched (checked).
+Predicted predicted(const Plan& plan, std::size_t pass);
+
+/// "the least", "4 times the least".
+std::string least_text(double times);
+
+/// "congestion 1 in both phases", as counted.
+std::string congestion_text(const machine::AccessCounts& counts);
+
+}  // namespace faro::detail

@@ -1,0 +1,45 @@
+#include "plan/planners.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "faro/kernels/affine_segments_params.hpp"
+
+namespace faro::detail {
+
+int log2_floor(std::uint64_t x) { return static_cast<int>(std::bit_width(x)) - 1; }
+
+machine::MemoryGeometry geometry_of(const Target& target) {
+  return {.banks = target.banks, .bank_bytes = target.bank_bytes};
+}
+
+void refuse_plan(ErrorCode code, std::string got, std::string wanted, std::string remedy) {
+  throw Error({.code = code,
+               .operation = "plan",
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
+int whole_segment_bits(const Work& work) {
+  int s = std::min(work.map.bits(), log2_floor(kWholeSegmentBytesMax) - work.unit_bits);
+  while (s > 0 && !kernels::keeps_low_bits(work.map, s)) --s;
+  return s;
+}
+
+Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t arrays,
+               std::uint64_t segment_bytes) {
+  Pass pass;
+  pass.kind = kind;
+  pass.map = map;
+  pass.arrays = arrays;
+  pass.segment_bytes = segment_bytes;
+  pass.bytes_read = arrays << (map.bits() + unit_bits);
+  pass.bytes_written = pass.bytes_read;
+  pass.segments_read = pass.bytes_read / segment_bytes;
+  pass.segments_written = pass.segments_read;
+  return pass;
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,57 @@
+// How a problem becomes passes, one planner a kind of machine. Plan's constructor has checked the problem and
+// counts in units from here on; a planner chooses the passes and how many arrays are taken as one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "faro/machine/memory_geometry.hpp"
+#include "faro/plan/plan.hpp"
+
+namespace faro::detail {
+
+/// `arrays` arrays, at least one, permuted alike by a map of units.
+struct Work {
+  const Affine& map;
+  int unit_bits = 0;  // log2 of a unit's bytes
+  std::uint64_t arrays = 1;
+
+  std::uint64_t array_bytes() const { return std::uint64_t{1} << (map.bits() + unit_bits); }
+};
+
+struct Planned {
+  std::vector<Pass> passes;
+  int folded_batch_bits = 0;
+};
+
+/// Tiles of any size up to the target's capacity.
+Planned plan_for_cpu(const Work& work, const Target& target);
+
+/// Tiles of the target's compiled kernels. Errors: ErrorCode::unsupported for units or index bits that no
+/// kernel takes.
+Planned plan_for_gpu(const Work& work, const Target& target);
+
+/// The tile that `kernel` moves when it carries out `map`, which it fits if kernels::fits() says so.
+layout::Tile make_compiled_tile(const Affine& map, const kernels::CompiledTile& kernel);
+
+// What both planners need.
+
+int log2_floor(std::uint64_t x);
+
+/// Of a target with banks.
+machine::MemoryGeometry geometry_of(const Target& target);
+
+/// Throws, for the operation "plan".
+[[noreturn]] void refuse_plan(ErrorCode code, std::string got, std::string wanted, std::string remedy = "");
+
+/// log2 of the units of the longest segments, up to kWholeSegmentBytesMax, that change places whole.
+int whole_segment_bits(const Work& work);
+
+/// A pass over 2^map.bits() units, `arrays` times over, with the bytes and segments that it reads and writes
+/// filled in.
+Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t arrays,
+               std::uint64_t segment_bytes);
+
+}  // namespace faro::detail

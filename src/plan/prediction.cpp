@@ -1,0 +1,131 @@
+#include "faro/plan/prediction.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/kernels/affine_blocked_params.hpp"
+#include "faro/kernels/affine_segments_params.hpp"
+#include "faro/kernels/affine_tile_params.hpp"
+#include "faro/machine/counting_memory.hpp"
+#include "plan/planners.hpp"
+
+namespace faro {
+namespace {
+
+using kernels::CompiledTile;
+using kernels::kCompiledTiles;
+using machine::AccessCounts;
+using machine::CountingMemory;
+
+constexpr const char* kOperation = "predict the memory accesses of a pass";
+
+CountingMemory memory_of(const Plan& plan, const Pass& pass) {
+  CountingMemory memory({.shared_bytes = static_cast<std::size_t>(pass.launch->shared_bytes),
+                         .geometry = detail::geometry_of(plan.target())});
+  memory.add_virtual_input(pass.bytes_read);
+  memory.add_virtual_output(pass.bytes_written);
+  return memory;
+}
+
+// --- tiles
+
+using RunTile = void (*)(CountingMemory&, const Pass&);
+
+// Block 0 of a pass, by the compiled kernel of this index.
+template <std::size_t index>
+void run_tile(CountingMemory& memory, const Pass& pass) {
+  constexpr CompiledTile kernel = kCompiledTiles[index];
+  constexpr kernels::AffineTileShape shape = kernel.shape;
+  const CountingMemory::Launch launch{.blocks = 1, .threads = static_cast<std::uint32_t>(shape.threads())};
+  const auto run = [&](const auto& params) {
+    memory.run(
+        launch, [&](auto& m, auto block, auto thread) { kernels::load_tile<shape>(m, params, block, thread); },
+        [&](auto& m, auto block, auto thread) { kernels::store_tile<shape>(m, params, block, thread); });
+  };
+  if constexpr (kernel.blocked) {
+    run(kernels::make_affine_blocked_params(pass.tile, shape, pass.arrays, memory.geometry()));
+  } else {
+    run(kernels::make_affine_tile_params(pass.tile, shape, pass.arrays, *pass.placement));
+  }
+}
+
+constexpr auto kRunTile = []<std::size_t... index>(std::index_sequence<index...>) {
+  return std::array<RunTile, sizeof...(index)>{run_tile<index>...};
+}
+(std::make_index_sequence<kernels::kCompiledTileCount>{});
+
+RunTile find_kernel(const CompiledTile& kernel) {
+  for (std::size_t i = 0; i < kRunTile.size(); ++i) {
+    if (kCompiledTiles[i].shape == kernel.shape && kCompiledTiles[i].blocked == kernel.blocked) {
+      return kRunTile.at(i);
+    }
+  }
+  throw Error({ErrorCode::unsupported, kOperation, "a target with a tile kernel that is not compiled",
+               "one of kernels::kCompiledTiles", ""});
+}
+
+AccessCounts predict_tiles(const Plan& plan, const Pass& pass) {
+  const RunTile run = find_kernel(*pass.launch->tile);
+  CountingMemory memory = memory_of(plan, pass);
+  run(memory, pass);
+  AccessCounts counts = memory.counts();
+  counts *= pass.launch->blocks;
+  return counts;
+}
+
+// --- vectors
+
+template <int bytes>
+AccessCounts run_vectors(CountingMemory memory, const kernels::AffineSegmentsParams& params,
+                         std::uint64_t block) {
+  memory.run({.blocks = 1, .threads = kernels::kSegmentsThreads, .first_block = block},
+             [&](auto& m, auto b, auto thread) { kernels::move_vector<bytes>(m, params, b, thread); });
+  return memory.counts();
+}
+
+AccessCounts run_vectors(const Plan& plan, const Pass& pass, const kernels::AffineSegmentsParams& params,
+                         std::uint64_t block) {
+  CountingMemory memory = memory_of(plan, pass);
+  switch (pass.launch->vector_bytes) {
+    case 1:
+      return run_vectors<1>(std::move(memory), params, block);
+    case 2:
+      return run_vectors<2>(std::move(memory), params, block);
+    case 4:
+      return run_vectors<4>(std::move(memory), params, block);
+    case 8:
+      return run_vectors<8>(std::move(memory), params, block);
+    default:
+      return run_vectors<16>(std::move(memory), params, block);
+  }
+}
+
+AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
+  const int vector_bits = detail::log2_floor(static_cast<std::uint64_t>(pass.launch->vector_bytes)) -
+                          detail::log2_floor(plan.unit_bytes());
+  const auto params = kernels::make_affine_segments_params(pass.map, vector_bits, pass.arrays);
+  AccessCounts counts;
+  const std::uint64_t full_blocks = params.vectors / kernels::kSegmentsThreads;
+  if (full_blocks > 0) {
+    counts = run_vectors(plan, pass, params, 0);
+    counts *= full_blocks;
+  }
+  if (full_blocks < params.blocks()) counts += run_vectors(plan, pass, params, full_blocks);
+  return counts;
+}
+
+}  // namespace
+
+machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
+  const Pass& of = plan.passes().at(pass);
+  if (!of.launch) {
+    throw Error({ErrorCode::unsupported, kOperation,
+                 "a pass of kind " + std::string(name(of.kind)) + " on " + name(plan.target().engine),
+                 "a pass that is launched on a GPU", ""});
+  }
+  return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
+}
+
+}  // namespace faro

@@ -1,0 +1,244 @@
+// One plan from many threads and streams at once, its life beside the work that it queued, memory, and
+// graphs.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "faro/faro.hpp"
+#include "gpu/gpu_support.hpp"
+
+namespace faro::testing {
+namespace {
+
+class GpuConcurrency : public GpuTest {};
+
+ExecutablePlan gpu_plan(const Problem& problem) { return plan(problem, {.engine = Engine::cuda}); }
+
+// One of each kind of pass.
+std::vector<Problem> problems_of_every_kind() {
+  return {
+      {.permutation = maps::random_bmmc(20, 4), .element_bytes = 4},
+      {.permutation = maps::bit_reversal(21), .element_bytes = 1},
+      {.permutation = maps::random_bmmc(19, 5), .element_bytes = 2, .batch = 3},
+      {.permutation = maps::bit_reversal(7), .element_bytes = 4, .batch = 1001},  // tiles, and a tail
+      {.permutation = maps::identity(20), .element_bytes = 4},
+      {.permutation = direct_sum(Affine(8), maps::bit_reversal(12)), .element_bytes = 4},
+      {.permutation = maps::gray(3), .element_bytes = 1},
+  };
+}
+
+// --- threads and streams
+
+TEST_F(GpuConcurrency, OnePlanFromManyThreadsAndStreams) {
+  constexpr int kThreads = 8;
+  constexpr std::size_t kStreams = 4;
+  constexpr std::uint64_t kRounds = 3;
+  for (const Problem& problem : problems_of_every_kind()) {
+    const ExecutablePlan shared = gpu_plan(problem);
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < kThreads; ++caller) {
+      callers.emplace_back([&, caller] {
+        try {
+          const OwnStream streams[kStreams];
+          std::vector<std::unique_ptr<GpuArrays>> arrays;
+          for (std::size_t i = 0; i < kStreams; ++i) {
+            arrays.push_back(
+                std::make_unique<GpuArrays>(total_bytes(problem), 0, i % 2 * problem.element_bytes));
+          }
+          for (std::uint64_t round = 0; round < kRounds; ++round) {
+            const std::uint64_t seed = round * 100 + static_cast<std::uint64_t>(caller) * 10;
+            for (std::size_t i = 0; i < kStreams; ++i) arrays[i]->prepare(seed + i, streams[i]);
+            for (std::size_t i = 0; i < kStreams; ++i) {
+              shared.run(arrays[i]->in(), arrays[i]->out(), arrays[i]->bytes(), streams[i]);
+            }
+            for (std::size_t i = 0; i < kStreams; ++i) {
+              EXPECT_EQ(arrays[i]->wrong(problem, streams[i]), "") << describe(problem);
+            }
+          }
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << error.what() << "\n  " << describe(problem);
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(GpuConcurrency, ManyPlansAtOnce) {
+  const Target target = cuda::target();
+  std::vector<std::thread> callers;
+  for (std::uint64_t caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int n = 2; n <= 20; n += 3) {
+        check({.problem = {.permutation = maps::random_bmmc(n, caller),
+                           .element_bytes = std::uint64_t{1} << caller % 6,
+                           .batch = 1 + caller % 3},
+               .target = target,
+               .seed = caller});
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+// Work on one stream is done in order: an involution twice, with no waiting in between.
+TEST_F(GpuConcurrency, RunsFollowOneAnotherOnAStream) {
+  const Problem problem{.permutation = maps::random_bmmc(20, 7), .element_bytes = 4};
+  const Problem undo{.permutation = inverse(problem.permutation), .element_bytes = 4};
+  const Problem nothing{.permutation = maps::identity(20), .element_bytes = 4};
+  const ExecutablePlan there = gpu_plan(problem);
+  const ExecutablePlan back = gpu_plan(undo);
+  const OwnStream stream;
+  GpuArrays arrays(total_bytes(problem), 0, 0);
+  const cuda::DeviceArray between(total_bytes(problem));
+  arrays.prepare(1, stream);
+  there.run(arrays.in(), between.data(), arrays.bytes(), stream);
+  back.run(between.data(), arrays.out(), arrays.bytes(), stream);
+  EXPECT_EQ(arrays.wrong(nothing, stream), "");
+}
+
+TEST_F(GpuConcurrency, TheDefaultStream) {
+  for (const Problem& problem : problems_of_every_kind()) {
+    const ExecutablePlan on_default = gpu_plan(problem);
+    GpuArrays arrays(total_bytes(problem), 0, 0);
+    arrays.prepare(3, {});
+    on_default.run(arrays.in(), arrays.out(), arrays.bytes());
+    EXPECT_EQ(arrays.wrong(problem, {}), "") << describe(problem);
+  }
+}
+
+TEST_F(GpuConcurrency, TheCurrentDeviceIsLeftAsItWas) {
+  const std::vector<cuda::Device> devices = cuda::devices();
+  if (devices.size() < 2) GTEST_SKIP() << "one device only";
+  const Problem problem{.permutation = maps::bit_reversal(20)};
+  check_cuda(cudaSetDevice(1), "cudaSetDevice");
+  const OwnStream stream;
+  GpuArrays arrays(total_bytes(problem), 0, 0);
+  arrays.prepare(1, stream);
+  const ExecutablePlan first = plan(problem, {.engine = Engine::cuda, .device = 0});
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  const ExecutablePlan second = plan(problem, {.engine = Engine::cuda, .device = 1});
+  EXPECT_THROW(first.run(arrays.in(), arrays.out(), arrays.bytes(), stream), Error);
+  second.run(arrays.in(), arrays.out(), arrays.bytes(), stream);
+  int current = -1;
+  check_cuda(cudaGetDevice(&current), "cudaGetDevice");
+  EXPECT_EQ(current, 0);
+  check_cuda(cudaSetDevice(1), "cudaSetDevice");
+  EXPECT_EQ(arrays.wrong(problem, stream), "");
+  check_cuda(cudaSetDevice(0), "cudaSetDevice");
+}
+
+// --- the plan's life, and memory
+
+TEST_F(GpuConcurrency, APlanMayGoWhenItsWorkIsDone) {
+  for (const Problem& problem : problems_of_every_kind()) {
+    const OwnStream stream;
+    GpuArrays arrays(total_bytes(problem), 0, 0);
+    arrays.prepare(1, stream);
+    {
+      ExecutablePlan made = gpu_plan(problem);
+      const ExecutablePlan moved = std::move(made);
+      moved.run(arrays.in(), arrays.out(), arrays.bytes(), stream);
+      stream.wait();
+    }
+    EXPECT_EQ(arrays.wrong(problem, stream), "") << describe(problem);
+  }
+}
+
+TEST_F(GpuConcurrency, RunningAllocatesNothing) {
+  for (const Problem& problem : problems_of_every_kind()) {
+    const ExecutablePlan made = gpu_plan(problem);
+    EXPECT_EQ(made.workspace_bytes(), 0U);
+    const OwnStream stream;
+    GpuArrays aligned(total_bytes(problem), 0, 0);
+    GpuArrays unaligned(total_bytes(problem), problem.element_bytes, 0);
+    aligned.prepare(1, stream);
+    unaligned.prepare(1, stream);
+    stream.wait();
+    const std::uint64_t before = free_device_bytes();
+    for (int i = 0; i < 50; ++i) {
+      made.run(aligned.in(), aligned.out(), aligned.bytes(), stream);
+      made.run(unaligned.in(), unaligned.out(), unaligned.bytes(), stream);
+    }
+    EXPECT_EQ(free_device_bytes(), before) << describe(problem);
+    stream.wait();
+    EXPECT_EQ(free_device_bytes(), before) << describe(problem);
+    EXPECT_EQ(aligned.wrong(problem, stream) + unaligned.wrong(problem, stream), "") << describe(problem);
+  }
+}
+
+// --- graphs
+
+// A capture that an allocation, a wait or a query would have broken, launched on other data each time.
+class Graph {
+ public:
+  template <typename Work>
+  Graph(const OwnStream& stream, const Work& work) {
+    check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+    work();
+    check_cuda(cudaStreamEndCapture(stream.get(), &graph_), "cudaStreamEndCapture");
+    check_cuda(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() {
+    static_cast<void>(cudaGraphExecDestroy(executable_));
+    static_cast<void>(cudaGraphDestroy(graph_));
+  }
+
+  void launch(const OwnStream& stream) const {
+    check_cuda(cudaGraphLaunch(executable_, stream.get()), "cudaGraphLaunch");
+  }
+  std::size_t nodes() const {
+    std::size_t count = 0;
+    check_cuda(cudaGraphGetNodes(graph_, nullptr, &count), "cudaGraphGetNodes");
+    return count;
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+TEST_F(GpuConcurrency, CapturedInAGraphAndReplayed) {
+  for (const Problem& problem : problems_of_every_kind()) {
+    for (const std::uint64_t offset : {std::uint64_t{0}, problem.element_bytes}) {
+      const ExecutablePlan made = gpu_plan(problem);
+      const OwnStream stream;
+      GpuArrays arrays(total_bytes(problem), offset, 0);
+      stream.wait();
+      const Graph graph(stream, [&] { made.run(arrays.in(), arrays.out(), arrays.bytes(), stream); });
+      EXPECT_EQ(graph.nodes(), made.plan().passes().size()) << describe(problem);
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        arrays.prepare(seed, stream);
+        graph.launch(stream);
+        EXPECT_EQ(arrays.wrong(problem, stream), "") << describe(problem) << ", replay " << seed;
+      }
+    }
+  }
+}
+
+// What is refused during a capture leaves the capture whole.
+TEST_F(GpuConcurrency, ARefusalDoesNotBreakACapture) {
+  const Problem problem{.permutation = maps::bit_reversal(16)};
+  const ExecutablePlan made = gpu_plan(problem);
+  const OwnStream stream;
+  GpuArrays arrays(total_bytes(problem), 0, 0);
+  std::vector<std::byte> host(total_bytes(problem));
+  const Graph graph(stream, [&] {
+    EXPECT_THROW(made.run(arrays.in(), arrays.out() + 1, arrays.bytes(), stream), Error);
+    EXPECT_THROW(made.run(host.data(), arrays.out(), arrays.bytes(), stream), Error);
+    made.run(arrays.in(), arrays.out(), arrays.bytes(), stream);
+  });
+  arrays.prepare(1, stream);
+  graph.launch(stream);
+  EXPECT_EQ(arrays.wrong(problem, stream), "");
+}
+
+}  // namespace
+}  // namespace faro::testing
