@@ -3,13 +3,15 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench format clean
+.PHONY: help build demo test bench gpu-test gpu-bench format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file and verify it"
 	@echo "make test     build and run every test and check; the last lines are ctest's summary"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
+	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
+	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -32,6 +34,18 @@ bench:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target cpu_bench
 	@build/bench/cpu_bench $(ARGS)
+
+gpu-test:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_test
+	@ARGS="$(ARGS)" tools/gpu_folder.sh test build
+
+gpu-bench:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh bench build
 
 format:
 	@tools/install_dependencies.sh test

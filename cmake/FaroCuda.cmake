@@ -4,8 +4,8 @@
 #     FARO_CUDA=ON      an error where none does
 #     FARO_CUDA=OFF     not built
 #
-# The compiler is CUDACXX or CMAKE_CUDA_COMPILER where one is set, else nvcc of CUDA_HOME, PATH or /usr/local/cuda. Sets
-# FARO_HAVE_CUDA. The runtime is linked statically and loads the driver when it is first used, so what is built here
+# The compiler is CUDACXX or CMAKE_CUDA_COMPILER where one is set, else nvcc of CUDA_HOME, PATH, /usr/local/cuda or
+# build/cuda-toolkit (tools/install_dependencies.sh). Sets FARO_HAVE_CUDA. The runtime is linked statically and loads the driver when it is first used, so what is built here
 # runs, without a GPU, on machines that have none.
 set(FARO_HAVE_CUDA OFF)
 set(faro_least_cuda 12.0)  # the first with C++20
@@ -13,7 +13,8 @@ set(faro_least_cuda 12.0)  # the first with C++20
 # Sets faro_cuda_missing to what is wanting; empty where CUDA can be compiled and linked.
 macro(faro_look_for_cuda)
   set(faro_cuda_missing "")
-  find_program(FARO_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  find_program(FARO_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda ${PROJECT_SOURCE_DIR}/build/cuda-toolkit
+    PATH_SUFFIXES bin)
   mark_as_advanced(FARO_NVCC)
   # The environment reaches the trial of check_language, too.
   if(FARO_NVCC AND NOT DEFINED ENV{CUDACXX})

@@ -13,6 +13,7 @@
 
 #include "engine_support.hpp"
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "plan_support.hpp"
 
@@ -53,6 +54,7 @@ bool can_shift(const Plan& plan, f2::Word shift) {
   return true;
 }
 
+// Tiles and whole segments at sizes that are tested by the thousand.
 Target gpu_like_target() {
   Target target = cpu::target(1);
   target.vector_bytes = 16;
@@ -77,15 +79,19 @@ void expect_pieces_permute(const Problem& problem, const PieceLimits& limits, De
   const Pieces pieces(problem, limits);
   ASSERT_LE(pieces.piece_bytes(), limits.piece_bytes);
   ASSERT_LE(pieces.kinds().size(), 2);
-  std::vector<Plan> plans;
-  for (const Problem& kind : pieces.kinds()) plans.emplace_back(kind, gpu_like_target());
+  std::vector<std::vector<Plan>> plans;  // by kind
+  for (const Problem& kind : pieces.kinds()) {
+    plans.push_back({Plan(kind, gpu_like_target()), Plan(kind, target_of_capability(9, 0))});
+  }
   std::vector<std::byte> piece_in(pieces.piece_bytes());
   std::vector<std::byte> piece_out(pieces.piece_bytes());
   for (std::uint64_t k = 0; k < pieces.count(); ++k) {
     const Piece piece = pieces[k];
     ASSERT_LE(piece.bytes(), pieces.piece_bytes());
     ASSERT_EQ(piece.bytes(), total_bytes(pieces.kinds()[piece.kind]));
-    ASSERT_TRUE(can_shift(plans[piece.kind], piece.target_shift)) << plans[piece.kind].explain();
+    for (const Plan& plan : plans[piece.kind]) {
+      ASSERT_TRUE(can_shift(plan, piece.target_shift)) << plan.explain();
+    }
     const auto& map = std::get<Affine>(pieces.kinds()[piece.kind].permutation);
     ASSERT_EQ(piece.target_shift & ~map.complement(), 0);
     for (std::uint64_t row = 0; row < piece.rows; ++row) {

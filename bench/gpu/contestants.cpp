@@ -17,6 +17,7 @@ std::vector<Timing> take_turns(const cuda::StreamClock& clock, const std::vector
       const std::size_t turn = (i + static_cast<std::size_t>(round)) % count;
       const Contestant& contestant = contestants[turn];
       if (round >= contestant.rounds) continue;
+      static_cast<void>(clock.milliseconds(1, contestant.queue));
       samples_ms[turn].push_back(clock.milliseconds(1, contestant.queue) / contestant.calls);
     }
   }

@@ -80,6 +80,7 @@ void run(const Options& options) {
         "arrays.\n\n{}",
         kGraphCalls, small_table(small)));
   }
+  page.add("\n## Summary: a column for each element width\n\n" + summary_table(large, small));
   for (const std::string& file : options.out_files) {
     if (file.ends_with(".json")) {
       write_json(file, setting, large, small);

@@ -236,6 +236,35 @@ std::string small_table(const Rows& rows) {
   return table;
 }
 
+std::string summary_table(const Rows& large, const Rows& small) {
+  std::string header = "| array | |";
+  std::string rule = "|---|---|";
+  std::string lines;
+  std::string widths;       // of the header's columns
+  std::uint64_t bytes = 0;  // of the line that is being written
+  const auto add = [&](const std::vector<MapResult>& maps, const char* what, const std::string& value) {
+    const Row& first = *maps.front().faro;
+    if (first.bytes != bytes)
+      lines += fmt::format("{}| {} | {} |", bytes == 0 ? "" : "\n", size_text(first.bytes), what);
+    bytes = first.bytes;
+    lines += fmt::format(" {} |", value);
+    const std::string width = fmt::format(" {} |", first.element_bytes);
+    if (widths.find(width) != std::string::npos) return;
+    widths += width;
+    rule += "---|";
+  };
+  for (const std::vector<MapResult>& maps : by_width(large, false)) {
+    const Spread shares = spread(maps, [](const MapResult& map) { return map.share("faro"); });
+    add(maps, "worst share of cudaMemcpy", percent(shares.worst));
+  }
+  for (const std::vector<MapResult>& maps : by_width(small, false)) {
+    const Spread behind =
+        spread(maps, [](const MapResult& map) { return map.ms("vector copy") - map.ms("faro"); });
+    add(maps, "worst beyond the copy kernel, us", fmt::format("{:+.2f}", -1000 * behind.worst));
+  }
+  return header + widths + "\n" + rule + "\n" + lines + "\n";
+}
+
 void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;

@@ -35,6 +35,10 @@ std::string beside_table(const Rows& rows);
 /// One line for each size and width: microseconds a call, and faro's beyond a copy's.
 std::string small_table(const Rows& rows);
 
+/// faro's worst of every size: shares, and for small arrays microseconds beyond the copy kernel. A column a
+/// width.
+std::string summary_table(const Rows& large, const Rows& small);
+
 /// One object a row. Errors of both: ErrorCode::file where it cannot be written.
 void write_json(const std::string& path, const Setting& setting, const Rows& large, const Rows& small);
 void write_text(const std::string& path, const std::string& text);

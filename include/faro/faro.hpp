@@ -4,7 +4,7 @@
 //
 //     std::vector<float> in(1 << 20), out(1 << 20);
 //     auto plan = faro::plan({.permutation = faro::maps::bit_reversal(20), .element_bytes = sizeof(float)});
-//     plan.run(std::span<const float>(in), std::span<float>(out));              // out[pi(x)] = in[x]
+//     plan.run(std::span<const float>(in), std::span<float>(out));         // out[pi(x)] = in[x]
 //
 //     auto on_gpu = faro::plan(problem, {.engine = faro::Engine::cuda});
 //     on_gpu.run(device_in, device_out, bytes, stream);                    // queued; returns at once

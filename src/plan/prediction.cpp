@@ -41,7 +41,8 @@ void run_tile(CountingMemory& memory, const Pass& pass) {
   const CountingMemory::Launch launch{.blocks = 1, .threads = static_cast<std::uint32_t>(shape.threads())};
   const auto run = [&](const auto& params) {
     memory.run(
-        launch, [&](auto& m, auto block, auto thread) { kernels::load_tile<shape>(m, params, block, thread); },
+        launch,
+        [&](auto& m, auto block, auto thread) { kernels::load_tile<shape>(m, params, block, thread); },
         [&](auto& m, auto block, auto thread) { kernels::store_tile<shape>(m, params, block, thread); });
   };
   if constexpr (kernel.blocked) {

@@ -23,7 +23,7 @@ namespace faro::testing {
 struct Settings {
   std::uint64_t maps = 500;  // --maps: of the seeded sweep
   std::uint64_t seed = 1;    // --seed: of the sweeps
-  bool require_gpu = false;  // --require-gpu: fail where the tests would be skipped
+  bool require_gpu = false;  // --require-gpu: do not run where all would be skipped
 };
 Settings& settings();
 

@@ -29,9 +29,9 @@ cudaFuncAttributes load(const KernelEntry& entry) {
   check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, entry.shared_bytes),
         "cudaFuncSetAttribute", kLoading);
   // As many tiles at a time as fit: the first-level cache has no use, since nothing is read twice.
-  check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             entry.shared_bytes > 0 ? cudaSharedmemCarveoutMaxShared
-                                                    : cudaSharedmemCarveoutDefault),
+  check(cudaFuncSetAttribute(
+            entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
+            entry.shared_bytes > 0 ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutDefault),
         "cudaFuncSetAttribute", kLoading);
   return attributes;
 }
