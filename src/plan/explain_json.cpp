@@ -38,6 +38,7 @@ Json target_json(const Target& target) {
   if (target.engine == Engine::cuda) {
     json["device"] = target.device;
     json["multiprocessors"] = target.multiprocessors;
+    json["small_bytes_max"] = target.small_bytes_max;
   }
   return json;
 }

@@ -305,7 +305,7 @@ TEST_F(GpuExhaustive, MapsOfSixteenElementsOfOtherWidths) {
     run_all_batched({.element_bytes = width, .batch = filling_batch(width) + 3, .stride = 37}, reached);
     if (HasFailure()) return;
   }
-  for (const char* const kernel : {"tail", "copy"}) EXPECT_TRUE(reached.contains(kernel)) << kernel;
+  EXPECT_TRUE(reached.contains("tail"));
 }
 
 }  // namespace

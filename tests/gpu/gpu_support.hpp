@@ -21,9 +21,9 @@ namespace faro::testing {
 
 /// What the program was told besides GoogleTest's options.
 struct Settings {
-  std::uint64_t maps = 500;  // --maps: of the seeded sweep
-  std::uint64_t seed = 1;    // --seed: of the sweeps
-  bool require_gpu = false;  // --require-gpu: do not run where all would be skipped
+  std::uint64_t maps = 1000;  // --maps: of the seeded sweep
+  std::uint64_t seed = 1;     // --seed: of the sweeps
+  bool require_gpu = false;   // --require-gpu: do not run where all would be skipped
 };
 Settings& settings();
 

@@ -23,7 +23,7 @@ using kernels::kCompiledTileCount;
 using kernels::kCompiledTiles;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 10;
-constexpr std::uint64_t kEnoughMaps = 400;  // from here on every kernel must have been reached
+constexpr std::uint64_t kEnoughMaps = 1000;  // from here on every kernel must have been reached
 
 class Draw {
  public:
@@ -43,7 +43,7 @@ class Draw {
 };
 
 std::uint64_t draw_offset(Draw& draw, std::uint64_t element_bytes) {
-  if (draw(2) == 0) return 0;
+  if (draw(4) != 0) return 0;
   return (1 + draw(3)) * std::min<std::uint64_t>(element_bytes, 16);
 }
 

@@ -23,7 +23,7 @@ namespace faro::cuda {
 /// Whether plans can run here.
 struct Status {
   bool available = false;
-  std::string reason;  // one line: "2 devices", "not built: FARO_CUDA=OFF", "no driver: …"
+  std::string reason;  // one line: "2 devices; built: …", "not built: …", "no driver: …"
 };
 
 /// Never throws. Cost: the first call starts the driver, up to a second.

@@ -27,7 +27,7 @@ constexpr auto kOrder90 = kListOrder;
 // No device of this kind was at hand: the order of 9.0, of which only what fits is taken.
 constexpr auto kOrder80 = kOrder90;
 
-constexpr DeviceSizes kSizes90{.segment_bytes_min = 256, .direct_bytes_max = 0};
+constexpr DeviceSizes kSizes90{.segment_bytes_min = 256, .direct_bytes_max = 0, .small_bytes_max = 4096 * kKiB};
 constexpr DeviceSizes kSizes80 = kSizes90;  // not measured
 
 // Shared memory a block: CUDA's programming guide, technical specifications by compute capability.
@@ -66,6 +66,7 @@ Target device_target(const DeviceEntry& entry, std::uint64_t shared_bytes_per_bl
   target.engine = Engine::cuda;
   target.vector_bytes = entry.sizes.segment_bytes_min;
   target.direct_bytes_max = entry.sizes.direct_bytes_max;
+  target.small_bytes_max = entry.sizes.small_bytes_max;
   target.page_bytes = 0;  // the order of the blocks does without: docs/cuda-engine.md
   target.page_entries = 0;
   target.banks = 32;

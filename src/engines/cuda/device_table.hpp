@@ -23,6 +23,7 @@ namespace faro::cuda {
 struct DeviceSizes {
   std::uint64_t segment_bytes_min;  // whole segments from this length on are moved without a tile
   std::uint64_t direct_bytes_max;   // data up to this is moved element by element, all arrays together
+  std::uint64_t small_bytes_max;    // data up to this takes the smallest tiles, likewise
 };
 
 struct DeviceEntry {

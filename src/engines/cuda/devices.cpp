@@ -110,7 +110,8 @@ Status status() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess) return {.available = false, .reason = reason_of_failure(result)};
   if (count == 0) return {.available = false, .reason = "no device"};
-  return {.available = true, .reason = std::to_string(count) + (count == 1 ? " device" : " devices")};
+  const char* const noun = count == 1 ? " device; " : " devices; ";
+  return {.available = true, .reason = std::to_string(count) + noun + FARO_CUDA_STATUS};
 }
 
 std::vector<Device> devices() {
