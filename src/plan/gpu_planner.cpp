@@ -99,8 +99,8 @@ std::optional<Choice> choose_kernel(const Work& work, const Target& target) {
   const bool small = work.array_bytes() <= target.small_bytes_max / work.arrays;
   std::optional<Choice> best;
   for (const CompiledTile& kernel : target.tiles) {
-    const bool smaller = best && kernel.shape.vector_bits > 0 &&
-                         kernel.shape.tile_bytes() < best->kernel.shape.tile_bytes();
+    const bool smaller =
+        best && kernel.shape.vector_bits > 0 && kernel.shape.tile_bytes() < best->kernel.shape.tile_bytes();
     if (best && !(small && smaller)) continue;
     if (std::optional<Choice> choice = try_kernel(work, kernel, target)) best = std::move(choice);
   }

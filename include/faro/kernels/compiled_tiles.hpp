@@ -23,18 +23,16 @@ struct CompiledTile {
   friend constexpr bool operator==(const CompiledTile&, const CompiledTile&) = default;
 };
 
-/// Of each width, the best for large arrays first. Shapes of vector_bits 0 serve arrays that are aligned to their elements
-/// only; the plain shapes of 1 and 2 bytes serve maps that fits_blocked() refuses.
+/// Of each width, the best for large arrays first. Shapes of vector_bits 0 serve arrays that are aligned to
+/// their elements only; the plain shapes of 1 and 2 bytes serve maps that fits_blocked() refuses.
 inline constexpr CompiledTile kCompiledTiles[] = {
     // width, s, r, v, threads (all log2)
     {{0, 8, 8, 4, 8}, true, 4},  // 256-byte segments, as in all but the last
     {{0, 8, 8, 4, 9}, false, 3},  {{0, 7, 7, 0, 10}, false, 2}, {{1, 7, 7, 3, 8}, true, 6},
     {{1, 7, 7, 3, 8}, false, 6},  {{1, 7, 7, 0, 10}, false, 2}, {{2, 6, 6, 2, 7}, false, 10},
     {{2, 6, 6, 0, 9}, false, 4},  {{3, 5, 5, 1, 7}, false, 16}, {{3, 5, 5, 0, 8}, false, 8},
-    {{4, 4, 4, 0, 7}, false, 16},
-    {{0, 6, 6, 4, 6}, true, 16},  // small tiles, for small arrays
-    {{1, 5, 5, 3, 6}, true, 16},
-    {{2, 5, 5, 2, 7}, false, 16},
+    {{4, 4, 4, 0, 7}, false, 16}, {{0, 6, 6, 4, 6}, true, 16},  // small tiles, for small arrays
+    {{1, 5, 5, 3, 6}, true, 16},  {{2, 5, 5, 2, 7}, false, 16},
 };
 inline constexpr std::size_t kCompiledTileCount = std::size(kCompiledTiles);
 

@@ -34,7 +34,8 @@ struct Target {
   int bank_bytes = 4;
 
   // The GPU's. A tile pass takes the first of `tiles` whose width is the unit's and which can hold the map's
-  // tile, or the smallest such where the data is small and many blocks matter more than long segments; arrays that are not aligned to 16 bytes take the first such entry with vector_bits 0.
+  // tile, or the smallest such where the data is small and many blocks matter more than long segments; arrays
+  // that are not aligned to 16 bytes take the first such entry with vector_bits 0.
   int device = 0;  // ordinal
   int multiprocessors = 0;
   std::uint64_t small_bytes_max = 0;  // data up to this is small, all arrays together

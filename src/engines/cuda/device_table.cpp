@@ -27,7 +27,8 @@ constexpr auto kOrder90 = kListOrder;
 // No device of this kind was at hand: the order of 9.0, of which only what fits is taken.
 constexpr auto kOrder80 = kOrder90;
 
-constexpr DeviceSizes kSizes90{.segment_bytes_min = 256, .direct_bytes_max = 0, .small_bytes_max = 4096 * kKiB};
+constexpr DeviceSizes kSizes90{
+    .segment_bytes_min = 256, .direct_bytes_max = 0, .small_bytes_max = 4096 * kKiB};
 constexpr DeviceSizes kSizes80 = kSizes90;  // not measured
 
 // Shared memory a block: CUDA's programming guide, technical specifications by compute capability.
