@@ -67,8 +67,7 @@ struct KernelResources {
 class Executor {
  public:
   /// Requires: a plan whose target is this engine (checked).
-  /// Errors: ErrorCode::device for a device that is not there or a failed call; ErrorCode::unsupported for
-  /// more blocks than a launch may have.
+  /// Errors: ErrorCode::device for a device that is not there or a failed call.
   explicit Executor(const Plan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
@@ -78,10 +77,10 @@ class Executor {
   /// and while the stream is captured into a graph. The calling thread's current device is left as it was.
   /// Requires: both arrays hold plan.array_bytes(), in memory that the plan's device can access, aligned to
   /// min(element, 16) bytes (checked); no overlap (unchecked here, checked by faro::ExecutablePlan).
-  /// Arrays not aligned to 16 bytes take slower kernels, which move an element at a time
-  /// (docs/cuda-engine.md says how much slower). Errors: ErrorCode::value for a host or foreign pointer or a
-  /// misaligned one, before anything is queued; ErrorCode::device for a failed launch, saying what had been
-  /// queued.
+  /// Where either array is not aligned to 16 bytes, slower kernels move an element at a time. Uses the
+  /// device's primary context, as the CUDA runtime does. Errors: ErrorCode::value for a host or foreign
+  /// pointer or a misaligned one, ErrorCode::unsupported for more blocks than a launch may have (2^31 - 1),
+  /// before anything is queued; ErrorCode::device for a failed launch, saying what had been queued.
   void run(const void* in, void* out, Stream stream = {}) const;
 
   /// One entry for each of plan.passes(); zeros for a copy, which is the driver's.
@@ -96,12 +95,12 @@ class Executor {
 struct StagingOptions {
   std::uint64_t device_bytes = 0;  // most device memory to use; 0: half of what is free
   std::uint64_t piece_bytes = 0;   // most bytes of a piece; 0: enough pieces that they overlap, 8 to 64 MiB
-  int threads = 0;                 // that gather and scatter; 0: what OpenMP would use
+  int threads = 0;                 // that gather and scatter, up to 4096; 0: what OpenMP would use
 };
 
 /// A plan made ready to run on arrays of the host, pageable or pinned, of any size: pieces travel to the
 /// device, are permuted and travel back, and copies, kernels and the host's threads work at the same time.
-/// docs/cuda-engine.md tells what a piece is. Holds up to three pieces of pinned memory and of device memory,
+/// docs/staging.md tells what a piece is. Holds up to three pieces of pinned memory and of device memory,
 /// each twice; making it pins them, which takes longer than permuting them.
 class StagedExecutor {
  public:

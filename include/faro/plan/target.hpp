@@ -10,7 +10,8 @@
 
 namespace faro {
 
-/// Which engine runs a plan. `automatic` takes the one predicted faster, staging included.
+/// Which engine runs a plan. `automatic` takes the one predicted faster for arrays of the host, which is the
+/// CPU: a GPU would have to fetch and return them over its bus.
 enum class Engine { automatic, cpu, cuda };
 
 /// "auto", "cpu" or "cuda".

@@ -31,7 +31,8 @@ inline void check(cudaError_t result, const char* call, const char* operation, c
                .remedy = remedy});
 }
 
-/// Makes a device the calling thread's current one, and the former again at the end.
+/// Makes a device the calling thread's current one, and the former again at the end. Primary contexts only,
+/// as in the whole CUDA runtime: where the devices differ, the former's is made if it did not exist.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : wanted_(device) {
@@ -41,7 +42,7 @@ class DeviceGuard {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard() {
-    if (former_ != wanted_) static_cast<void>(cudaSetDevice(former_));
+    if (former_ != wanted_ && cudaSetDevice(former_) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
 
  private:

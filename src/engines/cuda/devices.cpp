@@ -103,6 +103,18 @@ std::string capability_text(const Device& device) {
   return std::to_string(device.major) + "." + std::to_string(device.minor);
 }
 
+bool any_usable(int count) {
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int major = 0;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) == cudaSuccess) {
+      if (major >= kLeastMajor) return true;
+    } else {
+      static_cast<void>(cudaGetLastError());
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Status status() {
@@ -110,6 +122,10 @@ Status status() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess) return {.available = false, .reason = reason_of_failure(result)};
   if (count == 0) return {.available = false, .reason = "no device"};
+  if (!any_usable(count)) {
+    return {.available = false,
+            .reason = "no device of compute capability " + std::to_string(kLeastMajor) + ".0 or later"};
+  }
   const char* const noun = count == 1 ? " device; " : " devices; ";
   return {.available = true, .reason = std::to_string(count) + noun + FARO_CUDA_STATUS};
 }

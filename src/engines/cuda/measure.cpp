@@ -46,9 +46,9 @@ class Event {
 Versions versions() {
   int driver = 0;
   int runtime = 0;
-  static_cast<void>(cudaDriverGetVersion(&driver));
-  static_cast<void>(cudaRuntimeGetVersion(&runtime));
-  static_cast<void>(cudaGetLastError());
+  for (const cudaError_t result : {cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime)}) {
+    if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
   return {.driver = version_text(driver), .runtime = version_text(runtime)};
 }
 

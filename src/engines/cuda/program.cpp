@@ -121,22 +121,19 @@ void Program::add_segments(Step& step, const Pass& pass, int vector_bits) {
 }
 
 void Program::add(Step& step, const Kernel& kernel) {
-  if (kernel.blocks > kMaxGridBlocks) {
-    // Only the widest accesses must be possible: arrays that need narrower ones are refused when they come.
-    if (!step.kernels.empty()) return;
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "prepare a launch",
-                 .got = std::to_string(kernel.blocks) + " blocks",
-                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
-                 .remedy = "split the batch"});
-  }
   static_cast<void>(load(kernel.entry));
   step.kernels.push_back(kernel);
 }
 
 const Program::Kernel& Program::choose(const Step& step, std::uintptr_t addresses) {
   for (const Kernel& kernel : step.kernels) {
-    if (addresses % kernel.alignment == 0) return kernel;
+    if (addresses % kernel.alignment != 0) continue;
+    if (kernel.blocks <= kMaxGridBlocks) return kernel;
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "run",
+                 .got = std::to_string(kernel.blocks) + " blocks",
+                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
+                 .remedy = "split the batch"});
   }
   throw Error({.code = ErrorCode::value,
                .operation = "run",

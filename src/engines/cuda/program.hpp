@@ -27,8 +27,7 @@ namespace faro::cuda {
 class Program {
  public:
   /// Loads the kernels. Requires: a plan for this engine (checked), whose device is the calling thread's
-  /// current one (unchecked). Errors: ErrorCode::unsupported for more blocks than a grid may have;
-  /// ErrorCode::device for a failed call.
+  /// current one (unchecked). Errors: ErrorCode::device for a failed call.
   explicit Program(const Plan& plan);
 
   /// Of an empty batch.

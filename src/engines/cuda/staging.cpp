@@ -134,9 +134,10 @@ void require_disjoint(const void* in, const void* out, std::uint64_t bytes) {
 Error in_part(const Error& error, std::uint64_t written, std::uint64_t count) {
   ErrorReport report = error.report();
   report.operation = kStage;
-  report.remedy = written == 0 ? "nothing has been written"
-                               : "the output is written in part: " + std::to_string(written) + " of " +
-                                     std::to_string(count) + " pieces";
+  const std::string state = written == 0 ? "nothing has been written to the output"
+                                         : "the output is written in part: " + std::to_string(written) +
+                                               " of " + std::to_string(count) + " pieces";
+  report.remedy = report.remedy.empty() ? state : report.remedy + "; " + state;
   return Error(std::move(report));
 }
 
@@ -214,6 +215,12 @@ struct StagedExecutor::State {
           "cudaMemcpyAsync to the host", kStage);
   }
 
+  // No buffer may be in use when the next run begins.
+  void abandon() const {
+    for (const Slot& slot : slots) slot.stream.drain();
+    static_cast<void>(cudaGetLastError());
+  }
+
   // Piece k is scattered when the others of the slots have been queued behind it.
   void run(const std::byte* in, std::byte* out) const {
     const std::uint64_t count = pieces.count();
@@ -233,15 +240,22 @@ struct StagedExecutor::State {
         ++written;
       }
     } catch (const Error& error) {
-      for (const Slot& slot : slots) slot.stream.drain();
-      static_cast<void>(cudaGetLastError());
+      abandon();
       throw in_part(error, written, count);
+    } catch (...) {
+      abandon();
+      throw;
     }
   }
 };
 
 StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
+  constexpr int most_threads = 4096;
+  if (options.threads < 0 || options.threads > most_threads) {
+    refuse_arrays(std::to_string(options.threads) + " threads",
+                  "0 (as many as OpenMP would use) to " + std::to_string(most_threads));
+  }
   require_available();
   const DeviceGuard guard(plan.target().device);
   const std::uint64_t granted = options.device_bytes != 0 ? options.device_bytes : free_device_bytes() / 2;
