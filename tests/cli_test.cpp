@@ -119,7 +119,8 @@ std::set<std::string> leaves_of(const std::set<std::string>& keys) {
 std::set<std::string> without_empty_arrays(std::set<std::string> keys, const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (!value.is_array() || !value.empty()) continue;
-    if (std::erase_if(keys, [&](const std::string& k) { return k.starts_with(key + "[]"); }) > 0) {
+    const std::string elements = key + "[]";
+    if (std::erase_if(keys, [&](const std::string& k) { return k.starts_with(elements); }) > 0) {
       keys.insert(key);
     }
   }

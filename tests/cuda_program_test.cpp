@@ -235,8 +235,9 @@ TEST(CudaProgram, RefusesMoreBlocksThanAGridHas) {
       .permutation = maps::bit_reversal(3), .element_bytes = 16, .batch = std::uint64_t{1} << 40};
   Target target = cuda::target_of_capability(9, 0);
   target.tiles.clear();
+  const cuda::Program program(Plan(problem, target));
   try {
-    const cuda::Program program(Plan(problem, target));
+    program.launch(nullptr, nullptr, {});
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
