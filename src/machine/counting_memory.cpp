@@ -10,7 +10,7 @@ CountingMemory::CountingMemory(const Options& options)
     : options_(options),
       shared_(options.shared_bytes),
       shared_bytes_(options.shared_bytes, SharedByte{0, 0}),
-      words_in_bank_(static_cast<std::size_t>(options.geometry.banks)),
+      turns_(static_cast<std::uint64_t>(options.geometry.banks)),
       nowhere_{} {}
 
 void CountingMemory::add_input(std::span<const std::byte> bytes) {
@@ -147,9 +147,9 @@ void CountingMemory::end_warp() {
     request_.clear();
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::size_t at = lane_begin_[lane] + k;
-      if (at < lane_begin_[lane + 1]) request_.push_back(log_[at]);
+      if (at < lane_begin_[lane + 1] && log_[at].kind != Kind::idle) request_.push_back(log_[at]);
     }
-    count_request(request_);
+    if (!request_.empty()) count_request(request_);
   }
   log_.clear();
   lane_begin_.clear();
@@ -171,15 +171,21 @@ void CountingMemory::count_request(std::span<const Access> lanes) {
       return count_shared(lanes, counts_.shared_loads);
     case Kind::shared_store:
       return count_shared(lanes, counts_.shared_stores);
+    case Kind::idle:
+      return;
   }
 }
 
-std::uint64_t CountingMemory::distinct_units(std::span<const Access> lanes, int unit_bytes) {
+void CountingMemory::list_units(std::span<const Access> lanes, int unit_bytes) {
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   units_.clear();
   for (const Access& a : lanes) {
     for (std::uint64_t u = a.address / unit; u * unit < a.address + a.bytes; ++u) units_.push_back(u);
   }
+}
+
+std::uint64_t CountingMemory::distinct_units(std::span<const Access> lanes, int unit_bytes) {
+  list_units(lanes, unit_bytes);
   if (!std::is_sorted(units_.begin(), units_.end())) std::sort(units_.begin(), units_.end());
   units_.erase(std::unique(units_.begin(), units_.end()), units_.end());
   return units_.size();
@@ -206,12 +212,8 @@ void CountingMemory::count_shared(std::span<const Access> lanes, SharedCounts& c
 }
 
 int CountingMemory::congestion(std::span<const Access> lanes) {
-  distinct_units(lanes, options_.geometry.bank_bytes);
-  std::fill(words_in_bank_.begin(), words_in_bank_.end(), 0);
-  int worst = 0;
-  for (const std::uint64_t word : units_)
-    worst = std::max(worst, ++words_in_bank_[word % words_in_bank_.size()]);
-  return worst;
+  list_units(lanes, options_.geometry.bank_bytes);
+  return static_cast<int>(turns_.by_bank(units_));
 }
 
 }  // namespace faro::machine

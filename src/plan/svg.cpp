@@ -6,7 +6,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
-#include "plan/svg_canvas.hpp"
+#include "drawing/svg_canvas.hpp"
 #include "plan/svg_sections.hpp"
 
 namespace faro {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "faro/plan/plan.hpp"
-#include "plan/svg_canvas.hpp"
+#include "drawing/svg_canvas.hpp"
 
 namespace faro::svg {
 

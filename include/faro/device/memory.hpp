@@ -13,6 +13,9 @@
 //     on a GPU                 DirectMemory, or an engine's own with its cache hints: plain loads and stores
 //     in tests and `explain`   machine::CountingMemory: checked, counted, on the CPU
 //
+// A lane that has no part in an access that other lanes of its warp make calls idle() in its place: a real
+// machine masks the lane off and needs no call, one that counts the accesses of lanes does.
+//
 // Addresses are byte offsets, aligned to the packet: into a numbered buffer of the launch, or into the
 // block's shared memory. No CUDA header is needed.
 #pragma once
@@ -36,6 +39,12 @@ concept Memory = requires(M memory, int buffer, std::uint64_t offset, std::uint3
   { memory.template load_shared<4>(address) } -> std::same_as<Packet<4>>;
   { memory.template store_shared<4>(address, packet) } -> std::same_as<void>;
 };
+
+/// The calling lane sits out the warp's current access.
+template <typename M>
+constexpr void idle(M& memory) {
+  if constexpr (requires { memory.idle(); }) memory.idle();
+}
 
 /// Real memory, nothing checked. Requires: buffers and `shared` aligned to the widest packet used
 /// (unchecked).

@@ -44,6 +44,7 @@
 
 #include "faro/device/packet.hpp"
 #include "faro/machine/access_counts.hpp"
+#include "faro/machine/congestion.hpp"
 #include "faro/machine/memory_geometry.hpp"
 
 namespace faro::machine {
@@ -103,9 +104,10 @@ class CountingMemory {
   void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
     std::memcpy(shared_store(address, bytes), packet.unit, bytes);
   }
+  void idle() { log(Kind::idle, -1, 0, 0); }
 
  private:
-  enum class Kind : std::uint8_t { global_load, global_store, shared_load, shared_store };
+  enum class Kind : std::uint8_t { global_load, global_store, shared_load, shared_store, idle };
   struct Access {
     std::uint64_t address;
     Kind kind;
@@ -166,7 +168,9 @@ class CountingMemory {
   void count_global(std::span<const Access> lanes, GlobalCounts& counts);
   void count_shared(std::span<const Access> lanes, SharedCounts& counts);
   int congestion(std::span<const Access> lanes);
-  /// Fills units_ with the distinct units (words, sectors, lines) that the lanes touch; gives their number.
+  /// Fills units_ with the units (words, sectors, lines) that each lane touches, lane after lane.
+  void list_units(std::span<const Access> lanes, int unit_bytes);
+  /// The number of distinct ones.
   std::uint64_t distinct_units(std::span<const Access> lanes, int unit_bytes);
 
   Options options_;
@@ -182,9 +186,9 @@ class CountingMemory {
   std::vector<Access> log_;              // of the current warp, lane after lane
   std::vector<std::size_t> lane_begin_;  // where each lane's log begins
   std::vector<Access> request_;          // scratch
-  std::vector<std::uint64_t> units_;     // scratch: distinct words, sectors or lines
-  std::vector<int> words_in_bank_;       // scratch
-  std::byte nowhere_[16];                // what a virtual buffer's stores fall into
+  std::vector<std::uint64_t> units_;     // scratch: words, sectors or lines
+  TurnCounter turns_;
+  std::byte nowhere_[16];  // what a virtual buffer's stores fall into
 };
 
 }  // namespace faro::machine

@@ -1,4 +1,4 @@
-#include "plan/svg_canvas.hpp"
+#include "drawing/svg_canvas.hpp"
 
 #include <fmt/format.h>
 

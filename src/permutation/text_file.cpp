@@ -1,0 +1,50 @@
+#include "text_file.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "text.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
+
+// A path is quoted whole: it is what the user has to look at.
+constexpr std::size_t kLongestPathBytes = 300;
+
+[[noreturn]] void refuse(const std::string& path, std::string got, std::string wanted) {
+  throw Error({.code = ErrorCode::file,
+               .operation = "read " + in_quotes(path, kLongestPathBytes),
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = ""});
+}
+
+}  // namespace
+
+// Read in chunks up to the limit: the size that a file states may be a pipe's 0, or a device's.
+std::string read_text_file(const std::string& path, std::size_t largest_bytes) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::string chunk(kChunkBytes, '\0');
+  while (file.good() && text.size() <= largest_bytes) {
+    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+  }
+  if (text.size() > largest_bytes) {
+    const std::string most = std::to_string(largest_bytes >> 20) + " MiB";
+    refuse(path, "more than " + most, "at most " + most);
+  }
+  if (!file.eof()) {
+    const int fault = errno != 0 ? errno : EIO;
+    refuse(path, std::generic_category().message(fault), "a readable file");
+  }
+  return text;
+}
+
+}  // namespace faro::detail
