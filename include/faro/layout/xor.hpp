@@ -34,32 +34,11 @@
 // store then carries its words in another order, a matter of registers (device::exchange_units).
 #pragma once
 
-#include <cstdint>
-
-#include "faro/f2/bits.hpp"
 #include "faro/f2/subspace.hpp"
+#include "faro/layout/shared.hpp"
 #include "faro/machine/memory_geometry.hpp"
 
 namespace faro::layout {
-
-inline constexpr int kMaxTileBits = 24;
-
-struct Xor {
-  int tile_bits = 0;                      // m
-  int bank_row_bits = 0;                  // b: log2 of the elements in one bank row
-  std::uint32_t mask[kMaxTileBits] = {};  // mask[i] = X e_i for high bit i, that is, for place bit b + i
-
-  /// X applied to place bit i: zero below b.
-  constexpr std::uint32_t mask_of_bit(int i) const { return i < bank_row_bits ? 0 : mask[i - bank_row_bits]; }
-
-  /// Shared address of a place, both in elements.
-  /// Law: linear over F2, one to one, its own inverse, and equal to the identity above bit b.
-  constexpr std::uint32_t operator()(std::uint32_t place) const {
-    return place ^ f2::combine(mask, place >> bank_row_bits);
-  }
-
-  friend constexpr bool operator==(const Xor&, const Xor&) = default;
-};
 
 /// Places that one hardware phase touches, up to a shift: the span of the lanes' directions and a vector's
 /// components.

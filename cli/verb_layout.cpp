@@ -1,0 +1,202 @@
+// faro layout: which layout of shared memory fits a kernel's accesses, and the code to paste.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/layout/adviser.hpp"
+
+namespace faro::cli {
+namespace {
+
+using layout::AccessCost;
+using layout::AccessSet;
+using layout::Advice;
+using layout::Candidate;
+
+struct Options {
+  CommonOptions common;
+  std::string rows;
+  std::string columns;
+  std::vector<std::string> accesses;
+  std::string seed;
+  bool emit = false;
+};
+
+// Here and not by the parser, which would tell of a missing option before a misspelt one.
+void refuse_missing(const std::string& name, bool is_missing) {
+  if (!is_missing) return;
+  throw Error({.code = ErrorCode::usage,
+               .operation = "layout",
+               .got = "no " + name,
+               .wanted = "--rows R --columns C --access A",
+               .remedy = "`faro layout --help` shows how"});
+}
+
+layout::AdviceRequest request_of(const Options& options) {
+  refuse_missing("--rows", options.rows.empty());
+  refuse_missing("--columns", options.columns.empty());
+  refuse_missing("--access", options.accesses.empty());
+  const auto element_bytes = options.common.element_bytes_given().value_or(4);
+  layout::AdviceRequest request;
+  request.array = layout::make_shared_array(parse_number("--rows", options.rows, 0),
+                                            parse_number("--columns", options.columns, 0), element_bytes);
+  if (!options.seed.empty()) request.seed = parse_number("--seed", options.seed, 0);
+  for (const std::string& given : options.accesses) {
+    for (const std::string& access : layout::split_accesses(given)) {
+      request.accesses.push_back(layout::parse_access(request.array, access));
+    }
+  }
+  return request;
+}
+
+// "8", or "3.61 to 8": the mean over many seeds and the worst that was met.
+std::string cost_text(const AccessCost& cost) {
+  if (cost.holds_always && cost.mean == static_cast<double>(cost.worst)) return fmt::format("{}", cost.worst);
+  return fmt::format("{:.2f} to {}{}", cost.mean, cost.worst, cost.holds_always ? "" : "?");
+}
+
+std::string memory_text(const Candidate& candidate) {
+  return candidate.extra_bytes == 0 ? "" : fmt::format("+{} bytes", candidate.extra_bytes);
+}
+
+std::string table_of(const Advice& advice) {
+  std::vector<std::vector<std::string>> table(1);
+  table.front().push_back("layout");
+  for (const AccessSet& set : advice.request.accesses) table.front().push_back(set.text);
+  table.front().push_back("memory");
+  for (const Candidate& candidate : advice.candidates) {
+    std::vector<std::string>& line = table.emplace_back();
+    line.push_back(candidate.placement.name());
+    for (const AccessCost& cost : candidate.costs) line.push_back(cost_text(cost));
+    line.push_back(memory_text(candidate));
+  }
+  std::vector<std::size_t> widths(table.front().size());
+  for (const auto& line : table) {
+    for (std::size_t k = 0; k < line.size(); ++k) widths[k] = std::max(widths[k], line[k].size());
+  }
+  std::string text;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    std::string line = row == advice.choice + 1 ? "-> " : "   ";
+    for (std::size_t k = 0; k < widths.size(); ++k) {
+      line += k == 0 ? fmt::format("{:<{}}", table[row][k], widths[k])
+                     : fmt::format("  {:>{}}", table[row][k], widths[k]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string cute_text(const Advice& advice) {
+  if (advice.cute) {
+    return fmt::format("Swizzle<{},{},{}>, in elements", advice.cute->bits, advice.cute->base,
+                       advice.cute->shift);
+  }
+  if (advice.candidates.front().worst() <= 1) return "no swizzle is needed";
+  const bool has_xor =
+      std::any_of(advice.candidates.begin(), advice.candidates.end(),
+                  [](const Candidate& c) { return c.placement.kind == layout::PlacementKind::exclusive_or; });
+  return has_xor ? "no single Swizzle is as good as the best layout by XOR"
+                 : "no Swizzle is better than the natural order";
+}
+
+std::string page_of(const Advice& advice, bool emit) {
+  const layout::SharedArray& array = advice.request.array;
+  std::string page = fmt::format("{} x {} elements of {} in shared memory: congestion of a phase\n\n",
+                                 array.rows, array.columns, count_text(array.element_bytes, "byte"));
+  page += table_of(advice);
+  const bool estimated =
+      std::any_of(advice.candidates.begin(), advice.candidates.end(), [](const Candidate& c) {
+        return std::any_of(c.costs.begin(), c.costs.end(),
+                           [](const AccessCost& cost) { return !cost.holds_always; });
+      });
+  if (estimated) page += "   (mean to worst; ?: the worst over many seeds)\n";
+  page += fmt::format("\n{}: {}\n", advice.chosen().placement.name(), advice.reason);
+  page += "CuTe: " + cute_text(advice) + "\n";
+  for (const std::string& remark : advice.remarks) page += remark + "\n";
+  if (emit) page += "\n" + advice.chosen().placement.device_code();
+  page.pop_back();
+  return page;
+}
+
+Json json_of(const Candidate& candidate, const Advice& advice) {
+  Json json;
+  json["layout"] = candidate.placement.name();
+  json["worst"] = candidate.worst();
+  json["extra_bytes"] = candidate.extra_bytes;
+  json["proven_by_ranks"] = candidate.proven_by_ranks;
+  json["costs"] = Json::array();
+  for (std::size_t k = 0; k < candidate.costs.size(); ++k) {
+    const AccessCost& cost = candidate.costs[k];
+    json["costs"].push_back({{"access", advice.request.accesses[k].text},
+                             {"worst", cost.worst},
+                             {"mean", cost.mean},
+                             {"wavefronts", cost.wavefronts},
+                             {"holds_always", cost.holds_always}});
+  }
+  return json;
+}
+
+Json json_of(const Advice& advice) {
+  const layout::SharedArray& array = advice.request.array;
+  Json json = new_json();
+  json["rows"] = array.rows;
+  json["columns"] = array.columns;
+  json["element_bytes"] = array.element_bytes;
+  json["seed"] = advice.request.seed;
+  json["accesses"] = Json::array();
+  for (const AccessSet& set : advice.request.accesses) json["accesses"].push_back(set.text);
+  json["choice"] = advice.chosen().placement.name();
+  json["worst"] = advice.chosen().worst();
+  json["reason"] = advice.reason;
+  json["cute"] = nullptr;
+  if (advice.cute) {
+    json["cute"] = {{"B", advice.cute->bits}, {"M", advice.cute->base}, {"S", advice.cute->shift}};
+  }
+  json["remarks"] = advice.remarks;
+  json["candidates"] = Json::array();
+  for (const Candidate& candidate : advice.candidates)
+    json["candidates"].push_back(json_of(candidate, advice));
+  json["shared_elements"] = advice.chosen().placement.size();
+  json["code"] = advice.chosen().placement.device_code();
+  return json;
+}
+
+void lay_out(const Options& options) {
+  const Advice advice = layout::advise(request_of(options));
+  if (options.common.json) return print(json_of(advice));
+  print(page_of(advice, options.emit));
+}
+
+}  // namespace
+
+Verb layout_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand("layout", "Advise on a layout of an array in shared memory");
+  const auto size = [&](const std::string& name, std::string& value, const std::string& help) {
+    command->add_option(name, value, help)->type_name("N")->check(refuse_empty);
+  };
+  size("--rows", options->rows, "Rows of the array that a block keeps");
+  size("--columns", options->columns, "Elements of a row");
+  options->common.add_element_bytes(*command, "Bytes of an element: 1, 2, 4, 8 or 16; the default is 4");
+  command
+      ->add_option("--access", options->accesses,
+                   "What a warp does, as often as needed: row, column, diagonal, stride(K), each also with a "
+                   "vector of V elements a lane, as in row(8) and stride(K, V); or @FILE, a recorded trace")
+      ->type_name("ACCESS")
+      ->allow_extra_args(false)
+      ->check(refuse_empty);
+  command->add_option("--seed", options->seed, "Of the random layouts; the default is 0")
+      ->type_name("N")
+      ->check(refuse_empty);
+  command->add_flag("--emit", options->emit, "Print the device code of the layout that is chosen");
+  options->common.add_json(*command);
+  return {command, [options] { lay_out(*options); }};
+}
+
+}  // namespace faro::cli
