@@ -1,0 +1,272 @@
+// faro simulate PROGRAM: a program of the memory machines, run, verified and timed in units.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/machine/run_trace.hpp"
+#include "faro/programs/simulation.hpp"
+#include "faro/suggest.hpp"
+
+namespace faro::cli {
+namespace {
+
+using machine::MachineKind;
+using machine::MachineOptions;
+using machine::MachineReport;
+
+constexpr std::string_view kTrace = "trace";
+// So much of the pipeline is printed and drawn.
+constexpr std::uint64_t kTimelineUnits = 256;
+
+struct Options {
+  std::string program;
+  std::string file;
+  std::string machine = "dmm";
+  std::string width = "32";
+  std::string latency = "32";
+  std::string threads;
+  std::string n;
+  std::string registers;
+  std::string dmms = "1";
+  std::string shared_latency = "1";
+  std::string spec;
+  std::string seed = "0";
+  std::string svg;
+  bool direct = false;
+  bool overlap = false;
+  bool timeline = false;
+  bool json = false;
+};
+
+// What is told about either, a program or a trace.
+struct Result {
+  MachineOptions machine;
+  MachineReport report;
+  machine::Timeline timeline;
+  std::uint64_t n = 0;
+  std::optional<programs::Simulation> simulation;  // of a program
+};
+
+MachineKind parse_machine(const std::string& text) {
+  for (const MachineKind kind : {MachineKind::dmm, MachineKind::umm, MachineKind::hmm}) {
+    if (machine::name(kind) == text) return kind;
+  }
+  refuse_value("read --machine", "`" + text + "`", "dmm, umm or hmm");
+}
+
+MachineOptions machine_of(const Options& options) {
+  const auto size = [](const char* option, const std::string& text, std::uint64_t most) {
+    return text.empty() ? 0 : parse_number(option, text, 1, most);
+  };
+  return {.kind = parse_machine(options.machine),
+          .width = size("--width", options.width, machine::kMaxWidth),
+          .latency = size("--latency", options.latency, machine::kMaxLatency),
+          .threads = size("--threads", options.threads, machine::kMaxThreads),
+          .registers = size("--registers", options.registers, machine::kMaxWidth),
+          .dmms = size("--dmms", options.dmms, machine::kMaxDmms),
+          .shared_latency = size("--shared-latency", options.shared_latency, machine::kMaxLatency),
+          .word_bytes = 4,
+          .overlap = options.overlap,
+          .timeline_units = options.timeline || !options.svg.empty() ? kTimelineUnits : 0};
+}
+
+void check_program(const std::string& name) {
+  const auto known = programs::program_names();
+  std::vector<std::string_view> names(known.begin(), known.end());
+  names.push_back(kTrace);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  throw Error({.code = ErrorCode::usage,
+               .operation = "simulate",
+               .got = "the program `" + name + "`",
+               .wanted = fmt::format("one of {}", fmt::join(names, ", ")),
+               .remedy = did_you_mean(name, names)});
+}
+
+Result run_trace(const Options& options) {
+  const auto refuse = [](const std::string& got, const std::string& wanted) {
+    throw Error({.code = ErrorCode::usage,
+                 .operation = "simulate",
+                 .got = got,
+                 .wanted = wanted,
+                 .remedy = "`faro simulate --help` shows how"});
+  };
+  if (options.file.empty()) refuse("no FILE", "simulate trace FILE");
+  if (!options.n.empty() || !options.spec.empty() || options.direct || !options.registers.empty()) {
+    refuse("--n, --spec, --direct or --registers with a trace", "a trace and a machine");
+  }
+  machine::TraceRun run = machine::run_trace(machine_of(options), machine::read_trace(options.file));
+  Result result{.machine = run.machine,
+                .report = std::move(run.report),
+                .timeline = std::move(run.timeline),
+                .n = 0,
+                .simulation = {}};
+  result.n = result.report.accesses;
+  return result;
+}
+
+Result run_program(const Options& options) {
+  if (!options.file.empty()) {
+    throw Error({.code = ErrorCode::usage,
+                 .operation = "simulate",
+                 .got = "one argument too many, `" + options.file + "`",
+                 .wanted = "a FILE after `trace` only",
+                 .remedy = "`faro simulate --help` shows how"});
+  }
+  programs::ProgramRequest request{.program = options.program,
+                                   .machine = machine_of(options),
+                                   .seed = parse_number("--seed", options.seed, 0),
+                                   .direct = options.direct};
+  if (!options.n.empty()) request.n = parse_number("--n", options.n, 1, programs::kMostElements);
+  if (!options.spec.empty()) {
+    const bool is_power = request.n != 0 && std::has_single_bit(request.n);
+    request.permutation = is_power ? parse_spec(options.spec, request.n) : parse_spec(options.spec);
+  }
+  programs::Simulation simulation = programs::simulate(request);
+  return {.machine = simulation.request.machine,
+          .report = simulation.report,
+          .timeline = simulation.timeline,
+          .n = simulation.request.n,
+          .simulation = simulation};
+}
+
+Json json_of(const machine::TimelineStage& stage) {
+  return {{"unit", stage.unit},
+          {"memory", stage.memory},
+          {"warp", stage.warp},
+          {"round", stage.round},
+          {"words", stage.words}};
+}
+
+Json json_of(const Options& options, const Result& result) {
+  const MachineOptions& machine = result.machine;
+  const MachineReport& report = result.report;
+  const bool of_program = result.simulation.has_value();
+  Json json = new_json();
+  json["program"] = options.program;
+  json["machine"] = machine::name(machine.kind);
+  json["width"] = machine.width;
+  json["latency"] = machine.latency;
+  json["threads"] = machine.threads;
+  json["n"] = result.n;
+  json["time"] = report.time;
+  json["formula"] = of_program ? Json(result.simulation->formula.time) : Json();
+  json["lower_bound"] = of_program ? Json(result.simulation->lower_bound) : Json();
+  json["congestion"] = Json::object();
+  for (std::size_t c = 1; c < report.congestion.size(); ++c) {
+    if (report.congestion[c] > 0) json["congestion"][std::to_string(c)] = report.congestion[c];
+  }
+  json["formula_text"] = of_program ? Json(result.simulation->formula.text) : Json();
+  json["formula_source"] = of_program ? Json(result.simulation->formula.source) : Json();
+  json["rounds"] = report.rounds;
+  json["requests"] = report.requests;
+  json["accesses"] = report.accesses;
+  json["stages"] = report.stages;
+  json["overlap_time"] = report.overlap_time ? Json(*report.overlap_time) : Json();
+  json["registers"] = of_program ? Json(machine.registers) : Json();
+  json["dmms"] = machine.dmms;
+  json["shared_latency"] = machine.shared_latency;
+  const bool permutes = options.program == "permute";
+  const bool is_random = permutes && options.spec.empty();
+  json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
+  json["seed"] = is_random ? Json(result.simulation->request.seed) : Json();
+  json["direct"] = options.direct;
+  json["verified"] = of_program;
+  json["file"] = of_program ? Json() : Json(options.file);
+  json["timeline"] = Json::array();
+  if (options.timeline) {
+    for (const machine::TimelineStage& stage : result.timeline.stages) {
+      json["timeline"].push_back(json_of(stage));
+    }
+  }
+  return json;
+}
+
+std::string text_of(const Options& options, const Result& result) {
+  const MachineOptions& machine = result.machine;
+  const MachineReport& report = result.report;
+  std::string text =
+      fmt::format("{} on the {}: width {}, latency {}, {}", options.program, machine::name(machine.kind),
+                  machine.width, machine.latency, count_text(machine.threads, "thread"));
+  if (machine.kind == MachineKind::hmm) {
+    text += fmt::format(", {} of latency {}", count_text(machine.dmms, "DMM"), machine.shared_latency);
+  }
+  if (result.simulation) text += ", n = " + std::to_string(result.n);
+  text += fmt::format("\n\ntime         {}\n", count_text(report.time, "unit"));
+  if (report.overlap_time) {
+    text +=
+        fmt::format("overlapped   {}, with asynchronous issue\n", count_text(*report.overlap_time, "unit"));
+  }
+  if (result.simulation) {
+    const programs::Cost& formula = result.simulation->formula;
+    text += fmt::format("formula      {} = {}   ({})\n", formula.time, formula.text, formula.source);
+    text += fmt::format("lower bound  {} = max(ceil(n/w), ceil(n/p) l)   (Theorem 4.1)\n",
+                        result.simulation->lower_bound);
+  }
+  text += fmt::format("accesses     {}: {} of warps in {}, {}\n", report.accesses, report.requests,
+                      count_text(report.rounds, "round"), count_text(report.stages, "stage"));
+  text += "congestion  ";
+  for (std::size_t c = 1; c < report.congestion.size(); ++c) {
+    if (report.congestion[c] == 0) continue;
+    text += fmt::format(" {} of {};", report.congestion[c], count_text(c, "stage"));
+  }
+  text.pop_back();
+  if (result.simulation) text += "\nverified     every word is where a plain loop puts it";
+  if (options.timeline) text += "\n\n" + machine::timeline_text(result.timeline);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void simulate(const Options& options) {
+  check_program(options.program);
+  const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
+  if (!options.svg.empty()) io::write_file(options.svg, machine::timeline_svg(result.timeline));
+  if (options.json) return print(json_of(options, result));
+  print(text_of(options, result));
+}
+
+}  // namespace
+
+Verb simulate_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand("simulate", "Time a program on a memory machine, in units");
+  command
+      ->add_option("PROGRAM", options->program,
+                   "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
+                   "transpose-rotating, permute, or trace")
+      ->required()
+      ->type_name("");
+  command->add_option("FILE", options->file, "Of `trace`: a line for each access of a warp")->type_name("");
+  const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
+    command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
+  };
+  add("--machine", options->machine, "M", "dmm (the default), umm or hmm");
+  add("--width", options->width, "W", "Memory banks, and threads of a warp; the default is 32");
+  add("--latency", options->latency, "L", "Time units of an access; the default is 32");
+  add("--threads", options->threads, "P",
+      "A multiple of W that divides N; the default is the most that the program allows");
+  add("--n", options->n, "N", "Words; the default is W x W, or what SPEC has");
+  add("--registers", options->registers, "R",
+      "Words that a thread holds, for transpose-rotating and permute on the umm; the default is W");
+  add("--dmms", options->dmms, "K", "DMMs of the hmm; the default is 1");
+  add("--shared-latency", options->shared_latency, "L",
+      "Time units of an access to a DMM of the hmm; the default is 1");
+  add("--spec", options->spec, "SPEC", "What permute does; the default is a random permutation");
+  add("--seed", options->seed, "S", "Of the random permutation; the default is 0");
+  command->add_flag("--direct", options->direct, "With permute: the plain loop, without a schedule");
+  command->add_flag("--overlap", options->overlap,
+                    "Also time asynchronous issue, an access a warp at a time");
+  command->add_flag("--timeline", options->timeline,
+                    "Also print what enters the pipeline in the first 256 units");
+  add("--svg", options->svg, "FILE", "Also draw that to this file");
+  command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
+  return {command, [options] { simulate(*options); }};
+}
+
+}  // namespace faro::cli

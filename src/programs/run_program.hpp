@@ -1,0 +1,39 @@
+// Programs by name: which phases they run, in which blocks, on which buffers, and the formula for it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "faro/machine/memory_machine.hpp"
+#include "faro/programs/cost.hpp"
+
+namespace faro::programs {
+
+// In the order of program_names().
+enum class Program : std::uint8_t {
+  contiguous,
+  stride,
+  copy,
+  transpose_straightforward,
+  transpose_diagonal,
+  transpose_rotating,
+  permute,
+};
+
+struct Job {
+  Program program = Program::copy;
+  bool direct = false;
+  machine::MachineOptions machine = {};
+  std::uint64_t n = 0;
+  std::span<const std::uint32_t> target = {};  // of `permute`: P
+};
+
+/// Errors: ErrorCode::value where program and sizes do not fit, so that after it nothing is refused.
+Cost cost_of(const Job& job);
+
+/// Buffers 0 and 1: `in` is what is moved, of n words, `out` what it becomes.
+void run_job(const Job& job, machine::MemoryMachine& machine, std::vector<std::uint32_t>& in,
+             std::vector<std::uint32_t>& out);
+
+}  // namespace faro::programs

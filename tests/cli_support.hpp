@@ -1,0 +1,129 @@
+// What the tests of the command line share: the command run in a directory of its own, and the keys that
+// docs/json.md promises.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace faro::testing {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+inline fs::path faro_command() {
+  if (const char* const given = std::getenv("FARO")) return given;
+  for (fs::path directory = fs::read_symlink("/proc/self/exe").parent_path(); directory.has_relative_path();
+       directory = directory.parent_path()) {
+    if (fs::is_regular_file(directory / "faro")) return directory / "faro";
+  }
+  return {};
+}
+
+inline std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+struct Result {
+  int status = -1;  // of the exit; minus the signal where one ended it
+  std::string out;
+  std::string err;
+};
+
+/// A directory of its own, and the command run in it.
+class CommandTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "faro-cli-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    ASSERT_TRUE(fs::exists(faro_command())) << "no command; build it, or set FARO";
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  // Runs `faro ARGUMENTS` by the shell in the test's directory.
+  Result run(const std::string& arguments, const std::string& before = "") const {
+    const fs::path out = directory_ / ".stdout";
+    const fs::path err = directory_ / ".stderr";
+    const std::string line = "cd '" + directory_.string() + "' && " + before + " '" +
+                             faro_command().string() + "' " + arguments + " >.stdout 2>.stderr </dev/null";
+    const int status = std::system(line.c_str());
+    Result result{.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+                  .out = content_of(out),
+                  .err = content_of(err)};
+    fs::remove(out);
+    fs::remove(err);
+    return result;
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      contents[entry.path().filename().string()] = content_of(entry.path());
+    }
+    return contents;
+  }
+
+  fs::path directory_;
+};
+
+inline long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// "rows[].spec" for every value in `json`.
+inline void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {
+  if (json.is_object() && !json.empty()) {
+    for (const auto& [key, value] : json.items())
+      collect_keys(value, prefix.empty() ? key : prefix + "." + key, keys);
+  } else if (json.is_array() && !json.empty() && json.front().is_object()) {
+    for (const Json& entry : json) collect_keys(entry, prefix + "[]", keys);
+  } else {
+    keys.insert(prefix);
+  }
+}
+
+// What is inside an object is listed after the object itself, which may also be null.
+inline std::set<std::string> leaves_of(const std::set<std::string>& keys) {
+  std::set<std::string> leaves;
+  for (const std::string& key : keys) {
+    const auto inside = keys.lower_bound(key + ".");
+    if (inside == keys.end() || !inside->starts_with(key + ".")) leaves.insert(key);
+  }
+  return leaves;
+}
+
+// What `keys` lists, but nothing inside the arrays that are empty in `json`: of those, the array itself.
+inline std::set<std::string> without_empty_arrays(std::set<std::string> keys, const Json& json) {
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_array() || !value.empty()) continue;
+    const std::string elements = key + "[]";
+    if (std::erase_if(keys, [&](const std::string& k) { return k.starts_with(elements); }) > 0) {
+      keys.insert(key);
+    }
+  }
+  return keys;
+}
+
+// The first column of the tables in docs/json.md, by section.
+inline std::map<std::string, std::set<std::string>> documented_keys() {
+  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
+  std::map<std::string, std::set<std::string>> sections;
+  std::string section;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) section = line.substr(3);
+    if (line.starts_with("| `")) sections[section].insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  return sections;
+}
+
+}  // namespace faro::testing
