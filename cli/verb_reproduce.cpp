@@ -1,0 +1,120 @@
+// faro reproduce NAME: a paper's figures and ours, side by side. faro reproduce --list: what there is.
+#include <memory>
+#include <variant>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/reproduce/reproduce.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string name;
+  std::string seed;
+  std::string trials;
+  bool list = false;
+};
+
+[[noreturn]] void refuse_words(const std::string& got, const std::string& wanted) {
+  throw Error({.code = ErrorCode::usage,
+               .operation = "reproduce",
+               .got = got,
+               .wanted = wanted,
+               .remedy = "`faro reproduce --list` names what there is"});
+}
+
+void list_names(bool as_json) {
+  if (as_json) {
+    Json json = new_json();
+    json["names"] = reproduce::names();
+    return print(json);
+  }
+  std::string list;
+  for (const std::string_view name : reproduce::names()) list.append(list.empty() ? "" : "\n").append(name);
+  print(list);
+}
+
+Json json_of(const reproduce::Value& value) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return Json(nullptr);
+        } else {
+          return Json(held);
+        }
+      },
+      value);
+}
+
+template <typename T>
+Json json_of(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_of(const reproduce::Table& table) {
+  Json json = new_json();
+  json["name"] = table.name;
+  json["rows"] = Json::array();
+  for (const reproduce::Row& row : table.rows) {
+    Json entry;
+    entry["case"] = row.subject;
+    entry["quantity"] = row.quantity;
+    entry["paper"] = json_of(row.paper);
+    entry["here"] = json_of(row.here);
+    entry["unit"] = row.unit;
+    entry["agrees"] = json_of(row.agrees);
+    entry["standard_error"] = json_of(row.standard_error);
+    entry["criterion"] = row.criterion;
+    json["rows"].push_back(entry);
+  }
+  json["title"] = table.title;
+  json["source"] = table.source;
+  json["seed"] = table.seed;
+  json["notes"] = table.notes;
+  return json;
+}
+
+void reproduce_name(const Options& options) {
+  if (options.list) {
+    if (!options.name.empty()) refuse_words("`" + options.name + "` and --list", "one of them");
+    return list_names(options.common.json);
+  }
+  if (options.name.empty()) refuse_words("no NAME", "NAME or --list");
+  reproduce::Options wanted;
+  if (!options.seed.empty()) wanted.seed = parse_number("--seed", options.seed, 0);
+  if (!options.trials.empty()) {
+    wanted.trials = parse_number("--trials", options.trials, reproduce::kLeastTrials, reproduce::kMostTrials);
+  }
+  const reproduce::Table table = reproduce::reproduce(options.name, wanted);
+  if (options.common.json) return print(json_of(table));
+  std::string text = to_text(table);
+  while (text.ends_with('\n')) text.pop_back();
+  print(text);
+}
+
+}  // namespace
+
+Verb reproduce_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command =
+      app.add_subcommand("reproduce", "Compute a published table again, and show both side by side");
+  command->add_option("NAME", options->name, "What to reproduce, such as rap-table2; --list has them all")
+      ->type_name("")
+      ->check(refuse_empty);
+  command->add_flag("--list", options->list, "The names, one a line");
+  command->add_option("--seed", options->seed, "Of the random layouts and accesses; the default is 1")
+      ->type_name("S")
+      ->check(refuse_empty);
+  command
+      ->add_option("--trials", options->trials,
+                   "Of every estimated cell; the default keeps standard errors small enough to judge")
+      ->type_name("N")
+      ->check(refuse_empty);
+  options->common.add_json(*command);
+  return {command, [options] { reproduce_name(*options); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,75 @@
+// The figures of two papers, computed again: for every table and drawing, what is printed there and what
+// comes out here, side by side.
+//
+//     reproduce("rap-figure3")
+//
+//     case       quantity          paper  here  unit        agrees
+//     W(0)       stages                2     2  stages      yes
+//     W(1)       stages                1     1  stages      yes
+//     together   time                  7     7  time units  yes
+//
+// Nothing is stored but what the papers print: every `here` is computed in the call. What is certain is
+// counted over every case; what depends on random numbers is estimated, and then its standard error stands
+// beside it. A row agrees by the criterion that it names, or cannot tell (nothing in `agrees`): where it
+// depends on hardware, or where the paper gives no figure. Where a paper errs, a note says so in one line.
+//
+// Law: the same name, seed and trials give the same table on every machine and for every number of threads.
+//
+// Source: Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito, "Random
+// address permute-shift technique for the shared memory on GPUs" (rap-...). docs/reproduce.md has the tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace faro::reproduce {
+
+inline constexpr std::uint64_t kDefaultSeed = 1;
+inline constexpr std::uint64_t kLeastTrials = 64;
+inline constexpr std::uint64_t kMostTrials = std::uint64_t{1} << 32;
+
+struct Options {
+  std::uint64_t seed = kDefaultSeed;
+  std::uint64_t trials = 0;  // of every cell that is estimated; 0: what the table needs to be sure
+};
+
+/// Nothing, a count, a figure, or words where the paper has no figure.
+using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
+
+struct Row {
+  std::string subject;   // which cell: "RAP, diagonal, w = 32"
+  std::string quantity;  // of it: "mean congestion"
+  Value paper;
+  Value here;
+  std::string unit;
+  std::optional<bool> agrees;
+  std::optional<double> standard_error;  // of `here`, where it is estimated
+  std::string criterion;                 // how `agrees` was decided, or why it was not
+};
+
+struct Table {
+  std::string name;
+  std::string title;
+  std::string source;  // the paper's own name of it
+  std::uint64_t seed = kDefaultSeed;
+  std::vector<Row> rows;
+  std::vector<std::string> notes;  // a line each
+};
+
+/// What can be reproduced, in the papers' order.
+std::span<const std::string_view> names();
+
+/// Computes a table.
+/// Errors: ErrorCode::value for an unknown name, and for trials other than 0 outside kLeastTrials ..
+/// kMostTrials.   Cost: up to about 10 s on one core; estimates use every thread of OpenMP.
+Table reproduce(std::string_view name, const Options& options = {});
+
+/// For people: the rows in columns, the criteria, the notes.
+std::string to_text(const Table& table);
+
+}  // namespace faro::reproduce

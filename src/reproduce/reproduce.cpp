@@ -1,0 +1,70 @@
+#include "faro/reproduce/reproduce.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "faro/error.hpp"
+#include "faro/suggest.hpp"
+#include "reproduce/tables.hpp"
+
+namespace faro::reproduce {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  const char* title;
+  const char* source;
+  Table (*make)(const Options&);
+};
+
+constexpr const char* kMachines = "Nakano, Simple memory machine models for GPUs";
+constexpr const char* kRap =
+    "Nakano, Matsumae, Ito, Random address permute-shift technique for the shared memory on GPUs";
+
+constexpr std::array<Entry, 7> kEntries{{
+    {"dmm-umm-figure4", "Figure 4: two warps' requests on the DMM and the UMM", kMachines, dmm_umm_figure4},
+    {"dmm-umm-table1", "Table 1: time of contiguous and stride access", kMachines, dmm_umm_table1},
+    {"rap-figure3", "Figure 3: two warps' requests on the DMM", kRap, rap_figure3},
+    {"rap-table1", "Table I: congestion of RAW, RAS and RAP", kRap, rap_table1},
+    {"rap-table2", "Table II: congestion of accesses to a w x w matrix", kRap, rap_table2},
+    {"rap-table3", "Table III: transposes of a 32 x 32 matrix in shared memory", kRap, rap_table3},
+    {"rap-table4", "Table IV: congestion of accesses to an array of w^4 elements", kRap, rap_table4},
+}};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, kEntries.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kEntries[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> names() { return kNames; }
+
+Table reproduce(std::string_view name, const Options& options) {
+  const auto* const entry =
+      std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& e) { return e.name == name; });
+  if (entry == kEntries.end()) {
+    const std::string suggestion = did_you_mean(name, kNames);
+    throw Error({.code = ErrorCode::value,
+                 .operation = "find what to reproduce",
+                 .got = "`" + std::string(name) + "`",
+                 .wanted = "a name of `faro reproduce --list`",
+                 .remedy = suggestion});
+  }
+  if (options.trials != 0 && (options.trials < kLeastTrials || options.trials > kMostTrials)) {
+    throw Error({.code = ErrorCode::value,
+                 .operation = "reproduce " + std::string(name),
+                 .got = std::to_string(options.trials) + " trials",
+                 .wanted = std::to_string(kLeastTrials) + " to " + std::to_string(kMostTrials),
+                 .remedy = "leave them out: each table knows how many it needs"});
+  }
+  Table table = entry->make(options);
+  table.name = entry->name;
+  table.title = entry->title;
+  table.source = entry->source;
+  table.seed = options.seed;
+  return table;
+}
+
+}  // namespace faro::reproduce

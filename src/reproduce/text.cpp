@@ -1,0 +1,89 @@
+// to_text: the table for people. Columns as wide as they need; criteria are letters, told below.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "faro/reproduce/reproduce.hpp"
+
+namespace faro::reproduce {
+namespace {
+
+// A mean goes as far as its error says something; a figure of the paper as far as it is printed there.
+std::string figure_text(const Value& value, bool estimated) {
+  if (const auto* words = std::get_if<std::string>(&value)) return *words;
+  if (const auto* count = std::get_if<std::uint64_t>(&value)) return std::to_string(*count);
+  if (const auto* figure = std::get_if<double>(&value)) {
+    if (estimated) return fmt::format("{:.4f}", *figure);
+    return std::abs(*figure) < 10 ? fmt::format("{:.2f}", *figure) : fmt::format("{:.1f}", *figure);
+  }
+  return "-";
+}
+
+using Line = std::array<std::string, 7>;
+
+constexpr std::array<bool, 7> kRightAligned{false, false, true, true, true, false, false};
+
+std::string line_text(const Line& line, const std::array<std::size_t, 7>& widths) {
+  std::string text;
+  for (std::size_t column = 0; column < line.size(); ++column) {
+    if (column > 0) text += "  ";
+    text += kRightAligned[column] ? fmt::format("{:>{}}", line[column], widths[column])
+                                  : fmt::format("{:<{}}", line[column], widths[column]);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+// a, b, ... in the order of their first use.
+class Criteria {
+ public:
+  std::string letter_of(const std::string& criterion) {
+    const auto found = std::find(known_.begin(), known_.end(), criterion);
+    const auto index = static_cast<std::size_t>(found - known_.begin());
+    if (found == known_.end()) known_.push_back(criterion);
+    return std::string(1, static_cast<char>('a' + index));
+  }
+  const std::vector<std::string>& known() const { return known_; }
+
+ private:
+  std::vector<std::string> known_;
+};
+
+std::string verdict(const std::optional<bool>& agrees) {
+  if (!agrees) return "-";
+  return *agrees ? "yes" : "NO";
+}
+
+}  // namespace
+
+std::string to_text(const Table& table) {
+  Criteria criteria;
+  const bool any_estimated = std::any_of(table.rows.begin(), table.rows.end(),
+                                         [](const Row& row) { return row.standard_error.has_value(); });
+  std::vector<Line> lines{
+      {"case", "quantity", "paper", "here", any_estimated ? "std. error" : "", "unit", "agrees"}};
+  for (const Row& row : table.rows) {
+    const std::string error = row.standard_error ? fmt::format("{:.4f}", *row.standard_error) : "";
+    lines.push_back({row.subject, row.quantity, figure_text(row.paper, false),
+                     figure_text(row.here, row.standard_error.has_value()), error, row.unit,
+                     verdict(row.agrees) + " (" + criteria.letter_of(row.criterion) + ")"});
+  }
+  std::array<std::size_t, 7> widths{};
+  for (const Line& line : lines) {
+    for (std::size_t column = 0; column < line.size(); ++column)
+      widths[column] = std::max(widths[column], line[column].size());
+  }
+  std::string text = fmt::format("{}\n{}\n\n", table.title, table.source);
+  for (const Line& line : lines) text += line_text(line, widths);
+  text += "\n";
+  for (std::size_t i = 0; i < criteria.known().size(); ++i) {
+    text += fmt::format("({})   {}\n", static_cast<char>('a' + i), criteria.known()[i]);
+  }
+  if (any_estimated) text += fmt::format("seed  {}\n", table.seed);
+  for (const std::string& note : table.notes) text += "note  " + note + "\n";
+  return text;
+}
+
+}  // namespace faro::reproduce
