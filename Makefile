@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench gpu-test gpu-bench format clean
+.PHONY: help build demo test bench gpu-test gpu-bench gpu-verify-model format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -12,6 +12,7 @@ help:
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
 	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds"
+	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -46,6 +47,12 @@ gpu-bench:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target gpu_bench
 	@ARGS="$(ARGS)" tools/gpu_folder.sh bench build
+
+gpu-verify-model:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_verify_model
+	@tools/gpu_folder.sh verify build
 
 format:
 	@tools/install_dependencies.sh test

@@ -1,27 +1,12 @@
-// The tables and the JSON of gpu_bench, and the lines that say where they were measured.
+// The tables and the JSON of gpu_bench.
 #pragma once
 
 #include <string>
 
 #include "bench/gpu/rows.hpp"
+#include "bench/gpu/setting.hpp"
 
 namespace faro::bench::gpu {
-
-/// Where, from what and how the rows were measured.
-struct Setting {
-  std::string device;   // "NVIDIA H200, compute capability 9.0, 132 multiprocessors, 139 GiB, 50 MiB of L2"
-  std::string driver;   // "580.159.04, for CUDA 13.0"
-  std::string runtime;  // of CUDA, "13.0"
-  std::string date;
-  std::string commit;
-  std::string command;
-};
-
-/// Of the current device and of now. Errors: ErrorCode::device.
-Setting make_setting(const std::string& command);
-
-/// Markdown: setting, as a table.
-std::string setting_table(const Setting& setting);
 
 // Markdown. A share is of the cudaMemcpy that took turns on the same map; worst, median and best are over the
 // maps.

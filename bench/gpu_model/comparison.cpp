@@ -1,0 +1,123 @@
+#include "bench/gpu_model/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/gpu_model/counters.hpp"
+#include "faro/error.hpp"
+
+namespace faro::bench::gpu_model {
+namespace {
+
+// measured / predicted - 1; infinite where nothing was predicted and something measured.
+double error_of(double predicted, double measured) {
+  if (predicted == measured) return 0;
+  return predicted == 0 ? INFINITY : measured / predicted - 1;
+}
+
+bool holds(Criterion criterion, double predicted, double measured) {
+  constexpr double a_hundredth = 0.01;
+  switch (criterion) {
+    case Criterion::equal:
+      return predicted == measured;
+    case Criterion::within_a_hundredth:
+      return std::abs(measured - predicted) <= a_hundredth * predicted;
+    case Criterion::shown:
+      return true;
+  }
+  return false;
+}
+
+std::string criterion_text(Criterion criterion) {
+  switch (criterion) {
+    case Criterion::equal:
+      return "equal";
+    case Criterion::within_a_hundredth:
+      return "within 1%";
+    case Criterion::shown:
+      return "shown only";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Miss> compare(std::span<const Case> cases, std::span<const ProfiledLaunch> launches) {
+  if (cases.size() != launches.size()) {
+    throw Error({.code = ErrorCode::file,
+                 .operation = "compare the profile",
+                 .got = std::to_string(launches.size()) + " launches",
+                 .wanted = std::to_string(cases.size()) + ", one for each case",
+                 .remedy = "profile `gpu_verify_model --launch` of the same build"});
+  }
+  std::vector<Miss> misses;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (std::size_t k = 0; k < counters().size(); ++k) {
+      const Counter& counter = counters()[k];
+      if (!holds(counter.criterion, counter.predicted(cases[i].predicted), launches[i].counters[k])) {
+        misses.push_back({.of_case = i, .counter = k});
+      }
+    }
+  }
+  return misses;
+}
+
+std::string summary_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches) {
+  std::string table =
+      "| counter | metric | wanted | cases | equal | furthest off |\n|---|---|---|---|---|---|\n";
+  for (std::size_t k = 0; k < counters().size(); ++k) {
+    const Counter& counter = counters()[k];
+    std::size_t equal = 0;
+    double furthest = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const double error = error_of(counter.predicted(cases[i].predicted), launches[i].counters[k]);
+      if (error == 0) ++equal;
+      if (std::abs(error) > std::abs(furthest)) furthest = error;
+    }
+    table += fmt::format(
+        "| {} | `{}` | {} | {} | {} | {} |\n", counter.title, counter.metric,
+        criterion_text(counter.criterion), cases.size(), equal,
+        std::isinf(furthest) ? "counted where none was predicted" : fmt::format("{:+.2f}%", 100 * furthest));
+  }
+  return table;
+}
+
+std::string miss_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches,
+                       std::span<const Miss> misses) {
+  if (misses.empty()) return "None.\n";
+  std::string table =
+      "| kernel | bytes | map | counter | predicted | measured |\n|---|---|---|---|---|---|\n";
+  for (const Miss& miss : misses) {
+    const Case& of = cases[miss.of_case];
+    const Counter& counter = counters()[miss.counter];
+    table += fmt::format("| {} | {} | `{}` | {} | {:.0f} | {:.0f} |\n", of.kernel, of.element_bytes, of.spec,
+                         counter.title, counter.predicted(of.predicted),
+                         launches[miss.of_case].counters[miss.counter]);
+  }
+  return table;
+}
+
+std::string case_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches) {
+  std::string table = "| kernel | bytes | map |";
+  std::string rule = "|---|---|---|";
+  for (const Counter& counter : counters()) {
+    table += " " + counter.title + " |";
+    rule += "---|";
+  }
+  table += "\n" + rule + "\n";
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    table += fmt::format("| {} | {} | `{}` |", cases[i].kernel, cases[i].element_bytes, cases[i].spec);
+    for (std::size_t k = 0; k < counters().size(); ++k) {
+      const double predicted = counters()[k].predicted(cases[i].predicted);
+      const double measured = launches[i].counters[k];
+      table += predicted == measured ? fmt::format(" {:.0f} |", measured)
+                                     : fmt::format(" {:.0f} / **{:.0f}** |", predicted, measured);
+    }
+    table += "\n";
+  }
+  return table;
+}
+
+}  // namespace faro::bench::gpu_model

@@ -1,0 +1,28 @@
+// What Nsight Compute counted: its CSV, a launch a row.
+//
+//     ncu --csv --page raw --print-units base --metrics NAME,NAME… --log-file FILE program
+//
+//     ==PROF== Connected to process 17 …                      lines of its own, before and after
+//     "ID","Process ID",…,"Kernel Name",…,"NAME","NAME"       the header
+//     "","",…,"",…,"sector","request"                         units
+//     "0","17",…,"void move_tile<6>(…)",…,"524288","4,096"    a row for each launch, in order
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faro::bench::gpu_model {
+
+struct ProfiledLaunch {
+  std::string kernel;
+  std::vector<double> counters;  // as many as metrics were asked for, in their order
+};
+
+/// Reads `metrics` of every launch.
+/// Errors: ErrorCode::file for text without a header, a metric that is not there, and a row whose values are
+/// not numbers or whose columns are not the header's, naming the line.
+std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const std::string> metrics);
+
+}  // namespace faro::bench::gpu_model
