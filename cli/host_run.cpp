@@ -8,6 +8,7 @@
 #include "cli/report.hpp"
 #include "faro/engines/cpu.hpp"
 #include "faro/measure.hpp"
+#include "faro/oracle.hpp"
 
 namespace faro::cli {
 namespace {
@@ -60,6 +61,16 @@ Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::sp
     outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
   }
   return outcome;
+}
+
+void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads) {
+  const auto mismatch = find_mismatch(problem, in, out, threads);
+  if (!mismatch) return;
+  throw Error({.code = ErrorCode::verification,
+               .operation = "verify " + to_text(problem.permutation),
+               .got = to_text(*mismatch),
+               .wanted = "the oracle's result",
+               .remedy = "no result was written; this is a bug in faro, please report it with the command"});
 }
 
 }  // namespace faro::cli

@@ -43,4 +43,7 @@ struct Outcome {
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads);
 
+/// Checks every element. Errors: ErrorCode::verification, naming the first that is wrong.
+void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads);
+
 }  // namespace faro::cli

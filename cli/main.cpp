@@ -45,7 +45,8 @@ class Command {
     app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
                           "The version and the commit");
     app_.require_subcommand(0, 1);
-    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb}) {
+    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
+                            layout_verb, reproduce_verb, simulate_verb}) {
       verbs_.push_back(make(app_));
     }
   }
@@ -86,7 +87,8 @@ class Command {
     std::vector<std::string_view> candidates(names.begin(), names.end());
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
-      refuse_usage("find the verb", "`" + word + "`", "permute, explain, bench, maps, info or new",
+      refuse_usage("find the verb", "`" + word + "`",
+                   "permute, explain, bench, maps, info, new, layout, reproduce or simulate",
                    suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -77,22 +78,12 @@ void fill(std::span<std::byte> bytes) {
 constexpr double kBudgetMs = 4000;
 constexpr std::array<const char*, 3> kKernels{"faro", "naive", "copy"};
 
-void verify(const Problem& problem, const io::Buffer& in, const io::Buffer& out, int threads) {
-  const auto mismatch = find_mismatch(problem, in.data(), out.data(), threads);
-  if (!mismatch) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = "verify " + to_text(problem.permutation),
-               .got = to_text(*mismatch),
-               .wanted = "the oracle's result",
-               .remedy = "this is a bug in faro; please report it with the command"});
-}
-
 // On arrays of the host. One Timing for each of kKernels.
 std::vector<Timing> bench_on_host(const ExecutablePlan& plan, const io::Buffer& in, const io::Buffer& out,
                                   int threads) {
   const Problem& problem = plan.plan().problem();
   plan.run(in.data(), out.data(), in.size());
-  verify(problem, in, out, threads);
+  verify(problem, in.data(), out.data(), threads);
   const std::array<std::function<void()>, kKernels.size()> contestants{
       [&] { plan.run(in.data(), out.data(), in.size()); },
       [&] { permute_naively(problem, in.data(), out.data(), threads); },
@@ -114,7 +105,7 @@ std::vector<Timing> bench_on_device(const ExecutablePlan& plan, const io::Buffer
   device_in.upload(in.data());
   run_faro({});
   device_out.download(out.data());
-  verify(problem, in, out, threads);
+  verify(problem, in.data(), out.data(), threads);
 
   const cuda::StreamClock clock(device);
   const auto timed = [&clock](auto work) {

@@ -16,6 +16,7 @@ struct Options {
   std::string spec;
   std::string svg;
   std::string capability;
+  bool no_calibration = false;
 };
 
 struct Explanation {
@@ -52,20 +53,8 @@ Explanation explanation_for_kind(const Problem& problem, const PlanOptions& opti
                                  const std::string& note) {
   Target target = cuda::target_of_capability(capability.major, capability.minor);
   target.name += note;
-  // As faro::plan does: the planner takes the first that serves, and another would be a surprise.
-  if (options.tile) {
-    target.tiles.insert(target.tiles.begin(), *options.tile);
-    target.small_bytes_max = 0;
-  }
+  target.tile = options.tile;
   const Plan plan(problem, target);
-  if (options.tile && !plan.passes().empty() && plan.passes().front().kind == PassKind::tile &&
-      plan.passes().front().launch->tile != options.tile) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "plan",
-                 .got = "a tile kernel that cannot carry out this map",
-                 .wanted = "one that holds the map's tile",
-                 .remedy = "leave the choice to the planner"});
-  }
   return {plan, plan.explain()};
 }
 
@@ -87,7 +76,9 @@ Explanation make_explanation(const Options& options, const Problem& problem) {
                                   "; there is none here (" + status.reason + ")");
     }
   }
-  return explanation_of(faro::plan(problem, plan_options));
+  PlanOptions measured = plan_options;
+  measured.calibrate = plan_options.engine == Engine::cuda && !options.no_calibration;
+  return explanation_of(faro::plan(problem, measured));
 }
 
 void explain(const Options& options) {
@@ -118,6 +109,9 @@ Verb explain_verb(CLI::App& app) {
                    "With --engine cuda: a compute capability such as 9.0 instead of a GPU of this machine")
       ->type_name("M.N")
       ->check(refuse_empty);
+  command->add_flag(
+      "--no-calibration", options->no_calibration,
+      "With --engine cuda: predict times by what is known of the GPU's kind, without measuring it");
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);

@@ -2,6 +2,8 @@
 //
 //     faro permute SPEC IN.npy OUT.npy     faro explain SPEC     faro bench SPEC…
 //     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
+//     faro layout --rows R --columns C --access A…
+//     faro reproduce NAME                  faro simulate PROGRAM [FILE]
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -23,5 +25,8 @@ Verb bench_verb(CLI::App& app);
 Verb maps_verb(CLI::App& app);
 Verb info_verb(CLI::App& app);
 Verb new_verb(CLI::App& app);
+Verb layout_verb(CLI::App& app);
+Verb reproduce_verb(CLI::App& app);
+Verb simulate_verb(CLI::App& app);
 
 }  // namespace faro::cli

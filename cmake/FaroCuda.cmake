@@ -109,7 +109,6 @@ function(faro_use_cuda target)
   if(NOT FARO_HAVE_CUDA)
     return()
   endif()
-  target_compile_definitions(${target} PRIVATE FARO_HAVE_CUDA)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   # A program that has a CUDA runtime of its own must not find ours in the shared library.

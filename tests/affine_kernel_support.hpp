@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/affine.hpp"
@@ -21,6 +22,19 @@ namespace faro::kernels {
 constexpr std::uint64_t kSeed = 4242;
 constexpr std::size_t kGuardBytes = 128;
 constexpr std::byte kPoison{0xA5};
+
+// --- refusals
+
+/// The code of the error that action() throws.
+inline ErrorCode code_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return ErrorCode::internal;
+}
 
 // --- the oracle
 

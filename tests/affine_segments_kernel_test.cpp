@@ -157,16 +157,6 @@ TEST(AffineSegmentsKernel, KeepsLowBits) {
   EXPECT_FALSE(keeps_low_bits(Affine(Matrix::from_columns(3, columns), 0), 1));
 }
 
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return ErrorCode::internal;
-}
-
 TEST(AffineSegmentsKernel, RefusesWhatDoesNotFit) {
   std::mt19937_64 random(kSeed);
   const Affine map(f2::reversal(8), 0);

@@ -190,16 +190,6 @@ TEST(AffineTileKernel, SixteenBanks) {
 
 // --- refusals
 
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return ErrorCode::internal;
-}
-
 TEST(AffineTileKernel, RefusesWhatDoesNotFit) {
   std::mt19937_64 random(kSeed);
   const Tile tile = make_tile(Affine(f2::reversal(12), 0), {.segment_bits = 5});

@@ -3,55 +3,28 @@
 //
 // Runs the built command, named by $FARO or found above this program.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cli_support.hpp"
 #include "faro/kernels/compiled_tiles.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using namespace faro::testing;
 
-fs::path faro_command() {
-  if (const char* const given = std::getenv("FARO")) return given;
-  for (fs::path directory = fs::read_symlink("/proc/self/exe").parent_path(); directory.has_relative_path();
-       directory = directory.parent_path()) {
-    if (fs::is_regular_file(directory / "faro")) return directory / "faro";
-  }
-  return {};
-}
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-struct Result {
-  int status = -1;  // of the exit; minus the signal where one ended it
-  std::string out;
-  std::string err;
-};
-
-class Cli : public testing::Test {
+class Cli : public CommandTest {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "faro-cli-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    ASSERT_TRUE(fs::exists(faro_command())) << "no command; build it, or set FARO";
+    CommandTest::SetUp();
     std::ofstream(directory_ / "swap.qasm") << "OPENQASM 2.0;\nqreg q[10];\nswap q[0],q[9];\n";
     std::ofstream(directory_ / "text.npy") << "no array";
     ASSERT_EQ(run("new 2^10 u4 a.npy").status, 0);
@@ -63,81 +36,7 @@ class Cli : public testing::Test {
     fs::create_symlink("loop.npy", directory_ / "loop.npy");
     fs::create_hard_link(directory_ / "a.npy", directory_ / "hard.npy");
   }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  // Runs `faro ARGUMENTS` by the shell in the test's directory.
-  Result run(const std::string& arguments, const std::string& before = "") const {
-    const fs::path out = directory_ / ".stdout";
-    const fs::path err = directory_ / ".stderr";
-    const std::string line = "cd '" + directory_.string() + "' && " + before + " '" +
-                             faro_command().string() + "' " + arguments + " >.stdout 2>.stderr </dev/null";
-    const int status = std::system(line.c_str());
-    Result result{.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
-                  .out = content_of(out),
-                  .err = content_of(err)};
-    fs::remove(out);
-    fs::remove(err);
-    return result;
-  }
-
-  std::map<std::string, std::string> files() const {
-    std::map<std::string, std::string> contents;
-    for (const auto& entry : fs::directory_iterator(directory_)) {
-      contents[entry.path().filename().string()] = content_of(entry.path());
-    }
-    return contents;
-  }
-
-  fs::path directory_;
 };
-
-long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
-
-// "rows[].spec" for every value in `json`.
-void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {
-  if (json.is_object() && !json.empty()) {
-    for (const auto& [key, value] : json.items())
-      collect_keys(value, prefix.empty() ? key : prefix + "." + key, keys);
-  } else if (json.is_array() && !json.empty() && json.front().is_object()) {
-    for (const Json& entry : json) collect_keys(entry, prefix + "[]", keys);
-  } else {
-    keys.insert(prefix);
-  }
-}
-
-// What is inside an object is listed after the object itself, which may also be null.
-std::set<std::string> leaves_of(const std::set<std::string>& keys) {
-  std::set<std::string> leaves;
-  for (const std::string& key : keys) {
-    const auto inside = keys.lower_bound(key + ".");
-    if (inside == keys.end() || !inside->starts_with(key + ".")) leaves.insert(key);
-  }
-  return leaves;
-}
-
-// What `keys` lists, but nothing inside the arrays that are empty in `json`: of those, the array itself.
-std::set<std::string> without_empty_arrays(std::set<std::string> keys, const Json& json) {
-  for (const auto& [key, value] : json.items()) {
-    if (!value.is_array() || !value.empty()) continue;
-    const std::string elements = key + "[]";
-    if (std::erase_if(keys, [&](const std::string& k) { return k.starts_with(elements); }) > 0) {
-      keys.insert(key);
-    }
-  }
-  return keys;
-}
-
-// The first column of the tables in docs/json.md, by section.
-std::map<std::string, std::set<std::string>> documented_keys() {
-  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
-  std::map<std::string, std::set<std::string>> sections;
-  std::string section;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("## ")) section = line.substr(3);
-    if (line.starts_with("| `")) sections[section].insert(line.substr(3, line.find('`', 3) - 3));
-  }
-  return sections;
-}
 
 TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
   struct Case {
@@ -222,7 +121,55 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"new 4 f16 out.npy", 2, "`f16`"},
       {"new 2^40x2^40 u4 out.npy", 2, "2^40x2^40"},
       {"new 2^60 u1 out.npy", 6, "out.npy"},
-      {"new 4 u4 missing/out.npy", 6, "missing/out.npy"}};
+      {"layout --rows 32 --columns 32", 2, "no --access"},
+      {"layout --rows 0 --columns 32 --access row", 2, "0 rows"},
+      {"layout --rows many --columns 32 --access row", 2, "`many`"},
+      {"layout --rows 2^20 --columns 32 --access row", 2, "at most 232448 bytes"},
+      {"layout --rows 32 --columns 32 --element-bytes 3 --access row", 2, "1, 2, 4, 8 or 16 bytes"},
+      {"layout --rows 32 --columns 32 --access row,colum", 2, "did you mean `column`?"},
+      {"layout --rows 32 --columns 32 --access 'stride(0)'", 2, "a stride of 0"},
+      {"layout --rows 32 --columns 32 --access @missing.txt", 6, "missing.txt"},
+      {"layout --rows 32 --columns 32 --acess row", 2, "did you mean `--access`?"},
+      {"layout --rows 32 --columns 32 --access row --seed x", 2, "`x`"},
+      {"new 4 u4 missing/out.npy", 6, "missing/out.npy"},
+      {"simulate", 2, "no PROGRAM"},
+      {"simulate contigous", 2, "did you mean `contiguous`?"},
+      {"simulate copy --width 0", 2, "--width"},
+      {"simulate copy --width 32 --threads 48", 2, "threads that the width divides"},
+      {"simulate copy --width 2^40", 2, "--width"},
+      {"simulate copy --threads 96", 2, "a number of threads that divides n"},
+      {"simulate copy --n 2^40", 2, "--n"},
+      {"simulate copy --width 2^20", 2, "n = 1099511627776"},
+      {"simulate copy --latency 0", 2, "--latency"},
+      {"simulate copy --machine pram", 2, "dmm, umm or hmm"},
+      {"simulate copy --dmms 2", 2, "DMMs of the dmm"},
+      {"simulate copy file.txt", 2, "one argument too many"},
+      {"simulate copy --spec 'gray(10)'", 2, "the program `permute`"},
+      {"simulate copy --thread 32", 2, "did you mean `--threads`?"},
+      {"simulate transpose-diagonal --n 1056", 2, "a square"},
+      {"simulate transpose-rotating --registers 5", 2, "w / r a square"},
+      {"simulate transpose-rotating --threads 64", 2, "r p that divides n"},
+      {"simulate transpose-rotating --n 2304", 2, "sides that T = 32 divides"},
+      {"simulate permute --machine umm --n 2048", 2, "a power of the width"},
+      {"simulate permute --machine hmm --n 1600", 2, "a multiple of the width"},
+      {"simulate permute --spec 'gray(9)' --n 1024", 2, "512"},
+      {"simulate permute --spec 'gary(10)'", 2, "did you mean `gray`?"},
+      {"simulate permute --seed x", 2, "`x`"},
+      {"simulate trace", 2, "no FILE"},
+      {"simulate trace missing.txt", 6, "missing.txt"},
+      {"simulate trace text.npy", 2, "text.npy"},
+      {"simulate trace text.npy --n 4", 2, "with a trace"},
+      {"simulate copy --svg missing/x.svg", 6, "missing/x.svg"},
+      {"reproduce", 2, "no NAME"},
+      {"reproduce rap-tabel2", 2, "did you mean `rap-table2`?"},
+      {"reproduce frobnicate", 2, "faro reproduce --list"},
+      {"reproduce ''", 2, "NAME: an empty value"},
+      {"reproduce rap-figure3 --list", 2, "one of them"},
+      {"reproduce rap-figure3 rap-table1", 2, "one argument too many"},
+      {"reproduce rap-figure3 --seed -1", 2, "--seed"},
+      {"reproduce rap-figure3 --seed ''", 2, "--seed: an empty value"},
+      {"reproduce rap-table2 --trials 1", 2, "from 64 to"},
+      {"reproduce rap-table2 --trails 100", 2, "did you mean `--trials`?"}};
   const auto before = files();
   for (const Case& c : table) {
     for (const bool as_json : {false, true}) {
@@ -256,7 +203,11 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
                                        "maps --json",
                                        "maps morton --json",
                                        "info --json",
-                                       "new 2x3 c8 out.npy --json"};
+                                       "layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' "
+                                       "--access 'column(8)' --json",
+                                       "new 2x3 c8 out.npy --json",
+                                       "reproduce rap-figure3 --json",
+                                       "reproduce rap-table3 --trials 100 --json"};
   auto documented = documented_keys();
   for (const std::string& arguments : table) {
     SCOPED_TRACE("faro " + arguments);
@@ -273,6 +224,31 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
       expected.merge(std::set(documented[verb + ", of a plan for a GPU"]));
     }
     EXPECT_EQ(keys, without_empty_arrays(leaves_of(expected), json));
+  }
+}
+
+// Figures are numbers, what has none is null, words stand where the paper has no figure.
+TEST_F(Cli, ReproducesAsJson) {
+  const std::string list = run("reproduce --list").out;
+  EXPECT_EQ(lines_of(list), 7);
+  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 7U);
+  for (const std::string name : {"dmm-umm-figure4", "dmm-umm-table1", "rap-figure3", "rap-table1",
+                                 "rap-table2", "rap-table3", "rap-table4"}) {
+    SCOPED_TRACE("faro reproduce " + name);
+    EXPECT_NE(list.find(name + "\n"), std::string::npos);
+    const Result result = run("reproduce " + name + " --trials 64 --seed 0x5 --json");
+    ASSERT_EQ(result.status, 0) << result.err;
+    const Json json = Json::parse(result.out);
+    EXPECT_EQ(json.at("name"), name);
+    EXPECT_EQ(json.at("seed"), 5);
+    EXPECT_FALSE(json.at("rows").empty());
+    for (const Json& row : json.at("rows")) {
+      EXPECT_TRUE(row.at("here").is_number() || row.at("here").is_null()) << row;
+      EXPECT_TRUE(row.at("paper").is_number() || row.at("paper").is_null() ||
+                  (row.at("paper").is_string() && row.at("here").is_number()))
+          << row;
+      EXPECT_TRUE(row.at("agrees").is_boolean() || row.at("agrees").is_null()) << row;
+    }
   }
 }
 
@@ -393,7 +369,9 @@ TEST_F(Cli, NewFillsWithTheIndex) {
 TEST_F(Cli, PagesGoToStandardOutput) {
   for (const std::string arguments :
        {"", "--help", "--version", "permute --help", "explain --help", "bench --help", "maps --help",
-        "info --help", "new --help", "maps", "maps gray", "info"}) {
+        "info --help", "new --help", "layout --help", "reproduce --help", "simulate --help",
+        "simulate stride --timeline", "reproduce --list", "reproduce rap-figure3", "maps", "maps gray",
+        "info"}) {
     SCOPED_TRACE("faro " + arguments);
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0);

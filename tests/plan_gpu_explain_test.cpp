@@ -29,6 +29,12 @@ constexpr std::uint64_t kSeed = 41;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
+int occurrences(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 // Lines joined again where they were wrapped.
 std::string unwrapped(std::string text) {
   const std::string wrap = "\n" + std::string(14, ' ');
@@ -80,11 +86,31 @@ TEST(PlanGpuExplain, TellsHowAPassIsLaunched) {
                                    30 - shape.tile_bits(), shape.threads(), shape.tile_bytes() / 1024,
                                    detail::registers_max(*plan.passes()[0].launch))));
     EXPECT_TRUE(contains(text, "has them for " + std::to_string(kernel.min_blocks) + " block"));
-    EXPECT_TRUE(
-        contains(text, fmt::format("2^{0} sectors of 32 bytes read, the least; 2^{0} written, the least",
-                                   25 + shape.width_bits)));
-    EXPECT_TRUE(contains(text, "congestion 1 in both phases"));
+    const std::string sectors = fmt::format("2^{} sectors of 32 bytes, the least", 25 + shape.width_bits);
+    EXPECT_EQ(occurrences(text, sectors), 2);
+    EXPECT_EQ(occurrences(text, ", congestion 1; an element: "), 2);
+    EXPECT_TRUE(contains(text, fmt::format(" lines, {} bytes", width)));
+    EXPECT_TRUE(contains(text, "by the rates of an NVIDIA H200"));
   }
+}
+
+// The words are the counter's, whatever it counts.
+TEST(PlanGpuExplain, CongestionIsNotAssumed) {
+  machine::AccessCounts counts;
+  counts.shared_stores.add_phase(1);
+  counts.shared_loads.add_phase(1);
+  EXPECT_EQ(detail::congestion_text(counts), "congestion 1 in both phases");
+  counts.shared_loads.add_phase(8);
+  EXPECT_EQ(detail::congestion_text(counts), "congestion 1 writing and 8 reading");
+  EXPECT_EQ(detail::least_text(1), "the least");
+  EXPECT_EQ(detail::least_text(4), "4 times the least");
+}
+
+// A device whose rates nobody measured is given no time.
+TEST(PlanGpuExplain, PredictsNoTimeWithoutRates) {
+  const Problem problem{.permutation = maps::bit_reversal(24)};
+  EXPECT_FALSE(contains(Plan(problem, cuda::target_of_capability(8, 0)).explain(), "\n  time "));
+  EXPECT_TRUE(contains(Plan(problem, cuda::target_of_capability(9, 0)).explain(), "\n  time "));
 }
 
 TEST(PlanGpuExplain, RegistersAreWhatTheBlocksLeave) {
@@ -102,18 +128,6 @@ TEST(PlanGpuExplain, RegistersAreWhatTheBlocksLeave) {
   EXPECT_EQ(detail::registers_max(Launch{.threads = 512}), 128);
 }
 
-// The words are the counter's, whatever it counts.
-TEST(PlanGpuExplain, CongestionIsNotAssumed) {
-  machine::AccessCounts counts;
-  counts.shared_stores.add_phase(1);
-  counts.shared_loads.add_phase(1);
-  EXPECT_EQ(detail::congestion_text(counts), "congestion 1 in both phases");
-  counts.shared_loads.add_phase(8);
-  EXPECT_EQ(detail::congestion_text(counts), "congestion 1 writing and 8 reading");
-  EXPECT_EQ(detail::least_text(1), "the least");
-  EXPECT_EQ(detail::least_text(4), "4 times the least");
-}
-
 TEST(PlanGpuExplain, SaysWhatMatters) {
   EXPECT_TRUE(contains(gpu_plan(maps::swap_bits(20, 10, 19), 4).explain(),
                        "kernel      16-byte vectors, 256 threads"));
@@ -126,13 +140,13 @@ TEST(PlanGpuExplain, SaysWhatMatters) {
   Target no_tiles = cuda::target_of_capability(9, 0);
   no_tiles.tiles.clear();
   EXPECT_TRUE(contains(unwrapped(gpu_plan(maps::bit_reversal(20), 4, 1, no_tiles).explain()),
-                       "2^20 written, 8 times the least"));
+                       "2^20 sectors of 32 bytes, 8 times the least"));
 }
 
 TEST(PlanGpuExplain, IsShort) {
   for_each_plan([](const Plan& plan) {
     const std::string text = plan.explain();
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 45);
     EXPECT_EQ(text.back(), '\n');
   });
 }
@@ -176,6 +190,7 @@ TEST(PlanGpuJson, AddsTheDocumentedKeys) {
   std::set<std::string> documented = documented_keys("explain, of a plan for a GPU");
   EXPECT_EQ(documented.erase("passes[].launch"), 1U);
   EXPECT_EQ(documented.erase("passes[].predicted"), 1U);
+  EXPECT_EQ(documented.erase("passes[].predicted_time"), 1U);
   EXPECT_EQ(added, documented);
 }
 

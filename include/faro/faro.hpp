@@ -33,9 +33,6 @@
 
 namespace faro {
 
-/// Most threads a plan may ask for.
-inline constexpr int kMaxThreads = 4096;
-
 struct PlanOptions {
   Engine engine = Engine::automatic;
   int threads = 0;  // 0: what OpenMP would use (OMP_NUM_THREADS respected)
@@ -44,6 +41,9 @@ struct PlanOptions {
   int device = cuda::kCurrentDevice;  // ordinal
   /// Instead of the device's own choice, for passes of kind tile: an entry of kernels::kCompiledTiles.
   std::optional<kernels::CompiledTile> tile = std::nullopt;
+  /// Measure the device first, a tenth of a second, so that explain() predicts its times rather than those
+  /// of the device of its kind that faro was measured on (cuda::calibrate).
+  bool calibrate = false;
 };
 
 /// A plan together with the engine that runs it. Cheap to move; every const member may be called from many

@@ -8,6 +8,7 @@
 
 #include "engines/cuda/device_pointer.hpp"
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
 
 namespace faro {
@@ -65,6 +66,10 @@ void check_options(const PlanOptions& options) {
     refuse("plan", "device " + std::to_string(options.device) + " for engine " + name(options.engine),
            "a device with engine cuda only");
   }
+  if (!on_gpu && options.calibrate) {
+    refuse("plan", std::string("calibration for engine ") + name(options.engine),
+           "calibration with engine cuda only");
+  }
   if (!options.tile) return;
   if (!on_gpu) {
     refuse("plan", std::string("a tile kernel for engine ") + name(options.engine),
@@ -79,24 +84,9 @@ void check_options(const PlanOptions& options) {
 Target make_target(const PlanOptions& options) {
   if (options.engine != Engine::cuda) return cpu::target(options.threads);
   Target target = cuda::target(options.device);
-  // The planner takes the first that serves.
-  if (options.tile) {
-    target.tiles.insert(target.tiles.begin(), *options.tile);
-    target.small_bytes_max = 0;
-  }
+  target.tile = options.tile;
+  if (options.calibrate) target.calibration = cuda::calibrate(target.device);
   return target;
-}
-
-// A tile that was asked for and passed over would be a surprise.
-void check_tile_was_taken(const Plan& plan, const PlanOptions& options) {
-  if (!options.tile || plan.passes().empty() || plan.passes().front().kind != PassKind::tile) return;
-  const auto& launch = plan.passes().front().launch;
-  if (launch && launch->tile == options.tile) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "plan",
-               .got = "a tile kernel that cannot carry out this map",
-               .wanted = "one of this element width that holds the map's tile",
-               .remedy = "leave the choice to the planner"});
 }
 
 const char* reason_for(Engine asked) {
@@ -179,7 +169,6 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
   check_options(options);
   Plan made(problem, make_target(options));
-  check_tile_was_taken(made, options);
   const auto with = [&](auto executor) {
     return ExecutablePlan(std::make_unique<ExecutablePlan::State>(ExecutablePlan::State{
         std::move(made), std::move(executor), reason_for(options.engine), options.threads}));

@@ -182,6 +182,22 @@ SharedPhases phases_of(const Blocking& blocking, const layout::Tile& permuted_ti
                "use the plain tile kernel"});
 }
 
+Blocking require_blocking(const layout::Tile& tile, const AffineTileShape& shape,
+                          const machine::MemoryGeometry& geometry) {
+  if (!fits(tile, shape) || !is_valid_blocked(shape)) refuse();
+  std::optional<Blocking> blocking = find_blocking(tile, shape, geometry);
+  if (!blocking) refuse();
+  return *std::move(blocking);
+}
+
+layout::Xor layout_of(const Blocking& blocking, const layout::Tile& tile, const AffineTileShape& shape,
+                      const machine::MemoryGeometry& geometry) {
+  const layout::Tile arranged = permuted(tile, component_basis(blocking, tile.tile_bits()));
+  SharedPhases phases = phases_of(blocking, arranged, shape, geometry);
+  return layout::make_xor(
+      {tile.tile_bits(), shape.width_bits, std::move(phases.write), std::move(phases.read), geometry});
+}
+
 }  // namespace
 
 bool fits_blocked(const layout::Tile& tile, const AffineTileShape& shape,
@@ -191,19 +207,13 @@ bool fits_blocked(const layout::Tile& tile, const AffineTileShape& shape,
 
 layout::Xor make_blocked_layout(const layout::Tile& tile, const AffineTileShape& shape,
                                 const machine::MemoryGeometry& geometry) {
-  if (!fits(tile, shape) || !is_valid_blocked(shape)) refuse();
-  const auto blocking = find_blocking(tile, shape, geometry);
-  if (!blocking) refuse();
-  const layout::Tile arranged = permuted(tile, component_basis(*blocking, tile.tile_bits()));
-  SharedPhases phases = phases_of(*blocking, arranged, shape, geometry);
-  return layout::make_xor(
-      {tile.tile_bits(), shape.width_bits, std::move(phases.write), std::move(phases.read), geometry});
+  return layout_of(require_blocking(tile, shape, geometry), tile, shape, geometry);
 }
 
 AffineBlockedParams make_affine_blocked_params(const layout::Tile& tile, const AffineTileShape& shape,
                                                std::uint64_t batch, const machine::MemoryGeometry& geometry) {
-  const layout::Xor layout = make_blocked_layout(tile, shape, geometry);
-  const Blocking blocking = *find_blocking(tile, shape, geometry);
+  const Blocking blocking = require_blocking(tile, shape, geometry);
+  const layout::Xor layout = layout_of(blocking, tile, shape, geometry);
   const Matrix basis = component_basis(blocking, tile.tile_bits());
   const layout::Tile arranged = permuted(tile, basis);
   const int u = word_element_bits(shape);

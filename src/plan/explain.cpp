@@ -11,6 +11,7 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/prediction.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
 
@@ -151,22 +152,64 @@ void add_launch(Text& text, const Launch& launch) {
   }
 }
 
+// "; an element: 0.0078 requests, 0.125 sectors, 0.0312 lines, 4 bytes"
+struct PerElement {
+  double count;
+  const char* noun;
+};
+
+std::string an_element(double elements, std::initializer_list<PerElement> of_all) {
+  std::string text;
+  for (const PerElement& each : of_all) {
+    text +=
+        fmt::format("{}{:.3g} {}", text.empty() ? "; an element: " : ", ", each.count / elements, each.noun);
+  }
+  return text;
+}
+
+void add_global(Text& text, const char* label, const machine::GlobalCounts& counts, double over_least,
+                double elements) {
+  text.line(label, fmt::format("{}, {} of 32 bytes, {}, {} of 128 bytes",
+                               count_text(counts.requests, "request"), count_text(counts.sectors, "sector"),
+                               detail::least_text(over_least), count_text(counts.lines, "line")) +
+                       an_element(elements, {{static_cast<double>(counts.requests), "requests"},
+                                             {static_cast<double>(counts.sectors), "sectors"},
+                                             {static_cast<double>(counts.lines), "lines"},
+                                             {static_cast<double>(counts.bytes), "bytes"}}));
+}
+
+void add_shared(Text& text, const char* label, const machine::SharedCounts& counts, double over_least,
+                double elements) {
+  text.line(label, fmt::format("{}, {}, {}, congestion {}", count_text(counts.requests, "request"),
+                               count_text(counts.wavefronts, "wavefront"), detail::least_text(over_least),
+                               counts.max_congestion()) +
+                       an_element(elements, {{static_cast<double>(counts.requests), "requests"},
+                                             {static_cast<double>(counts.wavefronts), "wavefronts"}}));
+}
+
 // The pass on the counting memory.
-void add_accesses(Text& text, const Plan& plan, std::size_t index) {
-  const detail::Predicted predicted = detail::predicted(plan, index);
+void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail::Predicted& predicted) {
   const machine::AccessCounts& counts = predicted.counts;
-  text.line("",
-            fmt::format("{} of 32 bytes read, {}; {} written, {}",
-                        count_text(counts.global_loads.sectors, "sector"),
-                        detail::least_text(predicted.sectors_read), count_text(counts.global_stores.sectors),
-                        detail::least_text(predicted.sectors_written)));
+  const double elements = detail::elements_of(plan, index);
+  add_global(text, "  loads", counts.global_loads, predicted.sectors_read, elements);
+  add_global(text, "  stores", counts.global_stores, predicted.sectors_written, elements);
   if (counts.shared_loads.requests == 0) return;
-  text.line(
-      "",
-      fmt::format("{} to fill the tiles, {}; {} to empty them, {}; {}",
-                  count_text(counts.shared_stores.wavefronts, "wavefront"),
-                  detail::least_text(predicted.wavefronts_stored), count_text(counts.shared_loads.wavefronts),
-                  detail::least_text(predicted.wavefronts_loaded), detail::congestion_text(counts)));
+  add_shared(text, "  to shared", counts.shared_stores, predicted.wavefronts_stored, elements);
+  add_shared(text, "  from shared", counts.shared_loads, predicted.wavefronts_loaded, elements);
+}
+
+void add_time(Text& text, const Plan& plan, std::size_t index, const machine::AccessCounts& counts) {
+  const std::optional<double> us = predict_us(plan, index, counts);
+  if (!us) return;
+  constexpr double us_per_ms = 1e3;
+  const Pass& pass = plan.passes()[index];
+  const auto moved = static_cast<double>(pass.bytes_read + pass.bytes_written);
+  text.line("  time",
+            fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}", *us / us_per_ms,
+                        moved / (*us * us_per_ms), plan.target().calibration->source,
+                        pass.bytes_read < kPredictableBytes
+                            ? "; arrays that the device's cache holds part of may be faster"
+                            : ""));
 }
 
 void add_pass(Text& text, const Plan& plan, std::size_t index) {
@@ -178,7 +221,9 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
-  if (pass.launch) add_accesses(text, plan, index);
+  const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
+  if (pass.launch) add_accesses(text, plan, index, predicted);
+  add_time(text, plan, index, predicted.counts);
 }
 
 }  // namespace

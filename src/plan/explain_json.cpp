@@ -5,6 +5,7 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/prediction.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
 
@@ -82,26 +83,45 @@ Json launch_json(const Launch& launch) {
            launch.unaligned_tile ? Json(detail::kernel_text(*launch.unaligned_tile)) : Json()}};
 }
 
-Json global_json(const machine::GlobalCounts& counts, double over_least) {
+Json global_json(const machine::GlobalCounts& counts, double over_least, double elements) {
   return {{"requests", counts.requests},
           {"sectors", counts.sectors},
           {"lines", counts.lines},
-          {"over_least", over_least}};
+          {"bytes", counts.bytes},
+          {"over_least", over_least},
+          {"per_element",
+           {{"requests", static_cast<double>(counts.requests) / elements},
+            {"sectors", static_cast<double>(counts.sectors) / elements},
+            {"lines", static_cast<double>(counts.lines) / elements},
+            {"bytes", static_cast<double>(counts.bytes) / elements}}}};
 }
 
-Json shared_json(const machine::SharedCounts& counts, double over_least) {
+Json shared_json(const machine::SharedCounts& counts, double over_least, double elements) {
   return {{"requests", counts.requests},
           {"wavefronts", counts.wavefronts},
+          {"bytes", counts.bytes},
           {"congestion", counts.max_congestion()},
-          {"over_least", over_least}};
+          {"over_least", over_least},
+          {"per_element",
+           {{"requests", static_cast<double>(counts.requests) / elements},
+            {"wavefronts", static_cast<double>(counts.wavefronts) / elements},
+            {"bytes", static_cast<double>(counts.bytes) / elements}}}};
 }
 
-Json predicted_json(const detail::Predicted& predicted) {
+Json predicted_json(const Plan& plan, std::size_t index, const detail::Predicted& predicted) {
   const machine::AccessCounts& counts = predicted.counts;
-  return {{"global_loads", global_json(counts.global_loads, predicted.sectors_read)},
-          {"global_stores", global_json(counts.global_stores, predicted.sectors_written)},
-          {"shared_stores", shared_json(counts.shared_stores, predicted.wavefronts_stored)},
-          {"shared_loads", shared_json(counts.shared_loads, predicted.wavefronts_loaded)}};
+  const double elements = detail::elements_of(plan, index);
+  return {{"global_loads", global_json(counts.global_loads, predicted.sectors_read, elements)},
+          {"global_stores", global_json(counts.global_stores, predicted.sectors_written, elements)},
+          {"shared_stores", shared_json(counts.shared_stores, predicted.wavefronts_stored, elements)},
+          {"shared_loads", shared_json(counts.shared_loads, predicted.wavefronts_loaded, elements)}};
+}
+
+Json time_json(const Plan& plan, std::size_t index, const machine::AccessCounts& counts) {
+  constexpr double us_per_ms = 1e3;
+  const std::optional<double> us = predict_us(plan, index, counts);
+  if (!us) return nullptr;
+  return {{"ms", *us / us_per_ms}, {"rates", plan.target().calibration->source}};
 }
 
 Json pass_json(const Plan& plan, std::size_t index) {
@@ -120,7 +140,9 @@ Json pass_json(const Plan& plan, std::size_t index) {
                {"tile", tiled ? tile_json(plan, pass) : Json()}};
   if (plan.target().engine == Engine::cuda) {
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
-    json["predicted"] = pass.launch ? predicted_json(detail::predicted(plan, index)) : Json();
+    const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
+    json["predicted"] = pass.launch ? predicted_json(plan, index, predicted) : Json();
+    json["predicted_time"] = time_json(plan, index, predicted.counts);
   }
   return json;
 }

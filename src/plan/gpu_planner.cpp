@@ -95,7 +95,18 @@ std::optional<Choice> try_kernel(const Work& work, const CompiledTile& kernel, c
   return choice;
 }
 
+// A tile that was asked for and passed over would be a surprise.
+Choice take_kernel(const Work& work, const Target& target) {
+  if (std::optional<Choice> choice = try_kernel(work, *target.tile, target)) return *std::move(choice);
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "plan",
+               .got = "a tile kernel that cannot carry out this map",
+               .wanted = "one of this element width that holds the map's tile",
+               .remedy = "leave the choice to the planner"});
+}
+
 std::optional<Choice> choose_kernel(const Work& work, const Target& target) {
+  if (target.tile) return take_kernel(work, target);
   const bool small = work.array_bytes() <= target.small_bytes_max / work.arrays;
   std::optional<Choice> best;
   for (const CompiledTile& kernel : target.tiles) {

@@ -58,6 +58,11 @@ std::string least_text(double times) {
   return times == 1 ? "the least" : fmt::format("{:.3g} times the least", times);
 }
 
+double elements_of(const Plan& plan, std::size_t pass) {
+  return static_cast<double>(plan.passes().at(pass).bytes_read) /
+         static_cast<double>(plan.problem().element_bytes);
+}
+
 std::string congestion_text(const machine::AccessCounts& counts) {
   const int stored = counts.shared_stores.max_congestion();
   const int loaded = counts.shared_loads.max_congestion();

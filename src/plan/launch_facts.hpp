@@ -34,6 +34,9 @@ struct Predicted {
 /// Requires: the pass is launched (checked).
 Predicted predicted(const Plan& plan, std::size_t pass);
 
+/// Elements that a pass moves, all arrays together.
+double elements_of(const Plan& plan, std::size_t pass);
+
 /// "the least", "4 times the least".
 std::string least_text(double times);
 

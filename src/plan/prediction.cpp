@@ -1,5 +1,6 @@
 #include "faro/plan/prediction.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -117,6 +118,14 @@ AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
   return counts;
 }
 
+// --- time
+
+const TransferRate& rate_of(const Calibration& calibration, const Plan& plan, const Pass& pass) {
+  if (pass.kind == PassKind::copy) return calibration.copy;
+  if (pass.kind != PassKind::tile) return calibration.vectors;
+  return calibration.tiles.at(static_cast<std::size_t>(detail::log2_floor(plan.unit_bytes())));
+}
+
 }  // namespace
 
 machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
@@ -127,6 +136,28 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
                  "a pass that is launched on a GPU", ""});
   }
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
+}
+
+std::optional<double> predict_us(const Plan& plan, std::size_t pass) {
+  const bool launched = plan.passes().at(pass).launch.has_value();
+  return predict_us(plan, pass, launched ? predict(plan, pass) : AccessCounts{});
+}
+
+std::optional<double> predict_us(const Plan& plan, std::size_t pass, const AccessCounts& counts) {
+  const std::optional<Calibration>& calibration = plan.target().calibration;
+  const Pass& of = plan.passes().at(pass);
+  if (!calibration) return std::nullopt;
+  const TransferRate& rate = rate_of(*calibration, plan, of);
+  if (rate.gb_per_s <= 0) return std::nullopt;
+  if (!of.launch) return rate.microseconds(static_cast<double>(of.bytes_read + of.bytes_written));
+
+  const auto sector_bytes = static_cast<std::uint64_t>(detail::geometry_of(plan.target()).sector_bytes);
+  const double device_us = rate.microseconds(
+      static_cast<double>((counts.global_loads.sectors + counts.global_stores.sectors) * sector_bytes));
+  const double wavefronts =
+      static_cast<double>(counts.shared_loads.wavefronts + counts.shared_stores.wavefronts);
+  if (calibration->shared_wavefronts_per_us <= 0) return device_us;
+  return std::max(device_us, wavefronts / calibration->shared_wavefronts_per_us);
 }
 
 }  // namespace faro

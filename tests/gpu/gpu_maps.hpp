@@ -31,18 +31,4 @@ inline std::vector<Affine> every_kind_of_map(int n, std::uint64_t seed) {
   return list;
 }
 
-/// A random map whose tile with segments of 2^s elements has 2^r rows: r low bits change place with high
-/// ones, between random maps of the low s bits and of the others. Requires: r <= s, s + r <= n.
-inline Affine map_of_rank(int n, int s, int r, std::uint64_t seed) {
-  f2::Matrix swap = f2::Matrix::identity(n);
-  for (int i = 0; i < r; ++i) {
-    swap.set_column(i, f2::unit(s + i));
-    swap.set_column(s + i, f2::unit(i));
-  }
-  const auto blocks = [&](std::uint64_t k) {
-    return direct_sum(maps::random_bmmc(s, seed + k), maps::random_bmmc(n - s, seed + k + 1));
-  };
-  return compose(blocks(0), compose(Affine(swap, 0), blocks(2)));
-}
-
 }  // namespace faro::testing

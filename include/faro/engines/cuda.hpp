@@ -35,6 +35,7 @@ struct Device {
   int major = 0;     // compute capability
   int minor = 0;
   int multiprocessors = 0;
+  double clock_mhz = 0;  // of the multiprocessors, at most
   std::uint64_t memory_bytes = 0;
   std::uint64_t free_memory_bytes = 0;
   std::uint64_t l2_bytes = 0;

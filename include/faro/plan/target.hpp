@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "faro/kernels/compiled_tiles.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro {
+
+/// Most threads a plan may ask for.
+inline constexpr int kMaxThreads = 4096;
 
 /// Which engine runs a plan. `automatic` takes the one predicted faster for arrays of the host, which is the
 /// CPU: a GPU would have to fetch and return them over its bus.
@@ -41,6 +46,9 @@ struct Target {
   int multiprocessors = 0;
   std::uint64_t small_bytes_max = 0;  // data up to this is small, all arrays together
   std::vector<kernels::CompiledTile> tiles = {};
+  /// Instead of all that: a tile kernel to take, or to refuse the plan.
+  std::optional<kernels::CompiledTile> tile = {};
+  std::optional<Calibration> calibration = {};  // for predicted times; none: not known
 };
 
 }  // namespace faro

@@ -32,6 +32,7 @@ struct DeviceEntry {
   std::uint64_t shared_bytes_per_block;  // with opt-in
   std::span<const std::uint8_t> tiles;   // of kernels::kCompiledTiles, by index, best first
   DeviceSizes sizes;
+  Calibration (*rates)();  // of a device of this kind; null where none was measured
 };
 
 /// All entries, by capability, lowest first.

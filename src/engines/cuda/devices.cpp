@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kOperation = "look at the devices";
 
+constexpr double kKhzPerMhz = 1000;
+
 // The architectures that are compiled begin here.
 constexpr int kLeastMajor = 8;
 
@@ -51,6 +53,7 @@ Device read_device(int ordinal) {
           .major = properties.major,
           .minor = properties.minor,
           .multiprocessors = properties.multiProcessorCount,
+          .clock_mhz = attribute(ordinal, cudaDevAttrClockRate) / kKhzPerMhz,
           .memory_bytes = properties.totalGlobalMem,
           .free_memory_bytes = 0,
           .l2_bytes = static_cast<std::uint64_t>(attribute(ordinal, cudaDevAttrL2CacheSize)),

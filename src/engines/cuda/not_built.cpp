@@ -2,6 +2,7 @@
 #include "engines/cuda/availability.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/cuda_shared_transpose.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
 
@@ -86,6 +87,18 @@ StreamClock& StreamClock::operator=(StreamClock&&) noexcept = default;
 StreamClock::~StreamClock() = default;
 
 double StreamClock::milliseconds(int /*calls*/, const std::function<void(Stream)>& /*queue*/) const {
+  require_available();
+  return 0;
+}
+
+// --- cuda_shared_transpose.hpp
+
+void run(const SharedTranspose& /*transpose*/, const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
+         std::uint32_t /*repeats*/, Stream /*stream*/) {
+  require_available();
+}
+
+double time_ns(const SharedTranspose& /*transpose*/, int /*device*/) {
   require_available();
   return 0;
 }

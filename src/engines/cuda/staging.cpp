@@ -251,10 +251,9 @@ struct StagedExecutor::State {
 
 StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
-  constexpr int most_threads = 4096;
-  if (options.threads < 0 || options.threads > most_threads) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse_arrays(std::to_string(options.threads) + " threads",
-                  "0 (as many as OpenMP would use) to " + std::to_string(most_threads));
+                  "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
   require_available();
   const DeviceGuard guard(plan.target().device);
