@@ -1,5 +1,7 @@
 #include "bench/gpu_model/counters.hpp"
 
+#include <algorithm>
+
 namespace faro::bench::gpu_model {
 namespace {
 
@@ -10,41 +12,51 @@ double as_double(std::uint64_t count) { return static_cast<double>(count); }
 }  // namespace
 
 const std::vector<Counter>& counters() {
+  static const std::string pipe = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_";
+  static const std::string conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_";
   static const std::vector<Counter> all{
-      {"load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", Criterion::equal,
+      {"load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.global_loads.requests); }},
-      {"store requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", Criterion::equal,
+      {"store requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.global_stores.requests); }},
-      {"sectors loaded", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", Criterion::equal,
+      {"sectors loaded", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.global_loads.sectors); }},
-      {"sectors stored", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", Criterion::equal,
+      {"sectors stored", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.global_stores.sectors); }},
-      {"shared load requests", "smsp__sass_inst_executed_op_shared_ld.sum", Criterion::equal,
+      {"shared load requests", "smsp__sass_inst_executed_op_shared_ld.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.shared_loads.requests); }},
-      {"shared store requests", "smsp__sass_inst_executed_op_shared_st.sum", Criterion::equal,
+      {"shared store requests", "smsp__sass_inst_executed_op_shared_st.sum", "", Criterion::equal,
        [](const AccessCounts& c) { return as_double(c.shared_stores.requests); }},
-      {"shared load wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-       Criterion::within_a_hundredth,
+      {"shared load wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "",
+       Criterion::equal, [](const AccessCounts& c) { return as_double(c.shared_loads.wavefronts); }},
+      {"shared store wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "",
+       Criterion::equal, [](const AccessCounts& c) { return as_double(c.shared_stores.wavefronts); }},
+      {"shared load phases: the pipe's wavefronts less its conflicts", pipe + "ld.sum", conflicts + "ld.sum",
+       Criterion::equal, [](const AccessCounts& c) { return as_double(c.shared_loads.phases); }},
+      {"shared store phases: the same", pipe + "st.sum", conflicts + "st.sum", Criterion::equal,
+       [](const AccessCounts& c) { return as_double(c.shared_stores.phases); }},
+      {"shared load wavefronts of the pipe", pipe + "ld.sum", "", Criterion::shown,
        [](const AccessCounts& c) { return as_double(c.shared_loads.wavefronts); }},
-      {"shared store wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-       Criterion::within_a_hundredth,
+      {"shared store wavefronts of the pipe", pipe + "st.sum", "", Criterion::shown,
        [](const AccessCounts& c) { return as_double(c.shared_stores.wavefronts); }},
-      {"shared load wavefronts, of the pipe", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-       Criterion::shown, [](const AccessCounts& c) { return as_double(c.shared_loads.wavefronts); }},
-      {"shared store wavefronts, of the pipe", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-       Criterion::shown, [](const AccessCounts& c) { return as_double(c.shared_stores.wavefronts); }},
-      {"shared load conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", Criterion::shown,
+      {"shared load conflicts", conflicts + "ld.sum", "", Criterion::shown,
        [](const AccessCounts& c) { return as_double(c.shared_loads.wavefronts - c.shared_loads.phases); }},
-      {"shared store conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", Criterion::shown,
+      {"shared store conflicts", conflicts + "st.sum", "", Criterion::shown,
        [](const AccessCounts& c) { return as_double(c.shared_stores.wavefronts - c.shared_stores.phases); }},
   };
   return all;
 }
 
-std::string metric_list() {
-  std::string list;
-  for (const Counter& counter : counters()) list += (list.empty() ? "" : ",") + counter.metric;
-  return list;
+std::vector<std::string> metrics() {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Counter& counter : counters()) {
+    add(counter.metric);
+    add(counter.less);
+  }
+  return names;
 }
 
 }  // namespace faro::bench::gpu_model

@@ -1,7 +1,6 @@
 // Which of the hardware's counters stand beside which prediction.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,24 @@ namespace faro::bench::gpu_model {
 /// How near the prediction must be.
 enum class Criterion {
   equal,
-  within_a_hundredth,
   shown,  // for the reader; nothing is required
 };
 
 struct Counter {
   std::string title;   // of its column
   std::string metric;  // of Nsight Compute
+  std::string less;    // a metric that is taken off it; may be empty
   Criterion criterion = Criterion::equal;
   double (*predicted)(const machine::AccessCounts&) = nullptr;
 };
 
 /// Requests and sectors of global memory; requests and wavefronts of shared memory as its instructions ask
-/// for them (sass: counted by instruction), the same wavefronts as the memory's pipe counts them, and
-/// conflicts.
+/// for them (sass: counted by instruction); and wavefronts as the memory's pipe counts them. The pipe's are
+/// more where data for global loads arrives at the same time and the banks are taken: it counts those turns
+/// as conflicts, and less these there is one wavefront for each phase.
 const std::vector<Counter>& counters();
 
-/// "NAME,NAME,…", for ncu's --metrics.
-std::string metric_list();
+/// What the profiler is asked for, each once.
+std::vector<std::string> metrics();
 
 }  // namespace faro::bench::gpu_model

@@ -6,6 +6,7 @@
 //
 // The report goes to OUT.md; the exit status is 5 where a prediction misses.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -81,9 +82,7 @@ std::string transpose_table() {
 
 // Whether everything agrees.
 bool report(const std::string& csv, const std::string& out, const std::string& command) {
-  std::vector<std::string> metrics;
-  for (const Counter& counter : counters()) metrics.push_back(counter.metric);
-  const std::vector<ProfiledLaunch> launches = parse_profile(read_text(csv), metrics);
+  const std::vector<ProfiledLaunch> launches = parse_profile(read_text(csv), metrics());
   const std::vector<Case> cases = make_cases();
   const std::vector<Miss> misses = compare(cases, launches);
   const Calibration calibration = cuda::calibrate();
@@ -117,7 +116,7 @@ int run(const std::vector<std::string>& arguments) {
   if (mode == "--help") {
     std::fputs(kUsage, stdout);
   } else if (mode == "--metrics" && arguments.size() == 1) {
-    std::printf("%s\n", metric_list().c_str());
+    std::printf("%s\n", fmt::format("{}", fmt::join(metrics(), ",")).c_str());
   } else if (mode == "--launch" && arguments.size() == 1) {
     launch_all();
   } else if (mode == "--report" && arguments.size() == 3) {

@@ -77,8 +77,9 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
              std::to_string(header.size()) + ", as in the header");
     }
     if (fields.front().empty()) continue;  // units
-    ProfiledLaunch launch{.kernel = fields[kernel_column], .counters = {}};
-    for (const std::size_t column : columns) launch.counters.push_back(number_of(fields[column], number));
+    ProfiledLaunch launch{.kernel = fields[kernel_column], .values = {}};
+    for (const std::size_t column : columns)
+      launch.values[header[column]] = number_of(fields[column], number);
     launches.push_back(std::move(launch));
   }
   if (header.empty()) refuse(number, "no header", "the CSV of Nsight Compute");

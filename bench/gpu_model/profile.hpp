@@ -8,6 +8,7 @@
 //     "0","17",…,"void move_tile<6>(…)",…,"524288","4,096"    a row for each launch, in order
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace faro::bench::gpu_model {
 
 struct ProfiledLaunch {
   std::string kernel;
-  std::vector<double> counters;  // as many as metrics were asked for, in their order
+  std::map<std::string, double> values;  // of every metric that was asked for
 };
 
 /// Reads `metrics` of every launch.
