@@ -3,13 +3,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench gpu-test gpu-bench gpu-verify-model format clean
+.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file and verify it"
 	@echo "make test     build and run every test and check; the last lines are ctest's summary"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
+	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
 	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds"
 	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
@@ -35,6 +36,13 @@ bench:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target cpu_bench
 	@build/bench/cpu_bench $(ARGS)
+
+bench-machine:
+	@tools/install_dependencies.sh build
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target machine_bench schedule_bench
+	@build/bench/machine_bench
+	@build/bench/schedule_bench
 
 gpu-test:
 	@tools/install_dependencies.sh gpu
