@@ -109,7 +109,10 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
   return shape;
 }
 
-std::string refuse_empty(const std::string& value) { return value.empty() ? "an empty value" : ""; }
+std::string refuse_empty(const std::string& value) {
+  if (value.empty()) return "an empty value";
+  return value.starts_with("--") ? "the value `" + value + "`, which is an option" : "";
+}
 
 void CommonOptions::add_engine(CLI::App& command) {
   command.add_option("--engine", engine, "auto (the default), cpu or cuda")

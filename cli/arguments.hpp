@@ -22,7 +22,8 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
 std::vector<std::uint64_t> parse_shape(const std::string& text);
 
-/// Refuses `--option ''`, which would be taken for no option at all. For CLI::Option::check.
+/// Refuses `--option ''`, which would be taken for no option at all, and `--option --other`, whose value was
+/// forgotten. For CLI::Option::check.
 std::string refuse_empty(const std::string& value);
 
 /// Options that several verbs share, still as text; the functions below read them.

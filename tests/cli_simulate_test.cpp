@@ -44,7 +44,7 @@ TEST_F(CliSimulate, TraceOfTheFigure) {
 
 TEST_F(CliSimulate, BadLineOfATraceIsNamed) {
   const Result result = run("simulate trace bad.txt");
-  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.status, 6);
   EXPECT_EQ(lines_of(result.err), 1);
   EXPECT_NE(result.err.find("bad.txt:2"), std::string::npos) << result.err;
 }

@@ -187,6 +187,11 @@ TEST(EdgeColouring, RefusesByName) {
               colour_regular_edges({.left_nodes = 3, .right_nodes = 2, .left = two, .right = two});
             }).find("left node 2 of degree 0"),
             std::string::npos);
+  // Refused before tables of that length are made.
+  EXPECT_NE(refusal_of([&] {
+              colour_edges({.left_nodes = 1ULL << 40, .right_nodes = 2, .left = two, .right = two});
+            }).find("1099511627776 nodes"),
+            std::string::npos);
 }
 
 // --- conflict-free schedules

@@ -82,8 +82,8 @@ TEST_F(LayoutTrace, FaultsAreNamed) {
   std::string long_line;
   for (int lane = 0; lane < 33; ++lane) long_line += "1 ";
   expect_refused(4, 8, 4, {trace("1\n" + long_line), "line 2: got 33 lanes"});
-  expect_refused(4, 8, 4, {trace("1 x\n"), "trace.txt:1"}, ErrorCode::spec);
-  expect_refused(4, 8, 4, {trace("# nothing\n"), "no access"}, ErrorCode::spec);
+  expect_refused(4, 8, 4, {trace("1 x\n"), "trace.txt:1"}, ErrorCode::file);
+  expect_refused(4, 8, 4, {trace("# nothing\n"), "no access"}, ErrorCode::file);
   expect_refused(4, 8, 4, {"@" + (directory_ / "missing").string(), "missing"}, ErrorCode::file);
 }
 

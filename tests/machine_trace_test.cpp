@@ -128,7 +128,7 @@ void expect_bad(const std::string& text, const std::string& found, const std::st
     parse_trace(text, "dir/a.trace");
     ADD_FAILURE() << "accepted: " << text;
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::spec) << error.what();
+    EXPECT_EQ(error.code(), ErrorCode::file) << error.what();
     EXPECT_NE(error.report().operation.find("dir/a.trace"), std::string::npos) << error.what();
     EXPECT_NE(error.report().got.find(found), std::string::npos) << error.what();
     EXPECT_TRUE(error.report().got.ends_with(" at dir/a.trace:" + line)) << error.what();

@@ -93,10 +93,11 @@ std::string body_of(const Placement& placement) {
 
 std::string Placement::device_code() const {
   return fmt::format(
-             "// {} x {} elements of {} bytes in shared memory, layout {}{}: the address of element (i, j).\n"
+             "// {} x {} elements of {} byte{} in shared memory, layout {}{}: the address of element (i, "
+             "j).\n"
              "constexpr unsigned shared_elements = {};\n"
              "__host__ __device__ constexpr unsigned shared_index(unsigned i, unsigned j) {{\n",
-             array.rows, array.columns, array.element_bytes, name(),
+             array.rows, array.columns, array.element_bytes, array.element_bytes == 1 ? "" : "s", name(),
              kind == PlacementKind::rap ? fmt::format(" of seed {}", turns.seed) : "", size()) +
          body_of(*this) + "}\n";
 }

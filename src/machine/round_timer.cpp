@@ -21,7 +21,9 @@ void add_time(std::uint64_t& time, std::uint64_t more) {
 RoundTimer::RoundTimer(const MachineOptions& options)
     : options_((check(options), options)),
       turns_(options.width),
-      memories_(options.kind == MachineKind::hmm ? 1 + options.dmms : 1) {
+      // DMMs past the number of warps stay empty: no round shall pay for them.
+      memories_(options.kind == MachineKind::hmm ? 1 + std::min(options.dmms, options.threads / options.width)
+                                                 : 1) {
   if (options.overlap) report_.overlap_time = 0;
 }
 

@@ -123,7 +123,7 @@ class TraceReader {
   }
 
   [[noreturn]] void fail(const std::string& got, std::string wanted) const {
-    throw Error({.code = ErrorCode::spec,
+    throw Error({.code = ErrorCode::file,
                  .operation = "read " + in_quotes(trace_.name, kLongestNameBytes),
                  .got = got + " at " + printable(trace_.name, kLongestNameBytes) + ":" +
                         std::to_string(std::max<std::uint64_t>(line_, 1)),

@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "drawing/svg_canvas.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
-#include "drawing/svg_canvas.hpp"
 #include "plan/svg_sections.hpp"
 
 namespace faro {

@@ -1,8 +1,8 @@
 // The two halves of a plan's drawing. Each draws downwards from `top` and returns where it ended.
 #pragma once
 
-#include "faro/plan/plan.hpp"
 #include "drawing/svg_canvas.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::svg {
 

@@ -24,6 +24,10 @@ void check_sizes(const machine::MachineOptions& machine, std::uint64_t n) {
     refuse("n = " + std::to_string(n), "from 1 to 2^26 = " + std::to_string(kMostElements) + " words");
   }
   machine::check(machine);
+  if (n % machine.width != 0) {
+    refuse("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
+           "a multiple of the width: w divides p, and p divides n");
+  }
   if (n % machine.threads != 0) {
     refuse("p = " + std::to_string(machine.threads) + " threads for n = " + std::to_string(n) + " words",
            "a number of threads that divides n");

@@ -18,7 +18,7 @@ constexpr Index kWidth = 32;
 // The last three try to be malicious: they know the layout, but not its random numbers.
 enum class Access4 { contiguous, stride1, stride2, stride3, random, same_row_offset, six_orders, diagonal };
 constexpr std::size_t kAccessCount = 8;
-constexpr std::array kMalicious{Access4::same_row_offset, Access4::six_orders, Access4::diagonal};
+constexpr std::array kMalicious{Access4::diagonal, Access4::same_row_offset, Access4::six_orders};
 
 constexpr std::string_view name(Access4 access) {
   constexpr std::array<std::string_view, kAccessCount> names{"Contiguous",
@@ -72,9 +72,9 @@ Place4 place_of(Access4 access, Index lane, const Place4& base, SplitMix64& rand
       place.j = (base.j + lane) % kWidth;
       break;
     case Access4::six_orders: {
-      const Index first = lane / Index{orders.size()} * 3;
+      const Index first = base.i + lane / Index{orders.size()} * 3;  // 18 numbers, none the same mod w
       const auto& order = orders[lane % orders.size()];
-      place = {first + order[0], first + order[1], first + order[2], base.l};
+      place = {(first + order[0]) % kWidth, (first + order[1]) % kWidth, (first + order[2]) % kWidth, base.l};
       break;
     }
     case Access4::diagonal:
@@ -205,11 +205,13 @@ Row cell_row(const std::string& subject, Cell cell, const Tally& tally) {
   return ranged_row(subject, kExpectedGrowth, tally, kGrowingRange);
 }
 
-// The malicious access tried that costs most.
+// The malicious access tried that costs most; of those that differ by chance only, the first.
 Access4 worst_of(const Measured& measured) {
-  return *std::max_element(kMalicious.begin(), kMalicious.end(), [&](Access4 a, Access4 b) {
-    return measured.of(a).mean() < measured.of(b).mean();
-  });
+  Access4 worst = kMalicious.front();
+  for (const Access4 access : kMalicious) {
+    if (measured.of(access).mean() > measured.of(worst).mean() + kTolerance) worst = access;
+  }
+  return worst;
 }
 
 void add_column(Table& table, const Measured& measured, const PaperColumn& paper) {
@@ -224,19 +226,12 @@ void add_column(Table& table, const Measured& measured, const PaperColumn& paper
                                  measured.random_numbers, "numbers"));
 }
 
-// The attack on R1P: its extremes, and what it does to 3P.
+// The attack on R1P: its extremes, which are no estimates, and what it does to 3P.
 void add_attack(Table& table, const Measured& r1p, const Measured& p3) {
   const Tally& attacked = r1p.of(Access4::six_orders);
-  const std::string subject = fmt::format("{}, {}", r1p.layout, name(Access4::six_orders));
-  table.rows.push_back(exact_row(subject, "least congestion seen", 6, attacked.least(), kCongestionUnit));
-  table.rows.push_back({.subject = subject,
-                        .quantity = "greatest congestion seen",
-                        .paper = {},
-                        .here = std::uint64_t{attacked.most()},
-                        .unit = kCongestionUnit,
-                        .agrees = {},
-                        .standard_error = {},
-                        .criterion = "the paper gives no figure"});
+  table.notes.push_back(fmt::format("{}, {}: congestion from {} to {} seen; the paper gives no extremes",
+                                    r1p.layout, name(Access4::six_orders), attacked.least(),
+                                    attacked.most()));
   table.rows.push_back(cell_row(fmt::format("{}, {}", p3.layout, name(Access4::six_orders)), Cell::growing,
                                 p3.of(Access4::six_orders)));
 }

@@ -30,12 +30,14 @@ struct Worst {
   Tally tally;
 };
 
+// Of accesses that differ by chance only, the first.
 Worst worst_of(Layout2 layout, std::span<const Access> accesses, layout::Index width,
                const MatrixTrials& trials) {
   Worst worst;
   for (const Access access : accesses) {
     const Tally tally = measure({layout, access, width}, trials);
-    if (worst.tally.accesses() == 0 || tally.mean() > worst.tally.mean()) worst = {access, tally};
+    if (worst.tally.accesses() == 0 || tally.mean() > worst.tally.mean() + kTolerance)
+      worst = {access, tally};
   }
   return worst;
 }

@@ -26,9 +26,12 @@ inline constexpr const char* kExpectedGrowth = "O~(log w / log log w)";
 /// Printed to two digits behind the point, a figure and its estimate may differ by so much.
 inline constexpr double kTolerance = 0.02;
 
-/// The trials of an estimated cell, unless the caller chose.
+/// The trials of an estimated cell, unless the caller chose: the usual, and up to a sixteenth more by the
+/// seed, so that the means of two seeds, fractions of different denominators, are not equal by chance.
 inline std::uint64_t trials_of(const Options& options, std::uint64_t usual) {
-  return options.trials == 0 ? usual : options.trials;
+  if (options.trials != 0) return options.trials;
+  layout::SplitMix64 random{options.seed};
+  return usual + random.below(static_cast<layout::Index>(usual / 16));
 }
 
 /// So many that a congestion's standard error, about 0.8 / sqrt(trials), stays below 0.002.

@@ -32,6 +32,9 @@ void check_graph(const BipartiteGraph& graph) {
         std::to_string(graph.left.size()) + " left and " + std::to_string(graph.right.size()) + " right ends",
         "one of each for every edge");
   }
+  for (const std::uint64_t nodes : {graph.left_nodes, graph.right_nodes}) {
+    if (nodes > kMostEdges) refuse(std::to_string(nodes) + " nodes a side", "fewer than 2^32 - 16");
+  }
   if (graph.edges() > kMostEdges) refuse(std::to_string(graph.edges()) + " edges", "fewer than 2^32 - 16");
   check_ends(graph.left, graph.left_nodes, "left");
   check_ends(graph.right, graph.right_nodes, "right");

@@ -61,7 +61,7 @@ class RoundTimer {
 
   /// The next warp since the barrier, in the order in which warps take turns. `dmm`: where it sits, of an
   /// HMM.
-  /// Requires: dmm < options.dmms (unchecked).
+  /// Requires: dmm < options.dmms and dmm < p / w (unchecked).
   void begin_warp(std::uint64_t dmm = 0);
 
   /// The warp's access in round `round`, 0 the first since the barrier; rounds ascend within a warp

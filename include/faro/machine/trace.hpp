@@ -56,7 +56,7 @@ struct Trace {
 };
 
 /// Reads a trace. `name` is what errors call it.
-/// Errors: ErrorCode::spec, naming file and line: what is no address or word known here, an address past
+/// Errors: ErrorCode::file, naming file and line: what is no address or word known here, an address past
 /// kMaxTraceAddress, a line with more lanes than kMaxWidth or with none; a text without any access.
 /// Cost: linear.
 Trace parse_trace(std::string_view text, std::string name);

@@ -44,7 +44,8 @@ struct EdgeColouring {
 
 /// Law:    edges that share a node differ in colour; every colour is used.
 /// Errors: ErrorCode::value where `left` and `right` differ in length, an edge names a node that is not
-///         there, or there are too many edges: 2^32 - 16, filled up, which at most triples them.
+///         there, or there are too many nodes or edges: 2^32 - 16, the edges filled up, which at most
+///         triples them.
 /// Cost:   E edges of largest degree d: O(E log d); where d is no power of two, also O(E log N) for N nodes
 ///         a side. 24 bytes an edge, 44 for such d. The result is verified, always, in linear time.
 EdgeColouring colour_edges(const BipartiteGraph& graph);
