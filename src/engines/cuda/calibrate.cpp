@@ -35,9 +35,9 @@ class Bench {
   template <typename Queue>
   double median_us(const Queue& queue) const {
     constexpr double us_per_ms = 1e3;
-    std::vector<double> times;
+    std::array<double, kRounds> times{};
     static_cast<void>(clock_.milliseconds(1, queue));  // the first call finds cold tables
-    for (int round = 0; round < kRounds; ++round) times.push_back(clock_.milliseconds(1, queue) * us_per_ms);
+    for (double& time : times) time = clock_.milliseconds(1, queue) * us_per_ms;
     std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
     return times[kRounds / 2];
   }
