@@ -78,7 +78,8 @@ std::string summary_table(std::span<const Case> cases, std::span<const ProfiledL
       if (std::abs(error) > std::abs(furthest)) furthest = error;
     }
     table += fmt::format(
-        "| {} | `{}` | {} | {} | {} | {} |\n", counter.title, counter.metric,
+        "| {} | `{}` | {} | {} | {} | {} |\n", counter.title,
+        counter.less.empty() ? counter.metric : counter.metric + "` - `" + counter.less,
         criterion_text(counter.criterion), cases.size(), equal,
         std::isinf(furthest) ? "counted where none was predicted" : fmt::format("{:+.2f}%", 100 * furthest));
   }

@@ -81,7 +81,7 @@ std::string transpose_table() {
 }
 
 // Whether everything agrees.
-bool report(const std::string& csv, const std::string& out, const std::string& command) {
+bool report(const std::string& csv, const std::string& out) {
   const std::vector<ProfiledLaunch> launches = parse_profile(read_text(csv), metrics());
   const std::vector<Case> cases = make_cases();
   const std::vector<Miss> misses = compare(cases, launches);
@@ -92,7 +92,7 @@ bool report(const std::string& csv, const std::string& out, const std::string& c
                                  [](const TimeRow& row) { return std::abs(row.error()) > a_tenth; });
 
   std::string page = "# Predictions beside the hardware's counters\n\n";
-  page += gpu::setting_table(gpu::make_setting(command));
+  page += gpu::setting_table(gpu::make_setting("make gpu-verify-model`, `gpu-verify/run"));
   page += fmt::format("\n{} kernels and maps, arrays of {} MiB; {} predictions miss.\n\n", cases.size(),
                       kArrayBytes >> 20, misses.size());
   page += summary_table(cases, launches);
@@ -120,8 +120,7 @@ int run(const std::vector<std::string>& arguments) {
   } else if (mode == "--launch" && arguments.size() == 1) {
     launch_all();
   } else if (mode == "--report" && arguments.size() == 3) {
-    const bool agrees =
-        report(arguments[1], arguments[2], "gpu_verify_model --report " + arguments[1] + " " + arguments[2]);
+    const bool agrees = report(arguments[1], arguments[2]);
     if (!agrees) return exit_status(ErrorCode::verification);
   } else {
     throw Error({ErrorCode::usage, "gpu_verify_model",
