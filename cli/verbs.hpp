@@ -4,6 +4,8 @@
 //     faro maps [NAME]                     faro info             faro new SHAPE DTYPE OUT.npy
 //     faro layout --rows R --columns C --access A…
 //     faro reproduce NAME                  faro simulate PROGRAM [FILE]
+//     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
+//     faro emit SPEC
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -28,5 +30,7 @@ Verb new_verb(CLI::App& app);
 Verb layout_verb(CLI::App& app);
 Verb reproduce_verb(CLI::App& app);
 Verb simulate_verb(CLI::App& app);
+Verb network_verb(CLI::App& app);
+Verb emit_verb(CLI::App& app);
 
 }  // namespace faro::cli

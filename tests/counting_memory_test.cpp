@@ -194,6 +194,42 @@ TEST(CountingMemory, RefusesWhatAKernelMustNotDo) {
             "");
 }
 
+// --- phases that are numbered
+
+TEST(CountingMemory, NumberedPhasesAreTheSameAsListedOnes) {
+  const auto load = [](CountingMemory& m, std::uint64_t block, std::uint32_t t) {
+    m.store_shared<4>(4 * t, m.load_global<4>(0, 128 * block + 4 * t));
+  };
+  const auto store = [](CountingMemory& m, std::uint64_t block, std::uint32_t t) {
+    m.store_global<4>(1, 128 * block + 4 * t, m.load_shared<4>(4 * (31 - t)));
+  };
+  std::vector<std::byte> in(256);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i);
+  std::vector<std::byte> out[2] = {std::vector<std::byte>(256), std::vector<std::byte>(256)};
+  AccessCounts counts[2];
+  std::vector<std::uint64_t> order;
+  for (const int numbered : {0, 1}) {
+    CountingMemory memory({.shared_bytes = 128});
+    memory.add_input(in);
+    memory.add_output(out[numbered]);
+    if (numbered == 0) {
+      memory.run({.blocks = 2, .threads = 32}, load, store);
+    } else {
+      const auto phase = [&](CountingMemory& m, std::uint64_t number, std::uint64_t block, std::uint32_t t) {
+        if (t == 0) order.push_back(10 * block + number);
+        if (number == 0) load(m, block, t);
+        if (number == 1) store(m, block, t);
+      };
+      memory.run_each({.blocks = 2, .threads = 32}, 3, phase);
+    }
+    counts[numbered] = memory.counts();
+    EXPECT_TRUE(memory.output_complete());
+  }
+  EXPECT_EQ(out[0], out[1]);
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{0, 1, 2, 10, 11, 12}));
+}
+
 // --- buffers without bytes
 
 // One vector from offset `from` of an input to `to` of an output, both of 2^50 bytes.

@@ -81,6 +81,23 @@ class CountingMemory {
     }
   }
 
+  /// The same where the number of phases is known at run time only: `phase` is called as
+  /// phase(memory, std::uint64_t phase_number, std::uint64_t block, std::uint32_t thread), numbers from 0.
+  /// Law: run(launch, a, b) and run_each(launch, 2, p), where p calls a or b, do the same.
+  /// Errors: as run().
+  template <typename Phase>
+  void run_each(const Launch& launch, std::uint64_t phase_count, Phase&& phase) {
+    for (std::uint64_t block = launch.first_block; block - launch.first_block < launch.blocks; ++block) {
+      begin_block(block);
+      for (std::uint64_t number = 0; number < phase_count; ++number) {
+        const auto numbered = [&](CountingMemory& memory, std::uint64_t in_block, std::uint32_t thread) {
+          phase(memory, number, in_block, thread);
+        };
+        run_phase(launch, block, numbered);
+      }
+    }
+  }
+
   const AccessCounts& counts() const { return counts_; }
   const MemoryGeometry& geometry() const { return options_.geometry; }
 

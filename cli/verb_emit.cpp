@@ -1,0 +1,156 @@
+// faro emit SPEC: a permutation as standalone CUDA C++ or C++.
+#include <memory>
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/emit/emit.hpp"
+#include "faro/io/npy.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct Options {
+  std::string spec;
+  std::string kernel;
+  std::string target = "cuda";
+  std::string element;
+  std::string name;
+  std::string tile_bits;
+  std::string iteration_bits;
+  std::string map;
+  std::string out;
+  bool plain_rows = false;
+  bool launcher = false;
+  bool json = false;
+};
+
+// For a function of C++, what only kernels have is a mistake.
+void refuse_kernel_options(const Options& options) {
+  const auto refuse = [](const std::string& option, bool is_given) {
+    if (is_given) refuse_value("emit", option + " with --target cpp", option + " with --target cuda");
+  };
+  refuse("--kernel", !options.kernel.empty());
+  refuse("--n-iter", !options.iteration_bits.empty());
+  refuse("--plain-rows", options.plain_rows);
+  refuse("--launcher", options.launcher);
+}
+
+emit::Options emit_options(const Options& options) {
+  emit::Options result;
+  result.language = emit::parse_language(options.target);
+  if (result.language == emit::Language::cpp) refuse_kernel_options(options);
+  if (!options.kernel.empty()) result.rung = emit::parse_rung(options.kernel);
+  if (!options.element.empty()) result.element = options.element;
+  if (!options.name.empty()) result.name = options.name;
+  if (!options.tile_bits.empty()) {
+    result.tile_bits = static_cast<int>(parse_number("--n-tile", options.tile_bits, 1, emit::kMaxIndexBits));
+  }
+  if (!options.iteration_bits.empty()) {
+    result.iteration_bits =
+        static_cast<int>(parse_number("--n-iter", options.iteration_bits, 0, emit::kMaxIterationBits));
+  }
+  const bool has_iterations = result.rung == emit::Rung::iters && result.language == emit::Language::cuda;
+  if (!has_iterations && (!options.iteration_bits.empty() || options.plain_rows)) {
+    refuse_value("emit",
+                 (options.plain_rows ? "--plain-rows" : "--n-iter") + std::string(" with --kernel ") +
+                     emit::name(result.rung),
+                 "--kernel iters");
+  }
+  if (result.rung == emit::Rung::naive && !options.tile_bits.empty()) {
+    refuse_value("emit", "--n-tile with --kernel naive", "--n-tile with a kernel that has a tile");
+  }
+  result.turned_rows = !options.plain_rows;
+  result.launcher = options.launcher;
+  result.map = options.map;
+  return result;
+}
+
+Json json_of(const machine::GlobalCounts& counts) {
+  return {{"requests", counts.requests},
+          {"bytes", counts.bytes},
+          {"sectors", counts.sectors},
+          {"lines", counts.lines}};
+}
+
+Json json_of(const machine::SharedCounts& counts) {
+  return {{"requests", counts.requests},
+          {"wavefronts", counts.wavefronts},
+          {"congestion", counts.max_congestion()}};
+}
+
+Json json_of(const emit::Kernel& kernel) {
+  Json json;
+  json["name"] = kernel.name;
+  json["map"] = to_text(kernel.map);
+  json["blocks"] = kernel.blocks;
+  json["threads_x"] = kernel.threads_x;
+  json["threads_y"] = kernel.threads_y;
+  json["shared_bytes"] = kernel.shared_bytes;
+  json["dynamic_shared_bytes"] = kernel.dynamic_shared_bytes;
+  json["predicted"] = {{"global_loads", json_of(kernel.predicted.global_loads)},
+                       {"global_stores", json_of(kernel.predicted.global_stores)},
+                       {"shared_loads", json_of(kernel.predicted.shared_loads)},
+                       {"shared_stores", json_of(kernel.predicted.shared_stores)}};
+  return json;
+}
+
+Json json_of(const Affine& map, const emit::Options& options, const emit::Source& source) {
+  const bool is_cuda = options.language == emit::Language::cuda;
+  Json emitted;
+  emitted["map"] = to_text(map);
+  emitted["class"] = name(map.classify());
+  emitted["target"] = emit::name(options.language);
+  emitted["kernel"] = is_cuda ? Json(emit::name(options.rung)) : Json(nullptr);
+  emitted["name"] = options.name;
+  emitted["element"] = source.element;
+  emitted["element_bytes"] = source.element_bytes;
+  emitted["alignment_bytes"] = source.vector_bytes;
+  emitted["workspace_bytes"] = source.workspace_bytes;
+  emitted["function"] = options.map.empty() ? Json(nullptr) : Json(options.map);
+  emitted["kernels"] = Json::array();
+  for (const emit::Kernel& kernel : source.kernels) emitted["kernels"].push_back(json_of(kernel));
+  emitted["text"] = source.text;
+  Json json = new_json();
+  json["emit"] = emitted;
+  return json;
+}
+
+void run(const Options& options) {
+  const Affine map = std::get<Affine>(parse_spec(options.spec));
+  const emit::Options emitted = emit_options(options);
+  const emit::Source source = emit::emit(map, emitted);
+  if (!options.out.empty()) io::write_file(options.out, source.text);
+  if (options.json) return print(json_of(map, emitted, source));
+  if (options.out.empty()) return print(source.text.substr(0, source.text.size() - 1));
+}
+
+}  // namespace
+
+Verb emit_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand("emit", "Write a permutation as standalone CUDA C++ or C++");
+  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
+      ->required()
+      ->type_name("");
+  const auto word = [&](const std::string& name, std::string& value, const std::string& type,
+                        const std::string& help) {
+    command->add_option(name, value, help)->type_name(type)->check(refuse_empty);
+  };
+  word("--kernel", options->kernel, "RUNG", "naive, tile, banks, iters, two-pass or one-pass (the default)");
+  word("--element", options->element, "T", "The elements' type; the default is uint32_t");
+  word("--name", options->name, "F", "The function, and the prefix of all names; the default is faro_kernel");
+  word("--n-tile", options->tile_bits, "N",
+       "log2 of the elements in a row of the tile; the default fits the element");
+  word("--n-iter", options->iteration_bits, "N", "Of iters: log2 of the tiles a block; the default is 3");
+  command->add_flag("--plain-rows", options->plain_rows, "Of iters: rows of the tile are not turned");
+  command->add_flag("--launcher", options->launcher, "Also NAME_launch and NAME_workspace_bytes");
+  word("--map", options->map, "EXPR",
+       "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");
+  word("--target", options->target, "LANGUAGE", "cuda (the default) or cpp");
+  word("--out", options->out, "FILE", "Write to this file instead of standard output");
+  command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
+  return {command, [options] { run(*options); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,159 @@
+// The head of an emitted file, for whoever finds it without us.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "emit/text.hpp"
+#include "faro/permutation/permutation.hpp"
+
+namespace faro::emit {
+namespace {
+
+// For a POSIX shell.
+std::string quoted(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string command_text(const TextContext& context) {
+  const Options& given = context.options;
+  const Options usual;
+  std::string text = "faro emit " + quoted(to_text(context.map));
+  if (given.language == Language::cpp) {
+    text += " --target cpp";
+  } else {
+    text += fmt::format(" --kernel {}", name(given.rung));
+  }
+  if (given.element != usual.element) text += " --element " + quoted(given.element);
+  if (given.name != usual.name) text += " --name " + given.name;
+  if (given.tile_bits != usual.tile_bits) text += fmt::format(" --n-tile {}", given.tile_bits);
+  if (given.rung == Rung::iters && given.iteration_bits != usual.iteration_bits) {
+    text += fmt::format(" --n-iter {}", given.iteration_bits);
+  }
+  if (given.rung == Rung::iters && !given.turned_rows) text += " --plain-rows";
+  if (given.launcher) text += " --launcher";
+  if (!given.map.empty()) text += (given.map.front() == '-' ? " --map=" : " --map ") + quoted(given.map);
+  return text;
+}
+
+// The bits of x, the highest first, and the part that each has in the tile.
+std::string bits_picture(const KernelPlan& plan) {
+  const int n = plan.map.bits();
+  std::string numbers;
+  std::string parts;
+  const auto has = [](const std::vector<f2::Word>& columns, int bit) {
+    for (const f2::Word column : columns) {
+      if (column == f2::unit(bit)) return true;
+    }
+    return false;
+  };
+  for (int j = n - 1; j >= 0; --j) {
+    const bool column = j < plan.column_bits;
+    const bool row = has(plan.origin.thread, j);
+    const char part = column && row                   ? '*'
+                      : column                        ? 'c'
+                      : row                           ? 'r'
+                      : has(plan.source.iteration, j) ? 'i'
+                                                      : 'b';
+    numbers += fmt::format("{:>3}", j);
+    parts += fmt::format("{:>3}", part);
+  }
+  if (n == 0) return "";
+  return fmt::format(
+      "//   tile:     bits of x {}\n"
+      "//             {:>9} {}\n"
+      "//             c column: along a row that is read; r row: along one that is written; * both;{} b "
+      "block\n",
+      numbers, "", parts, plan.iteration_bits > 0 ? " i iteration;" : "");
+}
+
+std::string vectors_picture(const TextContext& context, const KernelPlan& plan) {
+  return fmt::format(
+      "//   tile:     {0} rows of {1} elements -> shared memory, places XORed -> {0} rows of {1} elements;\n"
+      "//             {2} {3} bytes a thread at once, {4} times\n",
+      1 << (plan.tile_bits - plan.column_bits), 1 << plan.column_bits,
+      context.element.bytes == 16 ? "one element of" : "vectors of", plan.vector_bytes(), plan.iterations());
+}
+
+std::string launch_text(const Kernel& kernel) {
+  const std::string threads = kernel.threads_y > 1
+                                  ? fmt::format("dim3({}, {})", kernel.threads_x, kernel.threads_y)
+                                  : fmt::format("{}", kernel.threads_x);
+  const std::string dynamic =
+      kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
+  return fmt::format("//   launch:   {}<<<{}, {}{}>>>, {} bytes of shared memory a block{}\n", kernel.name,
+                     kernel.blocks, threads, dynamic, kernel.shared_bytes,
+                     dynamic.empty() ? "" : ", by opt-in (cudaFuncAttributeMaxDynamicSharedMemorySize)");
+}
+
+std::string counts_text(const machine::AccessCounts& counts) {
+  std::string text;
+  const auto global = [&](const char* what, const machine::GlobalCounts& of) {
+    text += fmt::format("//             {:<14} {:>12} requests {:>12} sectors {:>12} lines\n", what,
+                        of.requests, of.sectors, of.lines);
+  };
+  const auto shared = [&](const char* what, const machine::SharedCounts& of) {
+    if (of.requests == 0) return;
+    text += fmt::format("//             {:<14} {:>12} requests {:>12} wavefronts, congestion {}\n", what,
+                        of.requests, of.wavefronts, of.max_congestion());
+  };
+  global("loads", counts.global_loads);
+  global("stores", counts.global_stores);
+  shared("shared stores", counts.shared_stores);
+  shared("shared loads", counts.shared_loads);
+  return "//   predicted, of a whole launch:\n" + text;
+}
+
+}  // namespace
+
+std::string rung_text(const TextContext& context) {
+  const Options& options = context.options;
+  switch (options.rung) {
+    case Rung::naive:
+      return "naive: a thread an element";
+    case Rung::tile:
+      return "tile: coalesced on both sides by way of shared memory";
+    case Rung::banks:
+      return "banks: a tile in shared memory, its rows turned against bank conflicts";
+    case Rung::iters:
+      return options.turned_rows ? "iters: several tiles a block, their rows turned against bank conflicts"
+                                 : "iters: several tiles a block, rows as they are";
+    case Rung::two_pass:
+      return "two-pass: A = (U R)(R L P), a kernel for R L P and one for U R, c";
+    case Rung::one_pass:
+      break;
+  }
+  return "one-pass: whole segments in and out for every map, by one tile along T = S + A^-1 S";
+}
+
+std::string comment_text(const TextContext& context, const std::vector<KernelPlan>& plans,
+                         const std::vector<Kernel>& kernels) {
+  const Options& options = context.options;
+  const bool has_function = !context.function.empty();
+  std::string text =
+      fmt::format("// {}: out[pi(x)] = {} for all x below 2^{}, elements of {}.\n//\n", options.name,
+                  has_function ? "f(in[x])" : "in[x]", context.map.bits(), options.element);
+  text += fmt::format("//   map:      {}\n", to_text(context.map));
+  if (has_function) text += fmt::format("//   f:        {}\n", options.map);
+  if (options.language == Language::cpp) {
+    text += cpp_tile_text(context);
+  } else {
+    text += fmt::format("//   rung:     {}\n", rung_text(context));
+  }
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (kernels.size() > 1)
+      text += fmt::format("//   kernel:   {}, {}\n", kernels[k].name, to_text(kernels[k].map));
+    if (plans[k].has_tile) {
+      text += plans[k].tile_an_iteration ? bits_picture(plans[k]) : vectors_picture(context, plans[k]);
+    }
+    text += launch_text(kernels[k]);
+    text += counts_text(kernels[k].predicted);
+  }
+  return text + fmt::format("//   made by:  {}\n", command_text(context));
+}
+
+}  // namespace faro::emit

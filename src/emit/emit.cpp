@@ -1,0 +1,95 @@
+#include "faro/emit/emit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "emit/refuse.hpp"
+#include "emit/text.hpp"
+
+namespace faro::emit {
+namespace {
+
+constexpr std::array<const char*, 6> kRungs{"naive", "tile", "banks", "iters", "two-pass", "one-pass"};
+
+Kernel kernel_of(const KernelPlan& plan) {
+  const std::uint64_t shared = plan.shared_bytes();
+  return {.name = plan.name,
+          .map = plan.map,
+          .blocks = std::uint64_t{1} << plan.block_bits,
+          .threads_x = 1 << plan.thread_bits,
+          .threads_y = 1 << plan.warp_bits,
+          .shared_bytes = shared,
+          .dynamic_shared_bytes = shared > kStaticSharedBytes ? shared : 0,
+          .predicted = predict(plan)};
+}
+
+Source emit_cpp(const TextContext& context) {
+  const std::string body = cpp_text(context);
+  return {.text = comment_text(context, {}, {}) + preamble_text(context) + body,
+          .kernels = {},
+          .element = std::string(context.element.name),
+          .element_bytes = static_cast<std::uint64_t>(context.element.bytes),
+          .vector_bytes = static_cast<std::uint64_t>(context.element.bytes),
+          .workspace_bytes = 0};
+}
+
+Source emit_cuda(const TextContext& context) {
+  const std::vector<KernelPlan> plans = plan_kernels(context.map, context.element, context.options);
+  Source source;
+  for (const KernelPlan& plan : plans) source.kernels.push_back(kernel_of(plan));
+  source.text = comment_text(context, plans, source.kernels) + preamble_text(context);
+  const bool has_vectors = plans.front().has_tile && !plans.front().tile_an_iteration;
+  if (has_vectors) source.text += vector_text(context, plans);
+  for (const KernelPlan& plan : plans) {
+    if (&plan != &plans.front()) source.text += "\n";
+    source.text += kernel_text(context, plan, &plan == &plans.back() && !context.function.empty());
+  }
+  if (context.options.launcher) source.text += launcher_text(context, plans);
+  source.element = context.element.name;
+  source.element_bytes = static_cast<std::uint64_t>(context.element.bytes);
+  source.vector_bytes = static_cast<std::uint64_t>(plans.front().vector_bytes());
+  source.workspace_bytes = plans.size() > 1 ? source.element_bytes << context.map.bits() : 0;
+  return source;
+}
+
+}  // namespace
+
+const char* name(Rung rung) noexcept { return kRungs[static_cast<std::size_t>(rung)]; }
+
+Rung parse_rung(std::string_view text) {
+  const auto* const found = std::find(kRungs.begin(), kRungs.end(), text);
+  if (found != kRungs.end()) return static_cast<Rung>(found - kRungs.begin());
+  throw Error({.code = ErrorCode::value,
+               .operation = "read --kernel",
+               .got = fmt::format("`{}`", text),
+               .wanted = "naive, tile, banks, iters, two-pass or one-pass",
+               .remedy = ""});
+}
+
+const char* name(Language language) noexcept { return language == Language::cpp ? "cpp" : "cuda"; }
+
+Language parse_language(std::string_view text) {
+  if (text == "cuda") return Language::cuda;
+  if (text == "cpp") return Language::cpp;
+  throw Error({.code = ErrorCode::value,
+               .operation = "read --target",
+               .got = fmt::format("`{}`", text),
+               .wanted = "cuda or cpp",
+               .remedy = ""});
+}
+
+Source emit(const Affine& map, const Options& options) {
+  const ElementType& element = find_element(options);
+  require_language(element, options);
+  require_name(options);
+  require_sizes(map.bits(), options);
+  const TextContext context{.map = map,
+                            .options = options,
+                            .element = element,
+                            .function = options.map.empty() ? MapExpression{} : parse_map(options.map)};
+  return options.language == Language::cpp ? emit_cpp(context) : emit_cuda(context);
+}
+
+}  // namespace faro::emit

@@ -1,0 +1,81 @@
+// The host's half of an emitted file: sizes, checks and launches.
+#include <fmt/format.h>
+
+#include "emit/text.hpp"
+
+namespace faro::emit {
+namespace {
+
+std::string grid_text(const KernelPlan& plan) {
+  return plan.warp_bits > 0 ? fmt::format("dim3({}, {})", 1 << plan.thread_bits, 1 << plan.warp_bits)
+                            : fmt::format("{}", plan.threads());
+}
+
+std::string launch_text(const TextContext& context, const KernelPlan& plan, const std::string& from,
+                        const std::string& to) {
+  const std::string element = context.element_name();
+  const bool dynamic = plan.shared_bytes() > kStaticSharedBytes;
+  std::string text;
+  if (dynamic) {
+    text += fmt::format(
+        "  error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
+        "  if (error != cudaSuccess) return error;\n",
+        plan.name, plan.shared_bytes());
+  }
+  text += fmt::format(
+      "  {0}<<<{1}, {2}, {3}, stream>>>(\n"
+      "      static_cast<const {4}*>({5}), static_cast<{4}*>({6}));\n",
+      plan.name, std::uint64_t{1} << plan.block_bits, grid_text(plan), dynamic ? plan.shared_bytes() : 0,
+      element, from, to);
+  return text + "  error = cudaGetLastError();\n  if (error != cudaSuccess) return error;\n";
+}
+
+}  // namespace
+
+std::string launcher_text(const TextContext& context, const std::vector<KernelPlan>& plans) {
+  const std::string& name = context.options.name;
+  const bool has_workspace = plans.size() > 1;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(context.element.bytes) << context.map.bits();
+  std::string text = fmt::format(
+      "\n// Whether `bytes` from a and from b on overlap, or either is null or not aligned.\n"
+      "static bool {0}_refuses(const void* a, const void* b) {{\n"
+      "  const unsigned long long first = reinterpret_cast<unsigned long long>(a);\n"
+      "  const unsigned long long second = reinterpret_cast<unsigned long long>(b);\n"
+      "  const unsigned long long bytes = {1}ull;\n"
+      "  return first == 0 || second == 0 || first % {2} != 0 || second % {2} != 0 ||\n"
+      "         (first < second ? second - first : first - second) < bytes;\n"
+      "}}\n\n"
+      "extern \"C\" size_t {0}_workspace_bytes() {{ return {3}; }}\n\n"
+      "// Enqueues the permutation; `in` and `out` are arrays of the device, aligned to {2} bytes, that do "
+      "not "
+      "overlap.\n",
+      name, bytes, plans.front().vector_bytes(), has_workspace ? fmt::format("{}ull", bytes) : "0");
+  text += has_workspace
+              ? fmt::format("// So is `workspace`, of {}_workspace_bytes() bytes, and it overlaps neither.\n",
+                            name)
+              : "// `workspace` is not used and may be null.\n";
+  text += fmt::format(
+      "extern \"C\" cudaError_t {}_launch(const void* in, void* out, void* workspace, cudaStream_t stream) "
+      "{{\n",
+      name);
+  if (has_workspace) {
+    text += fmt::format(
+        "  if ({0}_refuses(in, workspace) || {0}_refuses(workspace, out) || {0}_refuses(in, out)) {{\n"
+        "    return cudaErrorInvalidValue;\n"
+        "  }}\n",
+        name);
+  } else {
+    text +=
+        fmt::format("  (void)workspace;\n  if ({0}_refuses(in, out)) return cudaErrorInvalidValue;\n", name);
+  }
+  text += "  cudaError_t error = cudaSuccess;\n";
+  if (has_workspace) {
+    text += launch_text(context, plans[0], "in", "workspace") +
+            launch_text(context, plans[1], "workspace", "out");
+  } else {
+    text += launch_text(context, plans[0], "in", "out");
+  }
+  return text + "  return error;\n}\n";
+}
+
+}  // namespace faro::emit

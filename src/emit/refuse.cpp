@@ -1,0 +1,126 @@
+#include "emit/refuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "faro/suggest.hpp"
+
+namespace faro::emit {
+namespace {
+
+constexpr int kMaxThreadBits = 10;
+constexpr int kMaxBlocksBits = 31;  // fewer than 2^31
+
+constexpr std::array<std::string_view, 113> kTaken{
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq",      "main",     "std",        "threadIdx", "blockIdx",  "blockDim",     "gridDim",
+    "warpSize",    "in",       "out",        "tile",      "block",     "thread",       "warp",
+    "x",           "y",        "v",          "source",    "stored",    "loaded",       "target",
+    "origin"};
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_inner = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_inner);
+}
+
+// A name that compilers keep for themselves: it begins with two underscores, or one and a capital letter.
+bool is_reserved(std::string_view text) {
+  return text.size() > 1 && text[0] == '_' && (text[1] == '_' || (text[1] >= 'A' && text[1] <= 'Z'));
+}
+
+}  // namespace
+
+void refuse(const Options& options, ErrorCode code, const std::string& got, const std::string& wanted,
+            const std::string& remedy) {
+  const std::string what =
+      options.language == Language::cpp ? "C++" : fmt::format("rung {}", name(options.rung));
+  throw Error({.code = code, .operation = "emit " + what, .got = got, .wanted = wanted, .remedy = remedy});
+}
+
+void require_room(const KernelPlan& plan, const Options& options) {
+  if (const int bits = plan.thread_bits + plan.warp_bits; bits > kMaxThreadBits) {
+    refuse(options, ErrorCode::unsupported,
+           fmt::format("n_tile = {}, a block of 2^{} threads", plan.column_bits, bits),
+           fmt::format("at most 2^{} threads a block", kMaxThreadBits),
+           "a smaller --n-tile, or rung one-pass");
+  }
+  if (plan.shared_bytes() > kMaxSharedBytes) {
+    refuse(options, ErrorCode::unsupported,
+           fmt::format("2^{} elements of {} bytes in shared memory", plan.shared_bits(), plan.element_bytes),
+           fmt::format("at most {} bytes a block", kMaxSharedBytes),
+           plan.tile_an_iteration && plan.iteration_bits > 0 ? "a smaller --n-iter or --n-tile"
+                                                             : "a smaller --n-tile");
+  }
+  if (plan.block_bits >= kMaxBlocksBits) {
+    refuse(options, ErrorCode::unsupported, fmt::format("a grid of 2^{} blocks", plan.block_bits),
+           "fewer than 2^31 blocks",
+           "rung one-pass, whose tiles are larger, or iters with a larger --n-iter");
+  }
+}
+
+void require_sizes(int bits, const Options& options) {
+  if (bits > kMaxIndexBits) {
+    refuse(options, ErrorCode::unsupported, fmt::format("2^{} elements", bits),
+           fmt::format("at most 2^{}", kMaxIndexBits));
+  }
+  if (options.tile_bits < 0 || options.tile_bits > std::max(bits, 1)) {
+    refuse(options, ErrorCode::value, fmt::format("n_tile = {}", options.tile_bits),
+           fmt::format("1 to the {} bits of the index, or 0 for the default", bits));
+  }
+  if (options.iteration_bits < 0 || options.iteration_bits > kMaxIterationBits) {
+    refuse(options, ErrorCode::value, fmt::format("n_iter = {}", options.iteration_bits),
+           fmt::format("0 to {}", kMaxIterationBits));
+  }
+}
+
+void require_name(const Options& options) {
+  constexpr std::size_t longest = 200;
+  const std::string& text = options.name;
+  const bool taken = std::find(kTaken.begin(), kTaken.end(), text) != kTaken.end();
+  if (is_identifier(text) && !is_reserved(text) && !taken && text.size() <= longest) return;
+  refuse(options, ErrorCode::value, "the name `" + text + "`",
+         "a C++ identifier that is no keyword, not reserved and not used within the text",
+         "such as `faro_kernel`");
+}
+
+void require_language(const ElementType& element, const Options& options) {
+  if (options.language != Language::cpp) return;
+  if (options.launcher) refuse(options, ErrorCode::value, "a launcher", "one of CUDA kernels");
+  if (!element.header.empty() && element.component.empty()) {
+    refuse(options, ErrorCode::unsupported, "elements of " + options.element,
+           "a type of C++ or one of CUDA's vector types", "an integer of its width moves it as well");
+  }
+}
+
+const ElementType& find_element(const Options& options) {
+  const auto types = element_types();
+  const auto found = std::find_if(types.begin(), types.end(),
+                                  [&](const ElementType& type) { return type.name == options.element; });
+  if (found != types.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const ElementType& type : types) names.push_back(type.name);
+  std::string remedy = did_you_mean(options.element, names);
+  refuse(options, ErrorCode::value, "the element type `" + options.element + "`",
+         "a type of 1, 2, 4, 8 or 16 bytes: uint8_t to uint64_t, int8_t to int64_t, float, double, __half, "
+         "__nv_bfloat16, or a vector type such as float2 or uint4",
+         remedy.empty() ? "docs/emit.md lists them" : remedy);
+}
+
+}  // namespace faro::emit

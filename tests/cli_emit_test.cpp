@@ -1,0 +1,111 @@
+// `faro emit` as a user meets it: what it writes and where, its JSON, its refusals.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli_support.hpp"
+
+namespace {
+
+using namespace faro::testing;
+
+class CliEmit : public CommandTest {
+ protected:
+  std::string text_of(const std::string& arguments) const {
+    const Result result = run("emit " + arguments);
+    EXPECT_EQ(result.status, 0) << "faro emit " << arguments << "\n" << result.err;
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  }
+};
+
+// The command in the head writes the same text again.
+std::string command_in(const std::string& text) {
+  const std::string label = "//   made by:  faro emit ";
+  const std::size_t begin = text.find(label);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin + label.size(), text.find('\n', begin) - begin - label.size());
+}
+
+TEST_F(CliEmit, TheCommandInTheHeadMakesTheSameText) {
+  for (const char* const arguments :
+       {"'bit_reversal(15)'", "'bit_reversal(15)' --kernel iters --n-iter 2 --n-tile 4 --plain-rows",
+        "'random_bmmc(14, 3)' --kernel two-pass --launcher --name my_kernel --element float2",
+        "'random_bmmc(14, 3)' --map 'v * 2 + x' --n-tile 5", "'gray(9)' --kernel naive --map='-v'",
+        "'gray(9)' --element 'unsigned long long' --map \"v + 'a'\"",
+        "'transpose(64, 32)' --target cpp --map 'v ^ (x + y)'"}) {
+    const std::string text = text_of(arguments);
+    const std::string command = command_in(text);
+    ASSERT_NE(command, "") << arguments;
+    EXPECT_EQ(text_of(command), text) << "faro emit " << command;
+  }
+}
+
+TEST_F(CliEmit, WritesTheFileWholeOrNotAtAll) {
+  const std::string text = text_of("'bit_reversal(15)' --kernel banks");
+  EXPECT_EQ(text_of("'bit_reversal(15)' --kernel banks --out kernel.cu"), "");
+  const std::string written = files().at("kernel.cu");
+  EXPECT_EQ(written, text);
+  EXPECT_EQ(run("emit 'random_bmmc(15, 1)' --kernel banks --out kernel.cu").status, 3);
+  EXPECT_EQ(files().at("kernel.cu"), text);
+  EXPECT_EQ(run("emit 'bit_reversal(15)' --out missing/kernel.cu").status, 6);
+  EXPECT_EQ(files().size(), 1U);
+}
+
+TEST_F(CliEmit, JsonIsDocumented) {
+  const std::set<std::string> documented = documented_keys().at("emit");
+  for (const char* const arguments :
+       {"'random_bmmc(16, 1)' --kernel two-pass --map 'v + y'", "'gray(16)' --kernel iters"}) {
+    const Result result = run(std::string("emit ") + arguments + " --json");
+    ASSERT_EQ(result.status, 0) << result.err;
+    std::set<std::string> keys;
+    collect_keys(Json::parse(result.out), "", keys);
+    EXPECT_EQ(keys, documented) << arguments;
+  }
+  const Json json = Json::parse(run("emit 'bit_reversal(15)' --kernel tile --json").out).at("emit");
+  EXPECT_EQ(json.at("class"), "BP");
+  EXPECT_EQ(json.at("kernels").at(0).at("blocks"), 32);
+  EXPECT_EQ(json.at("kernels").at(0).at("predicted").at("shared_loads").at("congestion"), 32);
+  EXPECT_EQ(json.at("text"), text_of("'bit_reversal(15)' --kernel tile"));
+  const Json cpp = Json::parse(run("emit 'bit_reversal(15)' --target cpp --json").out).at("emit");
+  EXPECT_TRUE(cpp.at("kernel").is_null());
+  EXPECT_TRUE(cpp.at("kernels").empty());
+}
+
+TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
+  struct Refused {
+    const char* arguments;
+    int status;
+    const char* mentions;
+  };
+  for (const Refused& refused :
+       std::vector<Refused>{{"'random_bmmc(20, 1)' --kernel iters", 3, "two-pass and one-pass"},
+                            {"'gray(20)' --kernel iter", 2, "`iter`"},
+                            {"'gray(20)' --target c", 2, "cuda or cpp"},
+                            {"'gray(20)' --target cpp --kernel naive", 2, "--kernel with --target cpp"},
+                            {"'gray(20)' --target cpp --launcher", 2, "--launcher"},
+                            {"'gray(20)' --kernel naive --n-tile 4", 2, "--n-tile"},
+                            {"'gray(20)' --n-iter 2", 2, "--kernel iters"},
+                            {"'gray(20)' --element float3", 2, "float3"},
+                            {"'gray(20)' --name 9", 2, "`9`"},
+                            {"'gray(20)' --map 'v)'", 2, "`)`"},
+                            {"'gray(20)' --map ' '", 2, "nothing"},
+                            {"'gray(20)' --map ''", 2, "empty"},
+                            {"'gray(20)' --n-tile 0", 2, "--n-tile"},
+                            {"'gray(20)' --n-tile 21", 2, "n_tile"},
+                            {"'gray(20)' --kernel iters --n-iter eleven", 2, "--n-iter"},
+                            {"'gry(20)'", 2, "gray"},
+                            {"'gray(20)' --kernl tile", 2, "--kernel"},
+                            {"", 2, "SPEC"}}) {
+    const Result result = run(std::string("emit ") + refused.arguments + " --out kernel.cu");
+    EXPECT_EQ(result.status, refused.status) << refused.arguments << "\n" << result.err;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find(refused.mentions), std::string::npos) << result.err;
+    EXPECT_TRUE(files().empty()) << refused.arguments;
+  }
+}
+
+}  // namespace

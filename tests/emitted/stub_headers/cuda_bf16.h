@@ -1,0 +1,1 @@
+// The types are in cuda_on_cpu.hpp.
