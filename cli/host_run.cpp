@@ -19,8 +19,9 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options) : plan_(plan) {
-  if (plan.engine() != Engine::cuda) return;
+HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options)
+    : plan_(plan), options_(options) {
+  if (plan.engine() != Engine::cuda || !plan.map().empty()) return;
   const auto start = std::chrono::steady_clock::now();
   staged_.emplace(plan.plan(), options);
   setup_ms_ = milliseconds_since(start);
@@ -30,8 +31,13 @@ void HostRun::operator()(std::span<const std::byte> in, std::span<std::byte> out
   if (staged_) {
     staged_->run(in.data(), out.data());
   } else {
-    plan_.run(in.data(), out.data(), in.size());
+    plan_.run_staged(in.data(), out.data(), in.size(), options_);
   }
+}
+
+std::uint64_t HostRun::pieces() const {
+  if (staged_) return staged_->pieces();
+  return plan_.map().empty() ? 0 : 1;
 }
 
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,

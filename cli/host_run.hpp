@@ -14,18 +14,20 @@ namespace faro::cli {
 
 class HostRun {
  public:
-  /// Keeps a reference to `plan`. `options` are for engine cuda.
+  /// Keeps a reference to `plan`. `options` are for engine cuda; a plan with a map takes the array in one
+  /// piece.
   HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options);
 
   void operator()(std::span<const std::byte> in, std::span<std::byte> out) const;
 
   /// That arrays travel in; 0 where they stay.
-  std::uint64_t pieces() const { return staged_ ? staged_->pieces() : 0; }
+  std::uint64_t pieces() const;
   /// Of making what they travel through; 0 where they stay.
   double setup_ms() const { return setup_ms_; }
 
  private:
   const ExecutablePlan& plan_;
+  cuda::StagingOptions options_;
   std::optional<cuda::StagedExecutor> staged_;
   double setup_ms_ = 0;
 };

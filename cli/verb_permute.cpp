@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 
@@ -26,6 +28,8 @@ struct Options {
   std::string out;
   std::string piece_bytes;
   std::string device_bytes;
+  std::string map;
+  std::string element;
   bool inverse = false;
   bool verify = false;
   bool quiet = false;
@@ -72,6 +76,46 @@ Problem problem_of(const Options& options, const io::NpyHeader& header) {
   return {.permutation = permutation, .element_bytes = width, .batch = batch};
 }
 
+// The type that the map's v has, by the file's dtype where an element is one of its items.
+std::string map_element(const Options& options, const io::NpyHeader& header, std::uint64_t element_bytes) {
+  if (!options.element.empty() || element_bytes != header.item_bytes) return options.element;
+  if (header.descr.find('>') != std::string::npos && header.item_bytes > 1) {
+    refuse_value("permute `" + options.in + "`",
+                 "--map on dtype " + header.descr + ", of the other byte order",
+                 "numbers of this machine's byte order", "--element says what v is instead");
+  }
+  struct Kind {
+    char letter;
+    std::array<const char*, 5> by_width;  // 1 to 16 bytes
+  };
+  constexpr std::array kKinds{Kind{'f', {"", "__half", "float", "double", ""}},
+                              Kind{'i', {"int8_t", "int16_t", "int32_t", "int64_t", ""}},
+                              Kind{'c', {"", "", "", "float2", "double2"}}};
+  for (const Kind& kind : kKinds) {
+    // "'<f4'": the letter is between the byte order and the size.
+    if (header.descr.size() > 2 && header.descr[2] == kind.letter && std::has_single_bit(header.item_bytes) &&
+        header.item_bytes <= 16) {
+      return kind.by_width[static_cast<std::size_t>(std::countr_zero(header.item_bytes))];
+    }
+  }
+  return "";
+}
+
+// --map as a plan, or the plan itself.
+ExecutablePlan with_map(const Options& options, const io::NpyHeader& header, ExecutablePlan plan) {
+  if (options.map.empty()) return plan;
+  return plan.with_map(options.map, map_element(options, header, plan.plan().problem().element_bytes));
+}
+
+void check_map(const Options& options) {
+  if (options.map.empty() && !options.element.empty())
+    refuse_value("permute", "--element without --map", "--element with --map only");
+  if (!options.map.empty() && options.verify) {
+    refuse_value("permute", "--verify with --map", "one of them",
+                 "what CUDA C++ computes has nothing here to be checked against");
+  }
+}
+
 cuda::StagingOptions staging_options(const Options& options, const PlanOptions& plan_options) {
   cuda::StagingOptions staging{.threads = plan_options.threads};
   if (!options.piece_bytes.empty()) staging.piece_bytes = parse_size("--piece-bytes", options.piece_bytes);
@@ -93,6 +137,7 @@ std::string plan_line(const Options& options, const Plan& plan) {
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
+  if (!options.map.empty()) line += fmt::format(" with {}", options.map);
   if (plan.passes().empty()) return line + ": nothing to move";
   const Pass& pass = plan.passes().front();
   switch (pass.kind) {
@@ -134,6 +179,7 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   json["element_bytes"] = problem.element_bytes;
   json["batch"] = problem.batch;
   json["bytes"] = bytes;
+  json["map"] = options.map;
   json["plan"] = plan_line(options, plan.plan());
   json["engine"] = name(plan.engine());
   json["engine_reason"] = plan.engine_reason();
@@ -152,6 +198,7 @@ void permute(const Options& options) {
   const bool report = !options.quiet || options.common.json;
   Outcome outcome;
   Problem problem;
+  check_map(options);
   if (io::same_file(options.in, options.out)) {
     refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
                  "a result in place is not yet supported");
@@ -164,7 +211,7 @@ void permute(const Options& options) {
     const std::span<const std::byte> in = input.data();
     problem = problem_of(options, input.header());
     const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
-    plan = faro::plan(problem, plan_options);
+    plan = with_map(options, input.header(), faro::plan(problem, plan_options));
     const HostRun run(*plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
@@ -212,6 +259,16 @@ Verb permute_verb(CLI::App& app) {
       ->add_option("--device-bytes", options->device_bytes,
                    "With --engine cuda: device memory to use at most; the default is half of what is free")
       ->type_name("SIZE")
+      ->check(refuse_empty);
+  command
+      ->add_option("--map", options->map,
+                   "With --engine cuda: out[pi(x)] = EXPR, CUDA C++ over v = in[x], x and y = pi(x)")
+      ->type_name("EXPR")
+      ->check(refuse_empty);
+  command
+      ->add_option("--element", options->element,
+                   "With --map: the type of v, such as float; the default is the dtype's")
+      ->type_name("TYPE")
       ->check(refuse_empty);
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");

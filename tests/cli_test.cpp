@@ -102,6 +102,10 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy out.npy --engine cuda --device 99", 4, "faro: "},
       {"permute gray a.npy out.npy --engine cuda --device many", 2, "`many`"},
       {"permute gray a.npy out.npy --device 0", 2, "engine cuda"},
+      {"permute gray a.npy out.npy --map v", 3, "engine cpu, which moves elements"},
+      {"permute gray a.npy out.npy --map ''", 2, "--map: an empty value"},
+      {"permute gray a.npy out.npy --map v --verify", 2, "--verify with --map"},
+      {"permute gray a.npy out.npy --element float", 2, "--element without --map"},
       {"permute gray a.npy out.npy --piece-bytes 1MiB", 2, "--engine cuda"},
       {"permute gray a.npy out.npy --device-bytes 1GB", 2, "4GiB"},
       {"bench 'gray(10)' --engine cuda --device 99", 4, "faro: "},
@@ -231,10 +235,11 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
 // Figures are numbers, what has none is null, words stand where the paper has no figure.
 TEST_F(Cli, ReproducesAsJson) {
   const std::string list = run("reproduce --list").out;
-  EXPECT_EQ(lines_of(list), 7);
-  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 7U);
-  for (const std::string name : {"dmm-umm-figure4", "dmm-umm-table1", "rap-figure3", "rap-table1",
-                                 "rap-table2", "rap-table3", "rap-table4"}) {
+  EXPECT_EQ(lines_of(list), 10);
+  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 10U);
+  for (const std::string name :
+       {"bmmc-figure9", "bmmc-figure10", "bmmc-figure11", "dmm-umm-figure4", "dmm-umm-table1", "rap-figure3",
+        "rap-table1", "rap-table2", "rap-table3", "rap-table4"}) {
     SCOPED_TRACE("faro reproduce " + name);
     EXPECT_NE(list.find(name + "\n"), std::string::npos);
     const Result result = run("reproduce " + name + " --trials 64 --seed 0x5 --json");

@@ -42,7 +42,10 @@ const Table& table_of(const std::string& name, std::uint64_t seed) {
 }
 
 // A GPU's, where there is one: never the same twice.
-bool is_timed(const Row& row) { return row.criterion == "other hardware" || row.criterion == "at least 5"; }
+bool is_timed(const Row& row) {
+  return row.criterion == "other hardware" || row.criterion == "at least 5" ||
+         row.criterion == "above 1 for every map";
+}
 
 const Row* find_row(const Table& table, const std::string& subject, const std::string& quantity) {
   for (const Row& row : table.rows) {
@@ -54,7 +57,8 @@ const Row* find_row(const Table& table, const std::string& subject, const std::s
 constexpr std::array<std::uint64_t, 2> kOtherSeeds{20'260'101, 0};
 
 TEST(Reproduce, NamesAreTheIssuesOwn) {
-  EXPECT_THAT(names(), testing::ElementsAre("dmm-umm-figure4", "dmm-umm-table1", "rap-figure3", "rap-table1",
+  EXPECT_THAT(names(), testing::ElementsAre("bmmc-figure9", "bmmc-figure10", "bmmc-figure11",
+                                            "dmm-umm-figure4", "dmm-umm-table1", "rap-figure3", "rap-table1",
                                             "rap-table2", "rap-table3", "rap-table4"));
 }
 
@@ -62,6 +66,8 @@ TEST(Reproduce, EveryRowAgreesOrSaysWhyItCannotTell) {
   const std::set<std::string> cannot_tell{"needs a GPU", "other hardware", "the paper gives no figure"};
   for (const std::string_view name : names()) {
     for (const std::uint64_t seed : {kDefaultSeed, kOtherSeeds[0], kOtherSeeds[1]}) {
+      // On a GPU they take minutes, and differ by nothing but the maps.
+      if (name.starts_with("bmmc-") && seed != kDefaultSeed) continue;
       const Table& table = table_of(std::string(name), seed);
       EXPECT_FALSE(table.rows.empty());
       EXPECT_EQ(table.name, name);
@@ -127,6 +133,36 @@ TEST(Reproduce, FiguresByHand) {
       find_row(table_of("rap-table3", kDefaultSeed), "RAP, CRSW as printed", "elements in a wrong place");
   ASSERT_NE(misplaced, nullptr);
   EXPECT_GT(std::get<std::uint64_t>(misplaced->here), 900U);  // of 1024: one in 32 may fall right by chance
+}
+
+// The ladder's times need a GPU; which cells there are does not, nor what the paper says of them.
+TEST(Reproduce, LadderHasItsCellsWithAndWithoutAGpu) {
+  struct Case {
+    std::string table, subject, quantity;
+    Value paper;
+  };
+  const std::vector<Case> cases{
+      {"bmmc-figure9", "copy", "time", 9.3},
+      {"bmmc-figure9", "bit reversal, banks", "share of copy's speed", {}},
+      {"bmmc-figure9", "random BPC, iters", "share of copy's speed, median map", 100.0},
+      {"bmmc-figure9", "random BMMC, banks, of both factors", "share of copy's speed, median map", 50.0},
+      {"bmmc-figure9", "random BMMC, one-pass (not the paper's)", "share of copy's speed, least", {}},
+      {"bmmc-figure10", "copy", "effective bandwidth", std::uint64_t{860}},
+      {"bmmc-figure10", "random BPC, iters", "share of copy's bandwidth, median map", std::uint64_t{92}},
+      {"bmmc-figure10", "random BMMC, banks, of both factors", "share of copy's bandwidth, median map",
+       std::uint64_t{86}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE("faro reproduce " + c.table + ": " + c.subject);
+    const Row* const row = find_row(table_of(c.table, kDefaultSeed), c.subject, c.quantity);
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->paper, c.paper);
+  }
+  // copy; 6 rungs of BPC and 5 of BMMC, three rows each; 6 of bit reversal.
+  EXPECT_EQ(table_of("bmmc-figure9", kDefaultSeed).rows.size(), 1U + 18U + 15U + 6U);
+  EXPECT_EQ(table_of("bmmc-figure10", kDefaultSeed).rows.size(), 1U + 9U + 9U);
+  // 2^20 to 2^30: the paper's last rung and ours, of two families with three rows and one with one.
+  EXPECT_EQ(table_of("bmmc-figure11", kDefaultSeed).rows.size(), 11U * 2 * (3 + 3 + 1));
 }
 
 // Issue's demands of the estimates: Table II to 0.02 in every cell, with a standard error below 0.002.

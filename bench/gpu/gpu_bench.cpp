@@ -12,6 +12,7 @@
 
 #include "bench/arguments.hpp"
 #include "bench/gpu/arena.hpp"
+#include "bench/gpu/ladder.hpp"
 #include "bench/gpu/large_arrays.hpp"
 #include "bench/gpu/options.hpp"
 #include "bench/gpu/report.hpp"
@@ -53,15 +54,47 @@ void require_gpu() {
                .remedy = "carry this folder to a machine that has them"});
 }
 
-void run(const Options& options) {
-  require_gpu();
+constexpr const char* kMethod =
+    "\nEvery result was verified element by element before it was timed. Medians of alternating rounds; "
+    "shares are of "
+    "the\ncudaMemcpy from device to device that took turns on the same map.\n";
+
+void write_files(const Options& options, const Setting& setting, const Page& page, const Rows& large,
+                 const Rows& small) {
+  for (const std::string& file : options.out_files) {
+    if (file.ends_with(".json")) {
+      write_json(file, setting, large, small);
+    } else {
+      write_text(file, page.text());
+    }
+  }
+}
+
+void run_ladder(const Options& options) {
   const Setting setting = make_setting(options.command);
   const Arena arena(arena_bytes(options));
   Page page;
-  page.add(
-      "# faro on a GPU\n\n" + setting_table(setting) +
-      "\nEvery result was verified element by element before it was timed. Medians of alternating rounds; "
-      "shares are of the\ncudaMemcpy from device to device that took turns on the same map.\n");
+  page.add("# The ladder of kernels on a GPU\n\n" + setting_table(setting) + kMethod +
+           "Kernels are what `faro emit --kernel` writes; \"x 2\" is the rung for each of a BMMC's two "
+           "factors, \"faro\" "
+           "the plan that faro\nruns. For naive 3 rounds, for all others " +
+           std::to_string(options.rounds) + ".\n");
+  Rows all;
+  for (const std::uint64_t bytes : options.bytes) {
+    const Rows rows = measure_ladder(options, bytes, arena);
+    page.add(fmt::format("\n## Arrays of {}\n\n{}", size_text(bytes), ladder_table(rows)));
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  write_files(options, setting, page, all, {});
+}
+
+void run(const Options& options) {
+  require_gpu();
+  if (options.ladder) return run_ladder(options);
+  const Setting setting = make_setting(options.command);
+  const Arena arena(arena_bytes(options));
+  Page page;
+  page.add("# faro on a GPU\n\n" + setting_table(setting) + kMethod);
   Rows large;
   for (const std::uint64_t bytes : options.bytes) {
     const Rows rows = measure_large_arrays(options, bytes, arena);
@@ -81,13 +114,7 @@ void run(const Options& options) {
         kGraphCalls, small_table(small)));
   }
   page.add("\n## Summary: a column for each element width\n\n" + summary_table(large, small));
-  for (const std::string& file : options.out_files) {
-    if (file.ends_with(".json")) {
-      write_json(file, setting, large, small);
-    } else {
-      write_text(file, page.text());
-    }
-  }
+  write_files(options, setting, page, large, small);
 }
 
 }  // namespace

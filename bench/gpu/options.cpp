@@ -18,6 +18,9 @@ const char* const kUsage =
   --small LIST     sizes whose calls are timed in graphs, or none              (default 4KiB,16KiB,64KiB,256KiB,1MiB)
   --quick          --bytes 1GiB,64MiB --widths 1,4 --maps bit_reversal,transpose,random_bpc=2,random_bmmc=2
                    --rounds 5 --small 4KiB,1MiB
+  --ladder         instead of all that: the kernels that `faro emit` writes, rung by rung; --bytes 4GiB --widths 4
+                   --maps bit_reversal,transpose,random_bpc=5,random_bmmc=5, and as many random BPs as BPCs;
+                   NVRTC has to be where the loader, CUDA_HOME or FARO_NVRTC finds it
   --out FILE       the tables to FILE.md, or every row to FILE.json; may be given twice
   --help
 
@@ -47,6 +50,20 @@ void make_quick(Options& options) {
   options.rounds = 5;
 }
 
+// Arrays of 2^30 elements, as published; --quick takes a quarter of that.
+void make_ladder(Options& options, bool quick) {
+  const int maps = quick ? 2 : 5;
+  options.ladder = true;
+  options.bytes = {std::uint64_t{quick ? 1U : 4U} << 30};
+  options.widths = {4};
+  options.small_bytes.clear();
+  options.maps = {.random_bpc = maps, .random_bmmc = maps};
+}
+
+bool has(const std::vector<std::string>& arguments, const char* option) {
+  return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
@@ -55,7 +72,9 @@ Options parse_options(int argc, const char* const* argv) {
   options.command = "gpu_bench";
   for (const std::string& argument : arguments) options.command += " " + argument;
   // --quick first: what is said beside it holds, wherever it stands.
-  if (std::find(arguments.begin(), arguments.end(), "--quick") != arguments.end()) make_quick(options);
+  const bool quick = has(arguments, "--quick");
+  if (quick) make_quick(options);
+  if (has(arguments, "--ladder")) make_ladder(options, quick);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& option = arguments[i];
     const auto value = [&]() -> const std::string& {
@@ -85,7 +104,7 @@ Options parse_options(int argc, const char* const* argv) {
       options.out_files.push_back(file);
     } else if (option == "--help") {
       options.help = true;
-    } else if (option != "--quick") {
+    } else if (option != "--quick" && option != "--ladder") {
       refuse_option("gpu_bench", option, "an option");
     }
   }

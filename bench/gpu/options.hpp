@@ -16,6 +16,7 @@ struct Options {
   MapCounts maps;
   int rounds = 15;
   std::vector<std::string> out_files;  // .md or .json
+  bool ladder = false;                 // the emitted rungs instead of all else
   bool help = false;
   std::string command;  // as it was given
 };

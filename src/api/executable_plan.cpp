@@ -8,6 +8,7 @@
 
 #include "engines/cuda/device_pointer.hpp"
 #include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda_emitted.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
 
@@ -81,6 +82,28 @@ void check_options(const PlanOptions& options) {
   }
 }
 
+// Arrays of the host through a kernel with a map: to the device, permuted, and back, one after the other.
+void run_whole(const cuda::MappedExecutor& executor, const Plan& plan, const void* in, void* out,
+               const cuda::StagingOptions& options) {
+  const std::uint64_t bytes = plan.array_bytes();
+  if (options.piece_bytes != 0 || (options.device_bytes != 0 && options.device_bytes < 2 * bytes)) {
+    throw Error(
+        {.code = ErrorCode::unsupported,
+         .operation = "run",
+         .got = options.piece_bytes != 0
+                    ? "pieces of " + std::to_string(options.piece_bytes) + " bytes for a plan with a map"
+                    : std::to_string(options.device_bytes) + " bytes of device memory",
+         .wanted = "no pieces, and " + std::to_string(2 * bytes) + " bytes of device memory",
+         .remedy = "a map takes the whole array at once"});
+  }
+  const int device = plan.target().device;
+  cuda::DeviceArray device_in(bytes, device);
+  const cuda::DeviceArray device_out(bytes, device);
+  device_in.upload(in);
+  executor.run(device_in.data(), device_out.data());
+  device_out.download(out);
+}
+
 Target make_target(const PlanOptions& options) {
   if (options.engine != Engine::cuda) return cpu::target(options.threads);
   Target target = cuda::target(options.device);
@@ -98,11 +121,12 @@ const char* reason_for(Engine asked) {
 
 struct ExecutablePlan::State {
   Plan plan;
-  std::variant<cpu::Executor, cuda::Executor> executor;
+  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor> executor;
   std::string reason;
   int threads;
 
   const cuda::Executor* on_gpu() const { return std::get_if<cuda::Executor>(&executor); }
+  const cuda::MappedExecutor* mapped() const { return std::get_if<cuda::MappedExecutor>(&executor); }
 };
 
 ExecutablePlan::ExecutablePlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -114,23 +138,56 @@ const Plan& ExecutablePlan::plan() const { return state_->plan; }
 Engine ExecutablePlan::engine() const { return state_->plan.target().engine; }
 const std::string& ExecutablePlan::engine_reason() const { return state_->reason; }
 
+const std::string& ExecutablePlan::map() const {
+  static const std::string none;
+  return state_->mapped() == nullptr ? none : state_->mapped()->map().expression;
+}
+
+ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::string& element) const {
+  if (engine() != Engine::cuda) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "map `" + map + "`",
+                 .got = "engine cpu, which moves elements and evaluates no CUDA C++",
+                 .wanted = "a plan for engine cuda",
+                 .remedy = "`faro emit --target cpp --map` writes the same for a CPU"});
+  }
+  cuda::MappedExecutor executor(plan().problem(), {.expression = map, .element = element},
+                                plan().target().device);
+  return ExecutablePlan(
+      std::make_unique<State>(State{plan(), std::move(executor), state_->reason, state_->threads}));
+}
+
 std::vector<cuda::KernelResources> ExecutablePlan::kernel_resources() const {
+  if (const cuda::MappedExecutor* const mapped = state_->mapped()) {
+    if (mapped->launches() == 0) return {};
+    return {mapped->resources()};
+  }
   const cuda::Executor* const executor = state_->on_gpu();
   return executor == nullptr ? std::vector<cuda::KernelResources>() : executor->resources();
 }
 
 std::string ExecutablePlan::explain() const {
   std::string text = plan().explain();
-  const std::vector<cuda::KernelResources> resources = kernel_resources();
-  for (std::size_t i = 0; i < resources.size(); ++i) {
-    if (!plan().passes()[i].launch) continue;
-    fmt::format_to(std::back_inserter(text),
-                   "{:<14}pass {}: {} registers a thread, {} blocks a multiprocessor", "kernel", i + 1,
-                   resources[i].registers, resources[i].blocks_per_multiprocessor);
-    if (resources[i].local_bytes > 0) {
-      fmt::format_to(std::back_inserter(text), ", {} bytes of stack a thread", resources[i].local_bytes);
-    }
+  const auto add_kernel = [&text](const std::string& what, const cuda::KernelResources& resources) {
+    fmt::format_to(std::back_inserter(text), "{:<14}{}: {} registers a thread, {} blocks a multiprocessor",
+                   "kernel", what, resources.registers, resources.blocks_per_multiprocessor);
+    if (resources.local_bytes > 0)
+      fmt::format_to(std::back_inserter(text), ", {} bytes of stack a thread", resources.local_bytes);
     text += '\n';
+  };
+  const std::vector<cuda::KernelResources> resources = kernel_resources();
+  if (const cuda::MappedExecutor* const mapped = state_->mapped()) {
+    fmt::format_to(std::back_inserter(text), "{:<14}{} of v, an element of type {}, in the same sweep\n",
+                   "map", mapped->map().expression, mapped->map().element);
+    if (resources.empty()) return text;
+    const emit::Kernel& kernel = mapped->source().kernels.front();
+    add_kernel(fmt::format("compiled for it, {} x {} blocks of {} threads", mapped->launches(), kernel.blocks,
+                           kernel.threads_x * kernel.threads_y),
+               resources.front());
+    return text;
+  }
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    if (plan().passes()[i].launch) add_kernel(fmt::format("pass {}", i + 1), resources[i]);
   }
   return text;
 }
@@ -146,10 +203,12 @@ void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out
 void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
   check_arrays(plan(), in, out, bytes);
   const cuda::Executor* const executor = state_->on_gpu();
-  if (executor == nullptr && stream.handle() != nullptr) {
+  const cuda::MappedExecutor* const mapped = state_->mapped();
+  if (engine() != Engine::cuda && stream.handle() != nullptr) {
     refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
   }
   if (bytes == 0) return;
+  if (mapped != nullptr) return mapped->run(in, out, stream);
   if (executor != nullptr) return executor->run(in, out, stream);
   check_on_host(in, out, "plan for engine cuda");
   std::get<cpu::Executor>(state_->executor).run(in, out);
@@ -157,10 +216,12 @@ void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Stream 
 
 void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                 const cuda::StagingOptions& options) const {
-  if (state_->on_gpu() == nullptr) return run(in, out, bytes);
+  if (engine() != Engine::cuda) return run(in, out, bytes);
   check_arrays(plan(), in, out, bytes);
   if (bytes == 0) return;
   check_on_host(in, out, "use run(), which takes arrays of the device");
+  if (const cuda::MappedExecutor* const mapped = state_->mapped())
+    return run_whole(*mapped, plan(), in, out, options);
   cuda::StagingOptions completed = options;
   if (completed.threads == 0) completed.threads = state_->threads;
   cuda::run_staged(plan(), in, out, completed);

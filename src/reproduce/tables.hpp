@@ -11,6 +11,9 @@
 namespace faro::reproduce {
 
 // Each fills in rows and notes; name, title, source and seed are the caller's (reproduce.cpp).
+Table bmmc_figure9(const Options& options);
+Table bmmc_figure10(const Options& options);
+Table bmmc_figure11(const Options& options);
 Table dmm_umm_figure4(const Options& options);
 Table dmm_umm_table1(const Options& options);
 Table rap_figure3(const Options& options);

@@ -1,4 +1,4 @@
-// The figures of two papers, computed again: for every table and drawing, what is printed there and what
+// The figures of three papers, computed again: for every table and drawing, what is printed there and what
 // comes out here, side by side.
 //
 //     reproduce("rap-figure3")
@@ -13,10 +13,14 @@
 // beside it. A row agrees by the criterion that it names, or cannot tell (nothing in `agrees`): where it
 // depends on hardware, or where the paper gives no figure. Where a paper errs, a note says so in one line.
 //
-// Law: the same name, seed and trials give the same table on every machine and for every number of threads.
+// Law: the same name, seed and trials give the same table on every machine and for every number of threads,
+// but for times of a GPU. Those of bmmc-... are of nothing else, and without a GPU a note says why there are
+// none.
 //
-// Source: Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito, "Random
-// address permute-shift technique for the shared memory on GPUs" (rap-...). docs/reproduce.md has the tables.
+// Source: Bouverot-Dupuis and Sheeran, "Efficient GPU implementation of affine index permutations on arrays"
+// (bmmc-...), Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito,
+// "Random address permute-shift technique for the shared memory on GPUs" (rap-...). docs/reproduce.md has the
+// tables.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +70,9 @@ std::span<const std::string_view> names();
 
 /// Computes a table.
 /// Errors: ErrorCode::value for an unknown name, and for trials other than 0 outside kLeastTrials ..
-/// kMostTrials.   Cost: up to about 10 s on one core; estimates use every thread of OpenMP.
+/// kMostTrials; ErrorCode::device for a GPU that is there and fails, ErrorCode::verification where a kernel
+/// on it errs.   Cost: up to about 10 s on one core; estimates use every thread of OpenMP. With a GPU up to a
+/// minute.
 Table reproduce(std::string_view name, const Options& options = {});
 
 /// For people: the rows in columns, the criteria, the notes.

@@ -5,6 +5,7 @@
 
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
+#include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/kernels.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/kernels/affine_tile_params.hpp"
@@ -15,14 +16,6 @@ namespace {
 
 constexpr const char* kAllocate = "allocate an array of the device";
 constexpr const char* kTime = "time work on the device";
-
-int ordinal_of(int device) {
-  require_available();
-  if (device != kCurrentDevice) return device;
-  int current = 0;
-  check(cudaGetDevice(&current), "cudaGetDevice", "choose the device");
-  return current;
-}
 
 std::string version_text(int version) {
   if (version == 0) return "";
