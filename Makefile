@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model format clean
+.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -12,8 +12,9 @@ help:
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
-	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds"
+	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: the emitted kernels"
 	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
+	@echo "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: seconds"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -61,6 +62,12 @@ gpu-verify-model:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target gpu_verify_model
 	@tools/gpu_folder.sh verify build
+
+gpu-bench-network:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_network_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh network build
 
 format:
 	@tools/install_dependencies.sh test

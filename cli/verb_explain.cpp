@@ -7,6 +7,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/npy.hpp"
+#include "faro/plan/figure.hpp"
 
 namespace faro::cli {
 namespace {
@@ -15,6 +16,7 @@ struct Options {
   CommonOptions common;
   std::string spec;
   std::string svg;
+  std::string figure;
   std::string capability;
   bool no_calibration = false;
 };
@@ -81,13 +83,24 @@ Explanation make_explanation(const Options& options, const Problem& problem) {
   return explanation_of(faro::plan(problem, measured));
 }
 
+// The plan's drawing, or with --figure one of the literature.
+std::string drawing_of(const Options& options, const Explanation& explanation) {
+  if (options.figure.empty()) return explanation.plan.svg();
+  constexpr std::uint64_t kLast = 14;
+  const auto figure = static_cast<int>(parse_number("--figure", options.figure, 1, kLast));
+  return figure_svg(figure, std::get<Affine>(explanation.plan.problem().permutation));
+}
+
 void explain(const Options& options) {
+  if (!options.figure.empty() && options.svg.empty()) {
+    refuse_value("explain", "--figure without --svg", "--svg FILE, which it is drawn to");
+  }
   const Problem problem{
       .permutation = parse_spec(options.spec),
       .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
       .batch = options.common.batch_count()};
   const Explanation explanation = make_explanation(options, problem);
-  if (!options.svg.empty()) io::write_file(options.svg, explanation.plan.svg());
+  if (!options.svg.empty()) io::write_file(options.svg, drawing_of(options, explanation));
   if (options.common.json) return print(explanation.plan.explain_json());
   std::string text = explanation.text;
   while (text.ends_with('\n')) text.pop_back();
@@ -117,6 +130,11 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_batch(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
       ->type_name("FILE")
+      ->check(refuse_empty);
+  command
+      ->add_option("--figure", options->figure,
+                   "With --svg: 1, 2, 4, 5, 6, 7 or 8, a figure of the published method drawn for this map")
+      ->type_name("K")
       ->check(refuse_empty);
   options->common.add_json(*command);
   return {command, [options] { explain(*options); }};

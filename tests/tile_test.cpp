@@ -201,6 +201,40 @@ TEST(Tile, AddressLawsUpToTenBits) {
   }
 }
 
+// The tile holds the directions asked for and is no larger than they make it.
+TEST(Tile, HoldsTheDirectionsAskedFor) {
+  std::mt19937_64 random(kSeed);
+  for (int trial = 0; trial < 400; ++trial) {
+    const int n = 1 + static_cast<int>(random() % 8);
+    const Affine map = trial % 3 == 0   ? Affine(n)
+                       : trial % 3 == 1 ? random_affine(n, random)
+                                        : random_bpc(n, random);
+    const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+    TileOptions options{
+        .segment_bits = below(n + 1), .min_row_bits = below(n + 1), .near_bits = below(n + 2)};
+    for (int count = below(n + 1); count > 0; --count)
+      options.directions.push_back(random() & f2::low_mask(n));
+    SCOPED_TRACE(describe(map, options) + ", with " + std::to_string(options.directions.size()) +
+                 " directions");
+    const Tile tile = make_tile(map, options);
+    const int s = options.segment_bits;
+    Subspace wanted = Subspace::low(n, s);
+    for (int i = 0; i < s; ++i) wanted.insert(map.inverse_matrix().column(i));
+    for (const Word v : options.directions) wanted.insert(v);
+    Subspace space = Subspace::low(n, s);
+    for (const Word row : tile.source_rows) space.insert(row);
+    EXPECT_TRUE(space.contains(wanted));
+    EXPECT_EQ(tile.tile_bits(), std::max(wanted.dimension(), std::min(n, s + options.min_row_bits)));
+    expect_address_laws(map, tile);
+    if (map.is_identity()) {
+      EXPECT_EQ(tile.source_rows, tile.target_rows);
+      EXPECT_EQ(tile.block_sources, tile.block_targets);
+      EXPECT_EQ(tile.local, Matrix::identity(tile.tile_bits()));
+    }
+    if (HasFailure()) return;
+  }
+}
+
 // Too large to walk: the laws on random elements.
 TEST(Tile, AddressLawsOnSamplesOfLargeMaps) {
   std::mt19937_64 random(kSeed);

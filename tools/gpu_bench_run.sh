@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run [OPTION…]   runs gpu_bench, which lies beside this script; its last lines are a table. gpu-bench.md and
-# gpu-bench.json go to the current folder, or to $BENCH_OUT. Options are gpu_bench's (--help, --quick).
+# gpu-bench.json go to the current folder, or to $BENCH_OUT. Options are gpu_bench's (--help, --quick,
+# --ladder, which needs NVRTC where the loader finds it).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_OUT:-.}

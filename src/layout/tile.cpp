@@ -49,6 +49,7 @@ Tile make_tile(const Affine& map, const TileOptions& options) {
   FARO_CHECK(s >= 0 && s <= n);
   const Subspace segment = Subspace::low(n, s);
   Subspace space = f2::sum(segment, f2::image(map.inverse_matrix(), segment));
+  for (const Word v : options.directions) space.insert(v);
   for (int i = s; i < n && space.dimension() < s + options.min_row_bits; ++i) space.insert(f2::unit(i));
 
   const Subspace sources = rows_above(space, s);

@@ -6,7 +6,6 @@
 //     pass 1        tile: ...
 #include <fmt/format.h>
 
-#include <iterator>
 #include <span>
 #include <string>
 
@@ -14,53 +13,15 @@
 #include "faro/plan/prediction.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
+#include "plan/margin_text.hpp"
 
 namespace faro {
 namespace {
 
 using detail::count_text;
 using detail::size_text;
-
-class Text {
- public:
-  /// A line, wrapped; an empty name continues the one before.
-  void line(std::string_view name, std::string_view words) {
-    constexpr std::size_t width = 86;
-    while (words.size() > width) {
-      const std::size_t space = words.rfind(' ', width);
-      if (space == std::string_view::npos) break;
-      whole_line(name, words.substr(0, space));
-      words.remove_prefix(space + 1);
-      name = "";
-    }
-    whole_line(name, words);
-  }
-
-  /// A line to be pasted elsewhere, so never wrapped.
-  void whole_line(std::string_view name, std::string_view words) {
-    fmt::format_to(std::back_inserter(text_), "{:<14}{}\n", name, words);
-  }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-// "0x40 0x80", the middle left out of long lists.
-std::string steps(std::span<const f2::Word> vectors) {
-  constexpr std::size_t most = 8;
-  constexpr std::size_t ends = 3;
-  std::string text;
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    if (vectors.size() > most && i >= ends && i + ends < vectors.size()) {
-      if (i == ends) text += " ...";
-      continue;
-    }
-    text += (text.empty() ? "" : " ") + detail::hex(vectors[i]);
-  }
-  return text;
-}
+using detail::steps;
+using Text = detail::MarginText;
 
 // One side of a tile.
 std::string rows(const Pass& pass, std::span<const f2::Word> vectors) {

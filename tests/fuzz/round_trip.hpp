@@ -25,11 +25,11 @@ inline void require_round_trip(const Permutation& map) {
   if (!(inverse(inverse(map)) == map)) fail("inverse(inverse(p)) == p", text);
 }
 
-/// Calls `parse`, which gives a Permutation, and holds it to the laws.
-template <typename Parse>
-void run(Parse parse) {
+/// Calls `work`, which may refuse, and holds the refusal to its form.
+template <typename Work>
+void refuse_or(Work work) {
   try {
-    require_round_trip(parse());
+    work();
   } catch (const Error& error) {
     const std::string_view line = error.what();
     if (error.code() == ErrorCode::internal) fail("no internal error", error.what());
@@ -38,6 +38,12 @@ void run(Parse parse) {
       if (static_cast<unsigned char>(c) < 0x20) fail("an error is one line", error.what());
     }
   }
+}
+
+/// Calls `parse`, which gives a Permutation, and holds it to the laws.
+template <typename Parse>
+void run(Parse parse) {
+  refuse_or([&] { require_round_trip(parse()); });
 }
 
 }  // namespace faro::fuzzing

@@ -62,6 +62,10 @@ struct TileOptions {
   int near_bits = 0;
   /// The order of the blocks that near_bits leaves open.
   BlockOrder order = BlockOrder::source;
+  /// T is made to hold these as well, before rows are added for min_row_bits: what the elements of a tile
+  /// have to do with each other besides the move (network/plan.hpp). Of any number and dependence, n bits
+  /// each.
+  std::vector<f2::Word> directions = {};
 };
 
 /// Law: for every block, row, column the two address equations above hold (tests walk all of them).

@@ -1,0 +1,215 @@
+#include "cli/network_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/measure.hpp"
+#include "faro/network/network.hpp"
+#include "faro/network/text.hpp"
+#include "faro/network/verify.hpp"
+
+namespace faro::cli {
+namespace {
+
+using network::ElementType;
+using network::Scalar;
+
+// The dtypes that operators know, as numpy writes them.
+struct Dtype {
+  std::string_view descr;
+  Scalar scalar;
+};
+constexpr std::array<Dtype, 8> kDtypes{{{"'<i4'", Scalar::i32},
+                                        {"'<u4'", Scalar::u32},
+                                        {"'<i8'", Scalar::i64},
+                                        {"'<u8'", Scalar::u64},
+                                        {"'<f4'", Scalar::f32},
+                                        {"'<f8'", Scalar::f64},
+                                        {"'<c8'", Scalar::c64},
+                                        {"'<c16'", Scalar::c128}}};
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "()" : text;
+}
+
+ElementType element_of(const NetworkRunOptions& options, const io::NpyHeader& header) {
+  const auto* const found = std::find_if(kDtypes.begin(), kDtypes.end(),
+                                         [&](const Dtype& dtype) { return dtype.descr == header.descr; });
+  if (found == kDtypes.end()) {
+    refuse_value("network run `" + options.in + "`", "dtype " + header.descr,
+                 "<i4, <u4, <i8, <u8, <f4, <f8, <c8 or <c16",
+                 "operators look into elements, so their type and byte order must be one of these");
+  }
+  return {.scalar = found->scalar, .with_value = options.pairs};
+}
+
+// (2^n) is one array, (batch, 2^n) many; with pairs both have a last axis of 2.
+network::Problem problem_of(const NetworkRunOptions& options, const io::NpyHeader& header) {
+  const std::string operation = "network run `" + options.in + "`";
+  std::vector<std::uint64_t> shape = header.shape;
+  const std::string wanted =
+      options.pairs ? "shape 2^n x 2, or batch x 2^n x 2, with --pairs" : "shape 2^n, or batch x 2^n";
+  const bool has_pairs = !options.pairs || (!shape.empty() && shape.back() == 2);
+  if (options.pairs && has_pairs) shape.pop_back();
+  if (!has_pairs || shape.empty() || shape.size() > 2 || !std::has_single_bit(shape.back())) {
+    refuse_value(operation, "shape " + shape_text(header.shape), wanted);
+  }
+  const ElementType element = element_of(options, header);
+  const int bits = std::countr_zero(shape.back());
+  return {.program = network::parse_program(options.program, bits),
+          .element = element,
+          .batch = shape.size() == 2 ? shape.front() : 1};
+}
+
+/// What was measured.
+struct Timing {
+  double milliseconds = 0;
+  double device_milliseconds = 0;  // of engine cuda: without the copies
+  double copy_gb_per_s = 0;
+};
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Timing run_on_cpu(const network::Executable& program, std::span<const std::byte> in, std::span<std::byte> out,
+                  int threads) {
+  constexpr std::uint64_t kRepeatedBytes = std::uint64_t{16} << 20;
+  constexpr double kBudgetMs = 30;
+  const std::function<void()> run = [&] { program.run(in.data(), out.data(), in.size()); };
+  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), in.size(), threads); };
+  Timing timing;
+  double copy_ms = 0;
+  if (in.size() <= kRepeatedBytes) {
+    const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
+    timing.milliseconds = timings[0].median_ms;
+    copy_ms = timings[1].median_ms;
+    run();  // the last word is the program's
+  } else {
+    copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    timing.milliseconds = milliseconds_since(start);
+  }
+  timing.copy_gb_per_s = gb_per_s(in.size(), copy_ms);
+  return timing;
+}
+
+Timing run_on_gpu(const network::Executable& program, std::span<const std::byte> in, std::span<std::byte> out,
+                  int device) {
+  Timing timing;
+  const auto start = std::chrono::steady_clock::now();
+  cuda::DeviceArray source(in.size(), device);
+  cuda::DeviceArray target(out.size(), device);
+  source.upload(in.data());
+  const cuda::StreamClock clock(device);
+  timing.device_milliseconds = clock.milliseconds(
+      1, [&](Stream stream) { program.run(source.data(), target.data(), in.size(), stream); });
+  target.download(out.data());
+  timing.milliseconds = milliseconds_since(start);
+  const double copy_ms = clock.milliseconds(
+      1, [&](Stream stream) { cuda::copy(source.data(), target.data(), in.size(), stream); });
+  timing.copy_gb_per_s = gb_per_s(in.size(), copy_ms);
+  return timing;
+}
+
+void report(const NetworkRunOptions& options, const network::Executable& program, const Timing& timing,
+            const std::optional<network::Verification>& verification) {
+  const network::Plan& plan = program.plan();
+  const bool on_gpu = plan.engine() == Engine::cuda;
+  const double run_ms = on_gpu ? timing.device_milliseconds : timing.milliseconds;
+  const double rate = gb_per_s(plan.array_bytes(), run_ms) * static_cast<double>(plan.passes().size());
+  const network::Problem& problem = plan.problem();
+  if (!options.common.json) {
+    const std::size_t count = plan.passes().size();
+    note(fmt::format("{}: {} of 2^{} {}, {} in {} {}; {:.3g} ms, {:.3g} GB/s moved, a copy {:.3g} GB/s{}; {}",
+                     options.program, count_text(problem.batch, "array"), problem.program.bits(),
+                     network::to_text(problem.element), count_text(plan.normal_form().layers.size(), "layer"),
+                     count, count == 1 ? "pass" : "passes", run_ms, rate, timing.copy_gb_per_s,
+                     verification ? ", verified: " + verification->method : "", name(plan.engine())));
+    return;
+  }
+  Json json = new_json();
+  json["program"] = options.program;
+  json["in"] = options.in;
+  json["out"] = options.out;
+  json["bits"] = problem.program.bits();
+  json["element"] = network::to_text(problem.element);
+  json["batch"] = problem.batch;
+  json["bytes"] = plan.array_bytes();
+  json["engine"] = name(plan.engine());
+  json["layers"] = plan.normal_form().layers.size();
+  json["passes"] = plan.passes().size();
+  json["tile_bits"] = plan.sizes().tile_bits;
+  json["segment_bits"] = plan.sizes().segment_bits;
+  json["ms"] = timing.milliseconds;
+  json["device_ms"] = on_gpu ? Json(timing.device_milliseconds) : Json();
+  json["gb_per_s"] = rate;
+  json["copy_gb_per_s"] = timing.copy_gb_per_s;
+  json["verified"] = verification.has_value();
+  json["verification"] = Json();
+  if (verification) {
+    json["verification"] = {
+        {"method", verification->method}, {"error", verification->error}, {"bound", verification->bound}};
+  }
+  print(json);
+}
+
+}  // namespace
+
+void run_network(const NetworkRunOptions& options) {
+  if (io::same_file(options.in, options.out)) {
+    refuse_value("network run `" + options.in + "`", "the same file as OUT", "two files");
+  }
+  const bool reports = !options.quiet || options.common.json;
+  std::optional<network::Executable> program;
+  std::optional<network::Verification> verification;
+  Timing timing;
+  {
+    Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+    progress.step("reading " + options.in);
+    const io::NpyInput input(options.in);
+    const std::span<const std::byte> in = input.data();
+    const network::Problem problem = problem_of(options, input.header());
+    const PlanOptions common = options.common.plan_options(1);
+    program.emplace(network::compile(problem, {.engine = common.engine,
+                                               .threads = common.threads,
+                                               .device = common.device,
+                                               .tile_bits = options.sizes.tile_bits,
+                                               .segment_bits = options.sizes.segment_bits}));
+    io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
+    const std::span<std::byte> out = output.data();
+    progress.step("running " + options.program);
+    if (in.empty()) {
+      // A batch of no arrays.
+    } else if (program->plan().engine() == Engine::cuda) {
+      timing = run_on_gpu(*program, in, out, common.device);
+    } else {
+      timing = run_on_cpu(*program, in, out, common.threads);
+    }
+    if (options.verify) {
+      progress.step("verifying");
+      verification = network::verify(problem, in, out);
+    }
+    progress.step("writing " + options.out);
+    output.commit();
+  }
+  if (reports) report(options, *program, timing, verification);
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,269 @@
+// faro network explain|run|list: programs of combinators, what becomes of them, and their results.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "cli/arguments.hpp"
+#include "cli/network_run.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/network/drawing.hpp"
+#include "faro/network/library.hpp"
+#include "faro/network/plan.hpp"
+#include "faro/network/prediction.hpp"
+#include "faro/network/rewrite.hpp"
+#include "faro/network/text.hpp"
+#include "faro/suggest.hpp"
+
+namespace faro::cli {
+namespace {
+
+using network::ElementType;
+using network::Program;
+using network::Rewriting;
+using network::Scalar;
+
+struct Options {
+  CommonOptions common;
+  std::string action;
+  std::string program;
+  std::string in;
+  std::string out;
+  std::string bits;
+  std::string element;
+  std::string tile_bits;
+  std::string segment_bits;
+  std::string svg;
+  bool steps = false;
+  bool pairs = false;
+  bool verify = false;
+  bool quiet = false;
+};
+
+network::Sizes sizes_of(const Options& options) {
+  network::Sizes sizes;
+  if (!options.tile_bits.empty()) {
+    sizes.tile_bits =
+        static_cast<int>(parse_number("--tile-bits", options.tile_bits, 1, network::kMaxNetworkBits));
+  }
+  if (!options.segment_bits.empty()) {
+    sizes.segment_bits =
+        static_cast<int>(parse_number("--segment-bits", options.segment_bits, 1, network::kMaxNetworkBits));
+  }
+  return sizes;
+}
+
+// What `--element` says, or the first of u32 and c64 that every operator fits.
+ElementType element_of(const Options& options, const Program& program) {
+  if (!options.element.empty()) return network::parse_element_type(options.element);
+  constexpr ElementType kWhole{.scalar = Scalar::u32, .with_value = false};
+  constexpr ElementType kComplex{.scalar = Scalar::c64, .with_value = false};
+  try {
+    network::check_element(program, kWhole);
+    return kWhole;
+  } catch (const Error&) {
+    return kComplex;
+  }
+}
+
+int bits_of(const Options& options) {
+  if (options.bits.empty()) {
+    refuse_value("network explain", "no --bits", "--bits N, for arrays of 2^N elements");
+  }
+  return static_cast<int>(parse_number("--bits", options.bits, 0, network::kMaxNetworkBits));
+}
+
+Engine engine_of(const Options& options) {
+  const Engine engine = options.common.plan_options(1).engine;
+  return engine == Engine::automatic ? Engine::cpu : engine;
+}
+
+Json json_of(const Rewriting& rewriting) {
+  Json json;
+  json["before"] = {{"text", network::to_text(rewriting.before)}, {"passes", rewriting.sweeps_before}};
+  json["after"] = {{"text", network::to_text(rewriting.after)}, {"passes", rewriting.sweeps_after}};
+  json["saved"] = rewriting.sweeps_before - rewriting.sweeps_after;
+  json["rules"] = Json::array();
+  for (const network::RuleUse& use : rewriting.uses) {
+    json["rules"].push_back({{"rule", use.rule}, {"uses", use.count}});
+  }
+  json["steps"] = Json::array();
+  for (const network::RewriteStep& step : rewriting.steps) {
+    json["steps"].push_back({{"rule", step.rule}, {"before", step.before}, {"after", step.after}});
+  }
+  return json;
+}
+
+Json json_of(const machine::GlobalCounts& counts) {
+  return {{"requests", counts.requests}, {"sectors", counts.sectors}, {"lines", counts.lines}};
+}
+
+Json json_of(const machine::SharedCounts& counts) {
+  return {{"requests", counts.requests},
+          {"phases", counts.phases},
+          {"wavefronts", counts.wavefronts},
+          {"congestion", counts.max_congestion()}};
+}
+
+Json json_of(const std::vector<network::LaunchCounts>& launches) {
+  Json json = Json::array();
+  for (const network::LaunchCounts& launch : launches) {
+    json.push_back({{"pass", launch.pass},
+                    {"layers", launch.layers},
+                    {"groups", launch.groups},
+                    {"global_loads", json_of(launch.counts.global_loads)},
+                    {"global_stores", json_of(launch.counts.global_stores)},
+                    {"shared_stores", json_of(launch.counts.shared_stores)},
+                    {"shared_loads", json_of(launch.counts.shared_loads)}});
+  }
+  return json;
+}
+
+// What a GPU's memories will see; none for engine cpu.
+std::vector<network::LaunchCounts> launches_of(const network::Plan& plan) {
+  return plan.engine() == Engine::cuda ? network::predict(plan) : std::vector<network::LaunchCounts>{};
+}
+
+void explain(const Options& options) {
+  if (options.program.empty()) refuse_value("network explain", "no program", "faro network explain PROGRAM");
+  if (!options.in.empty() || options.pairs || options.verify || options.quiet) {
+    refuse_value("network explain", "a file, --pairs, --verify or --quiet", "them with `network run` only");
+  }
+  const Program program = network::parse_program(options.program, bits_of(options));
+  const ElementType element = element_of(options, program);
+  network::check_element(program, element);
+  const Rewriting rewriting = network::rewrite(program);
+  const network::Problem problem{
+      .program = program, .element = element, .batch = options.common.batch_count()};
+  const network::Plan plan(problem, sizes_of(options), engine_of(options));
+  if (!options.svg.empty()) io::write_file(options.svg, network::svg(program, options.program));
+  if (options.common.json) {
+    Json json = new_json();
+    json["text"] = options.program;
+    json["bits"] = program.bits();
+    json["rewriting"] = json_of(rewriting);
+    json["saved"] =
+        rewriting.sweeps_before - std::min(rewriting.sweeps_before, std::uint64_t{plan.passes().size()});
+    json["plan"] = Json::parse(plan.explain_json());
+    json["plan"].erase("schema");
+    json["launches"] = json_of(launches_of(plan));
+    return print(json);
+  }
+  const std::size_t planned = plan.passes().size();
+  std::string text = rewriting.explain() + "\n" + plan.explain();
+  text += network::explain(plan, launches_of(plan));
+  if (rewriting.sweeps_before > planned) {
+    text += fmt::format("{:<14}{} of the {} passes before\n", "saved", rewriting.sweeps_before - planned,
+                        rewriting.sweeps_before);
+  }
+  if (options.steps) text += "\n" + rewriting.explain_steps();
+  while (text.ends_with('\n')) text.pop_back();
+  print(text);
+}
+
+void list(const Options& options) {
+  if (!options.program.empty()) {
+    refuse_value("network list", "`" + options.program + "`", "nothing after `list`");
+  }
+  if (options.common.json) {
+    Json json = new_json();
+    json["programs"] = Json::array();
+    for (const network::LibraryEntry& entry : network::library()) {
+      json["programs"].push_back({{"name", entry.name}, {"meaning", entry.meaning}});
+    }
+    json["operators"] = network::operator_names();
+    json["rules"] = Json::array();
+    for (const network::Rule& rule : network::rewrite_rules()) {
+      json["rules"].push_back({{"name", rule.name}, {"law", rule.law}});
+    }
+    return print(json);
+  }
+  std::string text = "programs\n";
+  for (const network::LibraryEntry& entry : network::library()) {
+    text += fmt::format("  {:<22}{}\n", entry.name, entry.meaning);
+  }
+  text += "\noperators\n ";
+  for (const std::string& name : network::operator_names()) text += " " + name;
+  text += "\n\nrules\n";
+  for (const network::Rule& rule : network::rewrite_rules()) {
+    text += fmt::format("  {:<18}{}\n", rule.name, rule.law);
+  }
+  text.pop_back();
+  print(text);
+}
+
+void run(const Options& options) {
+  if (options.program.empty() || options.in.empty() || options.out.empty()) {
+    refuse_value("network run", "too few arguments", "faro network run PROGRAM IN.npy OUT.npy");
+  }
+  const bool explains = !options.bits.empty() || !options.element.empty() || !options.svg.empty() ||
+                        options.steps || !options.common.batch.empty();
+  if (explains) {
+    refuse_value("network run", "--bits, --element, --batch, --svg or --steps",
+                 "them with `network explain` only", "the file's dtype and shape say what its elements are");
+  }
+  run_network({.common = options.common,
+               .program = options.program,
+               .in = options.in,
+               .out = options.out,
+               .sizes = sizes_of(options),
+               .pairs = options.pairs,
+               .verify = options.verify,
+               .quiet = options.quiet});
+}
+
+void network_action(const Options& options) {
+  if (options.action == "explain") return explain(options);
+  if (options.action == "run") return run(options);
+  if (options.action == "list") return list(options);
+  constexpr std::array<std::string_view, 3> kActions{"explain", "run", "list"};
+  throw Error({.code = ErrorCode::usage,
+               .operation = "network",
+               .got = "`" + options.action + "`",
+               .wanted = "explain, run or list",
+               .remedy = did_you_mean(options.action, kActions)});
+}
+
+}  // namespace
+
+Verb network_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command =
+      app.add_subcommand("network", "Explain and run programs of combinators: networks and transforms");
+  command->add_option("ACTION", options->action, "explain, run or list")->required()->type_name("");
+  command
+      ->add_option("PROGRAM", options->program,
+                   "Such as `sort`, `parm(3; pairs(min_max)) . bmmc(bit_reversal)` or `@file`")
+      ->type_name("");
+  command->add_option("IN.npy", options->in, "Of `run`: one array of 2^n elements, or a batch of them")
+      ->type_name("");
+  command->add_option("OUT.npy", options->out, "Of `run`: the result, with the dtype and shape of IN.npy")
+      ->type_name("");
+  const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
+    command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
+  };
+  add("--bits", options->bits, "N", "Of `explain`: arrays of 2^N elements");
+  add("--element", options->element, "T",
+      "Of `explain`: i32, u32, i64, u64, f32, f64, c64, c128, with a value u32+value; the default is u32, or "
+      "c64 where that does not fit");
+  add("--tile-bits", options->tile_bits, "M", "2^M elements a tile; the default suits the engine");
+  add("--segment-bits", options->segment_bits, "S", "2^S elements a segment; the default suits the engine");
+  add("--svg", options->svg, "FILE", "Of `explain`: also draw the network to this file, up to 64 elements");
+  command->add_flag("--steps", options->steps, "Of `explain`: also tell each step of the rewriting");
+  command->add_flag("--pairs", options->pairs,
+                    "Of `run`: keys and values, along a last axis of 2; ordered by key, then by value");
+  command->add_flag("--verify", options->verify, "Of `run`: check the result before writing");
+  command->add_flag("--quiet", options->quiet, "Of `run`: nothing on standard error but errors");
+  options->common.add_batch(*command);
+  options->common.add_engine(*command);
+  options->common.add_device(*command);
+  options->common.add_threads(*command);
+  options->common.add_json(*command);
+  return {command, [options] { network_action(*options); }};
+}
+
+}  // namespace faro::cli

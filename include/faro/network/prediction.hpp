@@ -1,0 +1,33 @@
+// What a network's passes do to a GPU's memories: the proof that each is coalesced and free of bank
+// conflicts.
+//
+// As for plans of permutations (plan/prediction.hpp) nothing is modelled: the addresses of every access of one
+// block go through the counting memory, and the counts are multiplied by the number of blocks, which are all
+// alike because addresses are XORs of the block's and the thread's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "faro/machine/access_counts.hpp"
+#include "faro/network/plan.hpp"
+
+namespace faro::network {
+
+/// Of one launch on a GPU, arrays aligned to 128 bytes.
+struct LaunchCounts {
+  std::size_t pass = 0;    // of the plan
+  std::size_t groups = 0;  // rounds between shared memory and registers
+  std::size_t layers = 0;
+  machine::AccessCounts counts;
+};
+
+/// In the order of launches. Errors: ErrorCode::unsupported where a GPU cannot run the plan: elements past 16
+/// bytes, tiles that no block can hold.   Cost: one block of every launch on the CPU, some milliseconds each.
+std::vector<LaunchCounts> predict(const Plan& plan);
+
+/// A line for each launch: what it reads and writes, how often each sector is touched, and the congestion of
+/// shared memory.
+std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches);
+
+}  // namespace faro::network

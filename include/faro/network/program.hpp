@@ -1,0 +1,119 @@
+// Array programs as values: an immutable tree of combinators, each of which maps an array of 2^n elements to
+// an array of 2^n elements.
+//
+//     identity(n)      the array as it is
+//     bmmc(A)          out[A(x)] = in[x], an affine permutation
+//     pairs(op, n)     adjacent elements 2p and 2p + 1 meet in op
+//     two(f)           f on each half
+//     parm(mask, f)    f on each of two sub-arrays: x goes to sub-array parity(x & mask)
+//     f * g            g first, then f; also compose(f, g)
+//
+// Programs of every size are functions in the host language, so that a network reads like its recurrence:
+//
+//     Program vcolumn(int n) { return n == 1 ? pairs(min_max(), 1) : parm(3, vcolumn(n - 1)); }
+//     Program merge(int n)   { return n == 1 ? vcolumn(1) : parm(unit(n - 1), merge(n - 1)) * vcolumn(n); }
+//     Program sort(int n)    { return n == 0 ? identity(0) : merge(n) * parm(1, sort(n - 1)); }
+//
+// On 8 elements the mask of vcolumn splits them by the parity of their two lowest bits, twice:
+//
+//     parm 3     0 . . 3 4 . . 7  |  . 1 2 . . 5 6 .       then parm 3 of 0 3 4 7:   0 7 | 3 4
+//
+// so that 0 meets 7, 1 meets 6, 2 meets 5 and 3 meets 4: each x its mirror image 7 - x.
+//
+// A tree is at most as deep as its size has bits, twice over: parm and two lose a bit on the way down, and a
+// composition never stands directly inside another (they are one list). Nodes are shared, never copied.
+// Source: Bouverot-Dupuis and Sheeran, sections 3 and 7.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "faro/network/operator.hpp"
+#include "faro/permutation/affine.hpp"
+
+namespace faro::network {
+
+enum class ProgramKind { identity, bmmc, pairs, two, parm, compose };
+
+/// "id", "bmmc", "pairs", "two", "parm" or "compose".
+const char* name(ProgramKind kind) noexcept;
+
+/// Largest n of a program.
+inline constexpr int kMaxProgramBits = 64;
+
+/// Most leaves of a program, shared ones counted wherever they stand: a recurrence that calls itself twice on
+/// one array doubles them with every bit.
+inline constexpr std::uint64_t kMaxProgramLeaves = 1 << 20;
+
+class Program {
+ public:
+  ProgramKind kind() const;
+
+  /// n: the program takes arrays of 2^n elements.
+  int bits() const;
+
+  /// Operators, permutations and identities in the tree, shared ones counted wherever they stand.
+  std::uint64_t leaves() const;
+
+  // Each accessor belongs to the kinds that are named beside it (checked: ErrorCode::internal).
+
+  const Affine& map() const;                  // bmmc
+  const Operator& op() const;                 // pairs
+  f2::Word mask() const;                      // parm; two: 2^(n-1), the mask of equal meaning
+  const Program& part() const;                // parm, two: what is done to each sub-array, of n - 1 bits
+  const std::vector<Program>& parts() const;  // compose: as written, two or more; the last runs first
+
+  /// Equal trees. Programs of equal effect may differ.
+  friend bool operator==(const Program& f, const Program& g);
+
+ private:
+  struct Node;
+  explicit Program(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  friend Program identity(int n);
+  friend Program bmmc(const Affine& map);
+  friend Program pairs(const Operator& op, int n);
+  friend Program two(const Program& f);
+  friend Program parm(f2::Word mask, const Program& f);
+  friend Program compose(const Program& f, const Program& g);
+  friend Program composition(const std::vector<Program>& parts, int n);
+
+  std::shared_ptr<const Node> node_;
+};
+
+/// Errors: ErrorCode::value for n outside 0..64.
+Program identity(int n);
+
+/// out[map(x)] = in[x].
+Program bmmc(const Affine& map);
+
+/// For p = 0 .. 2^(n-1) - 1: (a, b) = (in[2p], in[2p+1]); op(a, b, p, n); out[2p] = a; out[2p+1] = b.
+/// Errors: ErrorCode::value for n outside 1..64.
+Program pairs(const Operator& op, int n);
+
+/// f on both halves, an array of twice f's size. Law: two(f) = parm(2^n, f), n f's bits.
+/// Errors: ErrorCode::value past 64 bits.
+Program two(const Program& f);
+
+/// Splits the array by parity(x & mask), each part in order; f on both; puts them back where they came from.
+/// Errors: ErrorCode::value for a mask of zero, a mask with bits past the array's, and past 64 bits; each
+/// names the sub-expression.
+Program parm(f2::Word mask, const Program& f);
+
+/// f after g. Errors: ErrorCode::value where the sizes differ, naming both, and past kMaxProgramLeaves.
+Program compose(const Program& f, const Program& g);
+inline Program operator*(const Program& f, const Program& g) { return compose(f, g); }
+
+/// The parts of a composition as written, or the program alone.
+std::vector<Program> factors(const Program& program);
+
+/// The composition of `parts` as written, the identity on n bits where there are none.
+/// Errors: those of compose.
+Program composition(const std::vector<Program>& parts, int n);
+
+/// Errors: those of check_fits for the first operator that does not fit `element`, naming its
+/// sub-expression.
+void check_element(const Program& program, const ElementType& element);
+
+}  // namespace faro::network

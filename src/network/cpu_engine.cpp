@@ -1,0 +1,259 @@
+#include "faro/network/cpu_engine.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <complex>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/error.hpp"
+#include "network/cpu_kernels.hpp"
+#include "network/cpu_rows.hpp"
+#include "network/cpu_scalar.hpp"
+#include "network/cpu_scratch.hpp"
+
+namespace faro::network {
+namespace {
+
+// Below this a thread costs more than it brings.
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{64} << 10;
+// Arrays smaller than this are run several at once, so that a tile's fixed costs are shared.
+constexpr std::uint64_t kFoldedBytes = std::uint64_t{16} << 10;
+
+// A pass's tables.
+struct PassProgram {
+  cpu::TileRows rows;
+  std::vector<cpu::Chunk> chunks;
+  Places places;
+  int tile_bits = 0;
+  int block_bits = 0;
+  int fold_bits = 0;    // 2^fold_bits arrays are one tile
+  int buffer_bits = 0;  // of the buffer, at least tile_bits + fold_bits
+  bool streamed = false;
+};
+
+std::size_t most_steps(const std::vector<cpu::Chunk>& chunks) {
+  std::size_t most = 0;
+  for (const cpu::Chunk& chunk : chunks) most = std::max(most, chunk.steps.size());
+  return most;
+}
+
+int most_operator_bits(const Plan& plan) {
+  int most = 0;
+  for (const Layer& layer : plan.normal_form().layers) most = std::max(most, layer.bits);
+  return most;
+}
+
+void check_operators(const Plan& plan) {
+  for (const Layer& layer : plan.normal_form().layers) {
+    if (layer.op.kind != OperatorKind::user || layer.op.host != nullptr) continue;
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "pairs(" + layer.op.name + ") on engine cpu",
+                 .got = "an operator with CUDA text only",
+                 .wanted = "a host function",
+                 .remedy = "give operators::user a function, or take engine cuda"});
+  }
+}
+
+int checked_threads(int threads) {
+  if (threads < 0 || threads > kMaxThreads) {
+    throw Error({.code = ErrorCode::value,
+                 .operation = "network on engine cpu",
+                 .got = std::to_string(threads) + " threads",
+                 .wanted = "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads),
+                 .remedy = ""});
+  }
+  return threads > 0 ? threads : omp_get_max_threads();
+}
+
+// The first exception of a team of threads, for the one that started it.
+class FirstError {
+ public:
+  template <typename Work>
+  void guard(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+struct CpuExecutor::State {
+  Plan plan;
+  int threads;
+  cpu::TwiddleTable twiddles;
+  std::vector<PassProgram> passes;
+  std::uint64_t element_bytes;
+  std::uint64_t array_bytes;  // of one array
+  mutable cpu::ScratchPool buffers;
+  mutable cpu::ScratchPool workspaces;
+
+  State(const Plan& source, int thread_count)
+      : plan(source),
+        threads(thread_count),
+        twiddles(most_operator_bits(plan)),
+        element_bytes(plan.problem().element.bytes()),
+        array_bytes(element_bytes << plan.normal_form().bits),
+        workspaces(plan.workspace_bytes()) {
+    const std::vector<Places> places = run_places(plan.passes());
+    std::uint64_t buffer_bytes = 0;
+    for (std::size_t k = 0; k < plan.passes().size(); ++k) {
+      passes.push_back(make_program(plan.passes()[k], places[k]));
+      buffer_bytes = std::max(buffer_bytes, element_bytes << passes.back().buffer_bits);
+    }
+    buffers = cpu::ScratchPool(buffer_bytes);
+  }
+
+  PassProgram make_program(const Pass& pass, const Places& places) const {
+    PassProgram program{.rows = cpu::TileRows(pass, element_bytes),
+                        .chunks = {},
+                        .places = places,
+                        .tile_bits = pass.tile.tile_bits(),
+                        .block_bits = pass.tile.block_bits(),
+                        .fold_bits = 0,
+                        .buffer_bits = 0,
+                        .streamed = plan.array_bytes() > faro::cpu::target(threads).streaming_bytes};
+    const cpu::Vectors vectors = cpu::vectors();
+    while (program.block_bits == 0 && array_bytes << (program.fold_bits + 1) <= kFoldedBytes &&
+           std::uint64_t{1} << program.fold_bits < plan.problem().batch) {
+      ++program.fold_bits;
+    }
+    program.buffer_bits =
+        std::max(program.tile_bits + program.fold_bits, cpu::group_bits(plan.problem().element, vectors));
+    program.chunks = cpu::make_chunks(pass, plan.problem().element, program.buffer_bits, vectors);
+    return program;
+  }
+
+  // The work of one thread: tiles begin..end of a pass, counted over all arrays.
+  void run_tiles(const PassProgram& program, std::uint64_t begin, std::uint64_t end, const std::byte* from,
+                 std::byte* to) const {
+    const cpu::ScratchPool::Loan loan = buffers.lend();
+    std::vector<f2::Word> frames(most_steps(program.chunks));
+    std::vector<std::complex<double>> turns(frames.size());
+    const std::uint64_t tile_bytes = element_bytes << program.tile_bits;
+    for (std::uint64_t item = begin; item < end; ++item) {
+      const f2::Word block = item & f2::low_mask(program.block_bits);
+      const std::uint64_t first = item >> program.block_bits << program.fold_bits;
+      const std::uint64_t arrays =
+          std::min(std::uint64_t{1} << program.fold_bits, plan.problem().batch - first);
+      for (std::uint64_t a = 0; a < arrays; ++a) {
+        program.rows.read(block, from + (first + a) * array_bytes, loan.data() + a * tile_bytes);
+      }
+      for (const cpu::Chunk& chunk : program.chunks) {
+        run_chunk(program, chunk, block, arrays, frames.data(), turns.data(), loan.data());
+      }
+      for (std::uint64_t a = 0; a < arrays; ++a) {
+        program.rows.write(block, loan.data() + a * tile_bytes, to + (first + a) * array_bytes,
+                           program.streamed);
+      }
+    }
+    if (program.streamed) faro::cpu::finish_streams();
+  }
+
+  void run_chunk(const PassProgram& program, const cpu::Chunk& chunk, f2::Word block, std::uint64_t arrays,
+                 f2::Word* frames, std::complex<double>* turns, std::byte* buffer) const {
+    const ElementType& element = plan.problem().element;
+    if (chunk.kernel == cpu::Kernel::scalar) {
+      const LocalLayer& layer = *chunk.steps.front().layer;
+      for (std::uint64_t a = 0; a < arrays; ++a) {
+        cpu::run_scalar(layer, element, twiddles, block, program.tile_bits,
+                        buffer + a * (element_bytes << program.tile_bits));
+      }
+      return;
+    }
+    const bool turning = chunk.kernel == cpu::Kernel::fourier_f32 || chunk.kernel == cpu::Kernel::fourier_f64;
+    for (std::size_t s = 0; s < chunk.steps.size(); ++s) {
+      const cpu::Step& step = chunk.steps[s];
+      frames[s] = cpu::start_of(step, block);
+      if (!turning || step.twiddles.local_only) continue;
+      const std::complex<double> w = twiddles.at(frames[s] >> 1, step.bits);
+      turns[s] = step.twiddles.inverse ? std::conj(w) : w;
+    }
+    const cpu::TileState tile{.frames = frames, .twiddles = turns};
+    switch (chunk.kernel) {
+      case cpu::Kernel::hadamard_u32:
+      case cpu::Kernel::hadamard_u64:
+      case cpu::Kernel::hadamard_f32:
+      case cpu::Kernel::hadamard_f64:
+        return cpu::run_hadamard(chunk, tile, buffer);
+      case cpu::Kernel::fourier_f32:
+      case cpu::Kernel::fourier_f64:
+        return cpu::run_fourier(chunk, tile, buffer);
+      default:
+        return cpu::run_exchange(chunk, tile, buffer);
+    }
+  }
+
+  void run_pass(const PassProgram& program, const std::byte* from, std::byte* to) const {
+    const std::uint64_t batch = plan.problem().batch;
+    const std::uint64_t folded =
+        (batch >> program.fold_bits) + ((batch & f2::low_mask(program.fold_bits)) != 0);
+    const std::uint64_t items = folded << program.block_bits;
+    const std::uint64_t useful = std::min(items, 1 + plan.array_bytes() / kBytesPerThread);
+    const int team = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), useful));
+    if (team <= 1) return run_tiles(program, 0, items, from, to);
+    FirstError first_error;
+#pragma omp parallel num_threads(team)
+    {
+      const auto members = static_cast<std::uint64_t>(omp_get_num_threads());
+      const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
+      const std::uint64_t share = items / members;
+      const std::uint64_t longer = items % members;
+      const std::uint64_t begin = rank * share + std::min(rank, longer);
+      first_error.guard(
+          [&] { run_tiles(program, begin, begin + share + (rank < longer ? 1 : 0), from, to); });
+    }
+    first_error.rethrow();
+  }
+
+  void run(const std::byte* in, std::byte* out) const {
+    std::optional<cpu::ScratchPool::Loan> workspace;
+    if (plan.workspace_bytes() != 0) workspace.emplace(workspaces.lend());
+    const auto at = [&](Place place) { return place == Place::out ? out : workspace->data(); };
+    for (const PassProgram& program : passes) {
+      const std::byte* const from = program.places.source == Place::in ? in : at(program.places.source);
+      run_pass(program, from, at(program.places.target));
+    }
+  }
+};
+
+CpuExecutor::CpuExecutor(const Plan& plan, int threads) {
+  check_operators(plan);
+  state_ = std::make_unique<State>(plan, checked_threads(threads));
+}
+CpuExecutor::CpuExecutor(CpuExecutor&&) noexcept = default;
+CpuExecutor& CpuExecutor::operator=(CpuExecutor&&) noexcept = default;
+CpuExecutor::~CpuExecutor() = default;
+
+void CpuExecutor::run(const void* in, void* out) const {
+  state_->run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out));
+}
+
+bool CpuExecutor::runs_in_place() const {
+  if (state_->passes.empty()) return true;
+  const PassProgram& first = state_->passes.front();
+  return first.places.target == Place::workspace || first.block_bits == 0 ||
+         state_->plan.passes().front().in_place;
+}
+
+int CpuExecutor::threads() const { return state_->threads; }
+
+}  // namespace faro::network

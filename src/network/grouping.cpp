@@ -1,0 +1,220 @@
+// Both rules walk over *items*, the spaces that some pass must hold: first S, which the first pass reads,
+// then the layers' directions, last B^-1 S, which the last pass writes.
+#include "faro/network/grouping.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "faro/error.hpp"
+
+namespace faro::network {
+namespace {
+
+using f2::Subspace;
+using f2::Word;
+
+class Items {
+ public:
+  explicit Items(const Grouping& problem)
+      : first_(Subspace::low(problem.bits, problem.segment_bits)),
+        last_(f2::image(problem.final_inverse, first_)),
+        directions_(problem.directions) {}
+
+  std::size_t size() const { return directions_.size() + 2; }
+
+  /// Adds item i.
+  void add(std::size_t i, Subspace& space) const {
+    if (i > 0 && i <= directions_.size()) {
+      space.insert(directions_[i - 1]);
+    } else {
+      for (const Word v : i == 0 ? first_.basis() : last_.basis()) space.insert(v);
+    }
+  }
+
+  /// Adds what item i has to offer, as long as there is room.
+  void add_up_to(std::size_t i, int dimension, Subspace& space) const {
+    Subspace offer(space.ambient_dimension());
+    add(i, offer);
+    for (const Word v : offer.basis()) {
+      if (space.dimension() < dimension) space.insert(v);
+    }
+  }
+
+  /// The layers among items begin .. end - 1.
+  Group group(std::size_t begin, std::size_t end, Subspace tile) const {
+    const std::size_t first = std::clamp<std::size_t>(begin, 1, size() - 1);
+    const std::size_t past = std::clamp<std::size_t>(end, first, size() - 1);
+    return {.first_layer = first - 1, .layers = past - first, .tile = std::move(tile), .segment = first_};
+  }
+
+  const Subspace& first() const { return first_; }
+  const Subspace& last() const { return last_; }
+
+ private:
+  Subspace first_;
+  Subspace last_;
+  const std::vector<Word>& directions_;
+};
+
+void check(const Grouping& problem) {
+  FARO_CHECK(problem.segment_bits >= 0 && problem.tile_bits <= problem.bits);
+  FARO_CHECK(problem.segment_bits < problem.tile_bits || problem.tile_bits == problem.bits);
+  FARO_CHECK(problem.final_inverse.rows() == problem.bits && problem.final_inverse.is_square());
+}
+
+// The end of the furthest run of items from `begin` on that one pass can hold after the pass with tile
+// `before`: at most m dimensions, of which at most m - s are new.
+std::size_t furthest(const Items& items, std::size_t begin, const Subspace& before, const Grouping& problem,
+                     Subspace& held) {
+  const int fresh_most = problem.tile_bits - problem.segment_bits;
+  Subspace together = before;
+  held = Subspace(problem.bits);
+  std::size_t end = begin;
+  for (; end < items.size(); ++end) {
+    Subspace grown = held;
+    items.add(end, grown);
+    items.add(end, together);
+    if (grown.dimension() > problem.tile_bits) break;
+    if (together.dimension() - before.dimension() > fresh_most) break;
+    held = std::move(grown);
+  }
+  return end;
+}
+
+// Makes `tile`, which holds the items from `begin` to `end` - 1, share s dimensions with the tile before it:
+// those that the next items have use for soonest.
+void carry(const Items& items, std::size_t begin, std::size_t end, const Subspace& before, int s,
+           Subspace& tile) {
+  Subspace wanted(tile.ambient_dimension());
+  for (std::size_t i = begin; i < end; ++i) items.add(i, wanted);
+  Subspace shared = f2::intersection(before, tile);
+  const auto share = [&](const Subspace& useful) {
+    for (const Word v : useful.basis()) {
+      if (shared.dimension() < s && shared.insert(v)) tile.insert(v);
+    }
+  };
+  for (std::size_t i = end; i < items.size() && shared.dimension() < s; ++i) {
+    items.add(i, wanted);
+    share(f2::intersection(before, wanted));
+  }
+  share(before);
+}
+
+// U_k: s dimensions of both tiles, those of the segments before as far as possible, so that less changes
+// place.
+Subspace shared_segment(const Subspace& tile, const Subspace& next, const Subspace& segment_before) {
+  const Subspace meet = f2::intersection(tile, next);
+  const int s = segment_before.dimension();
+  FARO_CHECK(meet.dimension() >= s);
+  Subspace segment = f2::intersection(segment_before, meet);
+  for (const Word v : meet.basis()) {
+    if (segment.dimension() < s) segment.insert(v);
+  }
+  return segment;
+}
+
+// Where the furthest passes can end: reach(begin, t) is the furthest end such that items begin .. end - 1
+// span no more than t passes can hold, m dimensions and m - s more for every pass after the first.
+class Reach {
+ public:
+  Reach(const Items& items, const Grouping& problem, std::size_t begin)
+      : items_(items), problem_(problem), end_(begin), span_(problem.bits) {}
+
+  /// For t = 1, 2, 3 ... from call to call.
+  std::size_t next() {
+    capacity_ += capacity_ == 0 ? problem_.tile_bits : problem_.tile_bits - problem_.segment_bits;
+    while (end_ < items_.size()) {
+      Subspace grown = span_;
+      items_.add(end_, grown);
+      if (grown.dimension() > capacity_) break;
+      span_ = std::move(grown);
+      ++end_;
+    }
+    return end_;
+  }
+
+ private:
+  const Items& items_;
+  const Grouping& problem_;
+  std::size_t end_;
+  Subspace span_;
+  int capacity_ = 0;
+};
+
+}  // namespace
+
+std::vector<Group> group_plain(const Grouping& problem) {
+  check(problem);
+  const Items items(problem);
+  std::vector<Group> groups;
+  Subspace tile = items.first();
+  std::size_t begin = 0;
+  for (std::size_t end = 1; end + 1 < items.size(); ++end) {
+    Subspace grown = tile;
+    items.add(end, grown);
+    if (grown.dimension() > problem.tile_bits) {
+      groups.push_back(items.group(begin, end, std::move(tile)));
+      begin = end;
+      grown = items.first();
+      items.add(end, grown);
+    }
+    tile = std::move(grown);
+  }
+  Subspace whole = f2::sum(tile, items.last());
+  if (whole.dimension() <= problem.tile_bits) {
+    groups.push_back(items.group(begin, items.size(), std::move(whole)));
+    groups.back().segment = items.last();
+    return groups;
+  }
+  if (problem.directions.size() > 0) groups.push_back(items.group(begin, items.size(), std::move(tile)));
+  // The final map alone.
+  Grouping rest = problem;
+  rest.directions.clear();
+  for (Group& group : group_moving(rest)) {
+    group.first_layer = problem.directions.size();
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<Group> group_moving(const Grouping& problem) {
+  check(problem);
+  const Items items(problem);
+  std::vector<Group> groups;
+  // Before the first pass everything is new, but nothing is in the way.
+  Subspace before = items.first();
+  for (std::size_t begin = 0; begin < items.size();) {
+    Subspace tile;
+    const std::size_t end = furthest(items, begin, before, problem, tile);
+    if (!groups.empty()) carry(items, begin, end, before, problem.segment_bits, tile);
+    for (std::size_t i = end; i < items.size() && tile.dimension() < problem.tile_bits; ++i) {
+      items.add_up_to(i, problem.tile_bits, tile);
+    }
+    FARO_CHECK(end > begin || tile != before);
+    groups.push_back(items.group(begin, end, tile));
+    before = std::move(tile);
+    begin = end;
+  }
+  const Subspace* segment = &items.first();
+  for (std::size_t k = 0; k + 1 < groups.size(); ++k) {
+    groups[k].segment = shared_segment(groups[k].tile, groups[k + 1].tile, *segment);
+    segment = &groups[k].segment;
+  }
+  groups.back().segment = items.last();
+  return groups;
+}
+
+std::size_t fewest_passes(const Grouping& problem) {
+  check(problem);
+  const Items items(problem);
+  std::vector<Reach> starts;
+  std::size_t reached = 0;
+  while (reached < items.size()) {
+    starts.emplace_back(items, problem, reached);
+    reached = items.size();
+    for (Reach& start : starts) reached = std::min(reached, start.next());
+  }
+  return starts.size();
+}
+
+}  // namespace faro::network

@@ -1,0 +1,223 @@
+#include "network/kernel_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <string_view>
+
+#include "embedded_headers.hpp"
+#include "faro/error.hpp"
+
+namespace faro::network {
+namespace {
+
+// What the headers use of the standard library beyond <cstdint> and <cstddef>, which the run-time compiler adds.
+constexpr const char* kStandardTraits = R"(#pragma once
+namespace std {
+template <bool, typename A, typename> struct conditional { using type = A; };
+template <typename A, typename B> struct conditional<false, A, B> { using type = B; };
+template <bool condition, typename A, typename B> using conditional_t = typename conditional<condition, A, B>::type;
+}
+)";
+
+constexpr const char* kStandardConcepts = R"(#pragma once
+namespace std {
+template <typename, typename> inline constexpr bool same_types = false;
+template <typename A> inline constexpr bool same_types<A, A> = true;
+template <typename A, typename B> concept same_as = same_types<A, B>;
+}
+)";
+
+// {operator}: definitions that end in `using Operator = ...;`.
+constexpr const char* kText = R"(#include "faro/kernels/network_operators.hpp"
+
+namespace faro::kernels {{
+
+template <typename Real>
+struct KeyValue {{
+  Real key;
+  Real value;
+}};
+
+{operator_definition}
+
+struct CompiledLayers {{
+  template <int registers, typename Operator>
+  static void run(typename Operator::Value (&value)[registers], const NetworkGroup& group,
+                  const NetworkTables& tables, int block_bits, std::uint64_t array_block, std::uint32_t thread,
+                  const Operator& apply) {{
+    const auto context = [&](std::uint32_t i) {{
+      return LayerContext{{tables.layers[group.first_layer + i], tables.pairs + group.first_layer + i, array_block,
+                          block_bits, thread}};
+    }};
+    switch (group.code) {{
+{groups}      default: {otherwise}
+    }}
+  }}
+}};
+
+constexpr NetworkShape kShape{{{{{width}, {segment}, {row}, {vector}, {thread}}}, {registers}}};
+
+extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks})
+    {name}(const __grid_constant__ AffineTileParams params, const __grid_constant__ NetworkTables tables,
+           const __grid_constant__ Operator apply, const std::byte* in, std::byte* out) {{
+  extern __shared__ uint4 tile[];
+  device::DirectMemory memory{{in, out, reinterpret_cast<std::byte*>(tile)}};
+  const std::uint64_t block = blockIdx.x;
+  load_tile<kShape.tile>(memory, params, block, threadIdx.x);
+  __syncthreads();
+  for (std::uint32_t group = 0; group < tables.group_count; ++group) {{
+    apply_group<kShape, CompiledLayers>(memory, params, tables, group, block, threadIdx.x, apply);
+    __syncthreads();
+  }}
+  store_tile<kShape.tile>(memory, params, block, threadIdx.x);
+}}
+
+}}  // namespace faro::kernels
+)";
+
+constexpr const char* kLookUp = "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply);";
+
+// Blocks that a multiprocessor shall hold, which bounds the registers of a thread: the elements, and 24 for all
+// else. More threads hide more of the memory's latency than more registers save.
+int min_blocks(const kernels::NetworkShape& shape) {
+  constexpr int registers_of_multiprocessor = 65536;
+  constexpr int shared_bytes_of_multiprocessor = 227 << 10;  // less on some devices; a wish, not a condition
+  constexpr int threads_of_multiprocessor = 2048;
+  const int registers = shape.registers() * shape.tile.element_bytes() / 4 + 24;
+  const int threads = shape.tile.threads();
+  return std::max(1, std::min({registers_of_multiprocessor / (registers * threads),
+                               shared_bytes_of_multiprocessor / (shape.tile.tile_bytes() + (1 << 10)),
+                               threads_of_multiprocessor / threads, 16}));
+}
+
+// How the element's scalar is written in the kernel's text.
+std::string_view scalar_type(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::i32: return "std::int32_t";
+    case Scalar::u32: return "std::uint32_t";
+    case Scalar::i64: return "std::int64_t";
+    case Scalar::u64: return "std::uint64_t";
+    case Scalar::f32: return "float";
+    case Scalar::f64: return "double";
+    case Scalar::c64: return "Complex<float>";
+    case Scalar::c128: return "Complex<double>";
+  }
+  FARO_CHECK(false);
+}
+
+// Keys are integers while they are compared.
+std::string key_type(const ElementType& element) {
+  const Scalar scalar = element.scalar;
+  const bool is_signed = scalar == Scalar::i32 || scalar == Scalar::i64;
+  if (element.with_value) {
+    return fmt::format("KeyValue{}<{}, {}>", element.bytes(), is_signed, is_float(scalar));
+  }
+  const int bits = static_cast<int>(8 * element.bytes());
+  const bool is_unsigned = scalar == Scalar::u32 || scalar == Scalar::u64;
+  return fmt::format("PlainKey<std::{}int{}_t, {}>", is_unsigned ? "u" : "", bits, is_float(scalar));
+}
+
+// Sums of integers wrap, as unsigned ones do.
+std::string_view sum_type(Scalar scalar) {
+  if (scalar == Scalar::i32) return "std::uint32_t";
+  if (scalar == Scalar::i64) return "std::uint64_t";
+  return scalar_type(scalar);
+}
+
+// The constants of a layer of Fourier's, as the last argument of apply_code.
+std::string roots(const KernelLayer& layer, const Operator& op, const ElementType& element) {
+  if (layer.turns.empty()) return "";
+  constexpr int turn_bits = 32;
+  const char* const real = element.scalar == Scalar::c64 ? "float" : "double";
+  std::string values;
+  for (const std::uint32_t turns : layer.turns) {
+    std::complex<double> w = twiddle(turns, turn_bits);
+    if (op.kind == OperatorKind::inverse_fourier) w = std::conj(w);
+    values += fmt::format("{}{{{}({:.17g}), {}({:.17g})}}", values.empty() ? "" : ", ", real, w.real(), real,
+                          w.imag());
+  }
+  return fmt::format(", ConstantRoots<{}, {}>{{{{{}}}}}", real, layer.turns.size(), values);
+}
+
+std::string user_definition(const Operator& op, const ElementType& element) {
+  if (op.text.empty()) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "compile the network's kernel",
+                 .got = "operator `" + op.name + "`, which has a host function only",
+                 .wanted = "CUDA C++ text",
+                 .remedy = "give the operator a text, or use engine cpu"});
+  }
+  const std::string scalar(scalar_type(element.scalar));
+  return fmt::format(R"(struct Operator : Unencoded {{
+  using Value = {};
+  static constexpr bool kNeedsPairs = true;
+  static void body(Value& a, Value& b, std::uint32_t p, int n) {{
+#line 1 "{}"
+{}
+  }}
+  static std::uint32_t start(const LayerContext& context, bool, Nothing) {{ return context.number(); }}
+  void operator()(Value& a, Value& b, bool swapped, std::uint32_t number, const LayerContext& context, int i) const {{
+    number ^= context.pairs->registers[i];
+    if (swapped) {{
+      body(b, a, number, context.layer.bits);
+    }} else {{
+      body(a, b, number, context.layer.bits);
+    }}
+  }}
+}};)",
+                     element.with_value ? "KeyValue<" + scalar + ">" : scalar, op.name, op.text);
+}
+
+std::string operator_definition(const Operator& op, const ElementType& element) {
+  switch (op.kind) {
+    case OperatorKind::compare_exchange:
+      return fmt::format("using Operator = CompareExchange<{}>;", key_type(element));
+    case OperatorKind::hadamard: return fmt::format("using Operator = Hadamard<{}>;", sum_type(element.scalar));
+    case OperatorKind::fourier:
+    case OperatorKind::inverse_fourier:
+      return fmt::format("using Operator = Fourier<{}>;", element.scalar == Scalar::c64 ? "float" : "double");
+    case OperatorKind::user: return user_definition(op, element);
+  }
+  FARO_CHECK(false);
+}
+
+}  // namespace
+
+KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
+                           const KernelGroups& groups) {
+  if (element.bytes() > 16) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "compile the network's kernel",
+                 .got = "elements of " + std::to_string(element.bytes()) + " bytes",
+                 .wanted = "at most 16",
+                 .remedy = "use engine cpu"});
+  }
+  FARO_CHECK(kernels::is_valid(shape) &&
+             static_cast<std::uint64_t>(shape.tile.element_bytes()) == element.bytes());
+  std::string cases;
+  for (std::size_t number = 0; number < groups.codes.size(); ++number) {
+    cases += fmt::format("      case {}:\n", number);
+    for (std::size_t i = 0; i < groups.codes[number].size(); ++i) {
+      const KernelLayer& layer = groups.codes[number][i];
+      cases += fmt::format("        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), apply{});\n",
+                           layer.code.delta, layer.code.first_registers, layer.code.flips,
+                           layer.code.disjoint, i, roots(layer, op, element));
+    }
+    cases += "        break;\n";
+  }
+  KernelSource source;
+  source.text = fmt::format(
+      kText, fmt::arg("operator_definition", operator_definition(op, element)),
+      fmt::arg("groups", cases), fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
+      fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits), fmt::arg("segment", shape.tile.segment_bits),
+      fmt::arg("row", shape.tile.row_bits), fmt::arg("vector", shape.tile.vector_bits),
+      fmt::arg("thread", shape.tile.thread_bits), fmt::arg("registers", shape.register_bits),
+      fmt::arg("name", kKernelName));
+  source.headers = {{"type_traits", kStandardTraits}, {"concepts", kStandardConcepts}};
+  for (const EmbeddedHeader& header : kEmbeddedHeaders) source.headers.emplace_back(header.name, header.text);
+  return source;
+}
+
+}  // namespace faro::network

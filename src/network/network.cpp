@@ -1,0 +1,137 @@
+#include "faro/network/network.hpp"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "engines/cuda/device_pointer.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/error.hpp"
+#include "faro/network/cpu_engine.hpp"
+#include "faro/network/cuda_engine.hpp"
+
+namespace faro::network {
+namespace {
+
+[[noreturn]] void refuse(const char* operation, std::string got, std::string wanted,
+                         std::string remedy = "") {
+  throw Error({.code = ErrorCode::value,
+               .operation = operation,
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
+[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "") {
+  refuse("run network", std::move(got), std::move(wanted), std::move(remedy));
+}
+
+void check_options(const Options& options) {
+  if (options.engine != Engine::cuda && options.device != cuda::kCurrentDevice) {
+    refuse("compile network",
+           "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+           "a device with engine cuda only");
+  }
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    refuse("compile network", std::to_string(options.threads) + " threads",
+           "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+  }
+}
+
+void check_arrays(std::uint64_t wanted, bool in_place, const void* in, const void* out, std::uint64_t bytes) {
+  if (bytes != wanted) {
+    refuse_run(std::to_string(bytes) + " bytes",
+               std::to_string(wanted) + " bytes, batch x 2^n x element width");
+  }
+  if (bytes == 0) return;
+  if (in == nullptr || out == nullptr) {
+    refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
+  }
+  const auto first = reinterpret_cast<std::uintptr_t>(in);
+  const auto second = reinterpret_cast<std::uintptr_t>(out);
+  if (first == second) {
+    if (!in_place) {
+      refuse_run("one array as input and output", "two disjoint arrays",
+                 "this plan's first pass changes the order, or its engine is cuda");
+    }
+  } else if (first < second ? second - first < bytes : first - second < bytes) {
+    refuse_run("overlapping arrays", in_place ? "one array or two disjoint ones" : "two disjoint arrays");
+  }
+}
+
+void check_on_host(const void* in, const void* out) {
+  for (const void* const array : {in, out}) {
+    if (cuda::is_device_memory(array)) {
+      refuse_run(std::string("a device pointer as the ") + (array == in ? "input" : "output"),
+                 "memory of the host", "compile for engine cuda");
+    }
+  }
+}
+
+}  // namespace
+
+struct Executable::State {
+  Plan plan;
+  std::variant<CpuExecutor, CudaExecutor> executor;
+
+  const CpuExecutor* on_cpu() const { return std::get_if<CpuExecutor>(&executor); }
+};
+
+Executable::Executable(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+Executable::~Executable() = default;
+
+const Plan& Executable::plan() const { return state_->plan; }
+
+bool Executable::runs_in_place() const {
+  const CpuExecutor* const executor = state_->on_cpu();
+  return executor != nullptr && executor->runs_in_place();
+}
+
+std::string Executable::explain() const {
+  std::string text = plan().explain();
+  if (const CpuExecutor* const executor = state_->on_cpu()) {
+    const int threads = executor->threads();
+    text += "engine        cpu: " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+            faro::cpu::simd_target() + "\n";
+  } else {
+    text += "engine        cuda: " + std::to_string(std::get<CudaExecutor>(state_->executor).launches()) +
+            " launches\n";
+  }
+  return text;
+}
+
+void Executable::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
+  if (in_bytes != out_bytes) {
+    refuse_run(
+        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+        "arrays of one size");
+  }
+}
+
+void Executable::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
+  check_arrays(plan().array_bytes(), runs_in_place(), in, out, bytes);
+  const CpuExecutor* const executor = state_->on_cpu();
+  if (executor != nullptr && stream.handle() != nullptr) {
+    refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
+  }
+  if (bytes == 0) return;
+  if (executor == nullptr) return std::get<CudaExecutor>(state_->executor).run(in, out, stream);
+  check_on_host(in, out);
+  executor->run(in, out);
+}
+
+Executable compile(const Problem& problem, const Options& options) {
+  check_options(options);
+  const Engine engine = options.engine == Engine::cuda ? Engine::cuda : Engine::cpu;
+  Plan plan(problem, {.tile_bits = options.tile_bits, .segment_bits = options.segment_bits}, engine);
+  const auto with = [&](auto executor) {
+    return Executable(std::make_unique<Executable::State>(
+        Executable::State{.plan = std::move(plan), .executor = std::move(executor)}));
+  };
+  return engine == Engine::cuda ? with(CudaExecutor(plan, options.device))
+                                : with(CpuExecutor(plan, options.threads));
+}
+
+}  // namespace faro::network

@@ -1,0 +1,189 @@
+// What operators do: the reference that every engine is held against.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <type_traits>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/network/operator.hpp"
+
+namespace faro::network {
+namespace {
+
+// --- compare-exchange: one order for every type
+
+// An unsigned number that orders as the key does.
+template <typename Key>
+auto order_of(Key key) {
+  using Bits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits kSign = Bits{1} << (std::numeric_limits<Bits>::digits - 1);
+  Bits bits = 0;
+  std::memcpy(&bits, &key, sizeof bits);
+  if constexpr (std::is_floating_point_v<Key>) {
+    return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  } else if constexpr (std::is_signed_v<Key>) {
+    return bits ^ kSign;
+  } else {
+    return bits;
+  }
+}
+
+template <typename Key>
+struct Keyed {
+  Key key;
+  std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t> value;
+};
+
+template <typename Key>
+bool precedes(Key a, Key b) {
+  return order_of(a) < order_of(b);
+}
+
+template <typename Key>
+bool precedes(const Keyed<Key>& a, const Keyed<Key>& b) {
+  return order_of(a.key) != order_of(b.key) ? order_of(a.key) < order_of(b.key) : a.value < b.value;
+}
+
+// --- the pair itself; memory of any alignment
+
+template <typename T>
+T load(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename T>
+void store(void* to, const T& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+template <typename T>
+void compare_exchange(bool reversed, void* a, void* b) {
+  const auto first = load<T>(a);
+  const auto second = load<T>(b);
+  if (reversed ? precedes(first, second) : precedes(second, first)) {
+    store(a, second);
+    store(b, first);
+  }
+}
+
+template <typename T>
+void hadamard(void* a, void* b) {
+  const auto first = load<T>(a);
+  const auto second = load<T>(b);
+  store<T>(a, first + second);
+  store<T>(b, first - second);
+}
+
+// The difference is turned in double, so that floats are rounded once.
+template <typename Real>
+void fourier(bool inverse, void* a, void* b, std::uint64_t p, int k) {
+  const auto first = load<std::complex<Real>>(a);
+  const auto second = load<std::complex<Real>>(b);
+  const std::complex<double> w = inverse ? std::conj(twiddle(p, k)) : twiddle(p, k);
+  const auto re = static_cast<double>(first.real()) - static_cast<double>(second.real());
+  const auto im = static_cast<double>(first.imag()) - static_cast<double>(second.imag());
+  store(a, first + second);
+  store(b, std::complex<Real>(static_cast<Real>(re * w.real() - im * w.imag()),
+                              static_cast<Real>(re * w.imag() + im * w.real())));
+}
+
+// Calls visit(T()) with the type of a real scalar.
+template <typename Visit>
+void with_real(Scalar scalar, const Visit& visit) {
+  switch (scalar) {
+    case Scalar::i32:
+      return visit(std::int32_t{});
+    case Scalar::u32:
+      return visit(std::uint32_t{});
+    case Scalar::i64:
+      return visit(std::int64_t{});
+    case Scalar::u64:
+      return visit(std::uint64_t{});
+    case Scalar::f32:
+      return visit(float{});
+    case Scalar::f64:
+      return visit(double{});
+    default:
+      FARO_CHECK(!is_complex(scalar));
+  }
+}
+
+// Sums that wrap are those of unsigned numbers.
+void apply_hadamard(Scalar scalar, void* a, void* b) {
+  switch (scalar) {
+    case Scalar::i32:
+    case Scalar::u32:
+      return hadamard<std::uint32_t>(a, b);
+    case Scalar::i64:
+    case Scalar::u64:
+      return hadamard<std::uint64_t>(a, b);
+    case Scalar::f32:
+      return hadamard<float>(a, b);
+    case Scalar::f64:
+      return hadamard<double>(a, b);
+    case Scalar::c64:
+      return hadamard<std::complex<float>>(a, b);
+    case Scalar::c128:
+      return hadamard<std::complex<double>>(a, b);
+  }
+}
+
+}  // namespace
+
+void apply(const Operator& op, const ElementType& type, void* a, void* b, std::uint64_t p, int k) {
+  switch (op.kind) {
+    case OperatorKind::compare_exchange:
+      return with_real(type.scalar, [&](auto key) {
+        using Key = decltype(key);
+        if (type.with_value) {
+          compare_exchange<Keyed<Key>>(op.reversed, a, b);
+        } else {
+          compare_exchange<Key>(op.reversed, a, b);
+        }
+      });
+    case OperatorKind::hadamard:
+      return apply_hadamard(type.scalar, a, b);
+    case OperatorKind::fourier:
+    case OperatorKind::inverse_fourier: {
+      const bool inverse = op.kind == OperatorKind::inverse_fourier;
+      return type.scalar == Scalar::c64 ? fourier<float>(inverse, a, b, p, k)
+                                        : fourier<double>(inverse, a, b, p, k);
+    }
+    case OperatorKind::user:
+      if (op.host == nullptr) {
+        throw Error({.code = ErrorCode::unsupported,
+                     .operation = "pairs(" + op.name + ")",
+                     .got = "an operator with CUDA text only",
+                     .wanted = "a host function, for this is the CPU",
+                     .remedy = "give operators::user a function, or run with engine cuda"});
+      }
+      return (*op.host)(a, b, p, k);
+  }
+}
+
+// --- twiddles
+
+// Turned into the first eighth of the circle, where sine and cosine are small and exact in their symmetries.
+std::complex<double> twiddle(std::uint64_t p, int k) {
+  const std::uint64_t turn = std::uint64_t{1} << k;
+  std::uint64_t t = p & (turn - 1);
+  const bool below = t > turn / 2;
+  if (below) t = turn - t;
+  const bool left = t > turn / 4;
+  if (left) t = turn / 2 - t;
+  const bool steep = t > turn / 8;
+  if (steep) t = turn / 4 - t;
+  const long double angle =
+      2 * std::numbers::pi_v<long double> * (static_cast<long double>(t) / static_cast<long double>(turn));
+  auto re = static_cast<double>(std::cos(angle));
+  auto im = static_cast<double>(std::sin(angle));
+  if (steep) std::swap(re, im);
+  if (left) re = -re;
+  return {re, below ? im : 0 - im};  // never -0: 0 - 0 is +0
+}
+
+}  // namespace faro::network

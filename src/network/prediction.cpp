@@ -1,0 +1,159 @@
+#include "faro/network/prediction.hpp"
+
+#include <fmt/format.h>
+
+#include "faro/device/memory.hpp"
+#include "faro/kernels/network_tile.hpp"
+#include "faro/machine/counting_memory.hpp"
+#include "network/launches.hpp"
+
+namespace faro::network {
+namespace {
+
+using kernels::AffineTileParams;
+using kernels::AffineTileShape;
+using machine::CountingMemory;
+
+// The kernel's shape is a constant for the compiler and a value here, so the accesses are made again from the
+// index tables; network_prediction_test holds them against the kernel itself.
+std::uint64_t select_xor(const std::uint64_t* columns, int count, std::uint32_t x) {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < count; ++i) sum ^= (x >> i & 1) != 0 ? columns[i] : 0;
+  return sum;
+}
+std::uint32_t select_xor(const std::uint32_t* columns, int count, std::uint32_t x) {
+  std::uint32_t sum = 0;
+  for (int i = 0; i < count; ++i) sum ^= (x >> i & 1) != 0 ? columns[i] : 0;
+  return sum;
+}
+
+enum class Memory { global, shared };
+enum class Direction { load, store };
+
+// One access whose width is known at run time only. The data is of no interest.
+void access(CountingMemory& memory, Memory which, Direction direction, std::uint64_t offset, int bytes) {
+  const auto typed = [&]<int width>(std::integral_constant<int, width>) {
+    if (which == Memory::global && direction == Direction::load) {
+      static_cast<void>(memory.load_global<width>(device::kInput, offset));
+    } else if (which == Memory::global) {
+      memory.store_global<width>(device::kOutput, offset, {});
+    } else if (direction == Direction::load) {
+      static_cast<void>(memory.load_shared<width>(static_cast<std::uint32_t>(offset)));
+    } else {
+      memory.store_shared<width>(static_cast<std::uint32_t>(offset), {});
+    }
+  };
+  switch (bytes) {
+    case 4: return typed(std::integral_constant<int, 4>{});
+    case 8: return typed(std::integral_constant<int, 8>{});
+    default: return typed(std::integral_constant<int, 16>{});
+  }
+}
+
+// Where vector `vector` lies in a row-wise array, to be XORed onto the block's address.
+std::uint64_t vector_offset(const AffineTileShape& shape, const std::uint64_t* rows, std::uint32_t vector) {
+  const int in_row = shape.segment_bits - shape.vector_bits;
+  return select_xor(rows, shape.row_bits, vector >> in_row) ^
+         std::uint64_t{kernels::low_bits(vector, in_row)} << shape.vector_bits;
+}
+
+void load_tile(CountingMemory& memory, const AffineTileShape& shape, const AffineTileParams& params,
+               std::uint32_t thread) {
+  for (int i = 0; i < shape.iterations(); ++i) {
+    const std::uint32_t vector = thread | static_cast<std::uint32_t>(i) << shape.thread_bits;
+    access(memory, Memory::global, Direction::load,
+           vector_offset(shape, params.source_row, vector) << shape.width_bits, shape.vector_bytes());
+  }
+  for (int i = 0; i < shape.iterations(); ++i) {
+    const std::uint32_t vector = thread | static_cast<std::uint32_t>(i) << shape.thread_bits;
+    const std::uint32_t address =
+        vector << shape.vector_bits ^
+        select_xor(params.swizzle + shape.vector_bits, shape.vector_count_bits(), vector);
+    access(memory, Memory::shared, Direction::store,
+           std::uint64_t{address ^ kernels::low_bits(address, shape.vector_bits)} << shape.width_bits,
+           shape.vector_bytes());
+  }
+}
+
+void apply_group(CountingMemory& memory, const kernels::NetworkShape& shape,
+                 const kernels::NetworkGroup& group, std::uint32_t thread) {
+  const std::uint32_t base =
+      group.lane_address[thread % kernels::kLanes] ^ group.warp_address[thread / kernels::kLanes];
+  for (const Direction direction : {Direction::load, Direction::store}) {
+    for (int i = 0; i < shape.registers(); ++i) {
+      const std::uint32_t element =
+          base ^ select_xor(group.register_address, shape.register_bits, static_cast<std::uint32_t>(i));
+      access(memory, Memory::shared, direction, std::uint64_t{element} << shape.tile.width_bits,
+             shape.tile.element_bytes());
+    }
+  }
+}
+
+void store_tile(CountingMemory& memory, const AffineTileShape& shape, const AffineTileParams& params,
+                std::uint32_t thread) {
+  const auto complement = static_cast<std::uint32_t>(params.complement);
+  const std::uint32_t column_shift = kernels::low_bits(complement, shape.segment_bits);
+  for (int i = 0; i < shape.iterations(); ++i) {
+    const std::uint32_t vector = thread | static_cast<std::uint32_t>(i) << shape.thread_bits;
+    for (int k = 0; k < shape.components(); ++k) {
+      const std::uint32_t place =
+          (vector << shape.vector_bits | static_cast<std::uint32_t>(k)) ^ column_shift;
+      const std::uint32_t element = select_xor(params.read_address, shape.tile_bits(), place);
+      access(memory, Memory::shared, Direction::load, std::uint64_t{element} << shape.width_bits,
+             shape.element_bytes());
+    }
+    const std::uint64_t target =
+        (params.complement ^ column_shift) ^ vector_offset(shape, params.target_row, vector);
+    access(memory, Memory::global, Direction::store, target << shape.width_bits, shape.vector_bytes());
+  }
+}
+
+}  // namespace
+
+std::vector<LaunchCounts> predict(const Plan& plan) {
+  std::vector<LaunchCounts> result;
+  if (plan.passes().empty()) return result;
+  const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
+  for (const NetworkLaunch& launch : make_launches(plan, Access::vectors)) {
+    CountingMemory memory({static_cast<std::size_t>(shape.tile.tile_bytes()), {}});
+    memory.add_virtual_input(plan.array_bytes());
+    memory.add_virtual_output(plan.array_bytes());
+    const std::size_t groups = launch.tables.groups.size();
+    const auto phase = [&](CountingMemory& m, std::uint64_t number, std::uint64_t /*block*/,
+                           std::uint32_t thread) {
+      if (number == 0) {
+        load_tile(m, shape.tile, launch.params, thread);
+      } else if (number <= groups) {
+        apply_group(m, shape, launch.tables.groups[number - 1], thread);
+      } else {
+        store_tile(m, shape.tile, launch.params, thread);
+      }
+    };
+    memory.run_each({1, static_cast<std::uint32_t>(shape.tile.threads())}, groups + 2, phase);
+    LaunchCounts counts{launch.pass, groups, launch.tables.layers.size(), memory.counts()};
+    counts.counts *= launch.params.blocks();
+    result.push_back(std::move(counts));
+  }
+  return result;
+}
+
+std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches) {
+  constexpr std::uint64_t sector_bytes = machine::MemoryGeometry{}.sector_bytes;
+  const double least = static_cast<double>(plan.array_bytes()) / static_cast<double>(sector_bytes);
+  std::string text;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const LaunchCounts& launch = launches[i];
+    const machine::AccessCounts& counts = launch.counts;
+    text += fmt::format(
+        "launch {:<6} pass {}: {} layers in {} visits to registers; every sector read {:.3g} times and written "
+        "{:.3g} times;\n{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n",
+        i + 1, launch.pass + 1, launch.layers, launch.groups,
+        static_cast<double>(counts.global_loads.sectors) / least,
+        static_cast<double>(counts.global_stores.sectors) / least, "",
+        counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
+        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion());
+  }
+  return text;
+}
+
+}  // namespace faro::network

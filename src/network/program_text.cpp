@@ -1,0 +1,102 @@
+#include "network/program_text.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string_view>
+
+#include "faro/network/text.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "permutation/text.hpp"
+
+namespace faro::network {
+namespace {
+
+// Writes until there is enough; a program that is shared many times over is then not walked to its end.
+class Printer {
+ public:
+  explicit Printer(std::size_t longest) : longest_(longest) {}
+
+  std::string take() {
+    if (full()) {
+      text_.resize(longest_);
+      text_ += "...";
+    }
+    return std::move(text_);
+  }
+
+  void program(const Program& program) {
+    if (full()) return;
+    switch (program.kind()) {
+      case ProgramKind::identity:
+        text_ += "id";
+        return;
+      case ProgramKind::bmmc:
+        text_ += "bmmc(" + faro::to_text(Permutation(program.map())) + ")";
+        return;
+      case ProgramKind::pairs:
+        text_ += "pairs(" + operator_text(program.op()) + ")";
+        return;
+      case ProgramKind::two:
+        return around("two(", program.part());
+      case ProgramKind::parm:
+        return around("parm(" + mask_text(program.mask()) + "; ", program.part());
+      case ProgramKind::compose:
+        composition(program.parts());
+    }
+  }
+
+ private:
+  bool full() const { return text_.size() > longest_; }
+
+  void around(std::string_view opening, const Program& part) {
+    text_ += opening;
+    program(part);
+    text_ += ')';
+  }
+
+  void composition(const std::vector<Program>& parts) {
+    std::string_view separator;
+    for (const Program& part : parts) {
+      if (full()) return;
+      text_ += separator;
+      program(part);
+      separator = " . ";
+    }
+  }
+
+  std::size_t longest_;
+  std::string text_;
+};
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string short_text(const Program& program, std::size_t longest) {
+  Printer printer(longest);
+  printer.program(program);
+  return faro::detail::printable(printer.take(), longest + 3);
+}
+
+std::string operator_text(const Operator& op) {
+  if (op.kind != OperatorKind::user) return op.name;
+  return op.name + " \"" + escaped(op.text) + "\"";
+}
+
+std::string mask_text(f2::Word mask) { return fmt::format("{:#x}", mask); }
+
+std::string to_text(const Program& program) {
+  Printer printer(std::numeric_limits<std::size_t>::max());
+  printer.program(program);
+  return printer.take();
+}
+
+}  // namespace faro::network

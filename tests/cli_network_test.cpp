@@ -1,0 +1,214 @@
+// `faro network` as a user meets it: what it explains, runs, verifies and refuses, and its JSON.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli_support.hpp"
+#include "faro/io/npy.hpp"
+
+namespace {
+
+using namespace faro::testing;
+using testing::HasSubstr;
+
+class CliNetwork : public CommandTest {
+ protected:
+  template <typename Value>
+  void write(const std::string& name, const std::string& descr, const std::vector<std::uint64_t>& shape,
+             const std::vector<Value>& values) const {
+    faro::io::NpyOutput file(directory_ / name, descr, shape, sizeof(Value));
+    std::memcpy(file.data().data(), values.data(), values.size() * sizeof(Value));
+    file.commit();
+  }
+
+  template <typename Value>
+  std::vector<Value> read(const std::string& name) const {
+    const faro::io::NpyInput file(directory_ / name);
+    std::vector<Value> values(file.data().size() / sizeof(Value));
+    std::memcpy(values.data(), file.data().data(), file.data().size());
+    return values;
+  }
+
+  Json json_of(const std::string& arguments) const {
+    const Result result = run("network " + arguments + " --json");
+    EXPECT_EQ(result.status, 0) << "faro network " << arguments << "\n" << result.err;
+    return result.status == 0 ? Json::parse(result.out) : Json();
+  }
+
+  void expect_documented(const Json& json, const std::string& section) const {
+    std::set<std::string> keys;
+    collect_keys(json, "", keys);
+    EXPECT_EQ(keys, leaves_of(documented_keys()[section])) << section;
+  }
+};
+
+std::vector<std::uint32_t> random_keys(std::size_t count) {
+  std::mt19937_64 random(5);
+  std::vector<std::uint32_t> keys(count);
+  for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random() % 1000);
+  return keys;
+}
+
+TEST_F(CliNetwork, JsonHasTheDocumentedKeys) {
+  const std::string sizes = " --tile-bits 6 --segment-bits 2";
+  expect_documented(json_of("explain 'parm(3; parm(1; pairs(min_max))) . bmmc(gray)' --bits 10 --engine cuda" + sizes),
+                    "network explain");
+  expect_documented(json_of("list"), "network list");
+  write("keys.npy", "'<u4'", {1024}, random_keys(1024));
+  Json json = json_of("run sort keys.npy out.npy --quiet --verify");
+  expect_documented(json, "network run");
+  EXPECT_EQ(json.at("verified"), true);
+  EXPECT_EQ(json.at("layers"), 55);
+  EXPECT_TRUE(json.at("device_ms").is_null());
+}
+
+TEST_F(CliNetwork, TellsBeforeAfterAndTheFewPasses) {
+  const Json json = json_of("explain merge --bits 24 --tile-bits 15 --segment-bits 6");
+  EXPECT_EQ(json.at("plan").at("pass_counts").at("planned"), 2);
+  EXPECT_EQ(json.at("plan").at("layer_count"), 24);
+  // Layer k stands in 23 - k parms 3: each literally two more passes.
+  EXPECT_EQ(json.at("rewriting").at("before").at("passes"), 24 + 2 * (23 * 24 / 2));
+  EXPECT_LE(json.at("rewriting").at("after").at("passes"), 2 * 24 + 1);
+  const Result text = run("network explain merge --bits 24 --tile-bits 15 --segment-bits 6 --steps");
+  EXPECT_EQ(text.status, 0);
+  for (const char* part : {"before", "after", "rules", "parm-to-halves", "saved"}) {
+    EXPECT_THAT(text.out, HasSubstr(part));
+  }
+}
+
+TEST_F(CliNetwork, SortsKeysOfEveryType) {
+  std::vector<std::uint32_t> keys = random_keys(4096);
+  write("u4.npy", "'<u4'", {4, 1024}, keys);
+  EXPECT_EQ(json_of("run sort u4.npy out.npy --verify --quiet").at("batch"), 4);
+  for (int i = 0; i < 4; ++i) std::sort(keys.begin() + i * 1024, keys.begin() + (i + 1) * 1024);
+  EXPECT_EQ(read<std::uint32_t>("out.npy"), keys);
+
+  std::vector<double> reals(512);
+  for (std::size_t i = 0; i < reals.size(); ++i) reals[i] = static_cast<double>(i * 37 % 101) - 50;
+  write("f8.npy", "'<f8'", {512}, reals);
+  json_of("run bitonic f8.npy out.npy --verify --quiet");
+  std::sort(reals.begin(), reals.end());
+  EXPECT_EQ(read<double>("out.npy"), reals);
+}
+
+TEST_F(CliNetwork, SortsPairsByKey) {
+  const std::vector<std::uint32_t> keys = random_keys(256);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  std::vector<std::uint32_t> flat;
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    pairs.emplace_back(keys[i], i);
+    flat.insert(flat.end(), {keys[i], i});
+  }
+  write("pairs.npy", "'<u4'", {256, 2}, flat);
+  EXPECT_EQ(json_of("run sort pairs.npy out.npy --pairs --verify --quiet").at("element"), "u32+value");
+  std::sort(pairs.begin(), pairs.end());
+  const std::vector<std::uint32_t> out = read<std::uint32_t>("out.npy");
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(out[2 * i], pairs[i].first);
+    EXPECT_EQ(out[2 * i + 1], pairs[i].second);
+  }
+}
+
+TEST_F(CliNetwork, TransformsAnImpulse) {
+  std::vector<std::complex<float>> values(64);
+  values[0] = 1;
+  write("c8.npy", "'<c8'", {64}, values);
+  const Json json = json_of("run fft c8.npy out.npy --verify --quiet");
+  EXPECT_LE(json.at("verification").at("error"), json.at("verification").at("bound"));
+  EXPECT_EQ(read<std::complex<float>>("out.npy"), std::vector<std::complex<float>>(64, 1));
+  std::vector<std::int32_t> delta(32);
+  delta[3] = 5;
+  write("i4.npy", "'<i4'", {32}, delta);
+  json_of("run wht i4.npy out.npy --verify --quiet");
+  const std::vector<std::int32_t> out = read<std::int32_t>("out.npy");
+  for (unsigned y = 0; y < 32; ++y) EXPECT_EQ(out[y], std::popcount(y & 3U) % 2 == 0 ? 5 : -5);
+}
+
+TEST_F(CliNetwork, ReportsOnStandardErrorUnlessQuiet) {
+  write("keys.npy", "'<u4'", {64}, random_keys(64));
+  const Result result = run("network run sort keys.npy out.npy --verify");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("verified: sorted"));
+  EXPECT_EQ(run("network run sort keys.npy out.npy --quiet").err, "");
+}
+
+TEST_F(CliNetwork, DrawsTheFigures) {
+  EXPECT_EQ(run("network explain merge --bits 4 --svg merge.svg").status, 0);
+  EXPECT_EQ(run("network explain 'parm(6; id)' --bits 3 --svg parm.svg").status, 0);
+  for (const int figure : {1, 2, 4, 5, 6, 7, 8}) {
+    const std::string name = "figure" + std::to_string(figure) + ".svg";
+    const Result result =
+        run("explain 'bit_reversal(10)' --figure " + std::to_string(figure) + " --svg " + name);
+    EXPECT_EQ(result.status, 0) << result.err;
+  }
+  for (const auto& [name, content] : files()) {
+    if (name.ends_with(".svg")) {
+      EXPECT_THAT(content, HasSubstr("</svg>")) << name;
+    }
+  }
+  EXPECT_EQ(run("explain 'bit_reversal(10)' --figure 3 --svg x.svg").status, 2);
+  EXPECT_EQ(run("explain 'bit_reversal(10)' --figure 4").status, 2);
+  EXPECT_EQ(run("explain 'random_bmmc(10, 1)' --figure 4 --svg x.svg").status, 3);
+  EXPECT_EQ(run("network explain sort --bits 7 --svg x.svg").status, 2);
+  EXPECT_EQ(files().count("x.svg"), 0U);
+}
+
+TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
+  write("keys.npy", "'<u4'", {64}, random_keys(64));
+  write("odd.npy", "'<u4'", {48}, random_keys(48));
+  write("cube.npy", "'<u4'", {4, 4, 4}, random_keys(64));
+  write("big.npy", "'>u4'", {64}, random_keys(64));
+  const auto before = files();
+  struct Case {
+    std::string arguments;
+    int status;
+    std::string part;
+  };
+  const std::vector<Case> table{
+      {"explain", 2, "no program"},
+      {"explain sort", 2, "--bits"},
+      {"explian sort --bits 4", 2, "did you mean `explain`?"},
+      {"explain srot --bits 4", 2, "did you mean `sort`?"},
+      {"explain 'parm(0; id)' --bits 4", 2, "network `parm(0; id)`: got a mask of zero"},
+      {"explain 'two(sort 4)' --bits 4", 2, "network `sort 4`"},
+      {"explain sort --bits 4 --element c64", 2, "pairs(min_max)"},
+      {"explain 'two(pairs(fourier))' --bits 4 --element f32", 2, "network `pairs(fourier)`"},
+      {"explain 'f n = f n; f' --bits 4", 2, "a recursion without end"},
+      {"explain sort --bits 4 --element u33", 2, "u33"},
+      {"explain sort --bits 41", 2, "--bits"},
+      {"explain sort --bits 4 --verify", 2, "network run"},
+      {"explain sort --bits 10 --tile-bits 2 --segment-bits 3", 2, ""},
+      {"explain @missing.txt --bits 3", 6, "missing.txt"},
+      {"list more", 2, "nothing after"},
+      {"run sort keys.npy", 2, "too few"},
+      {"run sort keys.npy keys.npy", 2, "the same file"},
+      {"run sort missing.npy out.npy", 6, "missing.npy"},
+      {"run sort odd.npy out.npy", 2, "shape 48"},
+      {"run sort cube.npy out.npy", 2, "shape 4x4x4"},
+      {"run sort big.npy out.npy", 2, ">u4"},
+      {"run sort keys.npy out.npy --pairs", 2, "--pairs"},
+      {"run fft keys.npy out.npy", 2, "network `pairs(fourier)`"},
+      {"run sort keys.npy out.npy --bits 6", 2, "--bits"},
+      {"run 'pairs(own \"a = b;\")' keys.npy out.npy --engine cpu", 3, "own"},
+  };
+  for (const Case& c : table) {
+    SCOPED_TRACE("faro network " + c.arguments);
+    const Result result = run("network " + c.arguments);
+    EXPECT_EQ(result.status, c.status) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_TRUE(result.err.starts_with("faro: ")) << result.err;
+    EXPECT_NE(result.err.find(c.part), std::string::npos) << result.err;
+    EXPECT_TRUE(files() == before);
+  }
+}
+
+}  // namespace

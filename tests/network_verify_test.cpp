@@ -1,0 +1,79 @@
+// verify() passes what is right and finds what is wrong: every element, either array, each of its methods.
+#include <gmock/gmock.h>
+
+#include <complex>
+
+#include "faro/network/library.hpp"
+#include "faro/network/verify.hpp"
+#include "network_program_support.hpp"
+
+namespace faro::network {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename Value>
+Verification check(const Problem& problem, const std::vector<Value>& in, const std::vector<Value>& out) {
+  return verify(problem, std::as_bytes(std::span(in)), std::as_bytes(std::span(out)));
+}
+
+TEST(NetworkVerify, FindsEveryWrongElementOfASort) {
+  const Problem problem{.program = sort(6), .element = kU32, .batch = 2};
+  std::vector<std::uint32_t> in = random_values(7, 3);
+  std::vector<std::uint32_t> out = in;
+  std::sort(out.begin(), out.begin() + 64);
+  std::sort(out.begin() + 64, out.end());
+  EXPECT_THAT(check(problem, in, out).method, HasSubstr("sorted"));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::vector<std::uint32_t> wrong = out;
+    wrong[i] ^= 1;  // perhaps still in order
+    EXPECT_EQ(refusal([&] { check(problem, in, wrong); }).code, ErrorCode::verification) << i;
+  }
+  std::vector<std::uint32_t> swapped = out;
+  std::swap(swapped[0], swapped[1]);
+  EXPECT_THAT(refusal([&] { check(problem, in, swapped); }).wanted, HasSubstr("no element smaller"));
+  // Sorted across arrays is not sorted in each.
+  std::vector<std::uint32_t> whole = in;
+  std::sort(whole.begin(), whole.end());
+  EXPECT_EQ(refusal([&] { check(problem, in, whole); }).code, ErrorCode::verification);
+}
+
+TEST(NetworkVerify, ComparesEveryBitOfOtherPrograms) {
+  std::mt19937_64 random(3);
+  const std::vector<Operator> ops{operators::min_max(), operators::hadamard(), witness()};
+  for (int i = 0; i < 200; ++i) {
+    const int n = static_cast<int>(random() % 6);
+    const Problem problem{.program = random_program(n, 4, ops, random), .element = kU32, .batch = 1};
+    const std::vector<std::uint32_t> in = random_values(n, random());
+    std::vector<std::uint32_t> out = interpret(problem.program, kU32, in);
+    EXPECT_NO_THROW(check(problem, in, out)) << "--bits " << n << " '" << to_text(problem.program) << "'";
+    out[random() % out.size()] ^= 4;
+    EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+  }
+}
+
+TEST(NetworkVerify, MeasuresTheRoundingOfFloats) {
+  const ElementType element{.scalar = Scalar::c64, .with_value = false};
+  const Problem problem{.program = fft(8), .element = element, .batch = 1};
+  std::vector<std::complex<float>> in(256);
+  for (std::size_t x = 0; x < in.size(); ++x) in[x] = {static_cast<float>(x % 13), static_cast<float>(x % 7)};
+  std::vector<std::complex<float>> out = interpret(problem.program, element, in);
+  const Verification verification = check(problem, in, out);
+  EXPECT_LT(verification.error, verification.bound);
+  EXPECT_GT(verification.bound, 0);
+  out[77] += std::complex<float>(1, 0);
+  EXPECT_THAT(refusal([&] { check(problem, in, out); }).got, HasSubstr("relative error"));
+  out[77] = {std::nanf(""), 0};
+  EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+}
+
+TEST(NetworkVerify, RefusesOtherSizes) {
+  const Problem problem{.program = sort(3), .element = kU32, .batch = 1};
+  const std::vector<std::uint32_t> seven(7);
+  EXPECT_EQ(refusal([&] { check(problem, seven, seven); }).code, ErrorCode::value);
+  const std::vector<std::uint32_t> none;
+  EXPECT_NO_THROW(check({.program = sort(3), .element = kU32, .batch = 0}, none, none));
+}
+
+}  // namespace
+}  // namespace faro::network
