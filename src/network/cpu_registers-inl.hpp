@@ -37,6 +37,18 @@
 #define FARO_HAVE_NETWORK_VECTORS 1
 #endif
 
+#undef FARO_INSTRUMENTED_BUILD
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FARO_INSTRUMENTED_BUILD 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FARO_INSTRUMENTED_BUILD 1
+#endif
+#endif
+#ifndef FARO_INSTRUMENTED_BUILD
+#define FARO_INSTRUMENTED_BUILD 0
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace faro::network::cpu {
 namespace HWY_NAMESPACE {
@@ -44,8 +56,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if FARO_HAVE_NETWORK_VECTORS
 
-// 32 registers hold 16 vectors and what is worked with, 16 hold 8.
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+// 32 registers hold 16 vectors and what is worked with, 16 hold 8. Instrumented builds hold 4: the same code,
+// which the sanitizers' compilers take minutes over otherwise.
+#if FARO_INSTRUMENTED_BUILD
+inline constexpr int kRegisterBits = 2;
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 inline constexpr int kRegisterBits = 4;
 #else
 inline constexpr int kRegisterBits = 3;
@@ -167,42 +182,57 @@ HWY_INLINE void Masked(VectorOf<K>* r, const Step& step, MaskOf<K> is_second, co
 
 // --- groups
 
+template <class K, unsigned kC>
+HWY_INLINE void Across(VectorOf<K>* r, const Step& step, bool sign, MaskOf<K> is_second,
+                       const typename K::Turn& turn) {
+  if constexpr (kC < kRegisters) {
+    if (step.straight) {
+      Straight<K, kC>(r, step, sign, turn);
+    } else {
+      Masked<K, kC>(r, step, is_second, turn, EachPair());
+    }
+  }
+}
+
 template <class K>
 HWY_INLINE void RunStep(VectorOf<K>* r, const Step& step, bool sign, const typename K::Turn& turn) {
+  static_assert(kRegisters <= 16);
   const auto is_second = MaskFrom<K>(sign ? ~step.lane_signs : step.lane_signs);
   switch (step.partner) {
     case 0:
-      Within<K>(r, step, is_second, turn, EachRegister());
-      break;
-#define FARO_PARTNER(c)                                   \
-  case c:                                                 \
-    if (step.straight) {                                  \
-      Straight<K, c>(r, step, sign, turn);                \
-    } else {                                              \
-      Masked<K, c>(r, step, is_second, turn, EachPair()); \
-    }                                                     \
-    break;
-      FARO_PARTNER(1)
-      FARO_PARTNER(2)
-      FARO_PARTNER(3)
-      FARO_PARTNER(4)
-      FARO_PARTNER(5)
-      FARO_PARTNER(6)
-      FARO_PARTNER(7)
-      static_assert(kMaxRegisterBits == 4);
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-      FARO_PARTNER(8)
-      FARO_PARTNER(9)
-      FARO_PARTNER(10)
-      FARO_PARTNER(11)
-      FARO_PARTNER(12)
-      FARO_PARTNER(13)
-      FARO_PARTNER(14)
-      FARO_PARTNER(15)
-#endif
-#undef FARO_PARTNER
+      return Within<K>(r, step, is_second, turn, EachRegister());
+    case 1:
+      return Across<K, 1>(r, step, sign, is_second, turn);
+    case 2:
+      return Across<K, 2>(r, step, sign, is_second, turn);
+    case 3:
+      return Across<K, 3>(r, step, sign, is_second, turn);
+    case 4:
+      return Across<K, 4>(r, step, sign, is_second, turn);
+    case 5:
+      return Across<K, 5>(r, step, sign, is_second, turn);
+    case 6:
+      return Across<K, 6>(r, step, sign, is_second, turn);
+    case 7:
+      return Across<K, 7>(r, step, sign, is_second, turn);
+    case 8:
+      return Across<K, 8>(r, step, sign, is_second, turn);
+    case 9:
+      return Across<K, 9>(r, step, sign, is_second, turn);
+    case 10:
+      return Across<K, 10>(r, step, sign, is_second, turn);
+    case 11:
+      return Across<K, 11>(r, step, sign, is_second, turn);
+    case 12:
+      return Across<K, 12>(r, step, sign, is_second, turn);
+    case 13:
+      return Across<K, 13>(r, step, sign, is_second, turn);
+    case 14:
+      return Across<K, 14>(r, step, sign, is_second, turn);
+    case 15:
+      return Across<K, 15>(r, step, sign, is_second, turn);
     default:
-      break;  // no register is so far away
+      return;  // no register is so far away
   }
 }
 

@@ -183,8 +183,10 @@ std::vector<MapTimes> LadderBench::measure(const std::function<bool(Family, Rung
   };
   for (const Family family : kFamilies) {
     for (const NamedAffine& map : maps_of(family, bits, seed)) {
-      Entry entry{
-          .times = {.family = family, .spec = map.spec, .copy = {}, .rungs = {}}, .map = map, .chains = {}};
+      Entry entry;
+      entry.times.family = family;
+      entry.times.spec = map.spec;
+      entry.map = map;
       for (const Rung rung : rungs_of(family)) {
         if (wanted(family, rung)) add_rung(entry, rung);
       }
