@@ -74,4 +74,4 @@ format:
 	@tools/format.sh
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-asan build-tsan

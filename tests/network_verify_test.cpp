@@ -1,6 +1,7 @@
 // verify() passes what is right and finds what is wrong: every element, either array, each of its methods.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <complex>
 
 #include "faro/network/library.hpp"
@@ -64,6 +65,28 @@ TEST(NetworkVerify, MeasuresTheRoundingOfFloats) {
   out[77] += std::complex<float>(1, 0);
   EXPECT_THAT(refusal([&] { check(problem, in, out); }).got, HasSubstr("relative error"));
   out[77] = {std::nanf(""), 0};
+  EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+}
+
+TEST(NetworkVerify, MeasuresLargeAndSmallFloats) {
+  for (const double size : {1e-310, 1e-200, 1e200, 1e308}) {
+    const Problem problem{
+        .program = fft(8), .element = {.scalar = Scalar::c128, .with_value = false}, .batch = 1};
+    std::vector<std::complex<double>> in(256);
+    for (std::size_t x = 0; x < in.size(); ++x) in[x] = size * std::sin(static_cast<double>(x * x)) / 256;
+    std::vector<std::complex<double>> out = interpret(problem.program, problem.element, in);
+    for (auto& value : out) value *= 1 + 0x1p-52;
+    EXPECT_NO_THROW(check(problem, in, out)) << size;
+    out[77] += size;
+    EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification) << size;
+  }
+  // 3e38 + 3e38 is no float, and a double.
+  const Problem problem{
+      .program = wht(3), .element = {.scalar = Scalar::f32, .with_value = false}, .batch = 1};
+  const std::vector<float> in(8, 3e38F);
+  std::vector<float> out = interpret(problem.program, problem.element, in);
+  EXPECT_NO_THROW(check(problem, in, out));
+  out[0] = 3e38F;
   EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
 }
 

@@ -27,9 +27,7 @@ inline constexpr std::size_t kMaxVectorBytes = 64;
 /// What works on the registers of a chunk: the operator, on lanes of a type.
 enum class Kernel {
   exchange_i32,
-  exchange_u32,
   exchange_i64,
-  exchange_u64,
   exchange_u128,  // pairs of lanes, the upper one counts more
   hadamard_u32,
   hadamard_u64,
@@ -40,16 +38,20 @@ enum class Kernel {
   scalar,  // pair by pair (cpu_scalar.hpp)
 };
 
-/// How elements become lanes that compare as numbers, on loading; undone on storing.
+/// How elements become lanes that compare as signed numbers (two lanes: as an unsigned one), on loading;
+/// undone on storing.
 enum class Recoding {
   none,
-  f32,           // the total order of floats as that of signed numbers
-  f64,           //
-  key32,         // the key to the upper half of 64 bits
-  key32_f32,     // and ordered as floats
+  u32,  // the highest bit flipped
+  u64,
+  f32,  // the total order of floats as that of signed numbers
+  f64,
+  key32,      // the key to the upper half of 64 bits
+  key32_u32,  // and recoded as above
+  key32_f32,
   key64,         // the key to the upper one of two lanes
-  key64_signed,  //
-  key64_f64,     //
+  key64_signed,  // and recoded to compare unsigned
+  key64_f64,
 };
 
 /// The vectors of this machine; none where vector_bytes is 0.

@@ -44,14 +44,19 @@ HWY_INLINE V Recoded(bool loading, V v) {
   const D d;
   if constexpr (kRecoding == Recoding::f32 || kRecoding == Recoding::f64) {
     return OrderFloats(v);
+  } else if constexpr (kRecoding == Recoding::u32 || kRecoding == Recoding::u64) {
+    return hn::Xor(v, hn::Set(d, hwy::LimitsMin<hn::TFromD<D>>()));
   } else if constexpr (kRecoding == Recoding::key32) {
     const hn::RebindToUnsigned<D> du;
     return hn::BitCast(d, hn::RotateRight<32>(hn::BitCast(du, v)));
-  } else if constexpr (kRecoding == Recoding::key32_f32) {
-    const hn::RebindToUnsigned<D> du;
-    if (!loading) v = OrderUpperFloats(v);
-    v = hn::BitCast(d, hn::RotateRight<32>(hn::BitCast(du, v)));
-    return loading ? OrderUpperFloats(v) : v;
+  } else if constexpr (kRecoding == Recoding::key32_u32 || kRecoding == Recoding::key32_f32) {
+    const auto recoded_key = [](V key) HWY_ATTR {
+      if constexpr (kRecoding == Recoding::key32_f32) return OrderUpperFloats(key);
+      return Recoded<Recoding::u64>(true, key);
+    };
+    if (!loading) v = recoded_key(v);
+    v = Recoded<Recoding::key32>(loading, v);
+    return loading ? recoded_key(v) : v;
   } else if constexpr (kRecoding == Recoding::key64) {
     return hn::Shuffle01(v);
   } else {
@@ -95,13 +100,17 @@ struct ExchangeKernel : PlainKernel {
   }
   template <class V, std::size_t... kI>
   static HWY_INLINE void Recode(Recoding recoding, bool loading, V* r, std::index_sequence<kI...> each) {
-    constexpr bool kWide = sizeof(T) == 8;
     if (recoding == Recoding::none) return;
-    if constexpr (kWide) {
+    if constexpr (sizeof(T) == 4) {
+      if (recoding == Recoding::u32) return RecodeAll<Recoding::u32>(loading, r, each);
+      RecodeAll<Recoding::f32>(loading, r, each);
+    } else {
+      if (recoding == Recoding::u64) return RecodeAll<Recoding::u64>(loading, r, each);
+      if (recoding == Recoding::f64) return RecodeAll<Recoding::f64>(loading, r, each);
       if (recoding == Recoding::key32) return RecodeAll<Recoding::key32>(loading, r, each);
-      if (recoding == Recoding::key32_f32) return RecodeAll<Recoding::key32_f32>(loading, r, each);
+      if (recoding == Recoding::key32_u32) return RecodeAll<Recoding::key32_u32>(loading, r, each);
+      RecodeAll<Recoding::key32_f32>(loading, r, each);
     }
-    RecodeAll<kWide ? Recoding::f64 : Recoding::f32>(loading, r, each);
   }
 };
 
@@ -140,12 +149,8 @@ void RunExchange(const Chunk& chunk, TileState tile, std::byte* buffer) {
   switch (chunk.kernel) {
     case Kernel::exchange_i32:
       return RunGroups<ExchangeKernel<std::int32_t>>(chunk, tile, buffer);
-    case Kernel::exchange_u32:
-      return RunGroups<ExchangeKernel<std::uint32_t>>(chunk, tile, buffer);
     case Kernel::exchange_i64:
       return RunGroups<ExchangeKernel<std::int64_t>>(chunk, tile, buffer);
-    case Kernel::exchange_u64:
-      return RunGroups<ExchangeKernel<std::uint64_t>>(chunk, tile, buffer);
     default:
       return RunGroups<WideExchangeKernel>(chunk, tile, buffer);
   }

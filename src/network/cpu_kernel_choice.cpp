@@ -10,8 +10,8 @@ KernelChoice exchange_of(const ElementType& element) {
       return keyed ? KernelChoice{Kernel::exchange_i64, Recoding::key32}
                    : KernelChoice{Kernel::exchange_i32, Recoding::none};
     case Scalar::u32:
-      return keyed ? KernelChoice{Kernel::exchange_u64, Recoding::key32}
-                   : KernelChoice{Kernel::exchange_u32, Recoding::none};
+      return keyed ? KernelChoice{Kernel::exchange_i64, Recoding::key32_u32}
+                   : KernelChoice{Kernel::exchange_i32, Recoding::u32};
     case Scalar::f32:
       return keyed ? KernelChoice{Kernel::exchange_i64, Recoding::key32_f32}
                    : KernelChoice{Kernel::exchange_i32, Recoding::f32};
@@ -20,7 +20,7 @@ KernelChoice exchange_of(const ElementType& element) {
                    : KernelChoice{Kernel::exchange_i64, Recoding::none};
     case Scalar::u64:
       return keyed ? KernelChoice{Kernel::exchange_u128, Recoding::key64}
-                   : KernelChoice{Kernel::exchange_u64, Recoding::none};
+                   : KernelChoice{Kernel::exchange_i64, Recoding::u64};
     case Scalar::f64:
       return keyed ? KernelChoice{Kernel::exchange_u128, Recoding::key64_f64}
                    : KernelChoice{Kernel::exchange_i64, Recoding::f64};
@@ -68,7 +68,6 @@ KernelChoice kernel_for(const Operator& op, const ElementType& element) {
 std::uint64_t lane_bytes(Kernel kernel) {
   switch (kernel) {
     case Kernel::exchange_i32:
-    case Kernel::exchange_u32:
     case Kernel::hadamard_u32:
     case Kernel::hadamard_f32:
     case Kernel::fourier_f32:

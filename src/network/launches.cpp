@@ -44,6 +44,11 @@ layout::Tile in_place(const layout::Tile& tile) {
   return still;
 }
 
+// For a launch without layers: any operator that has a kernel for such elements.
+Operator idle_operator(const ElementType& element) {
+  return is_complex(element.scalar) && !element.with_value ? operators::hadamard() : operators::min_max();
+}
+
 enum class Part { only, first, middle, last };
 
 Part part_of(bool first, bool last) {
@@ -122,7 +127,7 @@ std::vector<NetworkLaunch> make_launches(const Plan& plan, Access access) {
       const layout::Xor layout = kernels::make_network_layout(tile, shape, layers);
       NetworkLaunch launch;
       launch.pass = number;
-      if (end > begin) launch.op = pass.layers[begin].op;
+      launch.op = end > begin ? pass.layers[begin].op : idle_operator(plan.problem().element);
       launch.params = kernels::make_affine_tile_params(tile, shape.tile, plan.problem().batch, layout);
       launch.tables = kernels::make_network_tables(tile, shape, layout, layers);
       launch.places = places_of(pass, places[number], part_of(begin == 0, last));

@@ -137,6 +137,46 @@ TEST_F(GpuNetwork, SortsLargeArrays) {
   }
 }
 
+// 2^28 keys whose sorted order is known without sorting: a bijection of the indices, the same with 256 keys
+// of each value, sorted, reversed, and ascending then descending.
+TEST_F(GpuNetwork, SortsTwoToThe28) {
+  constexpr int bits = 28;
+  constexpr std::uint32_t count = std::uint32_t{1} << bits;
+  struct Case {
+    const char* name;
+    std::uint32_t (*key)(std::uint32_t);
+    std::uint32_t (*sorted)(std::uint32_t);
+  };
+  const Case cases[] = {
+      {"bijection", [](std::uint32_t i) { return (i * 0x9e3779b1U + 12345U) % count; },
+       [](std::uint32_t i) { return i; }},
+      {"duplicates", [](std::uint32_t i) { return (i * 0x9e3779b1U) % count >> 8; },
+       [](std::uint32_t i) { return i >> 8; }},
+      {"sorted", [](std::uint32_t i) { return i; }, [](std::uint32_t i) { return i; }},
+      {"reversed", [](std::uint32_t i) { return count - 1 - i; }, [](std::uint32_t i) { return i; }},
+      {"up and down", [](std::uint32_t i) { return std::min(i, count - 1 - i); },
+       [](std::uint32_t i) { return i >> 1; }},
+  };
+  const Plan plan({sort(bits), {Scalar::u32}, 1}, {}, Engine::cuda);
+  const CudaExecutor executor(plan);
+  const std::uint64_t bytes = plan.array_bytes();
+  if (testing::free_device_bytes() < 4 * bytes) GTEST_SKIP() << "less than 4 GiB free on the device";
+  DeviceArray in(bytes);
+  DeviceArray out(bytes);
+  const cuda::StreamClock clock;
+  std::vector<std::uint32_t> keys(count);
+  for (const Case& of : cases) {
+    for (std::uint32_t i = 0; i < count; ++i) keys[i] = of.key(i);
+    in.upload(keys.data());
+    static_cast<void>(
+        clock.milliseconds(1, [&](Stream stream) { executor.run(in.data(), out.data(), stream); }));
+    out.download(keys.data());
+    std::uint32_t wrong = 0;
+    for (std::uint32_t i = 0; i < count; ++i) wrong += keys[i] != of.sorted(i) ? 1 : 0;
+    EXPECT_EQ(wrong, 0U) << of.name;
+  }
+}
+
 template <typename Real>
 double fourier_error(const Program& program, Scalar scalar) {
   const std::size_t count = std::size_t{1} << program.bits();
