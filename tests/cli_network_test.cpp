@@ -58,8 +58,9 @@ std::vector<std::uint32_t> random_keys(std::size_t count) {
 
 TEST_F(CliNetwork, JsonHasTheDocumentedKeys) {
   const std::string sizes = " --tile-bits 6 --segment-bits 2";
-  expect_documented(json_of("explain 'parm(3; parm(1; pairs(min_max))) . bmmc(gray)' --bits 10 --engine cuda" + sizes),
-                    "network explain");
+  expect_documented(
+      json_of("explain 'parm(3; parm(1; pairs(min_max))) . bmmc(gray)' --bits 10 --engine cuda" + sizes),
+      "network explain");
   expect_documented(json_of("list"), "network list");
   write("keys.npy", "'<u4'", {1024}, random_keys(1024));
   Json json = json_of("run sort keys.npy out.npy --quiet --verify");

@@ -216,9 +216,11 @@ using SortF32 = CompareExchange<PlainKey<std::int32_t, true>>;
 TEST(NetworkKernel, FloatsInTheirTotalOrder) {
   Case<SortF32>::run<make_shape(2, 5, 4, 2, 4)>(3, 11, 1, 20, Affine(11));
   const auto of = [](float f) { return order_float(__builtin_bit_cast(std::int32_t, f)); };
-  const float ascending[] = {-__builtin_nanf(""), -__builtin_inff(), -1.0F, -1e-40F, -0.0F, 0.0F, 1e-40F, 2.0F,
-                             __builtin_inff(), __builtin_nanf("")};
-  for (std::size_t i = 0; i + 1 < std::size(ascending); ++i) EXPECT_LT(of(ascending[i]), of(ascending[i + 1]));
+  const float ascending[] = {
+      -__builtin_nanf(""), -__builtin_inff(), -1.0F, -1e-40F, -0.0F, 0.0F, 1e-40F, 2.0F,
+      __builtin_inff(),    __builtin_nanf("")};
+  for (std::size_t i = 0; i + 1 < std::size(ascending); ++i)
+    EXPECT_LT(of(ascending[i]), of(ascending[i + 1]));
 }
 
 using PairF32 = CompareExchange<KeyValue8<true, true>>;

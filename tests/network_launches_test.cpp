@@ -107,11 +107,12 @@ void check_bits(const Program& program, const ElementType& element, std::uint64_
   constexpr NetworkShape shape = shape_of<width, m, s>();
   const std::size_t count = std::size_t{1} << program.bits();
   const std::vector<std::byte> input = random_bytes<typename Operator::Value>(count + batch, batch * count);
-  const std::vector<std::byte> result = run_all<shape>(
-      plan, input, std::vector<Operator>(make_launches(plan, Access::vectors).size(), apply));
+  const std::vector<std::byte> result =
+      run_all<shape>(plan, input, std::vector<Operator>(make_launches(plan, Access::vectors).size(), apply));
   std::vector<std::byte> expected = input;
   for (std::uint64_t array = 0; array < batch; ++array) {
-    interpret(program, element, std::span(expected).subspan(array * count * element.bytes(), count * element.bytes()));
+    interpret(program, element,
+              std::span(expected).subspan(array * count * element.bytes(), count * element.bytes()));
   }
   EXPECT_EQ(expected, result);
 }
@@ -164,8 +165,8 @@ void check_fourier(const Program& program) {
   // The tables that the device would read, and every launch's own operator.
   const std::vector<NetworkLaunch> launches = make_launches(plan, Access::vectors);
   DeviceTables tables;
-  const std::vector<TableOffsets> offsets = add_tables(tables, launches, plan.problem().element,
-                                                       kernel_shape(plan, Access::vectors));
+  const std::vector<TableOffsets> offsets =
+      add_tables(tables, launches, plan.problem().element, kernel_shape(plan, Access::vectors));
   std::vector<kernels::Fourier<float>> operators;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const OperatorArgument argument = operator_argument(launches[i].op, offsets[i], tables.bytes().data());
@@ -219,15 +220,16 @@ TEST(NetworkLaunches, AChangeOfOperatorIsALaunch) {
   const ElementType i32{Scalar::i32};
   const auto places_of = [&](const Program& program, const Sizes& sizes) {
     std::vector<std::pair<Place, Place>> places;
-    for (const NetworkLaunch& launch : make_launches(Plan({program, i32, 1}, sizes, Engine::cuda), Access::vectors)) {
+    for (const NetworkLaunch& launch :
+         make_launches(Plan({program, i32, 1}, sizes, Engine::cuda), Access::vectors)) {
       places.emplace_back(launch.places.source, launch.places.target);
     }
     return places;
   };
   using Route = std::vector<std::pair<Place, Place>>;
   EXPECT_EQ(places_of(wht(6) * sort(6), {6, 3}), (Route{{Place::in, Place::out}, {Place::out, Place::out}}));
-  const Program moved = bmmc(maps::bit_reversal(9)) * pairs(operators::hadamard(), 9) *
-                        pairs(operators::min_max(), 9);
+  const Program moved =
+      bmmc(maps::bit_reversal(9)) * pairs(operators::hadamard(), 9) * pairs(operators::min_max(), 9);
   EXPECT_EQ(places_of(moved, {7, 3}), (Route{{Place::in, Place::workspace}, {Place::workspace, Place::out}}));
 }
 

@@ -1,8 +1,7 @@
-#include "bench/gpu_network/baselines.hpp"
-
 #include <cub/device/device_radix_sort.cuh>
 
 #include "bench/gpu/runtime.hpp"
+#include "bench/gpu_network/baselines.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -113,9 +113,8 @@ Options read(int count, char** words) {
 std::vector<Row> race(const std::string& work, const std::vector<Contestant>& contestants) {
   std::vector<TimedRun> runs;
   for (const Contestant& contestant : contestants) {
-    runs.push_back([&contestant](int calls) {
-      return contestant.clock->milliseconds(calls, contestant.queue);
-    });
+    runs.push_back(
+        [&contestant](int calls) { return contestant.clock->milliseconds(calls, contestant.queue); });
   }
   MeasureOptions options;
   options.budget_ms = 1500;
@@ -184,8 +183,9 @@ std::vector<Row> race_sorts(int bits, const Options& options) {
     static_cast<void>(clock.milliseconds(1, queue));
     if (download<std::uint32_t>(out) != sorted) fail(name + ", not sorted");
   };
-  for (const auto& [name, program] : {std::pair<const char*, Program>{"bitonic sort", network::bitonic_sort(bits)},
-                                      std::pair<const char*, Program>{"balanced sort", network::sort(bits)}}) {
+  for (const auto& [name, program] :
+       {std::pair<const char*, Program>{"bitonic sort", network::bitonic_sort(bits)},
+        std::pair<const char*, Program>{"balanced sort", network::sort(bits)}}) {
     const network::Plan plan({program, {network::Scalar::u32}, 1}, options.sizes, Engine::cuda);
     executors.emplace_back(plan);
     const network::CudaExecutor& executor = executors.back();
@@ -196,7 +196,8 @@ std::vector<Row> race_sorts(int bits, const Options& options) {
   const network::NormalForm form = network::normal_form(network::bitonic_sort(bits));
   const auto layers = layer_by_layer(form, BareOperator::sort_u32, in.data(), out.data(), bytes);
   verify("layer by layer", layers);
-  contestants.push_back({"bitonic, layer by layer", fmt::format("{} launches", form.layers.size()), &clock, layers});
+  contestants.push_back(
+      {"bitonic, layer by layer", fmt::format("{} launches", form.layers.size()), &clock, layers});
   contestants.push_back({"CUB radix sort", "not a network", &clock, radix});
   contestants.push_back(
       {"cudaMemcpy", "", &clock, [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }});
@@ -216,20 +217,22 @@ std::vector<Row> race_wht(int bits, const Options& options) {
   const network::Plan plan({network::wht(bits), {network::Scalar::f32}, 1}, options.sizes, Engine::cuda);
   const network::CudaExecutor executor(plan);
   const auto queue = [&](Stream stream) { executor.run(in.data(), out.data(), stream); };
-  const auto layers = layer_by_layer(plan.normal_form(), BareOperator::hadamard_f32, in.data(), out.data(), bytes);
+  const auto layers =
+      layer_by_layer(plan.normal_form(), BareOperator::hadamard_f32, in.data(), out.data(), bytes);
   // Small integers: every sum is exact up to 2^24, so both must agree bit for bit.
   static_cast<void>(clock.milliseconds(1, layers));
   const std::vector<float> expected = download<float>(out);
   static_cast<void>(clock.milliseconds(1, queue));
   if (bits <= 24 && download<float>(out) != expected) fail("the Walsh-Hadamard transform");
-  return race(fmt::format("WHT 2^{} f32", bits),
-              {{"wht", passes_note(plan, executor), &clock, queue},
-               {"layer by layer", fmt::format("{} launches", bits), &clock, layers},
-               {"cudaMemcpy", "", &clock,
-                [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }}});
+  return race(
+      fmt::format("WHT 2^{} f32", bits),
+      {{"wht", passes_note(plan, executor), &clock, queue},
+       {"layer by layer", fmt::format("{} launches", bits), &clock, layers},
+       {"cudaMemcpy", "", &clock, [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }}});
 }
 
-double relative_rms(const std::vector<std::complex<float>>& got, const std::vector<std::complex<float>>& wanted) {
+double relative_rms(const std::vector<std::complex<float>>& got,
+                    const std::vector<std::complex<float>>& wanted) {
   double error = 0;
   double size = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -289,17 +292,19 @@ std::vector<Row> race_fft(int bits, const Options& options) {
 std::string table(const std::vector<Row>& rows) {
   std::string text = "| work | contestant | ms | +- | times a copy | |\n|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
-    text += fmt::format("| {} | {} | {:.4f} | {:.4f} | {:.2f} | {} |\n", row.work, row.name,
-                        row.timing.median_ms, row.timing.mad_ms, row.timing.median_ms / row.copy_ms, row.note);
+    text +=
+        fmt::format("| {} | {} | {:.4f} | {:.4f} | {:.2f} | {} |\n", row.work, row.name, row.timing.median_ms,
+                    row.timing.mad_ms, row.timing.median_ms / row.copy_ms, row.note);
   }
   return text;
 }
 
 void run(const Options& options) {
-  std::string page = "# Networks on a GPU\n\n" + setting_table(make_setting(options.command)) +
-                     "\nEvery result was verified before it was timed. Medians of alternating rounds and their "
-                     "median absolute deviation;\na copy is the cudaMemcpy of the same array in the same "
-                     "rounds.\n\n";
+  std::string page =
+      "# Networks on a GPU\n\n" + setting_table(make_setting(options.command)) +
+      "\nEvery result was verified before it was timed. Medians of alternating rounds and their "
+      "median absolute deviation;\na copy is the cudaMemcpy of the same array in the same "
+      "rounds.\n\n";
   std::vector<Row> rows;
   const auto add = [&](const std::vector<Row>& more) {
     std::fputs(table(more).c_str(), stdout);

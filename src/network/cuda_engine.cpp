@@ -108,9 +108,8 @@ struct CudaExecutor::State {
 
   // The number of the kernel for `launch`, whose groups are given their codes.
   std::size_t kernel_for(NetworkLaunch& launch) {
-    auto kernel = std::find_if(kernel_plans.begin(), kernel_plans.end(), [&](const KernelPlan& other) {
-      return same_kernel(other.op, launch.op);
-    });
+    auto kernel = std::find_if(kernel_plans.begin(), kernel_plans.end(),
+                               [&](const KernelPlan& other) { return same_kernel(other.op, launch.op); });
     if (kernel == kernel_plans.end()) kernel = kernel_plans.insert(kernel, {launch.op, {}});
     for (kernels::NetworkGroup& group : launch.tables.groups) {
       group.code = kernel->code_of(group_code(launch, group, shape));
@@ -213,7 +212,8 @@ void CudaExecutor::run(const void* in, void* out, Stream stream, void* workspace
                          const_cast<kernels::NetworkTables*>(&step.tables),
                          const_cast<std::byte*>(step.op.data()), &source, &target};
     compiled[step.kernel].launch(step.params.blocks(), state.shape.tile.threads(), 1,
-                      static_cast<std::uint64_t>(state.shape.tile.tile_bytes()), arguments, stream);
+                                 static_cast<std::uint64_t>(state.shape.tile.tile_bytes()), arguments,
+                                 stream);
   }
 }
 

@@ -122,8 +122,8 @@ OperatorArgument operator_argument(const Operator& op, const TableOffsets& offse
   const auto at = [&](std::size_t offset) {
     return reinterpret_cast<const kernels::Complex<float>*>(base + offset);
   };
-  const kernels::Twiddles<float> value{at(offsets.threads), at(offsets.blocks),   at(offsets.roots),
-                                       at(offsets.coarse),  at(offsets.fine),     offsets.thread_bits,
+  const kernels::Twiddles<float> value{at(offsets.threads), at(offsets.blocks), at(offsets.roots),
+                                       at(offsets.coarse),  at(offsets.fine),   offsets.thread_bits,
                                        offsets.bits,        offsets.fine_bits};
   static_assert(sizeof(value) == sizeof(OperatorArgument));
   std::memcpy(argument.data(), &value, sizeof value);

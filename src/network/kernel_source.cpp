@@ -12,7 +12,8 @@
 namespace faro::network {
 namespace {
 
-// What the headers use of the standard library beyond <cstdint> and <cstddef>, which the run-time compiler adds.
+// What the headers use of the standard library beyond <cstdint> and <cstddef>, which the run-time compiler
+// adds.
 constexpr const char* kStandardTraits = R"(#pragma once
 namespace std {
 template <bool, typename A, typename> struct conditional { using type = A; };
@@ -77,10 +78,11 @@ extern "C" __global__ void __launch_bounds__(kShape.tile.threads(), {min_blocks}
 }}  // namespace faro::kernels
 )";
 
-constexpr const char* kLookUp = "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply);";
+constexpr const char* kLookUp =
+    "AnyLayers::run(value, group, tables, block_bits, array_block, thread, apply);";
 
-// Blocks that a multiprocessor shall hold, which bounds the registers of a thread: the elements, and 24 for all
-// else. More threads hide more of the memory's latency than more registers save.
+// Blocks that a multiprocessor shall hold, which bounds the registers of a thread: the elements, and 24 for
+// all else. More threads hide more of the memory's latency than more registers save.
 int min_blocks(const kernels::NetworkShape& shape) {
   constexpr int registers_of_multiprocessor = 65536;
   constexpr int shared_bytes_of_multiprocessor = 227 << 10;  // less on some devices; a wish, not a condition
@@ -95,14 +97,22 @@ int min_blocks(const kernels::NetworkShape& shape) {
 // How the element's scalar is written in the kernel's text.
 std::string_view scalar_type(Scalar scalar) {
   switch (scalar) {
-    case Scalar::i32: return "std::int32_t";
-    case Scalar::u32: return "std::uint32_t";
-    case Scalar::i64: return "std::int64_t";
-    case Scalar::u64: return "std::uint64_t";
-    case Scalar::f32: return "float";
-    case Scalar::f64: return "double";
-    case Scalar::c64: return "Complex<float>";
-    case Scalar::c128: return "Complex<double>";
+    case Scalar::i32:
+      return "std::int32_t";
+    case Scalar::u32:
+      return "std::uint32_t";
+    case Scalar::i64:
+      return "std::int64_t";
+    case Scalar::u64:
+      return "std::uint64_t";
+    case Scalar::f32:
+      return "float";
+    case Scalar::f64:
+      return "double";
+    case Scalar::c64:
+      return "Complex<float>";
+    case Scalar::c128:
+      return "Complex<double>";
   }
   FARO_CHECK(false);
 }
@@ -174,11 +184,13 @@ std::string operator_definition(const Operator& op, const ElementType& element) 
   switch (op.kind) {
     case OperatorKind::compare_exchange:
       return fmt::format("using Operator = CompareExchange<{}>;", key_type(element));
-    case OperatorKind::hadamard: return fmt::format("using Operator = Hadamard<{}>;", sum_type(element.scalar));
+    case OperatorKind::hadamard:
+      return fmt::format("using Operator = Hadamard<{}>;", sum_type(element.scalar));
     case OperatorKind::fourier:
     case OperatorKind::inverse_fourier:
       return fmt::format("using Operator = Fourier<{}>;", element.scalar == Scalar::c64 ? "float" : "double");
-    case OperatorKind::user: return user_definition(op, element);
+    case OperatorKind::user:
+      return user_definition(op, element);
   }
   FARO_CHECK(false);
 }
@@ -201,20 +213,21 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
     cases += fmt::format("      case {}:\n", number);
     for (std::size_t i = 0; i < groups.codes[number].size(); ++i) {
       const KernelLayer& layer = groups.codes[number][i];
-      cases += fmt::format("        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), apply{});\n",
-                           layer.code.delta, layer.code.first_registers, layer.code.flips,
-                           layer.code.disjoint, i, roots(layer, op, element));
+      cases +=
+          fmt::format("        apply_code<LayerCode{{{}, {:#x}, {}, {}}}>(value, context({}), apply{});\n",
+                      layer.code.delta, layer.code.first_registers, layer.code.flips, layer.code.disjoint, i,
+                      roots(layer, op, element));
     }
     cases += "        break;\n";
   }
   KernelSource source;
   source.text = fmt::format(
-      kText, fmt::arg("operator_definition", operator_definition(op, element)),
-      fmt::arg("groups", cases), fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
-      fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits), fmt::arg("segment", shape.tile.segment_bits),
-      fmt::arg("row", shape.tile.row_bits), fmt::arg("vector", shape.tile.vector_bits),
-      fmt::arg("thread", shape.tile.thread_bits), fmt::arg("registers", shape.register_bits),
-      fmt::arg("name", kKernelName));
+      kText, fmt::arg("operator_definition", operator_definition(op, element)), fmt::arg("groups", cases),
+      fmt::arg("otherwise", groups.others ? kLookUp : "__builtin_unreachable();"),
+      fmt::arg("min_blocks", min_blocks(shape)), fmt::arg("width", shape.tile.width_bits),
+      fmt::arg("segment", shape.tile.segment_bits), fmt::arg("row", shape.tile.row_bits),
+      fmt::arg("vector", shape.tile.vector_bits), fmt::arg("thread", shape.tile.thread_bits),
+      fmt::arg("registers", shape.register_bits), fmt::arg("name", kKernelName));
   source.headers = {{"type_traits", kStandardTraits}, {"concepts", kStandardConcepts}};
   for (const EmbeddedHeader& header : kEmbeddedHeaders) source.headers.emplace_back(header.name, header.text);
   return source;

@@ -26,8 +26,8 @@ kernels::TileLayer tile_layer(const LocalLayer& layer) {
   result.delta = layer.delta;
   result.bits = layer.bits;
   result.first = functional(layer.frame.front(), negated);
-  result.numbered = layer.op.kind != OperatorKind::compare_exchange &&
-                    layer.op.kind != OperatorKind::hadamard;
+  result.numbered =
+      layer.op.kind != OperatorKind::compare_exchange && layer.op.kind != OperatorKind::hadamard;
   for (std::size_t i = 1; result.numbered && i < layer.frame.size(); ++i) {
     result.pair.push_back(functional(layer.frame[i], false));
   }
@@ -61,9 +61,7 @@ Part part_of(bool first, bool last) {
 // the array that is free.
 Places places_of(const Pass& pass, const Places& places, Part part) {
   const Place free = places.target == Place::out ? Place::workspace : Place::out;
-  const Place resting = pass.in_place                ? places.target
-                        : places.source == Place::in ? free
-                                                     : places.source;
+  const Place resting = pass.in_place ? places.target : places.source == Place::in ? free : places.source;
   const bool reads_source = part == Part::only || part == Part::first;
   const bool writes_target = part == Part::only || part == Part::last;
   return {reads_source ? places.source : resting, writes_target ? places.target : resting};
@@ -102,7 +100,8 @@ kernels::NetworkShape kernel_shape(const Plan& plan, Access access) {
     throw Error({.code = ErrorCode::unsupported,
                  .operation = "plan a network for a GPU",
                  .got = "tiles of 2^" + std::to_string(m) + " elements, segments of 2^" + std::to_string(s),
-                 .wanted = "at most 2^" + std::to_string(kernels::kMaxThreadBits + kernels::kMaxRegisterBits) +
+                 .wanted = "at most 2^" +
+                           std::to_string(kernels::kMaxThreadBits + kernels::kMaxRegisterBits) +
                            " elements, and 2^" + std::to_string(kernels::kMaxRowBits) + " segments",
                  .remedy = "choose smaller tiles or longer segments"});
   }

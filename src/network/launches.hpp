@@ -23,7 +23,10 @@ struct NetworkLaunch {
 bool same_kernel(const Operator& a, const Operator& b);
 
 /// What a thread moves at once between device memory and its tile.
-enum class Access { vectors, elements };  // 16 bytes, or single elements where an array is aligned to these only
+enum class Access {
+  vectors,
+  elements
+};  // 16 bytes, or single elements where an array is aligned to these only
 
 /// The shape that all launches of a plan share.
 /// Errors: ErrorCode::unsupported for elements past 16 bytes and tiles that no block can hold.

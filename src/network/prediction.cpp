@@ -44,17 +44,20 @@ void access(CountingMemory& memory, Memory which, Direction direction, std::uint
     }
   };
   switch (bytes) {
-    case 4: return typed(std::integral_constant<int, 4>{});
-    case 8: return typed(std::integral_constant<int, 8>{});
-    default: return typed(std::integral_constant<int, 16>{});
+    case 4:
+      return typed(std::integral_constant<int, 4>{});
+    case 8:
+      return typed(std::integral_constant<int, 8>{});
+    default:
+      return typed(std::integral_constant<int, 16>{});
   }
 }
 
 // Where vector `vector` lies in a row-wise array, to be XORed onto the block's address.
 std::uint64_t vector_offset(const AffineTileShape& shape, const std::uint64_t* rows, std::uint32_t vector) {
   const int in_row = shape.segment_bits - shape.vector_bits;
-  return select_xor(rows, shape.row_bits, vector >> in_row) ^
-         std::uint64_t{kernels::low_bits(vector, in_row)} << shape.vector_bits;
+  return select_xor(rows, shape.row_bits, vector >> in_row) ^ std::uint64_t{kernels::low_bits(vector, in_row)}
+                                                                  << shape.vector_bits;
 }
 
 void load_tile(CountingMemory& memory, const AffineTileShape& shape, const AffineTileParams& params,
@@ -66,9 +69,8 @@ void load_tile(CountingMemory& memory, const AffineTileShape& shape, const Affin
   }
   for (int i = 0; i < shape.iterations(); ++i) {
     const std::uint32_t vector = thread | static_cast<std::uint32_t>(i) << shape.thread_bits;
-    const std::uint32_t address =
-        vector << shape.vector_bits ^
-        select_xor(params.swizzle + shape.vector_bits, shape.vector_count_bits(), vector);
+    const std::uint32_t address = vector << shape.vector_bits ^ select_xor(params.swizzle + shape.vector_bits,
+                                                                           shape.vector_count_bits(), vector);
     access(memory, Memory::shared, Direction::store,
            std::uint64_t{address ^ kernels::low_bits(address, shape.vector_bits)} << shape.width_bits,
            shape.vector_bytes());
@@ -145,7 +147,8 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches)
     const LaunchCounts& launch = launches[i];
     const machine::AccessCounts& counts = launch.counts;
     text += fmt::format(
-        "launch {:<6} pass {}: {} layers in {} visits to registers; every sector read {:.3g} times and written "
+        "launch {:<6} pass {}: {} layers in {} visits to registers; every sector read {:.3g} times and "
+        "written "
         "{:.3g} times;\n{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,

@@ -1,5 +1,5 @@
-// Networks on a GPU: every operator and element, sizes from 2 elements up, against the reference interpreter and
-// against sorting.
+// Networks on a GPU: every operator and element, sizes from 2 elements up, against the reference interpreter
+// and against sorting.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,9 +46,8 @@ std::vector<std::byte> run_on_device(const Problem& problem, const Sizes& sizes,
   std::copy(input.begin(), input.end(), shifted.begin() + static_cast<std::ptrdiff_t>(offset_bytes));
   in.upload(shifted.data());
   const cuda::StreamClock clock;
-  static_cast<void>(clock.milliseconds(1, [&](Stream stream) {
-    executor.run(in.data() + offset_bytes, out.data() + offset_bytes, stream);
-  }));
+  static_cast<void>(clock.milliseconds(
+      1, [&](Stream stream) { executor.run(in.data() + offset_bytes, out.data() + offset_bytes, stream); }));
   std::vector<std::byte> after(shifted.size());
   in.download(after.data());
   EXPECT_EQ(after, shifted) << "the input was written";
@@ -223,7 +222,8 @@ TEST_F(GpuNetwork, OperatorsOfTheUser) {
   };
   const Operator op = operators::user("mix", "auto sum = a + 3 * b + p; b = a ^ n; a = sum;", step);
   Program program = identity(13);
-  for (int i = 0; i < 3; ++i) program = bmmc(maps::bit_reversal(13)) * parm(5, pairs(op, 12)) * pairs(op, 13) * program;
+  for (int i = 0; i < 3; ++i)
+    program = bmmc(maps::bit_reversal(13)) * parm(5, pairs(op, 12)) * pairs(op, 13) * program;
   expect_like_interpreter(program, {Scalar::u32}, 1);
   expect_like_interpreter(program, {Scalar::u32}, 2, {9, 3});
 

@@ -63,13 +63,13 @@ template <bool is_signed, bool is_float>
 struct KeyValue8 {
   using Value = std::uint64_t;
   static constexpr Value decode(Value memory) {
-    const auto key = unsigned_key<std::int32_t, std::uint32_t, is_signed, is_float>(
-        static_cast<std::uint32_t>(memory));
+    const auto key =
+        unsigned_key<std::int32_t, std::uint32_t, is_signed, is_float>(static_cast<std::uint32_t>(memory));
     return Value{key} << 32 | memory >> 32;
   }
   static constexpr Value encode(Value ordered) {
-    const auto key = key_bits<std::int32_t, std::uint32_t, is_signed, is_float>(
-        static_cast<std::uint32_t>(ordered >> 32));
+    const auto key =
+        key_bits<std::int32_t, std::uint32_t, is_signed, is_float>(static_cast<std::uint32_t>(ordered >> 32));
     return ordered << 32 | key;
   }
 };
@@ -161,8 +161,8 @@ struct Hadamard : Unencoded {
 inline constexpr int kPowerDigitBits = 6;
 inline constexpr int kPowerDigits = (kMaxBlockBits + kPowerDigitBits - 1) / kPowerDigitBits;
 
-/// Powers of w, whose exponent's sign is that of the transform. Where shares are disjoint, w^(p ^ q) = w^p w^q,
-/// and a power is a product of one for the thread, a few for the block, and one for the register:
+/// Powers of w, whose exponent's sign is that of the transform. Where shares are disjoint, w^(p ^ q) = w^p
+/// w^q, and a power is a product of one for the thread, a few for the block, and one for the register:
 ///
 ///     threads[layer << thread_bits | thread]      blocks[layer][digit of the block][its value]
 ///     roots[layer << kMaxRegisterBits | register]
@@ -251,8 +251,9 @@ struct Fourier : Unencoded {
     if constexpr (requires { start.constants.root; }) {
       return times_root(start.power, start.constants.root[i]);
     } else {
-      return times_root(start.power, twiddles.roots[(std::uint64_t{context.layer.number} << kMaxRegisterBits) +
-                                                    static_cast<std::uint64_t>(i)]);
+      return times_root(start.power,
+                        twiddles.roots[(std::uint64_t{context.layer.number} << kMaxRegisterBits) +
+                                       static_cast<std::uint64_t>(i)]);
     }
   }
 };

@@ -19,9 +19,9 @@ namespace faro::network {
 
 class CudaExecutor {
  public:
-  /// Errors: ErrorCode::device without CUDA, that device or NVRTC; ErrorCode::unsupported for elements past 16
-  /// bytes, tiles past the device's shared memory, a user's operator without text, or more than 2^31 - 1 tiles;
-  /// ErrorCode::value where a user's operator does not compile, with the compiler's message.
+  /// Errors: ErrorCode::device without CUDA, that device or NVRTC; ErrorCode::unsupported for elements past
+  /// 16 bytes, tiles past the device's shared memory, a user's operator without text, or more than 2^31 - 1
+  /// tiles; ErrorCode::value where a user's operator does not compile, with the compiler's message.
   explicit CudaExecutor(const Plan& plan, int device = cuda::kCurrentDevice);
   CudaExecutor(CudaExecutor&&) noexcept;
   CudaExecutor& operator=(CudaExecutor&&) noexcept;

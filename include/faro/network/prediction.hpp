@@ -1,9 +1,9 @@
 // What a network's passes do to a GPU's memories: the proof that each is coalesced and free of bank
 // conflicts.
 //
-// As for plans of permutations (plan/prediction.hpp) nothing is modelled: the addresses of every access of one
-// block go through the counting memory, and the counts are multiplied by the number of blocks, which are all
-// alike because addresses are XORs of the block's and the thread's.
+// As for plans of permutations (plan/prediction.hpp) nothing is modelled: the addresses of every access of
+// one block go through the counting memory, and the counts are multiplied by the number of blocks, which are
+// all alike because addresses are XORs of the block's and the thread's.
 #pragma once
 
 #include <string>
