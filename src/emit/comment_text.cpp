@@ -108,8 +108,6 @@ std::string counts_text(const machine::AccessCounts& counts) {
   return "//   predicted, of a whole launch:\n" + text;
 }
 
-}  // namespace
-
 std::string rung_text(const TextContext& context) {
   const Options& options = context.options;
   switch (options.rung) {
@@ -129,6 +127,8 @@ std::string rung_text(const TextContext& context) {
   }
   return "one-pass: whole segments in and out for every map, by one tile along T = S + A^-1 S";
 }
+
+}  // namespace
 
 std::string comment_text(const TextContext& context, const std::vector<KernelPlan>& plans,
                          const std::vector<Kernel>& kernels) {

@@ -64,10 +64,13 @@ class Reader {
     at_ = end + 1;
   }
 
-  // A number's letters and digits belong to it, and a name behind `.`, `->` or `::` is a member's.
+  // A number's letters, digits and separators (1'000) belong to it, and a name behind `.`, `->` or `::` is a
+  // member's.
   void word() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    const bool is_number = std::isdigit(static_cast<unsigned char>(text_[begin])) != 0;
+    const auto separates = [&] { return is_number && text_[at_] == '\'' && is_letter(next()); };
+    while (at_ < text_.size() && (is_letter(text_[at_]) || separates())) ++at_;
     const std::string_view word = std::string_view(text_).substr(begin, at_ - begin);
     std::size_t before = begin;
     while (before > 0 && text_[before - 1] == ' ') --before;

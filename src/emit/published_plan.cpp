@@ -149,7 +149,7 @@ int default_tile_bits(int element_bytes) {
 KernelPlan plan_published(const Affine& map, const ElementType& element, const Options& options) {
   if (options.rung == Rung::naive) return plan_naive(map, element);
   const int t =
-      options.tile_bits > 0 ? options.tile_bits : std::min(default_tile_bits(element.bytes), map.bits());
+      std::min(options.tile_bits > 0 ? options.tile_bits : default_tile_bits(element.bytes), map.bits());
   const Parts parts = parts_of(map, t);
   if (static_cast<int>(parts.rows.size()) != t) refuse_untiled(options, t, parts.rows.size());
 

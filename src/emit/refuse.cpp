@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxThreadBits = 10;
 constexpr int kMaxBlocksBits = 31;  // fewer than 2^31
 
-constexpr std::array<std::string_view, 113> kTaken{
+constexpr std::array<std::string_view, 121> kTaken{
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
     "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 113> kTaken{
     "xor_eq",      "main",     "std",        "threadIdx", "blockIdx",  "blockDim",     "gridDim",
     "warpSize",    "in",       "out",        "tile",      "block",     "thread",       "warp",
     "x",           "y",        "v",          "source",    "stored",    "loaded",       "target",
-    "origin"};
+    "origin",      "stream",   "workspace",  "error",     "dim3",      "memcpy",       "NULL",
+    "cudaError_t", "cudaStream_t"};
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -71,7 +72,9 @@ void require_room(const KernelPlan& plan, const Options& options) {
   if (plan.block_bits >= kMaxBlocksBits) {
     refuse(options, ErrorCode::unsupported, fmt::format("a grid of 2^{} blocks", plan.block_bits),
            "fewer than 2^31 blocks",
-           "rung one-pass, whose tiles are larger, or iters with a larger --n-iter");
+           plan.has_tile && !plan.tile_an_iteration
+               ? "a larger --n-tile"
+               : "rung one-pass, whose tiles are larger, or iters with a larger --n-iter");
   }
 }
 
@@ -93,7 +96,10 @@ void require_sizes(int bits, const Options& options) {
 void require_name(const Options& options) {
   constexpr std::size_t longest = 200;
   const std::string& text = options.name;
-  const bool taken = std::find(kTaken.begin(), kTaken.end(), text) != kTaken.end();
+  const auto types = element_types();
+  const bool taken =
+      std::find(kTaken.begin(), kTaken.end(), text) != kTaken.end() ||
+      std::any_of(types.begin(), types.end(), [&](const ElementType& type) { return type.name == text; });
   if (is_identifier(text) && !is_reserved(text) && !taken && text.size() <= longest) return;
   refuse(options, ErrorCode::value, "the name `" + text + "`",
          "a C++ identifier that is no keyword, not reserved and not used within the text",

@@ -17,6 +17,7 @@
 #include "network/device_tables.hpp"
 #include "network/kernel_source.hpp"
 #include "network/launches.hpp"
+#include "network/program_text.hpp"
 
 namespace faro::network {
 namespace {
@@ -101,7 +102,14 @@ struct CudaExecutor::State {
       unit.file_name = "faro_network.cu";
       unit.headers = std::move(source.headers);
       unit.options = {"-default-device"};
-      compiled.push_back(cuda::compile(unit, device)->kernel(kKernelName));
+      try {
+        compiled.push_back(cuda::compile(unit, device)->kernel(kKernelName));
+      } catch (const Error& error) {
+        if (kernel.op.kind != OperatorKind::user) throw;
+        ErrorReport report = error.report();
+        report.operation = "network `" + short_text(pairs(kernel.op, 1)) + "`: " + report.operation;
+        throw Error(report);
+      }
     }
     return compiled;
   }
@@ -134,6 +142,7 @@ CudaExecutor::CudaExecutor(const Plan& plan, int device) {
 
   std::vector<NetworkLaunch> launches = make_launches(plan, Access::vectors);
   std::vector<std::size_t> kernels_of_launches;
+  kernels_of_launches.reserve(launches.size());
   for (NetworkLaunch& launch : launches) kernels_of_launches.push_back(state.kernel_for(launch));
   DeviceTables tables;
   const std::vector<TableOffsets> offsets = add_tables(tables, launches, plan.problem().element, state.shape);

@@ -163,13 +163,15 @@ class SyntaxReader {
     }
     const std::size_t begin = position_++;
     const bool own = tokens_.at(position_).kind == TokenKind::string;
+    const std::size_t closing = position_ + (own ? 1 : 0);
+    if (!tokens_.is_sign(closing, ')')) tokens_.fail_here(closing, "`)`");
     const std::string name(tokens_.at(begin).text);
     try {
       result.op = own ? operators::user(name, string_value(tokens_.at(position_))) : parse_operator(name);
     } catch (const Error& error) {
       ErrorReport report = error.report();
-      report.operation = "network " + in_quotes(tokens_.between(begin - 2, position_ + (own ? 2 : 1))) +
-                         ": " + report.operation;
+      report.operation =
+          "network " + in_quotes(tokens_.between(begin - 2, closing + 1)) + ": " + report.operation;
       throw Error(report);
     }
     if (own) ++position_;

@@ -43,8 +43,12 @@ StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
 
 StreamMemory::~StreamMemory() {
   if (data_ == nullptr) return;
-  const DeviceGuard guard(device_);
-  if (cudaFreeAsync(data_, stream_.handle()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  try {
+    const DeviceGuard guard(device_);
+    if (cudaFreeAsync(data_, stream_.handle()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  } catch (...) {
+    return;  // the device is gone, and the memory with it
+  }
 }
 
 }  // namespace faro::cuda
