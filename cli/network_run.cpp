@@ -139,10 +139,10 @@ void report(const NetworkRunOptions& options, const network::Executable& program
   const network::Plan& plan = program.plan();
   const bool on_gpu = plan.engine() == Engine::cuda;
   const double run_ms = on_gpu ? timing.device_milliseconds : timing.milliseconds;
-  const double rate = gb_per_s(plan.array_bytes(), run_ms) * static_cast<double>(plan.passes().size());
+  const double rate = gb_per_s(plan.array_bytes(), run_ms) * static_cast<double>(program.sweeps());
   const network::Problem& problem = plan.problem();
   if (!options.common.json) {
-    const std::size_t count = plan.passes().size();
+    const std::size_t count = program.sweeps();
     note(fmt::format("{}: {} of 2^{} {}, {} in {} {}; {:.3g} ms, {:.3g} GB/s moved, a copy {:.3g} GB/s{}; {}",
                      options.program, count_text(problem.batch, "array"), problem.program.bits(),
                      network::to_text(problem.element), count_text(plan.normal_form().layers.size(), "layer"),
@@ -160,7 +160,7 @@ void report(const NetworkRunOptions& options, const network::Executable& program
   json["bytes"] = plan.array_bytes();
   json["engine"] = name(plan.engine());
   json["layers"] = plan.normal_form().layers.size();
-  json["passes"] = plan.passes().size();
+  json["passes"] = program.sweeps();
   json["tile_bits"] = plan.sizes().tile_bits;
   json["segment_bits"] = plan.sizes().segment_bits;
   json["ms"] = timing.milliseconds;

@@ -74,7 +74,7 @@ int bits_of(const Options& options) {
   if (options.bits.empty()) {
     refuse_value("network explain", "no --bits", "--bits N, for arrays of 2^N elements");
   }
-  return static_cast<int>(parse_number("--bits", options.bits, 0, network::kMaxNetworkBits));
+  return static_cast<int>(parse_number("--bits", options.bits, 1, network::kMaxNetworkBits));
 }
 
 Engine engine_of(const Options& options) {

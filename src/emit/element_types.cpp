@@ -5,7 +5,7 @@
 namespace faro::emit {
 namespace {
 
-constexpr std::array<ElementType, 61> kTypes{{
+constexpr std::array<ElementType, 67> kTypes{{
     {"uint8_t", 1},
     {"uint16_t", 2},
     {"uint32_t", 4},
@@ -67,6 +67,12 @@ constexpr std::array<ElementType, 61> kTypes{{
     {"uint1", 4, "", "unsigned int", 1},
     {"float1", 4, "", "float", 1},
     {"double1", 8, "", "double", 1},
+    {"short1", 2, "", "short", 1},
+    {"ushort1", 2, "", "unsigned short", 1},
+    {"long1", 8, "", "long", 1},
+    {"ulong1", 8, "", "unsigned long", 1},
+    {"longlong1", 8, "", "long long", 1},
+    {"ulonglong1", 8, "", "unsigned long long", 1},
 }};
 
 }  // namespace

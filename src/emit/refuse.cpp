@@ -85,7 +85,7 @@ void require_sizes(int bits, const Options& options) {
   }
   if (options.tile_bits < 0 || options.tile_bits > std::max(bits, 1)) {
     refuse(options, ErrorCode::value, fmt::format("n_tile = {}", options.tile_bits),
-           fmt::format("1 to the {} bits of the index, or 0 for the default", bits));
+           fmt::format("1 to {}, the bits of the index", std::max(bits, 1)));
   }
   if (options.iteration_bits < 0 || options.iteration_bits > kMaxIterationBits) {
     refuse(options, ErrorCode::value, fmt::format("n_iter = {}", options.iteration_bits),

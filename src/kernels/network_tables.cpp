@@ -327,8 +327,8 @@ HostNetworkTables make_network_tables(const layout::Tile& tile, const NetworkSha
           "the shape's");
   FARO_CHECK(layout.tile_bits == tile.tile_bits());
   for (const TileLayer& layer : layers) {
-    require(layer.pair.size() <= 32, "pair numbers of " + std::to_string(layer.pair.size()) + " bits",
-            "at most 32");
+    require(layer.pair.size() < 32, "pair numbers of " + std::to_string(layer.pair.size()) + " bits",
+            "at most 31");
   }
   const bool asks =
       std::any_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; });

@@ -89,6 +89,16 @@ bool Executable::runs_in_place() const {
   return executor != nullptr && executor->runs_in_place();
 }
 
+std::size_t Executable::sweeps() const {
+  const auto* const on_gpu = std::get_if<CudaExecutor>(&state_->executor);
+  return on_gpu == nullptr ? plan().passes().size() : on_gpu->launches();
+}
+
+std::uint64_t Executable::workspace_bytes() const {
+  const auto* const on_gpu = std::get_if<CudaExecutor>(&state_->executor);
+  return on_gpu == nullptr ? plan().workspace_bytes() : on_gpu->workspace_bytes();
+}
+
 std::string Executable::explain() const {
   std::string text = plan().explain();
   if (const CpuExecutor* const executor = state_->on_cpu()) {

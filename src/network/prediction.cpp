@@ -147,9 +147,9 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches)
     const LaunchCounts& launch = launches[i];
     const machine::AccessCounts& counts = launch.counts;
     text += fmt::format(
-        "launch {:<6} pass {}: {} layers in {} visits to registers; every sector read {:.3g} times and "
-        "written "
-        "{:.3g} times;\n{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n",
+        "launch {:<6} pass {}; layers: {}; visits to registers: {}; each sector read {:.3g} x, written "
+        "{:.3g} x\n"
+        "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,
         static_cast<double>(counts.global_stores.sectors) / least, "",

@@ -53,7 +53,7 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
 /// Consecutive layers share a group while their directions span at most shape.register_bits dimensions; no
 /// partition into consecutive groups has fewer. The lanes of every group are free of bank conflicts under
 /// `layout`.
-/// Errors: ErrorCode::unsupported where the shape is not valid or not the tile's, or for pair numbers past 32
+/// Errors: ErrorCode::unsupported where the shape is not valid or not the tile's, or for pair numbers past 31
 /// bits.   Cost: O(m^2) word operations a group.
 HostNetworkTables make_network_tables(const layout::Tile& tile, const NetworkShape& shape,
                                       const layout::Xor& layout, std::span<const TileLayer> layers,

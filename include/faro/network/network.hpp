@@ -12,6 +12,7 @@
 // device. `automatic` is cpu, for the same reason as in faro.hpp: a GPU would have to fetch the array first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -63,9 +64,13 @@ class Executable {
   /// plan().explain(), and a line on how the engine runs it.
   std::string explain() const;
 
+  /// How often a run sweeps the arrays: the plan's passes; with engine cuda CudaExecutor::launches(), which
+  /// is more where one pass has several operators.
+  std::size_t sweeps() const;
+
   /// Bytes that a run needs besides the two arrays. Engine cpu keeps them from the first run on; engine cuda
   /// takes and returns them in the stream's order.
-  std::uint64_t workspace_bytes() const { return plan().workspace_bytes(); }
+  std::uint64_t workspace_bytes() const;
 
   /// Whether `in` and `out` may be one array. Engine cuda: never.
   bool runs_in_place() const;
