@@ -256,14 +256,14 @@ TEST(NetworkPlan, CountsOfProgramsAsWritten) {
 TEST(NetworkPlan, SizesThatSuitTheEngine) {
   const Problem problem{.program = sort(26), .element = {.scalar = Scalar::u32}};
   const Plan gpu(problem, {}, Engine::cuda);
-  EXPECT_EQ(gpu.sizes().tile_bits, 14);
+  EXPECT_EQ(gpu.sizes().tile_bits, 12);
   EXPECT_GE(gpu.sizes().segment_bits, 4);
   EXPECT_LE(gpu.sizes().segment_bits, 6);
   const Plan cpu(problem, {}, Engine::cpu);
   EXPECT_EQ(cpu.sizes().tile_bits, 16);
   const Plan wide({.program = sort(20), .element = {.scalar = Scalar::u64, .with_value = true}}, {},
                   Engine::cuda);
-  EXPECT_EQ(wide.sizes().tile_bits, 12);
+  EXPECT_EQ(wide.sizes().tile_bits, 11);
   const Plan tiny({.program = sort(1), .element = {}}, {}, Engine::cuda);
   EXPECT_EQ(tiny.sizes().tile_bits, 1);
   EXPECT_EQ(tiny.passes().size(), 1U);
