@@ -16,6 +16,6 @@ StreamMemory::StreamMemory(std::uint64_t /*bytes*/, int device, Stream stream)
   require_available();
 }
 
-StreamMemory::~StreamMemory() = default;
+StreamMemory::~StreamMemory() { data_ = nullptr; }
 
 }  // namespace faro::cuda
