@@ -29,8 +29,8 @@ class StreamMemory {
 
  private:
   void* data_ = nullptr;
-  int device_;
-  Stream stream_;
+  [[maybe_unused]] int device_;  // not read in a build without CUDA
+  [[maybe_unused]] Stream stream_;
 };
 
 }  // namespace faro::cuda
