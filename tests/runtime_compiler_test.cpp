@@ -227,9 +227,9 @@ TEST(ModuleCacheTest, WhoHoldsAValueKeepsItAlive) {
 }
 
 TEST(ModuleCacheTest, FailuresAreNotKept) {
-  ModuleCache<Counted> cache(2);
-  int alive = 0;
+  int alive = 0;  // outlives the cache
   int calls = 0;
+  ModuleCache<Counted> cache(2);
   const auto fail = [&]() -> std::shared_ptr<const Counted> {
     ++calls;
     throw Error({.code = ErrorCode::value, .operation = "make", .got = "a", .wanted = "b", .remedy = ""});

@@ -49,7 +49,7 @@ struct CompiledLayers {{
                   const NetworkTables& tables, int block_bits, std::uint64_t array_block, std::uint32_t thread,
                   const Operator& apply) {{
     const auto context = [&](std::uint32_t i) {{
-      return LayerContext{{tables.layers[group.first_layer + i], tables.pairs + group.first_layer + i, array_block,
+      return LayerContext{{tables.layers[group.first_layer + i], tables.pairs_of(group.first_layer + i), array_block,
                           block_bits, thread}};
     }};
     switch (group.code) {{

@@ -22,7 +22,7 @@ namespace {
 using faro::detail::in_quotes;
 
 // Far past what a recurrence over 64 sizes needs, far below what the stack holds.
-constexpr int kDeepestExpansion = 2000;
+constexpr int kDeepestExpansion = 800;
 
 constexpr std::size_t kLargestFileBytes = std::size_t{1} << 20;
 

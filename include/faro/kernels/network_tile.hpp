@@ -94,6 +94,10 @@ struct NetworkTables {
   const NetworkLayer* layers;
   const NetworkPairs* pairs;
   std::uint32_t group_count;
+
+  constexpr const NetworkPairs* pairs_of(std::uint32_t layer) const {
+    return pairs == nullptr ? nullptr : pairs + layer;
+  }
 };
 
 /// What of a layer a compiler may know, so that neither comparisons nor selects are left to do: the same as
@@ -198,7 +202,7 @@ struct AnyLayers {
                             std::uint32_t thread, const Operator& apply) {
     FARO_NO_UNROLL
     for (std::uint32_t i = group.first_layer; i < group.first_layer + group.layer_count; ++i) {
-      const LayerContext context{tables.layers[i], tables.pairs + i, array_block, block_bits, thread};
+      const LayerContext context{tables.layers[i], tables.pairs_of(i), array_block, block_bits, thread};
       apply_layer<registers>(value, context, apply);
     }
   }
