@@ -18,7 +18,7 @@ tidy_one() {
   if [[ -z $cuda_include ]]; then
     [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || return 0
   fi
-  local as_cpp=(-std=c++20 -Iinclude -Isrc -I. -I"$build/generated" ${cuda_include:+-isystem "$cuda_include"})
+  local as_cpp=(-std=c++20 -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed" ${cuda_include:+-isystem "$cuda_include"})
   local command=(-p "$build" "$file")
   if [[ $file == *.cu ]]; then
     as_cpp+=(-x c++ -include tools/tidy_cuda_shim.hpp)
