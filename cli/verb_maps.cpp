@@ -21,8 +21,8 @@ struct Options {
 std::vector<std::uint64_t> images_of(const MapEntry& entry) {
   std::vector<std::uint64_t> images;
   if (entry.is_file()) return images;
-  const Affine map = std::get<Affine>(parse_permutation(entry.example));
-  for (std::uint64_t x = 0; x < std::uint64_t{1} << map.bits(); ++x) images.push_back(map(x));
+  const Permutation map = parse_permutation(entry.example);
+  for (std::uint64_t x = 0; x < element_count(map); ++x) images.push_back(apply(map, x));
   return images;
 }
 
@@ -70,7 +70,7 @@ std::string list_of(std::span<const MapEntry> entries) {
   std::string list;
   for (const MapEntry& entry : entries)
     list += fmt::format("{:<{}}  {}\n", entry.syntax, widest, entry.meaning);
-  return list + "\n`faro maps NAME` shows the bits of one; out[pi(x)] = in[x], bit 0 is least significant.";
+  return list + "\n`faro maps NAME` shows one; out[pi(x)] = in[x], bit 0 is least significant.";
 }
 
 void show_maps(const Options& options) {

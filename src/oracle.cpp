@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <variant>
+#include <vector>
 
 namespace faro {
 namespace {
@@ -34,23 +35,128 @@ void for_each_chunk(std::uint64_t elements, std::uint64_t batch, int threads, Bo
   }
 }
 
-// Moves [first, end) of one array. Width is a type of the element's size, so that a move is one load and
-// one store.
-template <typename Element>
-void move_chunk(const Affine& map, const Word* step, const std::byte* in, std::byte* out, std::uint64_t first,
-                std::uint64_t end) {
-  Word y = map(first);
-  for (std::uint64_t x = first; x < end; ++x) {
-    Element element;
-    std::memcpy(&element, in + x * sizeof(Element), sizeof(Element));
-    std::memcpy(out + y * sizeof(Element), &element, sizeof(Element));
-    y ^= step[f2::trailing_bit(~x)];
+// The walks: move(source, destination) for i in [first, end), as cheaply as one would by hand. i is x, but
+// for a gather's index array, where it is the destination.
+
+struct AffineWalk {
+  explicit AffineWalk(const Affine& affine) : map(affine) {
+    // From x to x + 1 the bits 0..k flip, k the trailing ones of x: pi changes by the sum of columns 0..k.
+    for (int k = 0; k < map.bits(); ++k) {
+      step[static_cast<std::size_t>(k)] =
+          (k == 0 ? 0 : step[static_cast<std::size_t>(k - 1)]) ^ map.matrix().column(k);
+    }
   }
+
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    Word y = map(first);
+    for (std::uint64_t x = first; x < end; ++x) {
+      move(x, y);
+      y ^= step[static_cast<std::size_t>(f2::trailing_bit(~x))];
+    }
+  }
+
+  const Affine& map;
+  std::array<Word, f2::kMaxDimension + 1> step{};
+};
+
+struct CyclicWalk {
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    for (std::uint64_t x = first; x < end; ++x) move(x, map(x));
+  }
+
+  Cyclic map;
+};
+
+// Counts the coordinates like an odometer: no division an element.
+struct AxesWalk {
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    const auto& shape = map.shape();
+    std::vector<std::uint64_t> at(shape.size());
+    std::uint64_t rest = first;
+    for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) at[axis] = rest % shape[axis];
+    std::uint64_t y = map(first);
+    for (std::uint64_t x = first; x < end; ++x) {
+      move(x, y);
+      for (std::size_t axis = shape.size(); axis-- > 0;) {
+        y += map.target_strides()[axis];
+        if (++at[axis] < shape[axis]) break;
+        y -= shape[axis] * map.target_strides()[axis];
+        at[axis] = 0;
+      }
+    }
+  }
+
+  const Axes& map;
+};
+
+template <typename Index>
+struct IndexWalk {
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    if (direction == Direction::scatter) {
+      for (std::uint64_t i = first; i < end; ++i) move(i, std::uint64_t{entries[i]});
+    } else {
+      for (std::uint64_t i = first; i < end; ++i) move(std::uint64_t{entries[i]}, i);
+    }
+  }
+
+  const Index* entries;
+  Direction direction;
+};
+
+// Calls action(walk) with the walk of the permutation's form.
+template <typename Action>
+void with_walk(const Permutation& permutation, const Action& action) {
+  if (const auto* const affine = std::get_if<Affine>(&permutation)) return action(AffineWalk(*affine));
+  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return action(CyclicWalk{*cyclic});
+  if (const auto* const axes = std::get_if<Axes>(&permutation)) return action(AxesWalk{*axes});
+  const auto& indexed = std::get<Indexed>(permutation);
+  if (const auto wide = indexed.entries64(); !wide.empty()) {
+    return action(IndexWalk<std::uint64_t>{wide.data(), indexed.direction()});
+  }
+  action(IndexWalk<std::uint32_t>{indexed.entries32().data(), indexed.direction()});
 }
 
-void move_wide_chunk(const Affine& map, std::uint64_t width, const std::byte* in, std::byte* out,
-                     std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t x = first; x < end; ++x) std::memcpy(out + map(x) * width, in + x * width, width);
+// Moves elements of one array. Element is a type of the element's size, so that a move is one load and one
+// store.
+template <typename Element>
+struct Mover {
+  void operator()(std::uint64_t source, std::uint64_t destination) const {
+    Element element;
+    std::memcpy(&element, in + source * sizeof(Element), sizeof(Element));
+    std::memcpy(out + destination * sizeof(Element), &element, sizeof(Element));
+  }
+
+  const std::byte* in;
+  std::byte* out;
+};
+
+struct WideMover {
+  void operator()(std::uint64_t source, std::uint64_t destination) const {
+    std::memcpy(out + destination * width, in + source * width, width);
+  }
+
+  const std::byte* in;
+  std::byte* out;
+  std::uint64_t width;
+};
+
+// What pi(i) says, without a walk: for the check, which shares nothing with what it checks.
+Mismatch place_of(const Permutation& permutation, std::uint64_t i) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed == nullptr) return {.batch_index = 0, .source = i, .destination = apply(permutation, i)};
+  const std::uint64_t entry = indexed->entry(i);
+  return indexed->direction() == Direction::scatter
+             ? Mismatch{.batch_index = 0, .source = i, .destination = entry}
+             : Mismatch{.batch_index = 0, .source = entry, .destination = i};
+}
+
+void require_host(const Permutation& permutation) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed != nullptr) static_cast<void>(indexed->entries32());  // refuses an array on a device
 }
 
 }  // namespace
@@ -61,8 +167,9 @@ std::string to_text(const Mismatch& mismatch) {
 }
 
 std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, const void* out, int threads) {
-  const auto& map = std::get<Affine>(problem.permutation);
-  const std::uint64_t elements = element_count(problem.permutation);
+  const Permutation& permutation = problem.permutation;
+  require_host(permutation);
+  const std::uint64_t elements = element_count(permutation);
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t array_bytes = elements * width;
   std::atomic<std::uint64_t> first_wrong{~std::uint64_t{0}};  // counted over all arrays
@@ -71,50 +178,49 @@ std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, co
       [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
         const auto* const source = static_cast<const std::byte*>(in) + b * array_bytes;
         const auto* const target = static_cast<const std::byte*>(out) + b * array_bytes;
-        for (std::uint64_t x = first; x < end; ++x) {
-          if (std::memcmp(target + map(x) * width, source + x * width, width) == 0) continue;
+        for (std::uint64_t i = first; i < end; ++i) {
+          const Mismatch place = place_of(permutation, i);
+          if (std::memcmp(target + place.destination * width, source + place.source * width, width) == 0) {
+            continue;
+          }
           std::uint64_t seen = first_wrong.load();
-          while (b * elements + x < seen && !first_wrong.compare_exchange_weak(seen, b * elements + x)) {
+          while (b * elements + i < seen && !first_wrong.compare_exchange_weak(seen, b * elements + i)) {
           }
           return;
         }
       });
   const std::uint64_t wrong = first_wrong.load();
   if (wrong == ~std::uint64_t{0}) return std::nullopt;
-  const std::uint64_t x = wrong % elements;
-  return Mismatch{.batch_index = wrong / elements, .source = x, .destination = map(x)};
+  Mismatch mismatch = place_of(permutation, wrong % elements);
+  mismatch.batch_index = wrong / elements;
+  return mismatch;
 }
 
 void permute_naively(const Problem& problem, const void* in, void* out, int threads) {
-  const auto& map = std::get<Affine>(problem.permutation);
   const std::uint64_t elements = element_count(problem.permutation);
   const std::uint64_t width = problem.element_bytes;
-  // From x to x + 1 the bits 0..k flip, k the trailing ones of x: pi changes by the sum of columns 0..k.
-  std::array<Word, f2::kMaxDimension + 1> step{};
-  for (int k = 0; k < map.bits(); ++k) {
-    step[static_cast<std::size_t>(k)] =
-        (k == 0 ? 0 : step[static_cast<std::size_t>(k - 1)]) ^ map.matrix().column(k);
-  }
-  for_each_chunk(elements, problem.batch, thread_count(total_bytes(problem), threads),
-                 [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
-                   const auto* const source = static_cast<const std::byte*>(in) + b * elements * width;
-                   auto* const target = static_cast<std::byte*>(out) + b * elements * width;
-                   switch (width) {
-                     case 1:
-                       return move_chunk<std::uint8_t>(map, step.data(), source, target, first, end);
-                     case 2:
-                       return move_chunk<std::uint16_t>(map, step.data(), source, target, first, end);
-                     case 4:
-                       return move_chunk<std::uint32_t>(map, step.data(), source, target, first, end);
-                     case 8:
-                       return move_chunk<std::uint64_t>(map, step.data(), source, target, first, end);
-                     case 16:
-                       return move_chunk<std::array<std::uint64_t, 2>>(map, step.data(), source, target,
-                                                                       first, end);
-                     default:
-                       return move_wide_chunk(map, width, source, target, first, end);
-                   }
-                 });
+  const int used = thread_count(total_bytes(problem), threads);
+  with_walk(problem.permutation, [&](const auto& walk) {
+    for_each_chunk(elements, problem.batch, used,
+                   [&](std::uint64_t b, std::uint64_t first, std::uint64_t end) {
+                     const auto* const source = static_cast<const std::byte*>(in) + b * elements * width;
+                     auto* const target = static_cast<std::byte*>(out) + b * elements * width;
+                     switch (width) {
+                       case 1:
+                         return walk(first, end, Mover<std::uint8_t>{source, target});
+                       case 2:
+                         return walk(first, end, Mover<std::uint16_t>{source, target});
+                       case 4:
+                         return walk(first, end, Mover<std::uint32_t>{source, target});
+                       case 8:
+                         return walk(first, end, Mover<std::uint64_t>{source, target});
+                       case 16:
+                         return walk(first, end, Mover<std::array<std::uint64_t, 2>>{source, target});
+                       default:
+                         return walk(first, end, WideMover{source, target, width});
+                     }
+                   });
+  });
 }
 
 }  // namespace faro

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
+#include "permutation_support.hpp"
 
 namespace faro {
 namespace {
@@ -18,12 +20,12 @@ std::vector<unsigned char> numbered(std::uint64_t bytes) {
 }
 
 std::vector<unsigned char> expected(const Problem& problem, const std::vector<unsigned char>& in) {
-  const auto& map = std::get<Affine>(problem.permutation);
-  const std::uint64_t elements = element_count(problem.permutation);
+  const std::vector<std::uint64_t> target = targets(problem.permutation);
+  const std::uint64_t elements = target.size();
   std::vector<unsigned char> out(in.size());
   for (std::uint64_t b = 0; b < problem.batch; ++b) {
     for (std::uint64_t x = 0; x < elements; ++x) {
-      std::memcpy(out.data() + (b * elements + map(x)) * problem.element_bytes,
+      std::memcpy(out.data() + (b * elements + target[x]) * problem.element_bytes,
                   in.data() + (b * elements + x) * problem.element_bytes, problem.element_bytes);
     }
   }
@@ -45,6 +47,66 @@ TEST(Oracle, NaiveLoopPermutes) {
       }
     }
   }
+}
+
+// Every form, of counts that end within a thread's chunk and far from one, and elements of any width.
+TEST(Oracle, NaiveLoopPermutesEveryForm) {
+  const std::vector<Permutation> kForms{
+      maps::roll(0, 0),
+      maps::roll(1, 0),
+      maps::roll(17'001, 12'345),
+      maps::flip(17'001),
+      Cyclic{.count = 17'001, .shift = 17, .reversed = true},
+      Axes({0}, {0}),
+      Axes({}, {}),
+      Axes({3, 5}, {1, 0}),
+      Axes({21, 27, 31}, {2, 0, 1}),
+      Axes({7, 5, 3, 2, 11, 8}, {3, 0, 5, 1, 4, 2}),
+      Indexed::random(0, 1),
+      Indexed::random(17'001, 3),
+      Indexed::random(17'001, 4).inverse(),
+  };
+  for (const Permutation& permutation : kForms) {
+    for (const std::uint64_t width : {1U, 2U, 3U, 4U, 8U, 12U, 16U, 100U}) {
+      for (const std::uint64_t batch : {0U, 1U, 3U}) {
+        const Problem problem{.permutation = permutation, .element_bytes = width, .batch = batch};
+        SCOPED_TRACE(to_text(permutation) + " of " + std::to_string(width) + " bytes");
+        const auto in = numbered(total_bytes(problem));
+        const int threads = width % 3 == 0 ? 1 : 2;
+        std::vector<unsigned char> out(in.size());
+        permute_naively(problem, in.data(), out.data(), threads);
+        ASSERT_TRUE(out == expected(problem, in));
+        ASSERT_FALSE(find_mismatch(problem, in.data(), out.data(), threads).has_value());
+      }
+    }
+  }
+}
+
+TEST(Oracle, FindsWrongBytesOfEveryForm) {
+  for (const Permutation& permutation :
+       {Permutation(maps::roll(11, 3)), Permutation(maps::flip(11)), Permutation(Axes({3, 4}, {1, 0})),
+        Permutation(Indexed::random(11, 1)), Permutation(Indexed::random(11, 1).inverse())}) {
+    const Problem problem{.permutation = permutation, .element_bytes = 3, .batch = 2};
+    const auto in = numbered(total_bytes(problem));
+    auto out = expected(problem, in);
+    const std::uint64_t array_bytes = out.size() / 2;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] ^= 0x80;
+      const auto mismatch = find_mismatch(problem, in.data(), out.data());
+      ASSERT_TRUE(mismatch.has_value()) << to_text(permutation) << " byte " << i;
+      EXPECT_EQ(mismatch->batch_index, i / array_bytes);
+      EXPECT_EQ(mismatch->destination, i % array_bytes / 3);
+      EXPECT_EQ(mismatch->destination, apply(permutation, mismatch->source));
+      out[i] ^= 0x80;
+    }
+  }
+}
+
+TEST(Oracle, RefusesAnArrayOnADevice) {
+  const Problem problem{.permutation = Indexed::on_device(nullptr, 8, {.bytes = 4, .is_signed = false},
+                                                          Direction::gather, 0, nullptr)};
+  EXPECT_THROW(permute_naively(problem, nullptr, nullptr), Error);
+  EXPECT_THROW(find_mismatch(problem, nullptr, nullptr), Error);
 }
 
 TEST(Oracle, FindsEveryWrongByte) {

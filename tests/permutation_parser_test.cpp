@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
 
@@ -206,6 +207,51 @@ TEST(Text, ElementCount) {
   EXPECT_THROW(element_count(maps::gray(64)), Error);
 }
 
+TEST(Text, FormsThatAreNotAffine) {
+  const std::vector<std::pair<std::string, std::string>> kCases{
+      {"transpose(3, 5)", "transpose(3, 5)"},
+      {"transpose(1, 5)", "axes(5; 0)"},
+      {"transpose(4, 8)", "bits(5; 2 3 4 0 1)"},
+      {"axes(4 8; 1 0)", "axes(4 8; 1 0)"},
+      {"axes(3 1 5; 2 1 0)", "transpose(3, 5)"},
+      {"axes(;)", "axes(1; 0)"},
+      {"axes(0; 0)", "axes(0; 0)"},
+      {"roll(10, -13)", "roll(10, 7)"},
+      {"roll(0, 5)", "roll(0, 0)"},
+      {"flip(2^20)", "flip(1048576)"},
+      {"compose(flip(5), roll(5, 1))", "compose(roll(5, 4), flip(5))"},
+      {"inverse(roll(5, 1))", "roll(5, 4)"},
+      {"power(roll(5, 1), -7)", "roll(5, 3)"},
+      {"indices()", "indices()"},
+      {"inverse(indices(2 0 1))", "indices(1 2 0)"},
+      {"compose(indices(2 0 1), flip(3))", "indices(1 0 2)"},
+      {"random(0x3, 2^2)", "random(3, 4)"},
+      {"inverse(random(3, 4))", "inverse(random(3, 4))"},
+      {"compose(random(100, 1), power(random(100, 2), 2))",
+       "compose(random(100, 1), power(random(100, 2), 2))"},
+      {"compose(roll(16, 8), gray(4))", "affine(4; 0x1 0x3 0x6 0xc; 0x8)"},
+      {"compose(roll(16, 0), gray(4))", "gray(4)"},
+  };
+  for (const auto& [text, canonical] : kCases) {
+    const Permutation map = parse_permutation(text);
+    EXPECT_EQ(to_text(map), canonical) << text;
+    EXPECT_EQ(parse_permutation(to_text(map)), map) << text;
+    EXPECT_EQ(inverse(inverse(map)), map) << text;
+  }
+}
+
+TEST(Parser, IndexArraysCanBeLimited) {
+  const ParseOptions limited{.bare_bits = {}, .direction = Direction::scatter, .most_index_elements = 100};
+  EXPECT_EQ(element_count(parse_permutation("random(100, 1)", limited)), 100U);
+  EXPECT_EQ(element_count(parse_permutation("compose(roll(2^40, 1), flip(2^40))", limited)), Word{1} << 40);
+  for (const char* text :
+       {"random(101, 1)", "compose(transpose(3, 40), roll(120, 1))", "power(transpose(3, 40), 2)"}) {
+    const ErrorReport report = refusal(text, limited);
+    EXPECT_EQ(report.code, ErrorCode::value) << text;
+    EXPECT_EQ(report.wanted, "at most 100") << text;
+  }
+}
+
 struct BadText {
   const char* text;
   ErrorCode code;
@@ -252,9 +298,37 @@ TEST(Parser, BadTexts) {
       {"bits(3; 0 1 3)", ErrorCode::value, "position 3", ""},
       {"bits(3; 0, 1, 2)", ErrorCode::spec, "`,` at character 10", ""},
       {"bits(3, 0 1 2)", ErrorCode::spec, "`,` at character 7", ""},
-      {"transpose(7, 5)", ErrorCode::unsupported, "7 x 5", "not yet supported"},
       {"transpose(0, 4)", ErrorCode::value, "0 x 4", ""},
       {"transpose(2^40, 2^40)", ErrorCode::value, "1099511627776 x 1099511627776", ""},
+      {"transpose(2^39, 3)", ErrorCode::value, "a product of extents past 2^40", ""},
+      {"transpose(7, 0)", ErrorCode::value, "7 x 0", ""},
+      {"roll(5)", ErrorCode::spec, "`)` at character 7", ""},
+      {"roll(2^41, 1)", ErrorCode::value, "2199023255552 elements", ""},
+      {"roll(5, 2^63)", ErrorCode::value, "`2^63`", ""},
+      {"flip()", ErrorCode::spec, "`)` at character 6", ""},
+      {"flip", ErrorCode::spec, "`flip` without arguments", "flip(5)"},
+      {"axes(2 3 4)", ErrorCode::spec, "`)` at character 11", ""},
+      {"axes(2 3 4; 0 1)", ErrorCode::value, "2 axes in the order of 3 extents", ""},
+      {"axes(2 3; 0 0)", ErrorCode::value, "axis 0 twice", ""},
+      {"axes(2 3; 0 2)", ErrorCode::value, "axis 2", ""},
+      {"axes(2 3; 0 2^40)", ErrorCode::value, "axis 1099511627776", ""},
+      {"axes(2, 3; 0 1)", ErrorCode::spec, "`,` at character 7", ""},
+      {"axes(2 0; 0 1)", ErrorCode::value, "extent 0 of axis 1", ""},
+      {"axes(2^30 2^30; 1 0)", ErrorCode::value, "a product of extents past 2^40", ""},
+      {"indices(0 0)", ErrorCode::value, "entry 1 is 0, as is entry 0; 1 is missing", ""},
+      {"indices(0 2)", ErrorCode::value, "entry 1 is 2", ""},
+      {"indices(0, 1)", ErrorCode::spec, "`,` at character 10", ""},
+      {"indices(of 100 elements)", ErrorCode::spec, "`of` at character 9", ""},
+      {"random(5)", ErrorCode::spec, "`)` at character 9", ""},
+      {"random(2^40, 1)", ErrorCode::value, "which needs 8796093022208 bytes of memory", "more memory"},
+      {"random(2^40, 2^64)", ErrorCode::value, "`2^64`", ""},
+      {"random(2^41, 1)", ErrorCode::value, "2199023255552 elements", ""},
+      {"compose(roll(7, 1), roll(8, 1))", ErrorCode::value, "permutations of 7 and 8 elements", ""},
+      {"compose(gray(64), roll(8, 1))", ErrorCode::value, "64 index bits", ""},
+      {"scatter(3)", ErrorCode::spec, "`3` at character 9", ""},
+      {"scatter(@a.json)", ErrorCode::spec, "`@` at character 9", ""},
+      {"gather(@nothing/here.npy)", ErrorCode::file, "", ""},
+      {"gather", ErrorCode::spec, "`gather` without arguments", ""},
       {"morton(0, 4)", ErrorCode::value, "d = 0", ""},
       {"morton(9, 8)", ErrorCode::value, "72 bits", ""},
       {"parm(4, 0)", ErrorCode::value, "a mask of zero", ""},
@@ -283,7 +357,7 @@ TEST(Parser, BadTexts) {
       {"@\"\"", ErrorCode::spec, "an empty file's name", ""},
       {"@\"a.json", ErrorCode::spec, "the end of the text", ""},
       {"@nothing/here.qasm", ErrorCode::file, "No such file", ""},
-      {"@indices.npy", ErrorCode::unsupported, "an index array", ""},
+      {"@nothing/here.npy", ErrorCode::file, "", ""},
       {"@notes.txt", ErrorCode::spec, "unknown kind", ""},
   };
   for (const BadText& bad : kCases) {
@@ -339,6 +413,87 @@ TEST(JsonFiles, FileErrorsNameThePath) {
   std::filesystem::create_directory(directory);
   EXPECT_EQ(refusal("@" + directory.string()).code, ErrorCode::file);
   std::filesystem::remove(directory);
+}
+
+// A NumPy file of these items.
+template <typename Word>
+std::string npy(const std::string& descr, const std::vector<Word>& items,
+                const std::vector<std::uint64_t>& shape) {
+  const auto header = io::npy_header_bytes(descr, shape);
+  std::string content(reinterpret_cast<const char*>(header.data()), header.size());
+  return content.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Word));
+}
+
+TEST(IndexFiles, OfEveryType) {
+  const auto read = [](const std::string& content) {
+    const TemporaryFile file("index.npy", content);
+    const Permutation map = parse_permutation("@" + file.path());
+    EXPECT_EQ(to_text(map), "@" + file.path());
+    EXPECT_EQ(parse_permutation(to_text(map)), map);
+    return map;
+  };
+  const Permutation wanted = parse_permutation("indices(2 0 3 1)");
+  EXPECT_EQ(read(npy<std::uint32_t>("'<u4'", {2, 0, 3, 1}, {4})), wanted);
+  EXPECT_EQ(read(npy<std::int32_t>("'<i4'", {2, 0, 3, 1}, {4})), wanted);
+  EXPECT_EQ(read(npy<std::uint64_t>("'<u8'", {2, 0, 3, 1}, {4})), wanted);
+  EXPECT_EQ(read(npy<std::int64_t>("\"<i8\"", {2, 0, 3, 1}, {4})), wanted);
+  EXPECT_EQ(element_count(read(npy<std::int64_t>("'<i8'", {}, {0}))), 0U);
+}
+
+TEST(IndexFiles, SayTheirDirection) {
+  const TemporaryFile file("index.npy", npy<std::uint32_t>("'<u4'", {2, 0, 1}, {3}));
+  const std::string path = file.path();
+  const Permutation scattered = parse_permutation("indices(2 0 1)");
+  const Permutation gathered = parse_permutation("indices(1 2 0)");
+  const ParseOptions as_gather{
+      .bare_bits = {}, .direction = Direction::gather, .most_index_elements = Indexed::kMaxCount};
+  EXPECT_EQ(parse_permutation("@" + path), scattered);
+  EXPECT_EQ(parse_permutation("@" + path, as_gather), gathered);
+  EXPECT_EQ(to_text(parse_permutation("@" + path, as_gather)), "gather(@" + path + ")");
+  for (const ParseOptions& options : {ParseOptions{}, as_gather}) {
+    EXPECT_EQ(parse_permutation("scatter(@" + path + ")", options), scattered);
+    EXPECT_EQ(parse_permutation("gather( @" + path + " )", options), gathered);
+    EXPECT_EQ(parse_permutation("inverse(gather(@\"" + path + "\"))", options), scattered);
+  }
+  EXPECT_EQ(to_text(parse_permutation("inverse(@" + path + ")")), "inverse(@" + path + ")");
+  EXPECT_EQ(parse_permutation("compose(@" + path + ", gather(@" + path + "))"),
+            parse_permutation("indices(0 1 2)"));
+}
+
+TEST(IndexFiles, PathsThatNeedQuotes) {
+  const TemporaryFile file("an index, of (3).npy", npy<std::uint32_t>("'<u4'", {2, 0, 1}, {3}));
+  const Permutation map = parse_permutation("gather(@\"" + file.path() + "\")");
+  EXPECT_EQ(to_text(map), "gather(@\"" + file.path() + "\")");
+  EXPECT_EQ(parse_permutation(to_text(map)), map);
+}
+
+TEST(IndexFiles, Refusals) {
+  const auto refused = [](const std::string& content) {
+    const TemporaryFile file("index.npy", content);
+    const ErrorReport report = refusal("compose(@" + file.path() + ", flip(3))");
+    EXPECT_EQ(report.operation, "read `" + file.path() + "`");
+    return std::string(name(report.code)) + ": " + report.got + " | " + report.wanted + " | " + report.remedy;
+  };
+  EXPECT_EQ(refused(npy<std::uint32_t>("'<u4'", {0, 1, 3}, {3})),
+            "value: entry 2 is 3 | a number below 3 | ");
+  EXPECT_EQ(refused(npy<std::int64_t>("'<i8'", {0, -1, 3}, {3})),
+            "value: entry 1 is -1 | a number below 3 | ");
+  EXPECT_EQ(refused(npy<std::int32_t>("'<i4'", {0, 1, 1}, {3})),
+            "value: entry 2 is 1, as is entry 1; 2 is missing | each of 0 .. 2 once | ");
+  EXPECT_EQ(refused(npy<float>("'<f4'", {0, 1, 2}, {3})),
+            "value: an index array of dtype '<f4' | one of '<u4', '<i4', '<u8' and '<i8' | "
+            "index.astype('u8') makes whole numbers of it");
+  EXPECT_EQ(refused(npy<std::uint32_t>("'>u4'", {0, 1, 2}, {3})),
+            "value: an index array of dtype '>u4' | one of '<u4', '<i4', '<u8' and '<i8' | "
+            "index.astype(index.dtype.newbyteorder('<')) changes the byte order");
+  EXPECT_EQ(refused(npy<std::uint16_t>("'<u2'", {0, 1, 2}, {3})).substr(0, 37),
+            "value: an index array of dtype '<u2' ");
+  EXPECT_EQ(refused(npy<std::uint32_t>("'<u4'", {0, 1, 2, 3}, {2, 2})),
+            "value: an array of shape (2, 2) | an index array of one axis | index.reshape(-1) flattens it");
+  EXPECT_EQ(refused(npy<std::uint32_t>("'<u4'", {0}, {})),
+            "value: a single number | an index array of one axis | index.reshape(-1) flattens it");
+  EXPECT_EQ(refused("no file of numpy's").substr(0, 5), "file:");
+  EXPECT_EQ(refused(npy<std::uint32_t>("'<u4'", {0, 1, 2}, {4})).substr(0, 5), "file:");
 }
 
 TEST(JsonFiles, FilesPastTheLimitAreRefused) {

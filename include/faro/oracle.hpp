@@ -23,15 +23,18 @@ struct Mismatch {
 /// "array 0: in[5] is not at out[10]".
 std::string to_text(const Mismatch& mismatch);
 
-/// Compares every element's bytes, with pi(x) = A x ^ c worked out for each x on its own; nothing is shared
-/// with an engine. Requires: `in` and `out` hold total_bytes(problem) (unchecked). Cost:     one random
-/// access and about n operations an element. threads: 0 is what OpenMP would use.
+/// Compares every element's bytes, with pi(x) worked out for each x on its own; nothing is shared with an
+/// engine. The first is that of the smallest x, of a gather's index array that of the smallest destination.
+/// Requires: `in` and `out` hold total_bytes(problem) (unchecked). Errors: ErrorCode::value for an index
+/// array on a device. Cost: one random access an element, and of an affine map about n operations, of axes a
+/// division each. threads: 0 is what OpenMP would use.
 std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, const void* out,
                                       int threads = 0);
 
-/// The loop that one writes first: x ascending, reads in order, writes where they fall. pi(x + 1) is pi(x)
-/// with one word XORed in, so the loop waits for memory and not for arithmetic: a fair floor for a benchmark.
-/// Requires: as find_mismatch, and no overlap (unchecked).
+/// The loop that one writes first: x ascending, reads in order, writes where they fall; of a gather's index
+/// array the gather itself, writes in order. pi(x + 1) comes from pi(x) by an XOR or a few additions, so the
+/// loop waits for memory and not for arithmetic: a fair floor for a benchmark.
+/// Requires: as find_mismatch, and no overlap (unchecked). Errors: as find_mismatch.
 void permute_naively(const Problem& problem, const void* in, void* out, int threads = 0);
 
 }  // namespace faro

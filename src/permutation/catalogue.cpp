@@ -8,6 +8,7 @@
 #include "circuit.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/suggest.hpp"
+#include "form_readers.hpp"
 #include "parser.hpp"
 
 namespace faro {
@@ -20,7 +21,7 @@ using detail::SpecReader;
          std::to_string(n) + " " + things + ", one for each bit");
 }
 
-Affine read_bits(SpecReader& r) {
+Permutation read_bits(SpecReader& r) {
   const int n = r.bits();
   r.semicolon();
   const std::vector<std::uint64_t> positions = r.numbers();
@@ -36,7 +37,7 @@ Affine read_bits(SpecReader& r) {
   return maps::permute_bits(to);
 }
 
-Affine read_affine(SpecReader& r) {
+Permutation read_affine(SpecReader& r) {
   const int n = r.bits();
   r.semicolon();
   const std::vector<std::uint64_t> columns = r.numbers();
@@ -53,7 +54,7 @@ Affine read_affine(SpecReader& r) {
 }
 
 template <Affine (*Map)(int, std::uint64_t)>
-Affine read_seeded(SpecReader& r) {
+Permutation read_seeded(SpecReader& r) {
   const int n = r.bits();
   r.comma();
   return Map(n, r.number("the seed"));
@@ -88,24 +89,22 @@ constexpr std::array kCatalogue{
              .picture = "y3   y2  y1   y0\n~x3  x2  ~x1  x0",
              .example = "xor(4, 0xa)",
              .command = "faro explain 'xor(20, 0x80000)'",
-             .read =
-                 [](SpecReader& r) {
-                   const int n = r.bits();
-                   r.comma();
-                   return maps::xor_mask(n, r.number("the mask"));
-                 }},
+             .read = [](SpecReader& r) -> Permutation {
+               const int n = r.bits();
+               r.comma();
+               return maps::xor_mask(n, r.number("the mask"));
+             }},
     MapEntry{.name = "rotate_bits",
              .syntax = "rotate_bits(n, k)",
              .meaning = "bit i goes to bit (i + k) mod n; k may be negative",
              .picture = "y3  y2  y1  y0\nx0  x3  x2  x1",
              .example = "rotate_bits(4, -1)",
              .command = "faro explain 'rotate_bits(20, 7)'",
-             .read =
-                 [](SpecReader& r) {
-                   const int n = r.bits();
-                   r.comma();
-                   return maps::rotate_bits(n, r.integer("the distance k"));
-                 }},
+             .read = [](SpecReader& r) -> Permutation {
+               const int n = r.bits();
+               r.comma();
+               return maps::rotate_bits(n, r.integer("the distance k"));
+             }},
     MapEntry{
         .name = "shuffle",
         .syntax = "shuffle(n)",
@@ -120,14 +119,13 @@ constexpr std::array kCatalogue{
              .picture = "y3  y2  y1  y0\nx0  x2  x1  x3",
              .example = "swap_bits(4, 0, 3)",
              .command = "faro explain 'swap_bits(20, 0, 19)'",
-             .read =
-                 [](SpecReader& r) {
-                   const int n = r.bits();
-                   r.comma();
-                   const int i = r.small_number("the bit i");
-                   r.comma();
-                   return maps::swap_bits(n, i, r.small_number("the bit j"));
-                 }},
+             .read = [](SpecReader& r) -> Permutation {
+               const int n = r.bits();
+               r.comma();
+               const int i = r.small_number("the bit i");
+               r.comma();
+               return maps::swap_bits(n, i, r.small_number("the bit j"));
+             }},
     MapEntry{.name = "bits",
              .syntax = "bits(n; p0 p1 ...)",
              .meaning = "bit i goes to bit p_i: any permutation of the bits",
@@ -142,30 +140,25 @@ constexpr std::array kCatalogue{
              .example = "gray(4)",
              .command = "faro explain 'gray(20)'",
              .of_bits = maps::gray},
-    MapEntry{.name = "transpose",
-             .syntax = "transpose(rows, columns)",
-             .meaning = "row-major rows x columns becomes columns x rows; both powers of two",
-             .picture = "y3  y2  y1  y0\nx2  x1  x0  x3",
-             .example = "transpose(2, 8)",
-             .command = "faro explain 'transpose(4096, 1024)'",
-             .read =
-                 [](SpecReader& r) {
-                   const std::uint64_t rows = r.number("the number of rows");
-                   r.comma();
-                   return maps::transpose(rows, r.number("the number of columns"));
-                 }},
+    MapEntry{
+        .name = "transpose",
+        .syntax = "transpose(rows, columns)",
+        .meaning = "row-major rows x columns becomes columns x rows; affine where both are powers of two",
+        .picture = "y3  y2  y1  y0\nx2  x1  x0  x3",
+        .example = "transpose(2, 8)",
+        .command = "faro explain 'transpose(4096, 1024)'",
+        .read = detail::read_transpose},
     MapEntry{.name = "morton",
              .syntax = "morton(d, b)",
              .meaning = "a row-major array of d axes of 2^b elements becomes Morton (Z) order",
              .picture = "y3  y2  y1  y0\nx3  x1  x2  x0",
              .example = "morton(2, 2)",
              .command = "faro explain 'morton(3, 7)'",
-             .read =
-                 [](SpecReader& r) {
-                   const int d = r.small_number("the number of axes d");
-                   r.comma();
-                   return maps::morton(d, r.small_number("the bits of an axis b"));
-                 }},
+             .read = [](SpecReader& r) -> Permutation {
+               const int d = r.small_number("the number of axes d");
+               r.comma();
+               return maps::morton(d, r.small_number("the bits of an axis b"));
+             }},
     MapEntry{
         .name = "parm",
         .syntax = "parm(n, mask)",
@@ -173,12 +166,11 @@ constexpr std::array kCatalogue{
         .picture = "y3     y2  y1  y0\nx0^x1  x3  x2  x1",
         .example = "parm(4, 0x3)",
         .command = "faro explain 'parm(20, 0x11)'",
-        .read =
-            [](SpecReader& r) {
-              const int n = r.bits();
-              r.comma();
-              return maps::parm(n, r.number("the mask"));
-            }},
+        .read = [](SpecReader& r) -> Permutation {
+          const int n = r.bits();
+          r.comma();
+          return maps::parm(n, r.number("the mask"));
+        }},
     MapEntry{.name = "affine",
              .syntax = "affine(n; c0 c1 ...; complement)",
              .meaning = "x goes to the sum of the columns c_j over its set bits j, plus the complement",
@@ -207,44 +199,69 @@ constexpr std::array kCatalogue{
              .example = "random_bmmc(4, 1)",
              .command = "faro explain 'random_bmmc(20, 1)'",
              .read = read_seeded<maps::random_bmmc>},
+    MapEntry{.name = "axes",
+             .syntax = "axes(extents; order)",
+             .meaning = "a row-major array of any shape, axis order[a] of it as axis a: numpy.transpose",
+             .picture = "in   a b c d e f g h i j k l\nout  a c e g i k b d f h j l",
+             .example = "axes(2 3 2; 2 0 1)",
+             .command = "faro explain 'axes(120 45 77; 2 0 1)'",
+             .read = detail::read_axes},
+    MapEntry{.name = "roll",
+             .syntax = "roll(count, shift)",
+             .meaning = "any number of elements, `shift` places up and around; shift may be negative",
+             .picture = "in   a b c d e\nout  d e a b c",
+             .example = "roll(5, 2)",
+             .command = "faro explain 'roll(1000000, 7)'",
+             .read = detail::read_roll},
+    MapEntry{.name = "flip",
+             .syntax = "flip(count)",
+             .meaning = "any number of elements, backwards",
+             .picture = "in   a b c d e\nout  e d c b a",
+             .example = "flip(5)",
+             .command = "faro explain 'flip(1000000)'",
+             .read = detail::read_flip},
+    MapEntry{.name = "random",
+             .syntax = "random(count, seed)",
+             .meaning = "a random permutation of any number of elements, as an index array",
+             .picture = "in   a b c d e f g h\nout  f d e a c g b h",
+             .example = "random(8, 1)",
+             .command = "faro explain 'random(1000000, 1)'",
+             .read = detail::read_random},
+    MapEntry{.name = "indices",
+             .syntax = "indices(p0 p1 ...)",
+             .meaning = "element i goes to p_i: an index array of at most 64 entries",
+             .picture = "in   a b c\nout  b c a",
+             .example = "indices(2 0 1)",
+             .command = "faro explain 'indices(3 1 4 0 2)'",
+             .read = detail::read_indices},
     MapEntry{.name = "compose",
              .syntax = "compose(f, g)",
              .meaning = "g, then f: x goes to f(g(x))",
              .picture = "y3   y2     y1     y0\n~x3  x2^x3  x1^x2  x0^x1",
              .example = "compose(xor(4, 0x8), gray(4))",
              .command = "faro explain 'compose(bit_reversal(20), gray(20))'",
-             .read =
-                 [](SpecReader& r) {
-                   const Affine f = r.map();
-                   r.comma();
-                   return compose(f, r.map());
-                 }},
+             .read = detail::read_compose},
     MapEntry{.name = "inverse",
              .syntax = "inverse(f)",
              .meaning = "f undone: the gather form of f",
              .picture = "y3  y2     y1        y0\nx3  x2^x3  x1^x2^x3  x0^x1^x2^x3",
              .example = "inverse(gray(4))",
              .command = "faro explain 'inverse(gray(20))'",
-             .read = [](SpecReader& r) { return r.map().inverse(); }},
+             .read = detail::read_inverse},
     MapEntry{.name = "power",
              .syntax = "power(f, k)",
              .meaning = "f applied k times; a negative k applies its inverse",
              .picture = "y3  y2  y1     y0\nx3  x2  x1^x3  x0^x2",
              .example = "power(gray(4), 2)",
              .command = "faro explain 'power(gray(20), 3)'",
-             .read =
-                 [](SpecReader& r) {
-                   const Affine f = r.map();
-                   r.comma();
-                   return f.power(r.integer("the exponent k"));
-                 }},
+             .read = detail::read_power},
     MapEntry{.name = "circuit",
              .syntax = "circuit(n; x 3; cx 0 5; swap 1 2)",
              .meaning = "gates x, cx (control first), swap and id from left to right; qubit k is bit k",
              .picture = "y3  y2  y1      y0\nx2  x3  ~x0^x1  ~x0",
              .example = "circuit(4; x 0; cx 0 1; swap 2 3)",
              .command = "faro explain 'circuit(20; x 3; cx 0 5; swap 1 2)'",
-             .read = detail::read_circuit},
+             .read = [](SpecReader& r) -> Permutation { return detail::read_circuit(r); }},
     MapEntry{
         .name = "@file.qasm",
         .syntax = "@file.qasm",
@@ -258,18 +275,27 @@ constexpr std::array kCatalogue{
              .picture = R"({"n": 4, "columns": ["0x8", "0x4", "0x6", "0x1"], "complement": "0x2"})",
              .example = "affine(4; 0x8 0x4 0x6 0x1; 0x2)",
              .command = "faro explain @matrix.json"},
+    MapEntry{.name = "@file.npy",
+             .syntax = "@file.npy",
+             .meaning = "an index array of NumPy, u4, i4, u8 or i8: element i goes to index[i]",
+             .picture = R"(numpy.save("index.npy", numpy.array([2, 0, 1], dtype="u4")))",
+             .example = "indices(2 0 1)",
+             .command = "faro explain @index.npy"},
+    MapEntry{.name = "scatter",
+             .syntax = "scatter(@file.npy)",
+             .meaning = "the same, said outright: out[index[i]] = in[i]",
+             .picture = R"(numpy.save("index.npy", numpy.array([2, 0, 1], dtype="u4")))",
+             .example = "indices(2 0 1)",
+             .command = "faro explain 'scatter(@index.npy)'",
+             .read = [](SpecReader& r) { return r.index_file(Direction::scatter); }},
+    MapEntry{.name = "gather",
+             .syntax = "gather(@file.npy)",
+             .meaning = "an index array read the other way: out[i] = in[index[i]]",
+             .picture = R"(numpy.save("index.npy", numpy.array([1, 2, 0], dtype="u4")))",
+             .example = "indices(2 0 1)",
+             .command = "faro explain 'gather(@index.npy)'",
+             .read = [](SpecReader& r) { return r.index_file(Direction::gather); }},
 };
-
-// The bits of x that make bit `row` of pi(x): "x0^x1", "~x3".
-std::string sum_of_bits(const Affine& map, int row) {
-  std::string text;
-  for (int j = 0; j < map.bits(); ++j) {
-    if (!map.matrix().at(row, j)) continue;
-    if (!text.empty()) text += '^';
-    text += 'x' + std::to_string(j);
-  }
-  return f2::bit(map.complement(), row) ? '~' + text : text;
-}
 
 }  // namespace
 
@@ -284,24 +310,10 @@ const MapEntry* find_map(std::string_view name) {
 std::string suggest_map(std::string_view misspelt) {
   std::vector<std::string_view> names;
   for (const MapEntry& entry : kCatalogue) {
-    if (!entry.is_file()) names.push_back(entry.name);
+    if (!entry.name.starts_with('@')) names.push_back(entry.name);
   }
   const std::string suggestion = did_you_mean(misspelt, names);
   return suggestion.empty() ? "`faro maps` lists every map" : suggestion;
-}
-
-std::string bit_picture(const Affine& map) {
-  std::string names;
-  std::string sums;
-  for (int row = map.bits() - 1; row >= 0; --row) {
-    names += 'y' + std::to_string(row);
-    sums += sum_of_bits(map, row);
-    if (row == 0) break;
-    const std::size_t width = std::max(names.size(), sums.size()) + 2;
-    names.resize(width, ' ');
-    sums.resize(width, ' ');
-  }
-  return names + "\n" + sums;
 }
 
 }  // namespace faro

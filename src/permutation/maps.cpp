@@ -9,10 +9,12 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/subspace.hpp"
+#include "split_mix.hpp"
 
 namespace faro::maps {
 namespace {
 
+using detail::SplitMix64;
 using f2::Matrix;
 using f2::Word;
 
@@ -44,23 +46,6 @@ Affine of_bits(int n, To to) {
   for (int i = 0; i < n; ++i) a.set_column(i, f2::unit(to(i)));
   return Affine(a, 0);
 }
-
-// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014; the constants are Vigna's.
-class SplitMix64 {
- public:
-  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // Fisher and Yates, from the top. The bias of `mod` is below 2^-57 and the same everywhere.
 Matrix random_bit_permutation(int n, SplitMix64& random) {
@@ -156,7 +141,7 @@ Affine transpose(std::uint64_t rows, std::uint64_t columns) {
                  .operation = "transpose",
                  .got = sizes,
                  .wanted = "powers of two",
-                 .remedy = "other sizes are not yet supported"});
+                 .remedy = "maps::transpose_any takes every size"});
   }
   const int row_bits = f2::trailing_bit(rows);
   const int n = row_bits + f2::trailing_bit(columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "index_file.hpp"
 #include "spec_file.hpp"
 #include "text.hpp"
 
@@ -19,20 +20,20 @@ constexpr std::string_view kAnyMap = "a map such as `bit_reversal(20)`";
 
 }  // namespace
 
-Affine SpecReader::whole() {
-  const Affine result = map();
+Permutation SpecReader::whole() {
+  Permutation result = map();
   if (!cursor_.at_end()) cursor_.fail_here("the end of the text after the map");
   return result;
 }
 
-Affine SpecReader::map() {
+Permutation SpecReader::map() {
   if (++depth_ > kDeepestNesting) {
     cursor_.fail(ErrorCode::spec, "maps nested more than " + std::to_string(kDeepestNesting) + " deep",
                  "fewer levels", "write the inner map to a file as a matrix and name it with @file.json");
   }
   const MapEntry* const outer = std::exchange(entry_, nullptr);
   const std::size_t start = cursor_.position();
-  const auto result = [&] {
+  auto result = [&]() -> Permutation {
     if (cursor_.take('@')) return file();
     const std::string_view name = cursor_.word();
     if (name.empty()) cursor_.fail_here(std::string(kAnyMap), "`faro maps` lists every map");
@@ -45,15 +46,15 @@ Affine SpecReader::map() {
   return result;
 }
 
-Affine SpecReader::arguments_of(const MapEntry& entry) {
+Permutation SpecReader::arguments_of(const MapEntry& entry) {
   entry_ = &entry;
-  const Affine result = entry.of_bits != nullptr ? entry.of_bits(bits()) : entry.read(*this);
+  Permutation result = entry.of_bits != nullptr ? entry.of_bits(bits()) : entry.read(*this);
   entry_ = &entry;
   sign(')');
   return result;
 }
 
-Affine SpecReader::bare(const MapEntry& entry) const {
+Permutation SpecReader::bare(const MapEntry& entry) const {
   const std::string name(entry.name);
   if (entry.of_bits == nullptr) {
     cursor_.fail(ErrorCode::spec, "`" + name + "` without arguments", in_quotes(entry.syntax),
@@ -76,9 +77,26 @@ void SpecReader::unknown_name(std::size_t start) const {
                std::string(kAnyMap), suggest_map(name));
 }
 
-Affine SpecReader::file() {
-  const std::string_view path = cursor_.path();
-  return read_spec_file(std::string(path));
+Permutation SpecReader::file() {
+  const std::string path(cursor_.path());
+  if (path.ends_with(".npy")) return read_index_file(path, options_.direction);
+  return read_spec_file(path);
+}
+
+Permutation SpecReader::index_file(Direction direction) {
+  const std::string place = cursor_.here();
+  if (!cursor_.take('@')) cursor_.fail_here(in_syntax("a file of indices"));
+  const std::string path(cursor_.path());
+  if (!path.ends_with(".npy")) {
+    cursor_.fail(ErrorCode::spec, place, in_syntax("a file whose name ends in .npy"));
+  }
+  return read_index_file(path, direction);
+}
+
+void SpecReader::allow_index_array(std::uint64_t count) {
+  if (count <= options_.most_index_elements) return;
+  cursor_.fail(ErrorCode::value, "an index array of " + std::to_string(count) + " elements",
+               "at most " + std::to_string(options_.most_index_elements));
 }
 
 int SpecReader::bits() {

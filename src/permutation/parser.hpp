@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cursor.hpp"
-#include "faro/permutation/affine.hpp"
 #include "faro/permutation/catalogue.hpp"
 #include "faro/permutation/permutation.hpp"
 
@@ -23,18 +22,20 @@ class SpecReader {
   SpecReader(std::string_view text, const ParseOptions& options) : cursor_(text), options_(options) {}
 
   /// A map and nothing after it.
-  Affine whole();
+  Permutation whole();
 
   // What the entries' readers are made of. Each reads one thing and fails with the entry's syntax where it is
   // not there.
 
-  Affine map();
+  Permutation map();
   int bits();  // n, in 0..64
   std::uint64_t number(std::string_view what);
   int small_number(std::string_view what);  // refused past 10^9, where no size or position can be
   std::int64_t integer(std::string_view what);
   std::vector<std::uint64_t> numbers();  // none or more, up to the next sign
   std::string_view word(std::string_view what);
+  Permutation index_file(Direction direction);  // @index.npy, and no other file
+  void allow_index_array(std::uint64_t count);  // refused past ParseOptions::most_index_elements
   void comma() { sign(','); }
   void semicolon() { sign(';'); }
   bool take(char c) { return cursor_.take(c); }
@@ -48,9 +49,9 @@ class SpecReader {
   }
 
  private:
-  Affine file();
-  Affine arguments_of(const MapEntry& entry);
-  Affine bare(const MapEntry& entry) const;
+  Permutation file();
+  Permutation arguments_of(const MapEntry& entry);
+  Permutation bare(const MapEntry& entry) const;
   [[noreturn]] void unknown_name(std::size_t start) const;
   void sign(char c);
   std::string in_syntax(std::string_view what) const;

@@ -5,6 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
+#include "index_literal.hpp"
 
 namespace faro {
 namespace {
@@ -48,9 +49,50 @@ std::string text_of(const Affine& map) {
   return is_bp ? text + ")" : text + "; " + hex(map.complement()) + ")";
 }
 
+std::string text_of(const Cyclic& map) {
+  const std::string count = std::to_string(map.count);
+  std::string flip = "flip(" + count + ")";
+  if (map.reversed && (map.count == 0 || map.shift == map.count - 1)) return flip;
+  // shift - x is count - 1 - x, moved on by shift + 1.
+  const std::string roll =
+      "roll(" + count + ", " + std::to_string(map.reversed ? map.shift + 1 : map.shift) + ")";
+  return map.reversed ? "compose(" + roll + ", " + flip + ")" : roll;
+}
+
+std::string text_of(const Axes& map) {
+  const auto& shape = map.shape();
+  if (shape.empty()) return "axes(1; 0)";
+  const bool is_affine_transpose =
+      shape.size() == 2 && f2::is_power_of_two(shape[0]) && f2::is_power_of_two(shape[1]);
+  if (shape.size() == 2 && !is_affine_transpose) {
+    return "transpose(" + std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + ")";
+  }
+  std::string text = "axes(";
+  for (const std::uint64_t extent : shape) text += std::to_string(extent) + " ";
+  text.back() = ';';
+  for (const int axis : map.order()) text += " " + std::to_string(axis);
+  return text + ")";
+}
+
+std::string text_of(const Indexed& map) {
+  if (!map.label().empty()) return map.label();
+  if (map.count() > kLongestIndexLiteral || !map.on_host()) {
+    return "indices(of " + std::to_string(map.count()) + " elements)";
+  }
+  const Indexed scatter = map.redirected(Direction::scatter);
+  std::string text = "indices(";
+  for (std::uint64_t i = 0; i < scatter.count(); ++i) {
+    text += (i == 0 ? "" : " ") + std::to_string(scatter.entry(i));
+  }
+  return text + ")";
+}
+
 }  // namespace
 
 std::uint64_t element_count(const Permutation& permutation) {
+  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return cyclic->count;
+  if (const auto* const axes = std::get_if<Axes>(&permutation)) return axes->count();
+  if (const auto* const indexed = std::get_if<Indexed>(&permutation)) return indexed->count();
   const int n = std::get<Affine>(permutation).bits();
   if (n >= f2::kMaxDimension) {
     throw Error({.code = ErrorCode::value,
@@ -62,8 +104,35 @@ std::uint64_t element_count(const Permutation& permutation) {
   return std::uint64_t{1} << n;
 }
 
-Permutation inverse(const Permutation& permutation) { return std::get<Affine>(permutation).inverse(); }
+const Affine& affine(const Permutation& permutation, const char* operation) {
+  if (const auto* const map = std::get_if<Affine>(&permutation)) return *map;
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = operation,
+               .got = to_text(permutation),
+               .wanted = "an affine map over F2",
+               .remedy = "`faro maps` lists them"});
+}
 
-std::string to_text(const Permutation& permutation) { return text_of(std::get<Affine>(permutation)); }
+std::uint64_t apply(const Permutation& permutation, std::uint64_t x) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed == nullptr) {
+    if (const auto* const map = std::get_if<Affine>(&permutation)) return (*map)(x);
+    if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return (*cyclic)(x);
+    return std::get<Axes>(permutation)(x);
+  }
+  static_cast<void>(indexed->entries32());  // refuses an array on a device
+  if (indexed->direction() == Direction::scatter) return indexed->entry(x);
+  std::uint64_t i = 0;
+  while (indexed->entry(i) != x) ++i;
+  return i;
+}
+
+Permutation inverse(const Permutation& permutation) {
+  return std::visit([](const auto& form) { return Permutation(form.inverse()); }, permutation);
+}
+
+std::string to_text(const Permutation& permutation) {
+  return std::visit([](const auto& form) { return text_of(form); }, permutation);
+}
 
 }  // namespace faro

@@ -32,11 +32,7 @@ Affine read_spec_file(const std::string& path) {
   const std::string_view name = path;
   if (name.ends_with(".qasm")) return parse_qasm(read_text_file(path, kLargestFileBytes), path);
   if (name.ends_with(".json")) return parse_affine_json(read_text_file(path, kLargestFileBytes), path);
-  if (name.ends_with(".npy")) {
-    refuse(ErrorCode::unsupported, path, "an index array",
-           "a .qasm or .json file; index arrays are not yet supported");
-  }
-  refuse(ErrorCode::spec, path, "a file of unknown kind", "a name that ends in .qasm or .json");
+  refuse(ErrorCode::spec, path, "a file of unknown kind", "a name that ends in .qasm, .json or .npy");
 }
 
 }  // namespace faro::detail

@@ -1,5 +1,5 @@
-// The oracle of the parsers' fuzzers: what is read prints, and the print reads back as the same map; what is
-// refused is refused as the caller's fault, in one printable line.
+// The oracle of the parsers' fuzzers: what is read prints, and the print reads back as the same map (but for
+// long index arrays without a name); what is refused is refused as the caller's fault, in one printable line.
 #pragma once
 
 #include <cstdio>
@@ -19,10 +19,11 @@ namespace faro::fuzzing {
 
 inline void require_round_trip(const Permutation& map) {
   const std::string text = to_text(map);
+  if (!(inverse(inverse(map)) == map)) fail("inverse(inverse(p)) == p", text);
+  if (text.starts_with("indices(of ")) return;
   const Permutation again = parse_permutation(text);
   if (!(again == map)) fail("parse(to_text(p)) == p", text);
   if (to_text(again) != text) fail("to_text is canonical", text);
-  if (!(inverse(inverse(map)) == map)) fail("inverse(inverse(p)) == p", text);
 }
 
 /// Calls `work`, which may refuse, and holds the refusal to its form.

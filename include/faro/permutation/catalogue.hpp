@@ -9,6 +9,11 @@
 //
 //     gray(4)     pi(x)  y3   y2     y1     y0
 //                        x3   x2^x3  x1^x2  x0^x1
+//
+// Of other maps the picture shows an array before and after:
+//
+//     roll(5, 2)  in   a b c d e
+//                 out  d e a b c
 #pragma once
 
 #include <span>
@@ -16,6 +21,7 @@
 #include <string_view>
 
 #include "faro/permutation/affine.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro {
 
@@ -29,17 +35,18 @@ struct MapEntry {
   std::string_view meaning;  // one line, beginning in lower case
   std::string_view
       picture;  // of `example`, or a file's content; several lines, the last without an end of line
-  std::string_view example;  // a map of 4 bits: "rotate_bits(4, 1)"
+  std::string_view example;  // a small map, of 4 bits where it is affine: "rotate_bits(4, 1)"
   std::string_view command;  // to paste into a shell
 
   /// The map of n bits, where n is all it needs: such a map may be given by its bare name.
   Affine (*of_bits)(int n) = nullptr;
 
   /// Reads what stands between the parentheses. Null where of_bits is set, and for files.
-  Affine (*read)(detail::SpecReader& arguments) = nullptr;
+  Permutation (*read)(detail::SpecReader& arguments) = nullptr;
 
-  /// "@file.qasm" and the like: written without parentheses.
-  bool is_file() const { return of_bits == nullptr && read == nullptr; }
+  /// "@file.qasm", "gather(@file.npy)" and the like: `example` is another text, which says the same as the
+  /// file.
+  bool is_file() const { return syntax.find('@') != std::string_view::npos; }
 };
 
 /// Every map, in the order in which to show them.
@@ -53,5 +60,9 @@ std::string suggest_map(std::string_view misspelt);
 
 /// Two aligned lines, the bits of pi(x) from the highest down and what each is made of; no trailing spaces.
 std::string bit_picture(const Affine& map);
+
+/// bit_picture() of an affine map; of others an array of letters before and after.
+/// Requires: at most 26 elements, if not affine (checked).
+std::string picture(const Permutation& map);
 
 }  // namespace faro

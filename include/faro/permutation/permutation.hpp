@@ -14,11 +14,36 @@
 #include <variant>
 
 #include "faro/permutation/affine.hpp"
+#include "faro/permutation/axes.hpp"
+#include "faro/permutation/cyclic.hpp"
+#include "faro/permutation/indexed.hpp"
 
 namespace faro {
 
-/// Today affine maps over F2; index arrays and permutations of axes join here.
-using Permutation = std::variant<Affine>;
+/// The first that fits is the best: affine maps over F2 have the most to offer.
+using Permutation = std::variant<Affine, Cyclic, Axes, Indexed>;
+
+/// The affine map. Errors: ErrorCode::unsupported for any other permutation, saying that `operation` takes
+/// affine maps only.
+const Affine& affine(const Permutation& permutation, const char* operation);
+
+/// The affine map that a permutation is, whatever its form: axes of powers of two, rolls and flips by
+/// quarters of 2^n elements. Nothing for the others and for index arrays, whose entries are not read (see
+/// recognise()).
+std::optional<Affine> affine_form(const Permutation& permutation);
+
+/// pi(x). Requires: x < element_count (unchecked). Errors: ErrorCode::value for an array on a device.
+/// Cost: that of the form; of a gather's index array a sweep, see Indexed::redirected.
+std::uint64_t apply(const Permutation& permutation, std::uint64_t x);
+
+/// a o b: out[a(b(x))] = in[x]. Affine where both are, cyclic where both are; where one is the identity, the
+/// other; else an index array.
+/// Errors: ErrorCode::value for different counts, an array on a device, or too little memory for the array.
+Permutation compose(const Permutation& a, const Permutation& b);
+
+/// The k-fold composition; k < 0 composes inverses. Errors: as compose.   Cost: of an index array, and of
+/// axes, O(log |k|) compositions.
+Permutation power(const Permutation& permutation, std::int64_t k);
 
 /// Number of elements permuted. Errors: ErrorCode::value at 2^64, which no count holds.
 std::uint64_t element_count(const Permutation& permutation);
@@ -29,19 +54,25 @@ Permutation inverse(const Permutation& permutation);
 struct ParseOptions {
   /// The n of a map that is given by its bare name ("bit_reversal"), where the array at hand fixes it.
   std::optional<int> bare_bits;
+  /// What a bare `@index.npy` is; `scatter(@index.npy)` and `gather(@index.npy)` say it themselves.
+  Direction direction = Direction::scatter;
+  /// Longer index arrays are not made, by `random` or by composition: for texts from untrusted sources.
+  std::uint64_t most_index_elements = Indexed::kMaxCount;
 };
 
-/// Reads one permutation, `@file.qasm` and `@file.json` included.
-/// Law:    parse(to_text(p)) == p.
+/// Reads one permutation, `@file.qasm`, `@file.json` and `@index.npy` included.
+/// Law:    parse(to_text(p)) == p, but for an index array whose text is only a description.
 /// Errors: ErrorCode::spec with the place in the text and, for a misspelt name, the nearest one;
 /// ErrorCode::value for
 ///         a singular matrix; ErrorCode::file where a named file cannot be read; ErrorCode::unsupported for
 ///         what is understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
 
-/// The canonical text, the first that fits of `identity(n)`, `bit_reversal(n)`, `reverse(n)`, `gray(n)`,
-/// `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns; complement)` in lower-case
-/// hexadecimal.
+/// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,
+/// `reverse(n)`, `gray(n)`, `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns;
+/// complement)` in lower-case hexadecimal. Of others `roll(count, shift)`, `flip(count)`, `compose(roll(…),
+/// flip(…))`, `transpose(rows, columns)` and `axes(extents; order)`. Of an index array its label; else, to 64
+/// elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser reads.
 std::string to_text(const Permutation& permutation);
 
 }  // namespace faro

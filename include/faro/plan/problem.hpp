@@ -14,7 +14,7 @@ enum class Placement { out_of_place, in_place };
 /// bytes, and each is permuted alike: out[b][pi(x)] = in[b][x].
 struct Problem {
   Permutation permutation;
-  std::uint64_t element_bytes = 4;  // a power of two, 1 to 4096
+  std::uint64_t element_bytes = 4;  // 1 to 4096; of affine maps that are given as such, a power of two
   std::uint64_t batch = 1;          // any count; 0 is an empty problem
   Placement placement = Placement::out_of_place;
 };

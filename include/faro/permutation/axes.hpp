@@ -1,0 +1,48 @@
+// Permutations of the axes of an array of any shape: numpy's and cuTENSOR's transposes, row-major.
+//
+//     axes(2 3 4; 2 0 1)      in[i][j][k], extents 2 3 4      out[k][i][j], extents 4 2 3
+//
+// out.shape[a] = shape[order[a]], as `numpy.transpose(in, order)`. The normal form has no axes of extent 1
+// and no two axes that stay neighbours: axes(2 3 4; 1 2 0) is axes(2 12; 1 0).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace faro {
+
+class Axes {
+ public:
+  /// Brings to normal form. Errors: ErrorCode::value where `order` is no permutation of the axes' numbers, an
+  /// extent is 0 with others (a count of 0 is the empty shape {0}), or the count is past 2^40.
+  Axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order);
+
+  const std::vector<std::uint64_t>& shape() const { return shape_; }  // of the input, slowest axis first
+  const std::vector<int>& order() const { return order_; }            // of the output: the input's axes
+
+  std::uint64_t count() const;
+  bool is_identity() const { return order_.size() <= 1; }
+
+  /// Where a step of one along each of the input's axes leads, in elements of the output.
+  const std::vector<std::uint64_t>& target_strides() const { return target_strides_; }
+
+  /// Requires: x < count() (unchecked).   Cost: a division an axis.
+  std::uint64_t operator()(std::uint64_t x) const;
+
+  Axes inverse() const;
+
+  friend bool operator==(const Axes&, const Axes&) = default;
+
+ private:
+  std::vector<std::uint64_t> shape_;
+  std::vector<int> order_;
+  std::vector<std::uint64_t> target_strides_;  // follows from the two
+};
+
+namespace maps {
+/// The array of rows x columns, row-major, transposed: any sizes. Of powers of two the affine maps::transpose
+/// says the same and has better kernels; the text `transpose(rows, columns)` takes whichever fits.
+Axes transpose_any(std::uint64_t rows, std::uint64_t columns);
+}  // namespace maps
+
+}  // namespace faro

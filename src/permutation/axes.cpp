@@ -1,0 +1,126 @@
+#include "faro/permutation/axes.hpp"
+
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/permutation/indexed.hpp"
+
+namespace faro {
+namespace {
+
+[[noreturn]] void refuse(std::string got, std::string wanted) {
+  throw Error({.code = ErrorCode::value,
+               .operation = "axes",
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = ""});
+}
+
+void check_order(const std::vector<int>& order, std::size_t axes) {
+  if (order.size() != axes) {
+    refuse(std::to_string(order.size()) + " axes in the order of " + std::to_string(axes) + " extents",
+           "each axis once");
+  }
+  std::vector<bool> taken(axes, false);
+  for (const int axis : order) {
+    const std::string each = axes == 0 ? "none" : "each of 0.." + std::to_string(axes - 1) + " exactly once";
+    if (axis < 0 || static_cast<std::size_t>(axis) >= axes) refuse("axis " + std::to_string(axis), each);
+    if (taken[static_cast<std::size_t>(axis)]) refuse("axis " + std::to_string(axis) + " twice", each);
+    taken[static_cast<std::size_t>(axis)] = true;
+  }
+}
+
+void check_extents(const std::vector<std::uint64_t>& shape) {
+  std::uint64_t count = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 0 && shape.size() > 1) {
+      refuse("extent 0 of axis " + std::to_string(axis), "extents of at least 1, or the one extent 0");
+    }
+    if (shape[axis] != 0 && count > Indexed::kMaxCount / shape[axis]) {
+      refuse("a product of extents past 2^40", "at most 2^40 elements");
+    }
+    count *= shape[axis];
+  }
+}
+
+std::size_t index(int axis) { return static_cast<std::size_t>(axis); }
+
+}  // namespace
+
+Axes::Axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+  check_order(order, shape.size());
+  check_extents(shape);
+  // Walk the output's axes: one that follows its neighbour of the input as well joins it. Of extent 1 are
+  // none.
+  std::vector<int> kept_before(shape.size() + 1, 0);  // axes of more than one element before this one
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    kept_before[axis + 1] = kept_before[axis] + (shape[axis] == 1 ? 0 : 1);
+  }
+  struct Block {  // axes first .. last of those kept, which stay together
+    int first;
+    int last;
+    std::uint64_t extent;
+  };
+  std::vector<Block> blocks;
+  for (const int axis : order) {
+    const std::uint64_t extent = shape[index(axis)];
+    if (extent == 1) continue;
+    const int number = kept_before[index(axis)];
+    if (!blocks.empty() && blocks.back().last + 1 == number) {
+      blocks.back().last = number;
+      blocks.back().extent *= extent;
+    } else {
+      blocks.push_back({.first = number, .last = number, .extent = extent});
+    }
+  }
+  // The blocks in the input's order are the axes of the normal form.
+  std::vector<int> block_at(index(kept_before.back()), -1);
+  for (std::size_t b = 0; b < blocks.size(); ++b) block_at[index(blocks[b].first)] = static_cast<int>(b);
+  order_.resize(blocks.size());
+  for (const int b : block_at) {
+    if (b < 0) continue;
+    order_[index(b)] = static_cast<int>(shape_.size());
+    shape_.push_back(blocks[index(b)].extent);
+  }
+  target_strides_.resize(shape_.size());
+  std::uint64_t stride = 1;
+  for (std::size_t a = order_.size(); a-- > 0;) {
+    target_strides_[index(order_[a])] = stride;
+    stride *= shape_[index(order_[a])];
+  }
+}
+
+std::uint64_t Axes::count() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape_) count *= extent;
+  return count;
+}
+
+std::uint64_t Axes::operator()(std::uint64_t x) const {
+  std::uint64_t target = 0;
+  for (std::size_t axis = shape_.size(); axis-- > 0;) {
+    target += x % shape_[axis] * target_strides_[axis];
+    x /= shape_[axis];
+  }
+  return target;
+}
+
+Axes Axes::inverse() const {
+  std::vector<std::uint64_t> shape(shape_.size());
+  std::vector<int> order(shape_.size());
+  for (std::size_t a = 0; a < order_.size(); ++a) {
+    shape[a] = shape_[index(order_[a])];
+    order[index(order_[a])] = static_cast<int>(a);
+  }
+  return {shape, order};
+}
+
+namespace maps {
+
+Axes transpose_any(std::uint64_t rows, std::uint64_t columns) {
+  return {std::vector<std::uint64_t>{rows, columns}, std::vector<int>{1, 0}};
+}
+
+}  // namespace maps
+}  // namespace faro

@@ -1,0 +1,29 @@
+// The only permutation of axes that an index array can be, from a few of its entries.
+//
+//     shape 2 3 4, order 2 0 1      P[0 ..] = 0 6 12 18 | 1 7 13 19 | 2 8 14 20 | 3 9 …
+//
+//     fastest axis     P[1] = 6: its step.      P[e] = 6 e for the divisors e = 2, 3 of 24, not for 4: extent
+//     4 next, at 4       P[4] = 1: its step.      P[4 e] = e for the divisor e = 2 of 6, not for 3: extent 3
+//     next, at 12      P[12] = 3: its step.     Of what is left, 2, no divisor remains: extent 2
+//
+// In the normal form two neighbours of the input are none of the output, so an axis ends at the first divisor
+// whose entry is off its line. The steps 3 1 6 must be those of an order of the axes: here 2 0 1.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "faro/permutation/recognise.hpp"
+
+namespace faro::detail {
+
+struct AxesSearch {
+  std::optional<Axes> candidate;
+  std::string why;  // where there is none
+};
+
+/// Requires: at least one element, and entry 0 is 0. Cost: a call of `reader.at` an axis, for at most all
+/// divisors of the count.
+AxesSearch find_axes(IndexReader& reader);
+
+}  // namespace faro::detail

@@ -1,0 +1,209 @@
+// Composition of permutations of any form, and the affine map that other forms may be.
+#include "compose.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "index_check.hpp"
+#include "index_literal.hpp"
+#include "memory.hpp"
+
+namespace faro {
+namespace {
+
+using f2::Word;
+
+constexpr std::uint64_t kMost32BitCount = std::uint64_t{1} << 32;
+
+// A label longer than this tells nobody anything.
+constexpr std::size_t kLongestLabel = 200;
+
+Cyclic composed(const Cyclic& a, const Cyclic& b) {
+  if (a.count == 0) return {.count = 0, .shift = 0, .reversed = a.reversed != b.reversed};
+  // b(0) = b.shift, and a takes it to the shift of both.
+  return {.count = a.count, .shift = a(b.shift), .reversed = a.reversed != b.reversed};
+}
+
+bool is_identity(const Affine& map) { return map.is_identity(); }
+bool is_identity(const Cyclic& map) { return map.count <= 1 || (map.shift == 0 && !map.reversed); }
+bool is_identity(const Axes& map) { return map.is_identity(); }
+bool is_identity(const Indexed&) { return false; }  // its entries would have to be read
+
+bool is_spec(const std::string& text) { return text.find("indices(of") == std::string::npos; }
+
+template <typename Word, typename Entry>
+Indexed from_entries(std::uint64_t count, const Entry& entry, Direction direction) {
+  std::vector<Word> entries(count);
+  detail::for_each_index(count, [&](std::uint64_t i) { entries[i] = static_cast<Word>(entry(i)); });
+  return {std::move(entries), direction};
+}
+
+template <typename Entry>
+Indexed from_entries(std::uint64_t count, const Entry& entry, Direction direction) {
+  const bool wide = count > kMost32BitCount;
+  detail::require_memory("compose", std::to_string(count) + " entries", count * (wide ? 8 : 4) + count / 8);
+  return wide ? from_entries<std::uint64_t>(count, entry, direction)
+              : from_entries<std::uint32_t>(count, entry, direction);
+}
+
+// A function of x for the loop: of an index array, its scatter form's entries.
+template <typename Form>
+auto function_of(const Form& form) {
+  if constexpr (std::is_same_v<Form, Indexed>) {
+    return [array = form.redirected(Direction::scatter)](std::uint64_t x) { return array.entry(x); };
+  } else {
+    return [form](std::uint64_t x) -> std::uint64_t { return form(x); };
+  }
+}
+
+Indexed as_index_array(const Permutation& a, const Permutation& b, std::uint64_t count) {
+  const auto* const left = std::get_if<Indexed>(&a);
+  const auto* const right = std::get_if<Indexed>(&b);
+  // Two gathers make a gather: out[i] = in[Qb[Qa[i]]].
+  if (left != nullptr && right != nullptr && left->direction() == Direction::gather &&
+      right->direction() == Direction::gather) {
+    return from_entries(
+        count, [&](std::uint64_t i) { return right->entry(left->entry(i)); }, Direction::gather);
+  }
+  return std::visit(
+      [count](const auto& f, const auto& g) {
+        const auto outer = function_of(f);
+        const auto inner = function_of(g);
+        return from_entries(
+            count, [&](std::uint64_t x) { return outer(inner(x)); }, Direction::scatter);
+      },
+      a, b);
+}
+
+void require_host(const Permutation& permutation) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed != nullptr) static_cast<void>(indexed->entries32());  // refuses a device's
+}
+
+// The map that has the same images of 0 and of the unit vectors, if it is one.
+template <typename Function>
+std::optional<Affine> probed(int n, const Function& f) {
+  const Word complement = f(0);
+  f2::Matrix matrix = f2::Matrix::zero(n, n);
+  for (int j = 0; j < n; ++j) matrix.set_column(j, f(f2::unit(j)) ^ complement);
+  if (!matrix.inverse()) return std::nullopt;
+  return Affine(matrix, complement);
+}
+
+std::optional<Affine> affine_of(const Cyclic& map) {
+  if (!f2::is_power_of_two(map.count)) return std::nullopt;
+  // shift - x is ~x + shift + 1. An addition modulo 2^n is affine where it touches only the two highest bits:
+  // x + 1 modulo 4 is.
+  const std::uint64_t added = map.reversed ? map.shift + 1 : map.shift;
+  if (map.count > 4 && added % (map.count / 4) != 0) return std::nullopt;
+  return probed(f2::trailing_bit(map.count), map);
+}
+
+std::optional<Affine> affine_of(const Axes& map) {
+  for (const std::uint64_t extent : map.shape()) {
+    if (!f2::is_power_of_two(extent)) return std::nullopt;
+  }
+  return probed(f2::trailing_bit(map.count()), map);
+}
+
+// The array with the label that `text` gives, where that can be read and an array is too long to be written.
+template <typename Text>
+Indexed told(const Indexed& array, const Text& text) {
+  if (array.count() <= kLongestIndexLiteral) return array.labelled({});
+  const std::string label = text();
+  return array.labelled(label.size() <= kLongestLabel && is_spec(label) ? label : std::string());
+}
+
+// x goes to x + k shift, modulo the count; flipped and shifted an even number of times, it is where it was.
+Cyclic power_of(const Cyclic& map, std::int64_t k) {
+  if (map.reversed) {
+    return k % 2 != 0 ? map : Cyclic{.count = map.count, .shift = 0, .reversed = false};
+  }
+  if (map.count == 0) return map;
+  __extension__ using Wide = __int128;
+  const Wide count = static_cast<Wide>(map.count);
+  const Wide moved = static_cast<Wide>(map.shift) * k % count;
+  return {.count = map.count,
+          .shift = static_cast<std::uint64_t>(moved < 0 ? moved + count : moved),
+          .reversed = false};
+}
+
+}  // namespace
+
+std::optional<Affine> affine_form(const Permutation& permutation) {
+  if (const auto* const map = std::get_if<Affine>(&permutation)) return *map;
+  if (const auto* const map = std::get_if<Cyclic>(&permutation)) return affine_of(*map);
+  if (const auto* const map = std::get_if<Axes>(&permutation)) return affine_of(*map);
+  return std::nullopt;
+}
+
+namespace detail {
+
+std::optional<Permutation> compose_forms(const Permutation& a, const Permutation& b) {
+  const auto* const affine_a = std::get_if<Affine>(&a);
+  const auto* const affine_b = std::get_if<Affine>(&b);
+  if (affine_a != nullptr && affine_b != nullptr) return compose(*affine_a, *affine_b);
+  const std::uint64_t count = element_count(a);
+  if (count != element_count(b)) {
+    throw Error({.code = ErrorCode::value,
+                 .operation = "compose",
+                 .got = "permutations of " + std::to_string(count) + " and " +
+                        std::to_string(element_count(b)) + " elements",
+                 .wanted = "permutations of one size",
+                 .remedy = ""});
+  }
+  const auto is_identity_form = [](const auto& form) { return is_identity(form); };
+  if (std::visit(is_identity_form, a)) return b;
+  if (std::visit(is_identity_form, b)) return a;
+  const auto* const cyclic_a = std::get_if<Cyclic>(&a);
+  const auto* const cyclic_b = std::get_if<Cyclic>(&b);
+  if (cyclic_a != nullptr && cyclic_b != nullptr) return composed(*cyclic_a, *cyclic_b);
+  const auto form_a = affine_form(a);
+  const auto form_b = affine_form(b);
+  if (form_a && form_b) return compose(*form_a, *form_b);
+  return std::nullopt;
+}
+
+std::optional<Permutation> power_form(const Permutation& permutation, std::int64_t k) {
+  if (const auto* const map = std::get_if<Affine>(&permutation)) return map->power(k);
+  if (const auto* const map = std::get_if<Cyclic>(&permutation)) return power_of(*map, k);
+  if (k == 1) return permutation;
+  if (k == -1) return inverse(permutation);
+  if (k == 0) return Cyclic{.count = element_count(permutation), .shift = 0, .reversed = false};
+  if (const auto form = affine_form(permutation)) return form->power(k);
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+Permutation compose(const Permutation& a, const Permutation& b) {
+  if (auto form = detail::compose_forms(a, b)) return std::move(*form);
+  require_host(a);
+  require_host(b);
+  return told(as_index_array(a, b, element_count(a)),
+              [&] { return "compose(" + to_text(a) + ", " + to_text(b) + ")"; });
+}
+
+Permutation power(const Permutation& permutation, std::int64_t k) {
+  if (auto form = detail::power_form(permutation, k)) return std::move(*form);
+  require_host(permutation);
+  Permutation base = k < 0 ? inverse(permutation) : permutation;
+  // Negated in unsigned arithmetic, where the most negative k has a magnitude too.
+  auto left = k < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(k) : static_cast<std::uint64_t>(k);
+  std::optional<Permutation> result;
+  for (; left != 0; left >>= 1) {
+    if ((left & 1) != 0) result = result ? compose(base, *result) : base;
+    if (left > 1) base = compose(base, base);
+  }
+  const auto* const indexed = std::get_if<Indexed>(&*result);
+  if (indexed == nullptr) return *result;
+  return told(*indexed, [&] { return "power(" + to_text(permutation) + ", " + std::to_string(k) + ")"; });
+}
+
+}  // namespace faro

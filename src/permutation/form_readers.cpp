@@ -1,0 +1,84 @@
+#include "form_readers.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compose.hpp"
+#include "faro/permutation/maps.hpp"
+#include "index_literal.hpp"
+
+namespace faro::detail {
+
+Permutation read_transpose(SpecReader& reader) {
+  const std::uint64_t rows = reader.number("the number of rows");
+  reader.comma();
+  const std::uint64_t columns = reader.number("the number of columns");
+  const bool is_axes =
+      rows != 0 && columns != 0 && !(f2::is_power_of_two(rows) && f2::is_power_of_two(columns));
+  if (is_axes) return maps::transpose_any(rows, columns);
+  return maps::transpose(rows, columns);
+}
+
+Permutation read_axes(SpecReader& reader) {
+  const std::vector<std::uint64_t> extents = reader.numbers();
+  reader.semicolon();
+  std::vector<int> order;
+  for (const std::uint64_t axis : reader.numbers()) {
+    if (axis > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+      reader.fail(ErrorCode::value, "axis " + std::to_string(axis),
+                  "each of 0.." + std::to_string(extents.size()) + " exactly once");
+    }
+    order.push_back(static_cast<int>(axis));
+  }
+  return Axes(extents, order);
+}
+
+Permutation read_roll(SpecReader& reader) {
+  const std::uint64_t count = reader.number("the number of elements");
+  reader.comma();
+  return maps::roll(count, reader.integer("the shift"));
+}
+
+Permutation read_flip(SpecReader& reader) { return maps::flip(reader.number("the number of elements")); }
+
+Permutation read_random(SpecReader& reader) {
+  const std::uint64_t count = reader.number("the number of elements");
+  reader.comma();
+  const std::uint64_t seed = reader.number("the seed");
+  reader.allow_index_array(count);
+  return Indexed::random(count, seed);
+}
+
+Permutation read_indices(SpecReader& reader) {
+  std::vector<std::uint64_t> entries = reader.numbers();
+  if (entries.size() > kLongestIndexLiteral) {
+    reader.fail(ErrorCode::value, "more than " + std::to_string(kLongestIndexLiteral) + " indices",
+                "at most so many", "longer ones come from a file: scatter(@index.npy)");
+  }
+  return Indexed(std::move(entries), Direction::scatter);
+}
+
+Permutation read_compose(SpecReader& reader) {
+  const Permutation f = reader.map();
+  reader.comma();
+  const Permutation g = reader.map();
+  if (auto form = compose_forms(f, g)) return std::move(*form);
+  reader.allow_index_array(element_count(f));
+  return compose(f, g);
+}
+
+Permutation read_inverse(SpecReader& reader) { return inverse(reader.map()); }
+
+Permutation read_power(SpecReader& reader) {
+  const Permutation f = reader.map();
+  reader.comma();
+  const std::int64_t k = reader.integer("the exponent k");
+  if (auto form = power_form(f, k)) return std::move(*form);
+  reader.allow_index_array(element_count(f));
+  return power(f, k);
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,23 @@
+// Sweeps over an index array of the host: held against a candidate, or measured for its locality.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "faro/permutation/recognise.hpp"
+
+namespace faro::detail {
+
+/// The first i with entries[i] != candidate(i). `candidate` is an Affine, Cyclic or Axes on as many elements.
+/// Cost: one read of the array by `threads` threads, up to what differs.
+template <typename Word>
+std::optional<std::uint64_t> first_mismatch(std::span<const Word> entries, const Permutation& candidate,
+                                            int threads);
+
+/// As IndexReader::locality.
+template <typename Word>
+Locality locality_of(std::span<const Word> entries, std::uint64_t max_runs, std::uint64_t max_displacement,
+                     int threads);
+
+}  // namespace faro::detail

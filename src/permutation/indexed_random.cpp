@@ -1,0 +1,100 @@
+// Indexed::random: every element draws a bucket, then each bucket is shuffled on its own. That is as uniform
+// as one shuffle of the whole (Rao 1961, Sandelius 1962), but the buckets stay in a cache and all threads
+// work.
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "faro/permutation/indexed.hpp"
+#include "index_check.hpp"
+#include "memory.hpp"
+#include "split_mix.hpp"
+
+namespace faro {
+namespace {
+
+using detail::SplitMix64;
+
+constexpr int kBucketBits = 16;  // a bucket has 2^15 to 2^16 elements on the mean
+
+int bit_width(std::uint64_t x) { return static_cast<int>(std::bit_width(x)); }
+
+// Below `bound`: the high word of a product, whose bias is below bound / 2^64.
+std::uint64_t below(std::uint64_t bound, SplitMix64& random) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{random.next()} * bound >> 64);
+}
+
+template <typename Word>
+std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
+  const int bits = count <= (std::uint64_t{1} << kBucketBits) ? 0 : bit_width(count - 1) - kBucketBits;
+  const std::uint64_t buckets = std::uint64_t{1} << bits;
+  const auto bucket_of = [&](std::uint64_t i) {
+    return bits == 0 ? 0 : SplitMix64::at(seed, i) >> (64 - bits);
+  };
+  // Elements are listed bucket by bucket, ascending within one: each of `parts` stretches counts, then
+  // writes.
+  const int threads = detail::threads_for(count);
+  const auto parts = static_cast<std::uint64_t>(threads);
+  const auto part_begin = [&](std::uint64_t part) {
+    return count / parts * part + std::min(part, count % parts);
+  };
+  std::vector<std::uint64_t> next(parts * buckets);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (std::int64_t part = 0; part < static_cast<std::int64_t>(parts); ++part) {
+    std::uint64_t* const mine = next.data() + static_cast<std::uint64_t>(part) * buckets;
+    const std::uint64_t end = part_begin(static_cast<std::uint64_t>(part) + 1);
+    for (std::uint64_t i = part_begin(static_cast<std::uint64_t>(part)); i < end; ++i) ++mine[bucket_of(i)];
+  }
+  std::vector<std::uint64_t> begin(buckets + 1);
+  std::uint64_t sum = 0;
+  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
+    begin[bucket] = sum;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      sum += std::exchange(next[part * buckets + bucket], sum);
+    }
+  }
+  begin[buckets] = sum;
+  std::vector<Word> list(count);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (std::int64_t part = 0; part < static_cast<std::int64_t>(parts); ++part) {
+    std::uint64_t* const mine = next.data() + static_cast<std::uint64_t>(part) * buckets;
+    const std::uint64_t end = part_begin(static_cast<std::uint64_t>(part) + 1);
+    for (std::uint64_t i = part_begin(static_cast<std::uint64_t>(part)); i < end; ++i) {
+      list[mine[bucket_of(i)]++] = static_cast<Word>(i);
+    }
+  }
+  // Each bucket by the method of Fisher and Yates, from the top, with a generator of its own.
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+  for (std::int64_t bucket = 0; bucket < static_cast<std::int64_t>(buckets); ++bucket) {
+    const auto b = static_cast<std::uint64_t>(bucket);
+    SplitMix64 random(SplitMix64::at(seed, count + b));
+    Word* const mine = list.data() + begin[b];
+    for (std::uint64_t left = begin[b + 1] - begin[b]; left > 1; --left) {
+      std::swap(mine[left - 1], mine[below(left, random)]);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+Indexed Indexed::random(std::uint64_t count, std::uint64_t seed) {
+  const std::string text = "random(" + std::to_string(count) + ", " + std::to_string(seed) + ")";
+  if (count > kMaxCount) {
+    throw Error({.code = ErrorCode::value,
+                 .operation = "random",
+                 .got = std::to_string(count) + " elements",
+                 .wanted = "at most 2^40",
+                 .remedy = ""});
+  }
+  const bool wide = count > (std::uint64_t{1} << 32);
+  detail::require_memory("random", text, count * (wide ? 8 : 4));
+  return wide ? of_valid(drawn<std::uint64_t>(count, seed), Direction::scatter).labelled(text)
+              : of_valid(drawn<std::uint32_t>(count, seed), Direction::scatter).labelled(text);
+}
+
+}  // namespace faro

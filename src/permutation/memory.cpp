@@ -1,0 +1,20 @@
+#include "memory.hpp"
+
+#include "faro/error.hpp"
+#include "faro/io/buffer.hpp"
+
+namespace faro::detail {
+
+void require_memory(const std::string& operation, const std::string& what, std::uint64_t bytes) {
+  constexpr std::uint64_t kAlwaysThere = std::uint64_t{64} << 20;
+  if (bytes <= kAlwaysThere) return;
+  const std::uint64_t available = io::available_memory_bytes();
+  if (bytes <= available) return;
+  throw Error({.code = ErrorCode::value,
+               .operation = operation,
+               .got = what + ", which needs " + std::to_string(bytes) + " bytes of memory",
+               .wanted = "at most the " + std::to_string(available) + " bytes available",
+               .remedy = "on a machine with more memory it would work"});
+}
+
+}  // namespace faro::detail
