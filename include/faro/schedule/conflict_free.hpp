@@ -4,11 +4,14 @@
 //
 //     in the order 0 1 2 3 …      sources 0 1 2 3, banks 0 1 2 3;   targets 0 4 8 12, all in bank 0
 //     conflict-free, group 0      sources 0 5 10 15, banks 0 1 2 3;   targets 0 5 10 15, banks 0 1 2 3
-//                    group 1      sources 1 6 11 12                   targets 4 9 14 3
+//                    group 1      sources 1 6 11 12, banks 1 2 3 0;   targets 4 9 14 3, banks 0 1 2 3
 //
 // Draw an edge from bank i mod w to bank P(i) mod w for each element i. Every bank has n / w edges on either
 // side, so the edges can be coloured with n / w colours, and the w elements of a colour are in distinct banks
 // before and after (Koenig). The order inside a colour is free; here the j-th source of a group is in bank j.
+//
+// This is the schedule of the memory machine, whose elements are as wide as its banks and whose width divides
+// n. For shared memory as GPUs have it, elements of other widths and any n: schedule/shared_schedule.hpp.
 //
 // Source: Lemma 6.2 of Nakano's memory machines paper; the offline permutation of Kasagi, Nakano and Ito.
 #pragma once
@@ -31,6 +34,15 @@ struct ConflictFreeSchedule {
 /// Errors:   ErrorCode::value for what is checked.
 /// Cost:     as colour_regular_edges of n edges.
 ConflictFreeSchedule conflict_free_schedule(std::span<const std::uint32_t> permutation, std::uint64_t width);
+
+/// The same by the published construction: colour after colour a maximum matching, grown from bank
+/// g mod w on for group g, by augmenting paths where no free bank is left. Sources ascend inside a group. It
+/// gives the lists that the paper prints; conflict_free_schedule() is the one to use.
+/// Law, Requires, Errors: as conflict_free_schedule() but for the order inside a group.
+/// Cost:     O(n^2 / w) where no path has to be augmented, w times that at worst.
+/// Source:   Kasagi, Nakano and Ito 2012, section IV.
+ConflictFreeSchedule matched_conflict_free_schedule(std::span<const std::uint32_t> permutation,
+                                                    std::uint64_t width);
 
 /// Errors: ErrorCode::value, naming the place, where a value is not below the length or comes twice.
 void check_permutation(std::span<const std::uint32_t> permutation);

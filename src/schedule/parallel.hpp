@@ -1,0 +1,43 @@
+// Loops over chunks by several threads, each with a number that its scratch goes by.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace faro::schedule {
+
+/// How many threads for so many elements: at most `threads`, or what OpenMP would use for 0, and no more than
+/// are worth starting.
+inline int thread_count(int threads, std::uint64_t elements) {
+  constexpr std::uint64_t kThreadElements = 1 << 14;
+  const int most = threads > 0 ? threads : omp_get_max_threads();
+  return static_cast<int>(std::min(static_cast<std::uint64_t>(most), 1 + elements / kThreadElements));
+}
+
+/// work(chunk, thread) for each chunk, thread below `threads`. Requires: work does not throw.
+template <typename Work>
+void for_each_chunk(std::uint64_t chunks, int threads, const Work& work) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+  for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk, omp_get_thread_num());
+}
+
+/// The first chunk of which is_fine(chunk, thread) is false, whatever the number of threads.
+/// Requires: is_fine does not throw.
+template <typename IsFine>
+std::optional<std::uint64_t> first_failing(std::uint64_t chunks, int threads, const IsFine& is_fine) {
+  std::atomic<std::uint64_t> first{chunks};
+  for_each_chunk(chunks, threads, [&](std::uint64_t chunk, int thread) {
+    if (chunk >= first.load(std::memory_order_relaxed) || is_fine(chunk, thread)) return;
+    std::uint64_t known = first.load();
+    while (chunk < known && !first.compare_exchange_weak(known, chunk)) {
+    }
+  });
+  if (first.load() == chunks) return std::nullopt;
+  return first.load();
+}
+
+}  // namespace faro::schedule

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <string>
+
+#include "faro/error.hpp"
+#include "faro/schedule/index_schedule.hpp"
+#include "faro/schedule/row_column.hpp"
+#include "permutation/memory.hpp"
+#include "schedule/host_entries.hpp"
+
+namespace faro::schedule {
+namespace {
+
+constexpr std::uint64_t kMaxSide = 1 << 16;         // places are 16 bits wide
+constexpr std::uint64_t kMaxElements = 0xFFFFFFF0;  // as many edges as can be coloured
+constexpr std::uint64_t kBytesAnElement = 64;       // while edges are coloured
+constexpr const char* kOperation = "make a row-column schedule";
+
+// The columns of the matrix nearest to a square, rather more columns than rows; 0 where there is none.
+std::uint64_t columns_of(std::uint64_t count, std::uint64_t most_columns) {
+  std::uint64_t best = 0;
+  const std::uint64_t most = std::min({most_columns, kMaxSide, count});
+  for (std::uint64_t columns = 1; columns <= most; ++columns) {
+    if (count % columns != 0 || count / columns > kMaxSide) continue;
+    if (best == 0 || std::max(columns, count / columns) <= std::max(best, count / best)) best = columns;
+  }
+  return best;
+}
+
+// What is left of places when whole rows are taken off.
+std::vector<std::uint16_t> within_rows(const std::vector<std::uint32_t>& places, std::uint64_t columns) {
+  std::vector<std::uint16_t> result(places.size());
+  std::transform(places.begin(), places.end(), result.begin(),
+                 [&](std::uint32_t place) { return static_cast<std::uint16_t>(place % columns); });
+  return result;
+}
+
+RowColumnSchedule split(std::span<const std::uint32_t> entries, std::uint64_t columns) {
+  const std::uint64_t rows = entries.size() / columns;
+  const RowColumnRow steps = row_column_row(entries, rows, columns);
+  return {.rows = static_cast<std::uint32_t>(rows),
+          .columns = static_cast<std::uint32_t>(columns),
+          .first = within_rows(steps.first, columns),
+          .middle = within_rows(steps.middle, rows),
+          .last = within_rows(steps.last, columns)};
+}
+
+}  // namespace
+
+IndexSchedule row_column_schedule(const Indexed& indexed, std::uint64_t most_columns) {
+  require_host(indexed, kOperation);
+  const std::uint64_t count = indexed.count();
+  const std::uint64_t columns = columns_of(count, most_columns);
+  if (count > kMaxElements || (count > 0 && columns == 0)) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = kOperation,
+                 .got = std::to_string(count) + " elements",
+                 .wanted = "rows x columns with at most " + std::to_string(kMaxSide) + " rows, " +
+                           std::to_string(std::min(most_columns, kMaxSide)) + " columns and " +
+                           std::to_string(kMaxElements) + " elements",
+                 .remedy = "choose another method"});
+  }
+  detail::require_memory(kOperation, std::to_string(count) + " elements", kBytesAnElement * count);
+  RowColumnSchedule made;
+  if (count > 0 && indexed.entries64().empty()) made = split(indexed.entries32(), columns);
+  if (!indexed.entries64().empty()) {
+    const auto wide = indexed.entries64();
+    std::vector<std::uint32_t> narrow(wide.size());
+    std::transform(wide.begin(), wide.end(), narrow.begin(),
+                   [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry); });
+    made = split(narrow, columns);
+  }
+  return {.what = std::move(made),
+          .count = count,
+          .applied = indexed.direction(),
+          .fingerprint = fingerprint(indexed)};
+}
+
+}  // namespace faro::schedule

@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "faro/schedule/index_schedule.hpp"
+#include "schedule/host_entries.hpp"
+#include "schedule/parallel.hpp"
+
+namespace faro::schedule {
+namespace {
+
+constexpr std::uint64_t kPieceElements = 1 << 16;
+
+// begins(i) for each element i of the piece that a run begins with.
+template <typename Entry, typename Begins>
+void each_run(std::span<const Entry> entries, std::uint64_t piece, const Begins& begins) {
+  const std::uint64_t end = std::min<std::uint64_t>((piece + 1) * kPieceElements, entries.size());
+  for (std::uint64_t i = piece * kPieceElements; i < end; ++i) {
+    // Not entries[i - 1] + 1, which is 0 after the largest entry of 32 bits.
+    if (i == 0 || entries[i] == 0 || entries[i] - 1 != entries[i - 1]) begins(i);
+  }
+}
+
+template <typename Entry>
+RunsSchedule runs_of(std::span<const Entry> entries) {
+  const std::uint64_t pieces = (entries.size() + kPieceElements - 1) / kPieceElements;
+  const int threads = thread_count(0, entries.size());
+  std::vector<std::uint64_t> first(pieces + 1);  // run of every piece
+  for_each_chunk(pieces, threads, [&](std::uint64_t piece, int) {
+    std::uint64_t runs = 0;
+    each_run(entries, piece, [&](std::uint64_t) { ++runs; });
+    first[piece + 1] = runs;
+  });
+  for (std::uint64_t piece = 0; piece < pieces; ++piece) first[piece + 1] += first[piece];
+  RunsSchedule made{.count = entries.size(),
+                    .source = std::vector<std::uint64_t>(first.back() + 1),
+                    .target = std::vector<std::uint64_t>(first.back())};
+  for_each_chunk(pieces, threads, [&](std::uint64_t piece, int) {
+    std::uint64_t run = first[piece];
+    each_run(entries, piece, [&](std::uint64_t i) {
+      made.source[run] = i;
+      made.target[run++] = entries[i];
+    });
+  });
+  made.source.back() = entries.size();
+  return made;
+}
+
+}  // namespace
+
+IndexSchedule runs_schedule(const Indexed& indexed) {
+  require_host(indexed, "make a schedule of runs");
+  return {.what = with_entries(indexed, [](auto entries) { return runs_of(entries); }),
+          .count = indexed.count(),
+          .applied = indexed.direction(),
+          .fingerprint = fingerprint(indexed)};
+}
+
+}  // namespace faro::schedule
