@@ -1,43 +1,15 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <variant>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/simple_passes.hpp"
+#include "engines/cpu/team.hpp"
 #include "engines/cpu/tile_kernel.hpp"
 #include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cpu {
 namespace {
-
-// Below this a thread costs more than it brings.
-constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
-
-int useful_threads(int threads, std::uint64_t bytes) {
-  const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
-  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
-}
-
-// Calls work(begin, end) on equal shares of 0..count, one a thread.
-template <typename Work>
-void share_out(std::uint64_t count, int threads, const Work& work) {
-  if (threads <= 1) {
-    work(std::uint64_t{0}, count);
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  {
-    const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
-    const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
-    // Rounded so that no product of counts is needed: the first shares are one longer.
-    const std::uint64_t share = count / team;
-    const std::uint64_t longer = count % team;
-    const std::uint64_t begin = rank * share + std::min(rank, longer);
-    work(begin, begin + share + (rank < longer ? 1 : 0));
-  }
-}
 
 void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, int threads, bool streamed) {
   const std::uint64_t lines = (bytes + kLineBytes - 1) / kLineBytes;
@@ -93,6 +65,7 @@ struct Executor::State {
 
 Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
   FARO_CHECK(plan.target().engine == Engine::cpu);
+  static_cast<void>(affine(plan.problem().permutation, "run tiles"));
   const std::uint64_t unit = plan.unit_bytes();
   state_->threads = std::max(1, plan.target().threads);
   state_->streaming_bytes = plan.target().streaming_bytes;

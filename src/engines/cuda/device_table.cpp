@@ -85,6 +85,7 @@ Target device_target(const DeviceEntry& entry, std::uint64_t shared_bytes_per_bl
   target.page_entries = 0;
   target.banks = 32;
   if (entry.rates != nullptr) target.calibration = entry.rates();
+  target.chunk_bytes_max = shared_bytes_per_block;
   target.segment_bytes_max = 0;
   target.tile_bytes_max = 0;
   for (const std::uint8_t index : entry.tiles) {

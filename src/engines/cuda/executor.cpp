@@ -15,6 +15,7 @@ struct Executor::State {
 
 Executor::Executor(const Plan& plan) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
+  static_cast<void>(affine(plan.problem().permutation, "run tiles"));
   require_available();
   const int device = plan.target().device;
   const DeviceGuard guard(device);

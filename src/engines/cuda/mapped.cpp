@@ -69,7 +69,7 @@ MappedLaunches make_mapped_launches(const Problem& problem, const ElementMap& ma
                  .wanted = "CUDA C++ over v, x and y",
                  .remedy = "such as `v * 2 + x`"});
   }
-  const auto& permutation = std::get<Affine>(problem.permutation);
+  const Affine& permutation = affine(problem.permutation, "map");
   MappedLaunches launches{.map = with_element(map, problem.element_bytes),
                           .source = {},
                           .array_bytes = problem.element_bytes << permutation.bits(),

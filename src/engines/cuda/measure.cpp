@@ -99,7 +99,7 @@ NaiveExecutor::NaiveExecutor(const Problem& problem, int device) {
   const int ordinal = ordinal_of(device);
   const Plan checked(problem, target(ordinal));
   const Affine map =
-      direct_sum(Affine(checked.unit_bits_per_element()), std::get<Affine>(problem.permutation));
+      direct_sum(Affine(checked.unit_bits_per_element()), affine(problem.permutation, "naive"));
   state_ = std::make_unique<State>(State{ordinal, naive_kernel(checked.unit_bytes()), {}});
   if (problem.batch == 0) return;
   state_->params = kernels::make_affine_naive_params(map, problem.batch, kNaiveThreadBits);

@@ -24,7 +24,7 @@ constexpr int kMostInFlight = 3;
 
 int log2_floor(std::uint64_t x) { return static_cast<int>(std::bit_width(x)) - 1; }
 
-const Affine& map_of(const Problem& problem) { return std::get<Affine>(problem.permutation); }
+const Affine& map_of(const Problem& problem) { return affine(problem.permutation, "run staged"); }
 
 std::uint64_t bytes_of_one(const Problem& problem) {
   return element_count(problem.permutation) * problem.element_bytes;

@@ -1,0 +1,66 @@
+// Elements of any width, moved one at a time by the shortest code for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace faro::cpu {
+
+/// A width that the compiler knows: a move or a few.
+template <std::size_t kBytes>
+struct FixedWidth {
+  static constexpr std::uint64_t bytes() { return kBytes; }
+  static void move(const std::byte* from, std::byte* to) { std::memcpy(to, from, kBytes); }
+};
+
+/// Any other.
+struct AnyWidth {
+  std::uint64_t value = 0;
+
+  std::uint64_t bytes() const { return value; }
+  void move(const std::byte* from, std::byte* to) const { std::memcpy(to, from, value); }
+};
+
+/// Calls use(width) with the width as a type.
+template <typename Use>
+void with_width(std::uint64_t element_bytes, const Use& use) {
+  switch (element_bytes) {
+    case 1:
+      return use(FixedWidth<1>{});
+    case 2:
+      return use(FixedWidth<2>{});
+    case 3:
+      return use(FixedWidth<3>{});
+    case 4:
+      return use(FixedWidth<4>{});
+    case 6:
+      return use(FixedWidth<6>{});
+    case 8:
+      return use(FixedWidth<8>{});
+    case 12:
+      return use(FixedWidth<12>{});
+    case 16:
+      return use(FixedWidth<16>{});
+    case 24:
+      return use(FixedWidth<24>{});
+    case 32:
+      return use(FixedWidth<32>{});
+    case 64:
+      return use(FixedWidth<64>{});
+    default:
+      return use(AnyWidth{element_bytes});
+  }
+}
+
+/// Fetches the lines of an element that will be needed soon. Wide ones are streams that the processor
+/// follows by itself once they have begun.
+inline void prefetch_element(const std::byte* element, std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64;
+  constexpr std::uint64_t kMost = 256;
+  __builtin_prefetch(element, 0, 2);
+  for (std::uint64_t at = kLine; at < bytes && at < kMost; at += kLine)
+    __builtin_prefetch(element + at, 0, 2);
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,184 @@
+// The curves of this machine: every kernel on arrays of several sizes, all of one size in turns.
+#include <algorithm>
+#include <bit>
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "engines/cpu/index_program.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/engines/cpu_index.hpp"
+#include "faro/io/buffer.hpp"
+#include "faro/measure.hpp"
+
+namespace faro::cpu {
+namespace {
+
+using schedule::IndexSchedule;
+using SharedSchedule = std::shared_ptr<const IndexSchedule>;
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::uint32_t kWindow = 1024;
+
+// Curves of other widths end earlier.
+constexpr std::uint64_t kLongestWidth = 4;
+constexpr int kLargestBits = 22;
+
+// What is measured: widths, chunks and runs that stand for the others.
+struct Contest {
+  std::vector<std::uint64_t> widths;
+  std::vector<int> size_bits;
+  std::uint64_t most_bytes;  // of one array
+  double budget_ms;          // of one size
+};
+
+Contest contest(bool quick) {
+  if (quick) {
+    return {.widths = {4},
+            .size_bits = {10, 14, 18, 20, 22},
+            .most_bytes = std::uint64_t{64} << 20,
+            .budget_ms = 150};
+  }
+  return {.widths = {1, 4, 8, 16},
+          .size_bits = {10, 12, 14, 16, 18, 20, 22, 24, 26},
+          .most_bytes = std::uint64_t{256} << 20,
+          .budget_ms = 500};
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16] = {};
+  return {text, std::strftime(text, sizeof(text), "%Y-%m-%d", &parts)};
+}
+
+SharedSchedule shared(IndexSchedule schedule) {
+  return std::make_shared<const IndexSchedule>(std::move(schedule));
+}
+
+// Runs of 2^run_bits elements, each somewhere else.
+Indexed shuffled_runs(int bits, int run_bits) {
+  const Indexed order = Indexed::random(std::uint64_t{1} << (bits - run_bits), kSeed);
+  std::vector<std::uint32_t> entries(std::size_t{1} << bits);
+  const std::uint32_t mask = (std::uint32_t{1} << run_bits) - 1;
+  for (std::uint32_t i = 0; i < entries.size(); ++i)
+    entries[i] = order.entries32()[i >> run_bits] << run_bits | (i & mask);
+  return {std::move(entries), Direction::scatter};
+}
+
+// Every block of kWindow elements shuffled.
+Indexed shuffled_windows(int bits) {
+  const std::uint64_t block = std::min(std::uint64_t{kWindow}, std::uint64_t{1} << bits);
+  const Indexed order = Indexed::random(block, kSeed);
+  std::vector<std::uint32_t> entries(std::size_t{1} << bits);
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    entries[i] = static_cast<std::uint32_t>(i / block * block) + order.entries32()[i % block];
+  return {std::move(entries), Direction::scatter};
+}
+
+// A partition whose first level has runs of 2^run_bits elements, longer where the array is too small for it.
+schedule::PartitionShape shape_with_runs(int bits, int chunk_bits, int run_bits) {
+  schedule::PartitionShape shape{
+      .count = std::uint64_t{1} << bits, .chunk_bits = chunk_bits, .level_bits = {}};
+  const int rest = std::max(1, bits - chunk_bits);
+  const int first = std::min(rest, chunk_bits - run_bits);
+  shape.level_bits.push_back(first);
+  for (int left = rest - first; left > 0; left -= shape.level_bits.back())
+    shape.level_bits.push_back(std::min(left, schedule::kMaxLevelBits));
+  return shape;
+}
+
+// One kernel of one size: its curve's name, and what runs it.
+struct Contestant {
+  IndexCurve curve;
+  Program program;
+};
+
+std::vector<Contestant> contestants_of(const IndexJob& job, int bits) {
+  std::vector<Contestant> made;
+  const auto add = [&](IndexKernel kernel, int chunk_bits, int run_bits, Program program) {
+    made.push_back({.curve = {.kernel = kernel,
+                              .element_bytes = static_cast<int>(job.element_bytes),
+                              .chunk_bits = chunk_bits,
+                              .run_bits = run_bits,
+                              .curve = {}},
+                    .program = std::move(program)});
+  };
+  const Indexed random = Indexed::random(job.count, kSeed);
+  const Indexed other = random.inverse();
+  const bool is_gather = random.direction() == Direction::gather;
+  add(IndexKernel::gather, 0, 0, direct_program(job, is_gather ? random : other));
+  add(IndexKernel::scatter, 0, 0, direct_program(job, is_gather ? other : random));
+  add(IndexKernel::window, 0, 0,
+      window_program(job, shared(schedule::window_schedule(shuffled_windows(bits), kWindow, job.threads))));
+  for (const int run_bits : {4, 8})
+    add(IndexKernel::runs, 0, run_bits,
+        runs_program(job, shared(schedule::runs_schedule(shuffled_runs(bits, run_bits)))));
+  // Chunks of 64 and 128 KiB, the longer runs with either.
+  const int width_bits = static_cast<int>(std::bit_width(job.element_bytes)) - 1;
+  const int preferred = std::min(16 - width_bits, schedule::kMaxChunkBits);
+  const auto add_level = [&](int chunk_bits, int run_bits, bool with_last) {
+    const IndexSchedule there =
+        schedule::partition_index_schedule(random, shape_with_runs(bits, chunk_bits, run_bits), job.threads);
+    const IndexSchedule as_scatter = there.applied == Direction::scatter ? there : there.inverse();
+    const SharedSchedule forwards = shared(as_scatter);
+    const SharedSchedule backwards = shared(as_scatter.inverse());
+    const int levels = std::get<schedule::PartitionSchedule>(forwards->what).shape.levels();
+    add(IndexKernel::spread, chunk_bits, run_bits, partition_pass_program(job, forwards, 0));
+    add(IndexKernel::collect, chunk_bits, run_bits, partition_pass_program(job, backwards, 0));
+    if (!with_last) return;
+    add(IndexKernel::place, chunk_bits, 0, partition_pass_program(job, forwards, levels));
+    add(IndexKernel::pick, chunk_bits, 0, partition_pass_program(job, backwards, levels));
+  };
+  add_level(preferred, preferred - 6, true);
+  add_level(preferred, preferred - 9, false);
+  if (preferred < schedule::kMaxChunkBits) add_level(preferred + 1, preferred + 1 - 10, true);
+  return made;
+}
+
+}  // namespace
+
+IndexCalibration tune(int threads, bool quick) {
+  const Target machine = target(threads);
+  const Contest sizes = contest(quick);
+  IndexCalibration calibration{.source = machine.name + ", `faro tune`, " + today(), .curves = {}};
+  for (const std::uint64_t width : sizes.widths) {
+    const std::size_t first_curve = calibration.curves.size();
+    for (const int bits : sizes.size_bits) {
+      const IndexJob job{.count = std::uint64_t{1} << bits,
+                         .element_bytes = width,
+                         .batch = 1,
+                         .threads = machine.threads,
+                         .streaming_bytes = machine.streaming_bytes};
+      if (job.array_bytes() > sizes.most_bytes || (bits > kLargestBits && width != kLongestWidth)) break;
+      std::vector<Contestant> contestants = contestants_of(job, bits);
+      std::uint64_t workspace_bytes = 0;
+      for (const Contestant& each : contestants)
+        workspace_bytes = std::max(workspace_bytes, each.program->workspace_bytes());
+      const io::Buffer in(job.array_bytes());
+      const io::Buffer out(job.array_bytes());
+      const io::Buffer workspace(workspace_bytes);
+      std::vector<std::function<void()>> runs;
+      runs.reserve(contestants.size() + 1);
+      for (const Contestant& each : contestants)
+        runs.emplace_back([&] { each.program->run(in.data(), out.data(), workspace.data()); });
+      runs.emplace_back([&] { copy(in.data(), out.data(), job.array_bytes(), job.threads); });
+      contestants.push_back({.curve = {.kernel = IndexKernel::copy,
+                                       .element_bytes = static_cast<int>(width),
+                                       .chunk_bits = 0,
+                                       .run_bits = 0,
+                                       .curve = {}},
+                             .program = nullptr});
+      const std::vector<Timing> times = measure_alternating(runs, {.budget_ms = sizes.budget_ms});
+      for (std::size_t i = 0; i < contestants.size(); ++i) {
+        if (calibration.curves.size() == first_curve + i) calibration.curves.push_back(contestants[i].curve);
+        calibration.curves[first_curve + i].curve.points.push_back(
+            {.elements = job.count, .microseconds = times[i].median_ms * 1e3});
+      }
+    }
+  }
+  return calibration;
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,50 @@
+// Work shared out among threads, in order and in equal parts.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace faro::cpu {
+
+/// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings.
+inline int useful_threads(int threads, std::uint64_t bytes) {
+  constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
+  const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
+  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
+}
+
+/// What one thread does: work [begin, end), with things of its own by `rank`.
+struct Share {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t rank = 0;  // below the number of threads that were asked for
+};
+
+/// Calls work(Share) on equal shares of 0..count, one a thread, and returns when all are done.
+template <typename Work>
+void share_out_by_rank(std::uint64_t count, int threads, const Work& work) {
+  if (threads <= 1) {
+    work(Share{.begin = 0, .end = count, .rank = 0});
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
+    const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
+    // Rounded so that no product of counts is needed: the first shares are one longer.
+    const std::uint64_t share = count / team;
+    const std::uint64_t longer = count % team;
+    const std::uint64_t begin = rank * share + std::min(rank, longer);
+    work(Share{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank});
+  }
+}
+
+/// The same for work(begin, end).
+template <typename Work>
+void share_out(std::uint64_t count, int threads, const Work& work) {
+  share_out_by_rank(count, threads, [&](Share share) { work(share.begin, share.end); });
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,179 @@
+// The host's part of the permutations in shared memory: lists, sizes and launches.
+#include "engines/cuda/shared_permutation.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/cuda/availability.hpp"
+#include "engines/cuda/calls.hpp"
+#include "engines/cuda/device_arrays.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/schedule/shared_schedule.hpp"
+
+namespace faro::cuda {
+namespace {
+
+using kernels::PermuteWay;
+
+constexpr const char* kOperation = "permute in shared memory";
+
+[[noreturn]] void refuse(ErrorCode code, const std::string& got, const std::string& wanted,
+                         const std::string& remedy = {}) {
+  throw Error({.code = code, .operation = kOperation, .got = got, .wanted = wanted, .remedy = remedy});
+}
+
+DeviceArray uploaded(const std::vector<std::uint32_t>& words, int device) {
+  DeviceArray array(4 * words.size(), device);
+  if (!words.empty()) array.upload(words.data());
+  return array;
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute", kOperation);
+  return value;
+}
+
+int blocks_per_multiprocessor(const KernelEntry& kernel, int threads, std::size_t shared_bytes) {
+  int blocks = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, threads, shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kOperation);
+  return blocks;
+}
+
+}  // namespace
+
+// --- the published kernel
+
+struct SharedPermutationBench::State {
+  int device;
+  KernelEntry kernel;
+  DeviceArray lists;
+};
+
+SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> permutation, PermuteWay way,
+                                               int device) {
+  require_available();
+  if (permutation.size() != kPermutedElements) {
+    refuse(ErrorCode::value, std::to_string(permutation.size()) + " elements",
+           std::to_string(kPermutedElements));
+  }
+  const int ordinal = ordinal_of(device);
+  const std::vector<std::uint32_t> lists = kernels::permutation_lists(permutation, way);
+  FARO_CHECK(lists.size() == bench_shape(way).list_words);
+  state_ = std::make_unique<State>(State{ordinal, permutation_bench_kernel(way), uploaded(lists, ordinal)});
+}
+
+SharedPermutationBench::SharedPermutationBench(SharedPermutationBench&&) noexcept = default;
+SharedPermutationBench& SharedPermutationBench::operator=(SharedPermutationBench&&) noexcept = default;
+SharedPermutationBench::~SharedPermutationBench() = default;
+
+void SharedPermutationBench::run(const void* in, void* out, std::uint32_t blocks, std::uint32_t repeats,
+                                 Stream stream) const {
+  if (blocks == 0) return;
+  const DeviceGuard guard(state_->device);
+  const void* lists = state_->lists.data();
+  void* arguments[] = {&repeats, &in, &out, &lists};
+  check(cudaLaunchKernel(state_->kernel.function, dim3(blocks),
+                         dim3(static_cast<unsigned>(state_->kernel.threads)), arguments, 0, stream.handle()),
+        "cudaLaunchKernel", kOperation);
+}
+
+BlockRoom permutation_block_room(int device) {
+  require_available();
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  const KernelEntry kernel = permutation_bench_kernel(PermuteWay::conflict_free);
+  return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal),
+          .blocks_each = blocks_per_multiprocessor(kernel, kernel.threads, 0)};
+}
+
+// --- arrays of any length
+
+struct SharedPermuter::State {
+  int device;
+  KernelEntry kernel;
+  kernels::TeamParams params;
+  std::uint64_t array_bytes;
+  std::uint64_t alignment;  // of the arrays' begin, at least
+  std::uint64_t most_blocks;
+  DeviceArray lists;
+};
+
+SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int element_bytes, int device) {
+  require_available();
+  if (permutation.empty()) refuse(ErrorCode::value, "no elements", "1 or more");
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  const auto shared_bytes =
+      static_cast<std::uint64_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
+  const std::uint64_t array_bytes = permutation.size() * static_cast<std::uint64_t>(element_bytes);
+  const std::string size =
+      std::to_string(permutation.size()) + " elements of " + std::to_string(element_bytes) + " bytes";
+  const std::string room =
+      "an array that fits " + std::to_string(shared_bytes) + " bytes of shared memory twice, with its lists";
+  const std::string remedy = "make a plan: faro::plan() takes arrays of any length";
+  // Before the schedule of an array that is much too long is made.
+  if (element_bytes > 0 && 2 * array_bytes > shared_bytes) {
+    refuse(ErrorCode::unsupported, size, room, remedy);
+  }
+  const schedule::PackedSchedule packed =
+      schedule::pack(schedule::shared_schedule(permutation, element_bytes));
+  const std::optional<kernels::TeamParams> params =
+      kernels::make_team_params(packed, element_bytes, shared_bytes, kMostTeamThreads);
+  if (!params) refuse(ErrorCode::unsupported, size, room, remedy);
+  const KernelEntry kernel = permute_teams_kernel(element_bytes, packed.index_bits);
+  FARO_CHECK(kernel.function != nullptr);  // indices of 32 bits do not fit
+  check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_bytes)),
+        "cudaFuncSetAttribute", kOperation);
+  const int resident = blocks_per_multiprocessor(
+      kernel, static_cast<int>(params->teams * params->team_threads), kernels::team_shared_bytes(*params));
+  const int multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+  state_ = std::make_unique<State>(
+      State{.device = ordinal,
+            .kernel = kernel,
+            .params = *params,
+            .array_bytes = array_bytes,
+            .alignment = static_cast<std::uint64_t>(device::shared_access_bytes(element_bytes)),
+            .most_blocks = static_cast<std::uint64_t>(std::max(1, resident * multiprocessors)),
+            .lists = uploaded(packed.words, ordinal)});
+}
+
+SharedPermuter::SharedPermuter(SharedPermuter&&) noexcept = default;
+SharedPermuter& SharedPermuter::operator=(SharedPermuter&&) noexcept = default;
+SharedPermuter::~SharedPermuter() = default;
+
+std::uint32_t SharedPermuter::teams() const { return state_->params.teams; }
+
+void SharedPermuter::run(const void* in, void* out, std::uint64_t arrays, Stream stream) const {
+  if (arrays == 0) return;
+  const DeviceGuard guard(state_->device);
+  require_accessible(in, "input", state_->device);
+  require_accessible(out, "output", state_->device);
+  const auto addresses = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  if (addresses % state_->alignment != 0) {
+    refuse(
+        ErrorCode::value,
+        "an array aligned to " + std::to_string(std::uint64_t{1} << std::countr_zero(addresses)) + " bytes",
+        "arrays aligned to " + std::to_string(state_->alignment) + " bytes");
+  }
+  kernels::TeamParams params = state_->params;
+  params.arrays = arrays;
+  constexpr std::uint64_t wide_bytes = 16;
+  params.wide = (addresses | state_->array_bytes) % wide_bytes == 0;
+  const std::uint64_t blocks = std::min((arrays + params.teams - 1) / params.teams, state_->most_blocks);
+  const void* lists = state_->lists.data();
+  void* arguments[] = {&params, &in, &out, &lists};
+  check(cudaLaunchKernel(state_->kernel.function, dim3(static_cast<unsigned>(blocks)),
+                         dim3(params.teams * params.team_threads), arguments,
+                         kernels::team_shared_bytes(params), stream.handle()),
+        "cudaLaunchKernel", kOperation);
+}
+
+}  // namespace faro::cuda

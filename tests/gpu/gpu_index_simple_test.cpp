@@ -1,0 +1,386 @@
+// The one-pass kernels for axes, rolls and flips, windows and runs on a GPU, against the definition on the
+// host: every unit width, elements of several units, batches, arrays that begin anywhere, both directions,
+// and arrays past 2^32 elements. What they reach of a copy's speed: DISABLED_Speed prints it.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engines/cuda/index_simple_kernels.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/error.hpp"
+#include "gpu/gpu_support.hpp"
+
+namespace faro::testing {
+namespace {
+
+using Map = std::function<std::uint64_t(std::uint64_t)>;  // where element x of an array goes
+
+constexpr std::uint64_t kGuard = 256;
+
+struct Places {
+  std::uint64_t in_offset = 0;
+  std::uint64_t out_offset = 0;
+};
+
+// Runs the pass on random bytes and holds every byte of the output, and its surroundings, to the map.
+void check_pass(const cuda::OnePass& pass, const Map& map, std::uint64_t count, std::uint64_t element_bytes,
+                std::uint64_t batch, const Places& places, std::mt19937_64& random) {
+  const std::uint64_t bytes = count * element_bytes * batch;
+  std::vector<std::byte> in(bytes);
+  for (std::byte& b : in) b = static_cast<std::byte>(random());
+  constexpr std::byte poison{0x5a};
+  std::vector<std::byte> out(bytes + places.out_offset + 2 * kGuard, poison);
+  std::vector<std::byte> wanted = out;
+  std::vector<std::byte> source(bytes + places.in_offset);
+  std::copy(in.begin(), in.end(), source.begin() + static_cast<std::ptrdiff_t>(places.in_offset));
+  const std::uint64_t first = kGuard + places.out_offset;
+  for (std::uint64_t x = 0; x < count; ++x) {
+    const std::uint64_t y = map(x);
+    for (std::uint64_t a = 0; a < batch; ++a) {
+      std::memcpy(&wanted[first + (a * count + y) * element_bytes], &in[(a * count + x) * element_bytes],
+                  element_bytes);
+    }
+  }
+  if (source.empty()) source.resize(1);
+  cuda::DeviceArray device_in(source.size(), 0);
+  cuda::DeviceArray device_out(out.size(), 0);
+  device_in.upload(source.data());
+  device_out.upload(out.data());
+  const OwnStream stream;
+  pass.launch(device_in.data() + places.in_offset, device_out.data() + first, stream);
+  stream.wait();
+  device_out.download(out.data());
+  const auto wrong = std::mismatch(out.begin(), out.end(), wanted.begin()).first;
+  EXPECT_TRUE(wrong == out.end()) << "byte " << (wrong - out.begin()) - static_cast<std::ptrdiff_t>(first)
+                                  << " of " << bytes << ", offsets " << places.in_offset << " "
+                                  << places.out_offset;
+}
+
+// Aligned, and once elsewhere.
+std::vector<Places> some_places(std::uint64_t element_bytes, std::mt19937_64& random) {
+  const std::uint64_t unit = std::min<std::uint64_t>(16, element_bytes & (~element_bytes + 1));
+  const auto offset = [&] { return random() % 64 / unit * unit; };
+  return {{}, {.in_offset = offset(), .out_offset = offset()}, {.in_offset = 16, .out_offset = 0}};
+}
+
+constexpr std::uint64_t kWidths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+
+class GpuIndexSimple : public GpuTest {
+ protected:
+  std::mt19937_64 random{settings().seed};
+
+  void check_axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order, std::uint64_t width,
+                  std::uint64_t batch) {
+    std::string text = "axes(";
+    for (const std::uint64_t e : shape) text += std::to_string(e) + " ";
+    text += ";";
+    for (const int a : order) text += " " + std::to_string(a);
+    SCOPED_TRACE(text + "), " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
+    const Axes axes(shape, order);
+    const cuda::OnePass pass = cuda::make_axes_pass(axes, width, batch);
+    for (const Places& places : some_places(width, random)) {
+      check_pass(pass, axes, axes.count(), width, batch, places, random);
+    }
+  }
+};
+
+TEST_F(GpuIndexSimple, AxesOfEveryWidth) {
+  struct Case {
+    std::vector<std::uint64_t> shape;
+    std::vector<int> order;
+  };
+  const Case cases[] = {
+      {{7}, {0}},
+      {{1000, 1000}, {1, 0}},
+      {{1023, 1025}, {1, 0}},
+      {{3, 50000}, {1, 0}},
+      {{50000, 3}, {1, 0}},
+      {{2, 65536}, {1, 0}},
+      {{100, 3, 50, 7}, {2, 0, 3, 1}},
+      {{100, 3, 50, 7}, {3, 2, 1, 0}},
+      {{33, 44, 55}, {1, 0, 2}},
+      {{40, 30, 256}, {1, 0, 2}},
+      {{2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
+  };
+  for (const Case& c : cases) {
+    for (const std::uint64_t width : kWidths) {
+      check_axes(c.shape, c.order, width, 1);
+      if (HasFailure()) FAIL() << "seed " << settings().seed;
+    }
+  }
+}
+
+TEST_F(GpuIndexSimple, AxesOfRandomShapes) {
+  for (int round = 0; round < 150; ++round) {
+    const std::size_t n = 2 + random() % 5;
+    std::vector<std::uint64_t> shape;
+    std::uint64_t count = 1;
+    for (std::size_t a = 0; a < n; ++a) {
+      shape.push_back(1 +
+                      random() % std::min<std::uint64_t>(std::max<std::uint64_t>(1, 200000 / count), 700));
+      count *= shape.back();
+    }
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(shape.begin(), shape.end(), random);
+    std::shuffle(order.begin(), order.end(), random);
+    check_axes(shape, order, kWidths[random() % std::size(kWidths)], 1 + random() % 3);
+    if (HasFailure()) FAIL() << "seed " << settings().seed << ", round " << round;
+  }
+}
+
+TEST_F(GpuIndexSimple, RollsAndFlips) {
+  for (const std::uint64_t count : {0U, 1U, 2U, 3U, 17U, 1000U, 65536U, 100003U}) {
+    for (const std::uint64_t width : kWidths) {
+      for (const bool reversed : {false, true}) {
+        const std::uint64_t batch = 1 + random() % 3;
+        const Cyclic map{.count = count, .shift = count == 0 ? 0 : random() % count, .reversed = reversed};
+        SCOPED_TRACE((reversed ? "flip " : "roll ") + std::to_string(count) + " by " +
+                     std::to_string(map.shift) + ", " + std::to_string(width) + " bytes, batch " +
+                     std::to_string(batch));
+        const cuda::OnePass pass = cuda::make_cyclic_pass(map, width, batch);
+        for (const Places& places : some_places(width, random)) {
+          check_pass(pass, map, count, width, batch, places, random);
+        }
+        if (HasFailure()) FAIL() << "seed " << settings().seed;
+      }
+    }
+  }
+}
+
+// from[i]: what element i of the output is of the input.
+std::vector<std::uint64_t> shuffled_within(std::uint64_t count, std::uint64_t window,
+                                           std::mt19937_64& random) {
+  std::vector<std::uint64_t> from(count);
+  std::iota(from.begin(), from.end(), std::uint64_t{0});
+  for (std::uint64_t begin = 0; begin < count; begin += window + 1) {
+    std::shuffle(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                 from.begin() + static_cast<std::ptrdiff_t>(std::min(count, begin + window + 1)), random);
+  }
+  return from;
+}
+
+TEST_F(GpuIndexSimple, Windows) {
+  for (const std::uint64_t count : {1U, 1000U, 65536U, 100003U}) {
+    for (const std::uint32_t window : {0U, 5U, 300U, 2000U, 8191U}) {
+      const std::vector<std::uint64_t> from = shuffled_within(count, window, random);
+      std::vector<std::uint64_t> to(count);
+      std::vector<std::uint16_t> shift(count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        to[from[i]] = i;
+        shift[i] = static_cast<std::uint16_t>(from[i] + window - i);
+      }
+      const cuda::DeviceWindow schedule{
+          .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
+      for (const std::uint64_t width : kWidths) {
+        for (const Direction applied : {Direction::scatter, Direction::gather}) {
+          const std::uint64_t batch = 1 + random() % 2;
+          SCOPED_TRACE(std::to_string(count) + " within " + std::to_string(window) + ", " + name(applied) +
+                       ", " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
+          const cuda::OnePass pass = cuda::make_window_pass(schedule, applied, width, batch);
+          const auto& map = applied == Direction::scatter ? to : from;
+          for (const Places& places : some_places(width, random)) {
+            check_pass(
+                pass, [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places, random);
+          }
+          if (HasFailure()) FAIL() << "seed " << settings().seed;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuIndexSimple, Runs) {
+  for (const std::uint64_t most : {1U, 40U, 3000U}) {
+    for (const std::size_t number : {1U, 2U, 300U}) {
+      std::vector<std::uint64_t> source = {0};
+      for (std::size_t r = 0; r < number; ++r) source.push_back(source.back() + 1 + random() % most);
+      const std::uint64_t count = source.back();
+      std::vector<std::size_t> order(number);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::shuffle(order.begin(), order.end(), random);
+      std::vector<std::uint64_t> target(number);
+      std::uint64_t next = 0;
+      for (const std::size_t r : order) {
+        target[r] = next;
+        next += source[r + 1] - source[r];
+      }
+      std::vector<std::uint64_t> to(count);
+      std::vector<std::uint64_t> from(count);
+      for (std::size_t r = 0; r < number; ++r) {
+        for (std::uint64_t x = source[r]; x < source[r + 1]; ++x) {
+          to[x] = target[r] + (x - source[r]);
+          from[to[x]] = x;
+        }
+      }
+      const cuda::DeviceRuns schedule{.count = count,
+                                      .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
+                                      .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
+      for (const std::uint64_t width : kWidths) {
+        for (const Direction applied : {Direction::scatter, Direction::gather}) {
+          SCOPED_TRACE(std::to_string(number) + " runs of " + std::to_string(count) + ", " + name(applied) +
+                       ", " + std::to_string(width) + " bytes");
+          const std::uint64_t batch = 1 + random() % 2;
+          const cuda::OnePass pass = cuda::make_runs_pass(schedule, applied, width, batch, 0);
+          const auto& map = applied == Direction::scatter ? to : from;
+          for (const Places& places : some_places(width, random)) {
+            check_pass(
+                pass, [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places, random);
+          }
+          if (HasFailure()) FAIL() << "seed " << settings().seed;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuIndexSimple, RefusesMisalignedArrays) {
+  const cuda::OnePass pass = cuda::make_axes_pass(Axes({30, 40}, {1, 0}), 4, 1);
+  const cuda::DeviceArray array(2 * 4800 + 256, 0);
+  try {
+    pass.launch(array.data() + 2, array.data() + 4864, {});
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::value);
+  }
+}
+
+// More than 2^32 elements of one byte: out and back, and samples of where they went.
+TEST_F(GpuIndexSimple, BeyondThirtyTwoBits) {
+  constexpr std::uint64_t rows = 65537;
+  constexpr std::uint64_t columns = 65543;
+  constexpr std::uint64_t count = rows * columns;
+  if (free_device_bytes() < 2 * count + (std::uint64_t{1} << 30)) GTEST_SKIP() << "too little free memory";
+  std::vector<std::byte> in(count);
+  const auto value = [](std::uint64_t x) { return static_cast<std::byte>(x * 0x9e3779b97f4a7c15 >> 56); };
+  for (std::uint64_t x = 0; x < count; ++x) in[x] = value(x);
+  cuda::DeviceArray device_in(count, 0);
+  cuda::DeviceArray device_out(count, 0);
+  device_in.upload(in.data());
+  const OwnStream stream;
+  const auto check_samples = [&](const cuda::OnePass& pass, const Map& map, const char* what) {
+    pass.launch(device_in.data(), device_out.data(), stream);
+    stream.wait();
+    device_out.download(in.data());
+    for (std::uint64_t x = 0; x < count; x += 997) {
+      ASSERT_EQ(in[map(x)], value(x)) << what << ", element " << x;
+    }
+  };
+  const Axes axes({rows, columns}, {1, 0});
+  check_samples(cuda::make_axes_pass(axes, 1, 1), axes, "axes");
+  const Cyclic roll{.count = count, .shift = count / 3, .reversed = false};
+  check_samples(cuda::make_cyclic_pass(roll, 1, 1), roll, "roll");
+  const Cyclic flip{.count = count, .shift = count - 1, .reversed = true};
+  check_samples(cuda::make_cyclic_pass(flip, 1, 1), flip, "flip");
+}
+
+// --- speed
+
+void print_share(const std::string& what, const cuda::OnePass& pass, std::uint64_t bytes,
+                 const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+  constexpr int calls = 3;
+  const cuda::StreamClock clock(0);
+  const auto time = [&](const std::function<void(Stream)>& queue) {
+    std::vector<double> times;
+    for (int i = 0; i < 5; ++i) times.push_back(clock.milliseconds(calls, queue) / calls);
+    std::sort(times.begin(), times.end());
+    return times[2];
+  };
+  const double copy = time([&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); });
+  const double mine = time([&](Stream s) { pass.launch(in.data(), out.data(), s); });
+  const cuda::KernelResources resources =
+      pass.resources().empty() ? cuda::KernelResources{} : pass.resources().front();
+  std::cout << what << ": " << mine << " ms, " << 100 * copy / mine << "% of a copy, " << resources.registers
+            << " registers, " << resources.blocks_per_multiprocessor << " blocks, " << resources.local_bytes
+            << " local\n";
+}
+
+TEST_F(GpuIndexSimple, DISABLED_Speed) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
+  const cuda::DeviceArray in(bytes + 4096, 0);
+  const cuda::DeviceArray out(bytes + 4096, 0);
+  struct Case {
+    std::vector<std::uint64_t> shape;  // of 4-byte elements; the slowest grows or shrinks with the width
+    std::vector<int> order;
+  };
+  const Case cases[] = {
+      {{16384, 16384}, {1, 0}},
+      {{12345, 6789}, {1, 0}},
+      {{12344, 6784}, {1, 0}},
+      {{1000, 1000}, {1, 0}},
+      {{3, 1 << 25}, {1, 0}},
+      {{1 << 25, 3}, {1, 0}},
+      {{31, 8000003}, {1, 0}},
+      {{8000003, 31}, {1, 0}},
+      {{100, 3, 50, 7, 500}, {2, 0, 3, 1, 4}},
+      {{500, 100, 3, 50, 7}, {4, 2, 0, 3, 1}},
+      {{4096, 4096, 3}, {1, 0, 2}},
+      {{512, 512, 100}, {1, 0, 2}},
+      {{4096, 17, 3, 300}, {3, 1, 0, 2}},
+  };
+  for (const Case& c : cases) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+      const Axes axes(c.shape, c.order);
+      const std::uint64_t total = axes.count() * width;
+      const std::uint64_t batch = total > bytes ? 0 : std::max<std::uint64_t>(1, bytes / 4 / total);
+      if (batch == 0) continue;
+      std::string text = "axes(";
+      for (const std::uint64_t e : c.shape) text += std::to_string(e) + " ";
+      text += ";";
+      for (const int a : c.order) text += " " + std::to_string(a);
+      print_share(text + "), " + std::to_string(width) + " bytes, batch " + std::to_string(batch),
+                  cuda::make_axes_pass(axes, width, batch), total * batch, in, out);
+    }
+  }
+  for (const std::uint64_t width : {1U, 2U, 4U, 12U, 16U}) {
+    const std::uint64_t count = bytes / width;
+    for (const bool reversed : {false, true}) {
+      for (const std::uint64_t shift : {count / 2, std::uint64_t{12345}}) {
+        print_share((reversed ? "flip" : "roll") + std::string(" by ") + std::to_string(shift) + ", " +
+                        std::to_string(width) + " bytes",
+                    cuda::make_cyclic_pass({.count = count, .shift = shift, .reversed = reversed}, width, 1),
+                    count * width, in, out);
+      }
+    }
+  }
+  for (const std::uint64_t width : {1U, 4U, 16U}) {
+    const std::uint64_t count = bytes / 4 / width;
+    for (const std::uint32_t window : {31U, 1000U, 8191U}) {
+      const std::vector<std::uint64_t> from = shuffled_within(count, window, random);
+      std::vector<std::uint16_t> shift(count);
+      for (std::uint64_t i = 0; i < count; ++i) shift[i] = static_cast<std::uint16_t>(from[i] + window - i);
+      const cuda::DeviceWindow schedule{
+          .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
+      for (const Direction applied : {Direction::scatter, Direction::gather}) {
+        print_share("window " + std::to_string(window) + " " + name(applied) + ", " + std::to_string(width) +
+                        " bytes",
+                    cuda::make_window_pass(schedule, applied, width, 1), count * width, in, out);
+      }
+    }
+    for (const std::uint64_t run : {16U, 64U, 257U, 4096U}) {
+      const std::uint64_t number = count / run;
+      std::vector<std::uint64_t> source(number + 1);
+      std::vector<std::uint64_t> target(number);
+      for (std::uint64_t r = 0; r <= number; ++r) source[r] = r * run;
+      for (std::uint64_t r = 0; r < number; ++r) target[r] = r * run;
+      std::shuffle(target.begin(), target.end(), random);
+      const cuda::DeviceRuns schedule{.count = number * run,
+                                      .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
+                                      .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
+      print_share("runs of " + std::to_string(run) + ", " + std::to_string(width) + " bytes",
+                  cuda::make_runs_pass(schedule, Direction::scatter, width, 1, 0), number * run * width, in,
+                  out);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace faro::testing
