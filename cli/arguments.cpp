@@ -181,12 +181,59 @@ std::uint64_t CommonOptions::batch_count() const {
   return batch.empty() ? 1 : parse_number("--batch", batch, 0, std::uint64_t{1} << 62);
 }
 
-Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements) {
+void IndexOptions::add_direction(CLI::App& command) {
+  command.add_flag("--scatter", scatter,
+                   "@index.npy says where elements go: out[P[i]] = in[i] (the default)");
+  command.add_flag("--gather", gather, "@index.npy says where elements come from: out[i] = in[Q[i]]");
+}
+
+void IndexOptions::add_choice(CLI::App& command) {
+  command
+      .add_option("--method", method,
+                  "Of an index array: direct, window, runs, partition, row_column or row_column_5 instead of "
+                  "the fastest")
+      ->type_name("M")
+      ->check(refuse_empty);
+  command.add_option("--chunk-bits", chunk_bits, "Of a partition: chunks of 2^C elements")
+      ->type_name("C")
+      ->check(refuse_empty);
+  command.add_option("--levels", levels, "Of a partition: the bits of each level, such as 8,8")
+      ->type_name("B,B")
+      ->check(refuse_empty);
+}
+
+Direction IndexOptions::direction(const std::string& spec) const {
+  if (gather && scatter) refuse_value("read `" + spec + "`", "--gather and --scatter", "one of them");
+  if ((gather || scatter) && spec.find('@') == std::string::npos) {
+    refuse_value("read `" + spec + "`", gather ? "--gather" : "--scatter",
+                 "it with an index array, @index.npy", "inverse(…) turns any permutation round");
+  }
+  return gather ? Direction::gather : Direction::scatter;
+}
+
+IndexChoice IndexOptions::choice() const {
+  IndexChoice made;
+  if (!method.empty()) made.method = parse_index_method(method);
+  if (!chunk_bits.empty()) {
+    made.chunk_bits = static_cast<int>(parse_number("--chunk-bits", chunk_bits, 1, schedule::kMaxChunkBits));
+  }
+  for (std::size_t begin = 0; !levels.empty() && begin <= levels.size();) {
+    const std::size_t end = std::min(levels.find(',', begin), levels.size());
+    made.level_bits.push_back(static_cast<int>(
+        parse_number("--levels", levels.substr(begin, end - begin), 1, schedule::kMaxLevelBits)));
+    begin = end + 1;
+  }
+  return made;
+}
+
+Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements, Direction direction) {
+  ParseOptions options{.bare_bits = {}, .direction = direction};
   if (elements && std::has_single_bit(*elements)) {
-    return parse_permutation(text, {.bare_bits = std::countr_zero(*elements)});
+    options.bare_bits = std::countr_zero(*elements);
+    return parse_permutation(text, options);
   }
   try {
-    return parse_permutation(text);
+    return parse_permutation(text, options);
   } catch (const Error&) {
     if (!elements || !lacks_only_bits(text)) throw;
   }

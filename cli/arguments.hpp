@@ -50,11 +50,30 @@ struct CommonOptions {
   std::uint64_t batch_count() const;  // 1 where not given
 };
 
+/// How index arrays are read and carried out, still as text.
+struct IndexOptions {
+  bool gather = false;
+  bool scatter = false;
+  std::string method;
+  std::string chunk_bits;
+  std::string levels;
+
+  void add_direction(CLI::App& command);
+  void add_choice(CLI::App& command);
+
+  /// What a bare `@index.npy` is. Errors: ErrorCode::value for both flags, or for one without an index array
+  /// in `spec`.
+  Direction direction(const std::string& spec) const;
+  /// Errors: ErrorCode::value.
+  IndexChoice choice() const;
+};
+
 /// Reads SPEC. `elements` is the number of elements of one array where that is known: it fixes the n of a
 /// bare name.
 /// Errors: those of parse_permutation; ErrorCode::value for a bare name over a number that is no power of
 /// two.
-Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {});
+Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {},
+                       Direction direction = Direction::scatter);
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);

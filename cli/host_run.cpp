@@ -21,7 +21,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options)
     : plan_(plan), options_(options) {
-  if (plan.engine() != Engine::cuda || !plan.map().empty()) return;
+  if (plan.engine() != Engine::cuda || !plan.map().empty() || plan.plan().index_plan() != nullptr) return;
   const auto start = std::chrono::steady_clock::now();
   staged_.emplace(plan.plan(), options);
   setup_ms_ = milliseconds_since(start);
@@ -37,7 +37,7 @@ void HostRun::operator()(std::span<const std::byte> in, std::span<std::byte> out
 
 std::uint64_t HostRun::pieces() const {
   if (staged_) return staged_->pieces();
-  return plan_.map().empty() ? 0 : 1;
+  return plan_.engine() == Engine::cuda ? 1 : 0;
 }
 
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,

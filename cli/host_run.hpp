@@ -14,8 +14,8 @@ namespace faro::cli {
 
 class HostRun {
  public:
-  /// Keeps a reference to `plan`. `options` are for engine cuda; a plan with a map takes the array in one
-  /// piece.
+  /// Keeps a reference to `plan`. `options` are for engine cuda; a plan with a map, or of an index array,
+  /// takes the array in one piece.
   HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options);
 
   void operator()(std::span<const std::byte> in, std::span<std::byte> out) const;

@@ -1,12 +1,15 @@
-// faro bench SPEC…: verify, then time faro, the obvious way and a plain copy by turns, where the engine's
+// faro bench SPEC…: verify, then time faro, the obvious ways and a plain copy by turns, where the engine's
 // arrays are.
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/host_run.hpp"
@@ -26,6 +29,7 @@ namespace {
 
 struct Options {
   CommonOptions common;
+  IndexOptions index;
   std::vector<std::string> specs;
   std::string bytes;
 };
@@ -38,6 +42,7 @@ struct Row {
   std::string device;
   std::string engine;
   std::string kernel;
+  std::optional<double> plan_ms;  // nothing for a copy and the loop
   Timing timing;
   double gb_per_s = 0;
   double share_of_copy = 0;
@@ -45,15 +50,18 @@ struct Row {
 
 Problem problem_of(const Options& options, const std::string& spec) {
   const std::uint64_t width = options.common.element_bytes_given().value_or(Problem{}.element_bytes);
-  if (options.bytes.empty()) return {.permutation = parse_spec(spec), .element_bytes = width};
-  if (!std::has_single_bit(width)) {  // before it is taken for a size that does not divide --bytes
+  const Direction direction = options.index.direction(spec);
+  if (options.bytes.empty()) return {.permutation = parse_spec(spec, {}, direction), .element_bytes = width};
+  const std::uint64_t bytes = parse_size("--bytes", options.bytes);
+  const Permutation permutation = std::has_single_bit(width) ? parse_spec(spec, bytes / width, direction)
+                                                             : parse_spec(spec, {}, direction);
+  // Before it is taken for a size that does not divide --bytes.
+  if (std::holds_alternative<Affine>(permutation) && !std::has_single_bit(width)) {
     refuse_value("bench " + spec, count_text(width, "byte") + " an element", "a power of two from 1 to 4096");
   }
-  const std::uint64_t bytes = parse_size("--bytes", options.bytes);
-  const Permutation permutation = parse_spec(spec, bytes / width);
   Problem problem{.permutation = permutation, .element_bytes = width};
   const std::uint64_t array_bytes = total_bytes(problem);
-  if (bytes % array_bytes != 0) {
+  if (array_bytes == 0 || bytes % array_bytes != 0) {
     refuse_value("bench " + to_text(permutation), "--bytes " + options.bytes,
                  fmt::format("a multiple of one array, {}", size_text(array_bytes)));
   }
@@ -76,109 +84,202 @@ void fill(std::span<std::byte> bytes) {
 }
 
 constexpr double kBudgetMs = 4000;
-constexpr std::array<const char*, 3> kKernels{"faro", "naive", "copy"};
 
-// On arrays of the host. One Timing for each of kKernels.
-std::vector<Timing> bench_on_host(const ExecutablePlan& plan, const io::Buffer& in, const io::Buffer& out,
-                                  int threads) {
-  const Problem& problem = plan.plan().problem();
-  plan.run(in.data(), out.data(), in.size());
-  verify(problem, in.data(), out.data(), threads);
-  const std::array<std::function<void()>, kKernels.size()> contestants{
-      [&] { plan.run(in.data(), out.data(), in.size()); },
-      [&] { permute_naively(problem, in.data(), out.data(), threads); },
-      [&] { cpu::copy(in.data(), out.data(), in.size(), threads); }};
+// A plan that is timed, by the name of its row.
+struct Contestant {
+  std::string kernel;
+  ExecutablePlan plan;
+  double plan_ms = 0;
+};
+
+// The permutation as an array, for the direct kernels.
+Indexed indexed_of(const Permutation& permutation) {
+  if (const auto* const indexed = std::get_if<Indexed>(&permutation)) return *indexed;
+  std::vector<std::uint64_t> entries(element_count(permutation));
+  for (std::uint64_t x = 0; x < entries.size(); ++x) entries[x] = apply(permutation, x);
+  return {std::move(entries), Direction::scatter};
+}
+
+Contestant contestant(std::string kernel, const Problem& problem, const PlanOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  ExecutablePlan plan = faro::plan(problem, options);
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return {std::move(kernel), std::move(plan), ms};
+}
+
+// faro's own plan first; beside it the direct loops over an index array, where the permutation is not given
+// as an affine map.
+std::vector<Contestant> contestants_of(const Problem& problem, PlanOptions options,
+                                       const IndexChoice& choice) {
+  std::vector<Contestant> all;
+  options.index_choice = choice;
+  all.push_back(contestant("faro", problem, options));
+  if (std::holds_alternative<Affine>(problem.permutation)) return all;
+  const Indexed indexed = indexed_of(problem.permutation);
+  options.index_choice = {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}};
+  for (const Direction direction : {Direction::gather, Direction::scatter}) {
+    Problem direct = problem;
+    direct.permutation = indexed.redirected(direction);
+    all.push_back(contestant(name(direction), direct, options));
+  }
+  return all;
+}
+
+// Verified against the oracle, then a Timing for each plan, the obvious loop where there is no other, and the
+// copy.
+std::vector<Timing> bench_on_host(const Problem& problem, const std::vector<Contestant>& plans,
+                                  const io::Buffer& in, const io::Buffer& out, int threads) {
+  std::uint64_t lent = 1;
+  for (const Contestant& each : plans) lent = std::max(lent, each.plan.workspace_bytes());
+  const io::Buffer workspace(lent);
+  const auto run = [&](const ExecutablePlan& plan) {
+    plan.run(in.data(), out.data(), in.size(), {.data = workspace.data(), .bytes = lent}, {});
+  };
+  std::vector<std::function<void()>> contestants;
+  for (const Contestant& each : plans) {
+    run(each.plan);
+    verify(problem, in.data(), out.data(), threads);
+    contestants.emplace_back([&run, &each] { run(each.plan); });
+  }
+  if (plans.size() == 1)
+    contestants.emplace_back([&] { permute_naively(problem, in.data(), out.data(), threads); });
+  contestants.emplace_back([&] { cpu::copy(in.data(), out.data(), in.size(), threads); });
   return measure_alternating(contestants, {.budget_ms = kBudgetMs});
 }
 
-// On arrays of the GPU, by its clock.
-std::vector<Timing> bench_on_device(const ExecutablePlan& plan, const io::Buffer& in, const io::Buffer& out,
-                                    int threads) {
-  const Problem& problem = plan.plan().problem();
-  const int device = plan.plan().target().device;
-  const cuda::NaiveExecutor naive(problem, device);
+// The same on arrays of the GPU, by its clock.
+std::vector<Timing> bench_on_device(const Problem& problem, const std::vector<Contestant>& plans,
+                                    const io::Buffer& in, const io::Buffer& out, int threads) {
+  const int device = plans.front().plan.plan().target().device;
+  std::optional<cuda::NaiveExecutor> naive;
+  if (plans.size() == 1) naive.emplace(problem, device);
   cuda::DeviceArray device_in(in.size(), device);
   const cuda::DeviceArray device_out(out.size(), device);
-  const auto run_faro = [&](Stream stream) {
-    plan.run(device_in.data(), device_out.data(), device_in.size(), stream);
+  std::uint64_t lent = 0;
+  for (const Contestant& each : plans) lent = std::max(lent, each.plan.workspace_bytes());
+  std::optional<cuda::DeviceArray> workspace;
+  if (lent > 0) workspace.emplace(lent, device);
+  const auto run = [&](const ExecutablePlan& plan, Stream stream) {
+    plan.run(device_in.data(), device_out.data(), device_in.size(),
+             {.data = workspace ? workspace->data() : nullptr, .bytes = lent}, stream);
   };
   device_in.upload(in.data());
-  run_faro({});
-  device_out.download(out.data());
-  verify(problem, in.data(), out.data(), threads);
-
   const cuda::StreamClock clock(device);
-  const auto timed = [&clock](auto work) {
-    return TimedRun([&clock, work](int calls) { return clock.milliseconds(calls, work); });
+  std::vector<TimedRun> contestants;
+  const auto add = [&](std::function<void(Stream)> work) {
+    contestants.emplace_back([&clock, work](int calls) { return clock.milliseconds(calls, work); });
   };
-  const std::array<TimedRun, kKernels.size()> contestants{
-      timed(run_faro), timed([&](Stream stream) { naive.run(device_in.data(), device_out.data(), stream); }),
-      timed(
-          [&](Stream stream) { cuda::copy(device_in.data(), device_out.data(), device_in.size(), stream); })};
+  for (const Contestant& each : plans) {
+    run(each.plan, {});
+    device_out.download(out.data());
+    verify(problem, in.data(), out.data(), threads);
+    add([&run, &each](Stream stream) { run(each.plan, stream); });
+  }
+  if (naive) add([&](Stream stream) { naive->run(device_in.data(), device_out.data(), stream); });
+  add([&](Stream stream) { cuda::copy(device_in.data(), device_out.data(), device_in.size(), stream); });
   return measure_alternating(contestants, {.budget_ms = kBudgetMs});
 }
 
-std::vector<Row> bench(const Options& options, const std::string& spec, Progress& progress) {
+struct Benched {
+  std::vector<Row> rows;
+  std::string method;  // how an index array was carried out; empty for others
+};
+
+void check_memory(const Problem& problem, const std::string& text) {
+  const std::uint64_t bytes = total_bytes(problem);
+  // Of an array of indices two directions, and schedules.
+  constexpr std::uint64_t kTables = 32;
+  const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
+  const std::uint64_t tables = is_affine ? 0 : kTables * element_count(problem.permutation);
+  const std::uint64_t available = io::available_memory_bytes();
+  if (bytes <= available / 2 && tables <= available - bytes) return;
+  refuse_value("bench " + text, "two arrays of " + size_text(bytes),
+               "at most the available memory, " + size_text(available));
+}
+
+std::string method_of(const Problem& problem, const Contestant& faro) {
+  const IndexPlan* const index = faro.plan.plan().index_plan();
+  const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
+  if (is_affine) return "";
+  const std::string how = index == nullptr ? "affine, " + to_text(faro.plan.plan().problem().permutation)
+                                           : to_text(index->chosen());
+  const std::uint64_t schedule = index == nullptr ? 0 : index->chosen().schedule_bytes;
+  return fmt::format("{}; planned in {:.3g} ms{}", how, faro.plan_ms,
+                     schedule == 0 ? "" : ", a schedule of " + size_text(schedule));
+}
+
+Benched bench(const Options& options, const std::string& spec, Progress& progress) {
   const Problem problem = problem_of(options, spec);
   const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
-  const ExecutablePlan plan = faro::plan(problem, plan_options);
   const std::uint64_t bytes = total_bytes(problem);
   const std::string text = to_text(problem.permutation);
-  if (bytes > io::available_memory_bytes() / 2) {
-    refuse_value("bench " + text, "two arrays of " + size_text(bytes),
-                 "at most the available memory, " + size_text(io::available_memory_bytes()));
-  }
+  check_memory(problem, text);
+  progress.step("planning " + text);
+  const std::vector<Contestant> plans = contestants_of(problem, plan_options, options.index.choice());
+  const ExecutablePlan& plan = plans.front().plan;
   progress.step("measuring " + text);
   const io::Buffer in(bytes);
   const io::Buffer out(bytes);
   fill(in.span());
-  const auto timings = plan.engine() == Engine::cuda ? bench_on_device(plan, in, out, plan_options.threads)
-                                                     : bench_on_host(plan, in, out, plan_options.threads);
+  const auto timings = plan.engine() == Engine::cuda
+                           ? bench_on_device(problem, plans, in, out, plan_options.threads)
+                           : bench_on_host(problem, plans, in, out, plan_options.threads);
   const std::string device =
       plan.engine() == Engine::cuda ? gpu_name(plan.plan().target().device) : device_name();
   const double copy_ms = timings.back().median_ms;
   constexpr std::size_t kLongestLabel = 40;
-  std::vector<Row> rows;
+  Benched benched{.rows = {}, .method = method_of(problem, plans.front())};
   for (std::size_t i = 0; i < timings.size(); ++i) {
     const double ms = timings[i].median_ms;
-    rows.push_back({.spec = text,
-                    .label = text.size() <= kLongestLabel ? text : spec,
-                    .element_bytes = problem.element_bytes,
-                    .bytes = bytes,
-                    .device = device,
-                    .engine = name(plan.engine()),
-                    .kernel = kKernels.at(i),
-                    .timing = timings[i],
-                    .gb_per_s = gb_per_s(bytes, ms),
-                    .share_of_copy = ms > 0 ? copy_ms / ms : 0});
+    const bool planned = i < plans.size();
+    benched.rows.push_back({.spec = text,
+                            .label = text.size() <= kLongestLabel ? text : spec,
+                            .element_bytes = problem.element_bytes,
+                            .bytes = bytes,
+                            .device = device,
+                            .engine = name(plan.engine()),
+                            .kernel = planned                   ? plans[i].kernel
+                                      : i + 1 == timings.size() ? "copy"
+                                                                : "naive",
+                            .plan_ms = planned ? std::optional(plans[i].plan_ms) : std::nullopt,
+                            .timing = timings[i],
+                            .gb_per_s = gb_per_s(bytes, ms),
+                            .share_of_copy = ms > 0 ? copy_ms / ms : 0});
   }
-  return rows;
+  if (!benched.method.empty()) benched.method = benched.rows.front().label + ": " + benched.method;
+  return benched;
 }
 
-void print_table(const std::string& device, const std::vector<Row>& rows) {
+void print_table(const std::string& device, const std::vector<Row>& rows,
+                 const std::vector<std::string>& methods) {
   std::size_t widest = 4;
   for (const Row& row : rows) widest = std::max(widest, row.label.size());
   std::string table = device;
-  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest,
+  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<7}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest,
                        "element", "array", "engine", "kernel", "median ms", "mad ms", "GB/s", "of copy");
   for (const Row& row : rows) {
-    table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<6}  {:>10.4g}  {:>9.2g}  {:>8.4g}  {:>6.1f}%",
+    table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<7}  {:>10.4g}  {:>9.2g}  {:>8.4g}  {:>6.1f}%",
                          row.label, widest, row.element_bytes, size_text(row.bytes), row.engine, row.kernel,
                          row.timing.median_ms, row.timing.mad_ms, row.gb_per_s, 100 * row.share_of_copy);
   }
+  for (const std::string& method : methods) table += "\n" + method;
   print(table);
 }
 
 void bench_all(const Options& options) {
   std::vector<Row> rows;
+  std::vector<std::string> methods;
   {
     Progress progress(Verbosity::normal);
     for (const std::string& spec : options.specs) {
-      for (Row& row : bench(options, spec, progress)) rows.push_back(std::move(row));
+      Benched benched = bench(options, spec, progress);
+      for (Row& row : benched.rows) rows.push_back(std::move(row));
+      if (!benched.method.empty()) methods.push_back(std::move(benched.method));
     }
   }
   const std::string& device = rows.front().device;
-  if (!options.common.json) return print_table(device, rows);
+  if (!options.common.json) return print_table(device, rows, methods);
   Json json = new_json();
   json["device"] = device;
   json["rows"] = Json::array();
@@ -188,6 +289,7 @@ void bench_all(const Options& options) {
                             {"bytes", row.bytes},
                             {"engine", row.engine},
                             {"kernel", row.kernel},
+                            {"plan_ms", row.plan_ms ? Json(*row.plan_ms) : Json()},
                             {"median_ms", row.timing.median_ms},
                             {"mad_ms", row.timing.mad_ms},
                             {"gb_per_s", row.gb_per_s},
@@ -208,6 +310,8 @@ Verb bench_verb(CLI::App& app) {
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
+  options->index.add_direction(*command);
+  options->index.add_choice(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   command
       ->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")

@@ -117,7 +117,7 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
 }
 
 void run(const Options& options) {
-  const Affine map = std::get<Affine>(parse_spec(options.spec));
+  const Affine map = affine(parse_spec(options.spec), "emit");
   const emit::Options emitted = emit_options(options);
   const emit::Source source = emit::emit(map, emitted);
   if (!options.out.empty()) io::write_file(options.out, source.text);

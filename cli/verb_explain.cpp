@@ -14,6 +14,7 @@ namespace {
 
 struct Options {
   CommonOptions common;
+  IndexOptions index;
   std::string spec;
   std::string svg;
   std::string figure;
@@ -56,12 +57,21 @@ Explanation explanation_for_kind(const Problem& problem, const PlanOptions& opti
   Target target = cuda::target_of_capability(capability.major, capability.minor);
   target.name += note;
   target.tile = options.tile;
-  const Plan plan(problem, target);
+  if (options.index_choice.empty()) {
+    const Plan plan(problem, target);
+    return {plan, plan.explain()};
+  }
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  Recognition recognition;
+  recognition.permutation = problem.permutation;
+  if (indexed != nullptr) recognition = recognise(*indexed, options.threads);
+  const Plan plan(problem, target, std::move(recognition), options.index_choice);
   return {plan, plan.explain()};
 }
 
 Explanation make_explanation(const Options& options, const Problem& problem) {
-  const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
+  PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
+  plan_options.index_choice = options.index.choice();
   const bool names_kind = !options.capability.empty();
   if (names_kind && plan_options.engine != Engine::cuda) {
     refuse_value("explain", "--capability with --engine " + options.common.engine,
@@ -78,6 +88,11 @@ Explanation make_explanation(const Options& options, const Problem& problem) {
                                   "; there is none here (" + status.reason + ")");
     }
   }
+  // What an index array becomes would take long to make, and is not looked at.
+  if (!std::holds_alternative<Affine>(problem.permutation) || !plan_options.index_choice.empty()) {
+    const Plan plan = plan_only(problem, plan_options);
+    return {plan, plan.explain()};
+  }
   PlanOptions measured = plan_options;
   measured.calibrate = plan_options.engine == Engine::cuda && !options.no_calibration;
   return explanation_of(faro::plan(problem, measured));
@@ -88,7 +103,7 @@ std::string drawing_of(const Options& options, const Explanation& explanation) {
   if (options.figure.empty()) return explanation.plan.svg();
   constexpr std::uint64_t kLast = 14;
   const auto figure = static_cast<int>(parse_number("--figure", options.figure, 1, kLast));
-  return figure_svg(figure, std::get<Affine>(explanation.plan.problem().permutation));
+  return figure_svg(figure, affine(explanation.plan.problem().permutation, "explain --figure"));
 }
 
 void explain(const Options& options) {
@@ -96,7 +111,7 @@ void explain(const Options& options) {
     refuse_value("explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
   const Problem problem{
-      .permutation = parse_spec(options.spec),
+      .permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
       .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
       .batch = options.common.batch_count()};
   const Explanation explanation = make_explanation(options, problem);
@@ -128,6 +143,8 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
+  options->index.add_direction(*command);
+  options->index.add_choice(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
       ->type_name("FILE")
       ->check(refuse_empty);

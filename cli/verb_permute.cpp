@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli/arguments.hpp"
 #include "cli/host_run.hpp"
@@ -17,13 +20,16 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/npy.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cli {
 namespace {
 
 struct Options {
   CommonOptions common;
+  IndexOptions index;
   std::string spec;
+  std::string plan_cache;
   std::string in;
   std::string out;
   std::string piece_bytes;
@@ -58,13 +64,15 @@ Problem problem_of(const Options& options, const io::NpyHeader& header) {
   }
   const std::optional<std::uint64_t> array_elements =
       batch == 0 ? std::nullopt : std::optional(elements / batch);
-  Permutation permutation = parse_spec(options.spec, array_elements);
+  Permutation permutation = parse_spec(options.spec, array_elements, options.index.direction(options.spec));
   if (options.inverse) permutation = inverse(permutation);
 
   const std::uint64_t wanted = element_count(permutation);
   if (array_elements && wanted != *array_elements) {
     std::string remedy;
-    if (elements % wanted == 0) {
+    if (wanted == 0) {
+      remedy = "";
+    } else if (elements % wanted == 0) {
       remedy = fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
     } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
       remedy = fmt::format("--element-bytes {} makes larger elements", items / wanted * header.item_bytes);
@@ -138,6 +146,11 @@ std::string plan_line(const Options& options, const Plan& plan) {
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
   if (!options.map.empty()) line += fmt::format(" with {}", options.map);
+  if (plan.index_plan() != nullptr && plan.array_bytes() > 0) {
+    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    return line + fmt::format(": {}; {} over memory", to_text(chosen),
+                              chosen.passes == 1 ? "1 pass" : fmt::format("{} passes", chosen.passes));
+  }
   if (plan.passes().empty()) return line + ": nothing to move";
   const Pass& pass = plan.passes().front();
   switch (pass.kind) {
@@ -155,20 +168,76 @@ std::string plan_line(const Options& options, const Plan& plan) {
                             size_text(pass.segment_bytes));
 }
 
-void print_outcome(const Options& options, const Problem& problem, const ExecutablePlan& plan,
+// A plan, and what it took to have it.
+struct Planned {
+  ExecutablePlan plan;
+  double milliseconds = 0;
+  std::string cache;  // what became of --plan-cache: "read", "written", "not needed"; empty without
+};
+
+Planned planned(const Options& options, const Problem& problem, PlanOptions plan_options) {
+  plan_options.index_choice = options.index.choice();
+  const auto start = std::chrono::steady_clock::now();
+  const std::filesystem::path cache = options.plan_cache;
+  std::error_code ignored;
+  const bool kept = !cache.empty() && std::filesystem::exists(cache, ignored);
+  if (kept) {
+    plan_options.index_schedule = std::make_shared<const schedule::IndexSchedule>(schedule::load(cache));
+  }
+  Planned made{.plan = faro::plan(problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
+  if (!cache.empty() && !kept) {
+    const bool has_schedule = made.plan.schedule() != nullptr;
+    if (has_schedule) made.plan.save(cache);
+    made.cache = has_schedule ? "written" : "not needed";
+  }
+  made.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return made;
+}
+
+void check_plan_cache(const Options& options) {
+  if (options.plan_cache.empty()) return;
+  for (const std::string& other : {options.in, options.out}) {
+    std::error_code ignored;
+    if (io::same_file(options.plan_cache, other) ||
+        std::filesystem::weakly_canonical(std::filesystem::absolute(options.plan_cache, ignored), ignored) ==
+            std::filesystem::weakly_canonical(std::filesystem::absolute(other, ignored), ignored)) {
+      refuse_value(
+          "permute `" + options.in + "`",
+          "--plan-cache " + options.plan_cache + ", the same file as " + (other == options.in ? "IN" : "OUT"),
+          "a file of its own");
+    }
+  }
+}
+
+void check_plan_cache_of(const Options& options, const Problem& problem) {
+  if (options.plan_cache.empty() || std::holds_alternative<Indexed>(problem.permutation)) return;
+  refuse_value("permute `" + options.in + "`", "--plan-cache with " + to_text(problem.permutation),
+               "it with an index array", "nothing else needs a schedule");
+}
+
+void print_outcome(const Options& options, const Problem& problem, const Planned& planned,
                    const Outcome& outcome) {
+  const ExecutablePlan& plan = planned.plan;
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
   if (!options.common.json) {
     std::string way;
-    if (outcome.pieces > 0) {
+    if (outcome.pieces > 0 && outcome.setup_ms == 0) {
+      way = fmt::format(" whole through {}", plan.plan().target().name);
+    } else if (outcome.pieces > 0) {
       way = fmt::format(" in {} through {} (its buffers pinned before, in {:.3g} ms)",
                         count_text(outcome.pieces, "piece"), plan.plan().target().name, outcome.setup_ms);
     }
-    note(fmt::format("{}; {:.3g} ms{}, {:.3g} GB/s, {:.0f}% of copy{}; {}: {}",
+    std::string cache;
+    if (!planned.cache.empty()) {
+      cache = fmt::format("; plan {}{}", planned.cache,
+                          planned.cache == "not needed" ? "" : ", `" + options.plan_cache + "`");
+    }
+    note(fmt::format("{}; {:.3g} ms{}, {:.3g} GB/s, {:.0f}% of copy{}{}; {}: {}",
                      plan_line(options, plan.plan()), outcome.milliseconds, way, rate,
-                     100 * outcome.share_of_copy, options.verify ? ", verified" : "", name(plan.engine()),
-                     plan.engine_reason()));
+                     100 * outcome.share_of_copy, options.verify ? ", verified" : "", cache,
+                     name(plan.engine()), plan.engine_reason()));
     return;
   }
   Json json = new_json();
@@ -181,6 +250,8 @@ void print_outcome(const Options& options, const Problem& problem, const Executa
   json["bytes"] = bytes;
   json["map"] = options.map;
   json["plan"] = plan_line(options, plan.plan());
+  json["plan_ms"] = planned.milliseconds;
+  json["plan_cache"] = planned.cache;
   json["engine"] = name(plan.engine());
   json["engine_reason"] = plan.engine_reason();
   json["device"] = plan.plan().target().name;
@@ -203,7 +274,8 @@ void permute(const Options& options) {
     refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
                  "a result in place is not yet supported");
   }
-  std::optional<ExecutablePlan> plan;
+  check_plan_cache(options);
+  std::optional<Planned> plan;
   {
     Progress progress(report && !options.quiet ? Verbosity::normal : Verbosity::quiet);
     progress.step("reading " + options.in);
@@ -211,8 +283,11 @@ void permute(const Options& options) {
     const std::span<const std::byte> in = input.data();
     problem = problem_of(options, input.header());
     const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
-    plan = with_map(options, input.header(), faro::plan(problem, plan_options));
-    const HostRun run(*plan, staging_options(options, plan_options));
+    check_plan_cache_of(options, problem);
+    progress.step("planning " + options.spec);
+    plan = planned(options, problem, plan_options);
+    plan->plan = with_map(options, input.header(), std::move(plan->plan));
+    const HostRun run(plan->plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
     const std::span<std::byte> out = output.data();
@@ -270,6 +345,13 @@ Verb permute_verb(CLI::App& app) {
                    "With --map: the type of v, such as float; the default is the dtype's")
       ->type_name("TYPE")
       ->check(refuse_empty);
+  options->index.add_direction(*command);
+  command
+      ->add_option("--plan-cache", options->plan_cache,
+                   "Of an index array: use the schedule in this file, or make it and keep it there")
+      ->type_name("FILE")
+      ->check(refuse_empty);
+  options->index.add_choice(*command);
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");

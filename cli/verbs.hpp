@@ -5,7 +5,7 @@
 //     faro layout --rows R --columns C --access A…
 //     faro reproduce NAME                  faro simulate PROGRAM [FILE]
 //     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
-//     faro emit SPEC
+//     faro emit SPEC                       faro tune
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -32,5 +32,6 @@ Verb reproduce_verb(CLI::App& app);
 Verb simulate_verb(CLI::App& app);
 Verb network_verb(CLI::App& app);
 Verb emit_verb(CLI::App& app);
+Verb tune_verb(CLI::App& app);
 
 }  // namespace faro::cli

@@ -12,11 +12,16 @@
 //     on_gpu.with_map("v * 2 + x", "float").run(device_in, device_out, bytes, stream);  // out[pi(x)] =
 //     f(in[x])
 //
+//     auto by_array = faro::plan({.permutation = faro::Indexed(indices, faro::Direction::scatter)});
+//     by_array.run(in, out, bytes);                                        // out[indices[i]] = in[i]
+//     by_array.save("p.plan");                                             // its schedule, to be used again
+//
 // This header is the whole public interface, host-only C++20.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +36,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
 namespace faro {
@@ -46,6 +52,20 @@ struct PlanOptions {
   /// Measure the device first, a tenth of a second, so that explain() predicts its times rather than those
   /// of the device of its kind that faro was measured on (cuda::calibrate).
   bool calibrate = false;
+
+  // Of index arrays only.
+  /// A method, and sizes, instead of the fastest.
+  IndexChoice index_choice = {};
+  /// A schedule that was made before (schedule::load, ExecutablePlan::schedule): nothing is recognised or
+  /// made. It must be of the problem's index array, of either direction: its count and, for an array of the
+  /// host, its fingerprint are checked.
+  std::shared_ptr<const schedule::IndexSchedule> index_schedule = nullptr;
+};
+
+/// Memory lent to a run: of the host for engine cpu, of the plan's device for engine cuda.
+struct Workspace {
+  void* data = nullptr;
+  std::uint64_t bytes = 0;
 };
 
 /// A plan together with the engine that runs it. Cheap to move; every const member may be called from many
@@ -78,7 +98,15 @@ class ExecutablePlan {
   /// engine cannot access, or a stream for engine cpu; nothing is written then. ErrorCode::device for a
   /// failed launch, saying what was queued.   Cost: one sweep over both arrays; allocates nothing.
   /// With a map: arrays aligned to 16 bytes, or it refuses with ErrorCode::value.
+  ///
+  /// A plan whose workspace_bytes() is not 0 allocates that much for each run: from the host's memory, or
+  /// from the device's pool in the stream's order.
   void run(const void* in, void* out, std::uint64_t bytes, Stream stream = {}) const;
+
+  /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
+  /// workspace_bytes(), for one that overlaps an array, and with engine cuda for one that is not aligned to
+  /// 16 bytes.
+  void run(const void* in, void* out, std::uint64_t bytes, Workspace workspace, Stream stream) const;
 
   /// The same for spans of trivially copyable values whose total size is total_bytes(problem).
   template <typename T>
@@ -90,8 +118,8 @@ class ExecutablePlan {
 
   /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
   /// pieces, as cuda::run_staged says; with engine cpu this is run(). Returns when the result is there.
-  /// With a map: the whole array at once, which the device has to hold twice. Errors: as run(), and as
-  /// cuda::run_staged.
+  /// With a map, and of an index array: the whole array at once, which the device has to hold twice, or three
+  /// times with a workspace. Errors: as run(), and as cuda::run_staged.
   void run_staged(const void* in, void* out, std::uint64_t bytes,
                   const cuda::StagingOptions& options = {}) const;
 
@@ -105,8 +133,17 @@ class ExecutablePlan {
   /// with engine cpu none.
   std::vector<cuda::KernelResources> kernel_resources() const;
 
-  /// Bytes the caller must lend while running. The CPU engine's is 0.
-  std::uint64_t workspace_bytes() const { return plan().workspace_bytes(); }
+  /// Bytes that a run needs beside the two arrays: 0, or one more array where an index array takes more than
+  /// one pass.
+  std::uint64_t workspace_bytes() const;
+
+  /// What an index array became; null for affine maps, rolls and permutations of axes, which need none. With
+  /// engine cuda it is fetched from the device.
+  std::shared_ptr<const schedule::IndexSchedule> schedule() const;
+
+  /// Writes schedule() to a file, whole or not at all (docs/plan-files.md), for PlanOptions::index_schedule.
+  /// Errors: ErrorCode::unsupported where there is none; ErrorCode::file.
+  void save(const std::filesystem::path& path) const;
 
   /// As with_map() was given it; empty without.
   const std::string& map() const;
@@ -119,15 +156,25 @@ class ExecutablePlan {
   struct State;
   explicit ExecutablePlan(std::unique_ptr<State> state);
   friend ExecutablePlan plan(const Problem& problem, const PlanOptions& options);
+  void run_checked(const void* in, void* out, void* workspace, Stream stream) const;
   static void require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes);
 
   std::unique_ptr<State> state_;
 };
 
-/// Plans `problem`. Errors: ErrorCode::value for an element width that is no power of two in 1..4096, n > 40
-/// or a total size past 2^62, and for options that the engine has no use for; ErrorCode::unsupported for in
-/// place, and for a tile that cannot carry out the map; ErrorCode::device for an engine that this build or
-/// machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time also the driver's start.
+/// Plans `problem`. Errors: ErrorCode::value for an element width outside 1..4096, or that is no power of two
+/// for an affine map, n > 40 or a total size past 2^62, and for options that the engine has no use for;
+/// ErrorCode::unsupported for in place, and for a tile that cannot carry out the map; ErrorCode::device for
+/// an engine that this build or machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time
+/// also the driver's start.
+///
+/// An index array is recognised first and planned as what it is (docs/index-arrays.md). One on a device is
+/// for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:
+/// ErrorCode::value where it is none, for engine cpu, and for a schedule of another array; those of
+/// IndexPlan. Cost: sweeps of the array.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});
+
+/// What plan() would decide, with nothing made for running it: no schedule, no kernels.
+Plan plan_only(const Problem& problem, const PlanOptions& options = {});
 
 }  // namespace faro

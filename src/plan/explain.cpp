@@ -12,6 +12,7 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/prediction.hpp"
 #include "plan/facts.hpp"
+#include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/margin_text.hpp"
 
@@ -38,6 +39,7 @@ void add_problem(Text& text, const Plan& plan) {
                             name(map.classify()),
                             map.is_involution() ? "an involution (applied twice, nothing has moved)"
                                                 : "not an involution"));
+  if (plan.recognition() != nullptr) detail::add_recognition(text, *plan.recognition());
   std::string units = fmt::format("{} wide", size_text(problem.element_bytes));
   if (plan.unit_bits_per_element() > 0) {
     units += fmt::format(", moved as {} units of {} whose index bits stay as they are",
@@ -190,6 +192,7 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
 }  // namespace
 
 std::string Plan::explain() const {
+  if (index_plan_) return index_plan_->explain();
   Text text;
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));

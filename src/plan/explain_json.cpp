@@ -7,6 +7,7 @@
 #include "faro/plan/plan.hpp"
 #include "faro/plan/prediction.hpp"
 #include "plan/facts.hpp"
+#include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 
 namespace faro {
@@ -150,6 +151,7 @@ Json pass_json(const Plan& plan, std::size_t index) {
 }  // namespace
 
 std::string Plan::explain_json() const {
+  if (index_plan_) return index_plan_->explain_json();
   const Affine& map = detail::element_map(*this);
   Json json = {{"schema", kSchema},
                {"permutation", to_text(problem_.permutation)},
@@ -167,6 +169,7 @@ std::string Plan::explain_json() const {
                {"sweeps", detail::sweeps(*this)},
                {"literature_sweeps", detail::literature_sweeps(*this)},
                {"target", target_json(target_)}};
+  if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
   Json passes = Json::array();
   for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i));
   json["passes"] = std::move(passes);

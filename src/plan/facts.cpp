@@ -54,7 +54,7 @@ std::string direct_reason(const Plan& plan, const Pass& pass, std::size_t index)
 
 }  // namespace
 
-const Affine& element_map(const Plan& plan) { return std::get<Affine>(plan.problem().permutation); }
+const Affine& element_map(const Plan& plan) { return affine(plan.problem().permutation, "explain"); }
 
 int sweeps(const Plan& plan) { return plan.passes().empty() ? 0 : 1; }
 

@@ -17,7 +17,7 @@ void check(const Problem& problem) {
     refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem.element_bytes) + " bytes",
                 "a power of two from 1 to " + std::to_string(kMaxElementBytes));
   }
-  const int n = std::get<Affine>(problem.permutation).bits();
+  const int n = affine(problem.permutation, "plan").bits();
   if (n > kMaxProblemBits) {
     refuse_plan(ErrorCode::value, "n = " + std::to_string(n),
                 "at most " + std::to_string(kMaxProblemBits) + " index bits");
@@ -26,6 +26,15 @@ void check(const Problem& problem) {
     refuse_plan(ErrorCode::unsupported, "placement in place", "out of place: in place is not yet supported",
                 "give a second array for the result");
   }
+}
+
+// What an index array is carried out as: what it was recognised as where that has a way of its own for
+// elements of this width, else as the array that it is.
+Permutation form_to_run(const Problem& problem, const Recognition& recognition) {
+  if (!std::holds_alternative<Affine>(recognition.permutation)) return recognition.permutation;
+  if (f2::is_power_of_two(problem.element_bytes)) return recognition.permutation;
+  if (recognition.family != Family::identity) return problem.permutation;
+  return Cyclic{.count = element_count(problem.permutation), .shift = 0, .reversed = false};
 }
 
 }  // namespace
@@ -57,13 +66,66 @@ const char* name(Engine engine) noexcept {
 }
 
 Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(std::move(target)) {
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  if (indexed != nullptr) {
+    if (!indexed->on_host()) {
+      refuse_plan(ErrorCode::value,
+                  "an index array in the memory of device " + std::to_string(indexed->device().value_or(0)),
+                  "one of the host, or its recognition",
+                  "faro::plan and faro::plan_only read it where it is");
+    }
+    const int read_by = target_.engine == Engine::cpu ? target_.threads : 0;
+    *this = Plan(problem, target_, recognise(*indexed, read_by));
+    return;
+  }
+  if (std::holds_alternative<Affine>(problem.permutation)) {
+    plan_affine();
+    return;
+  }
+  plan_index({.family = std::holds_alternative<Cyclic>(problem.permutation) ? Family::cyclic : Family::axes,
+              .permutation = problem.permutation,
+              .runs = {},
+              .displacement = {},
+              .findings = {}},
+             {});
+}
+
+Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
+    : problem_(problem), target_(std::move(target)) {
+  const bool was_array = std::holds_alternative<Indexed>(problem.permutation);
+  if (was_array && choice.empty()) problem_.permutation = form_to_run(problem_, recognition);
+  if (was_array && !recognition.findings.empty()) {
+    recognition_ = std::make_shared<const Recognition>(recognition);
+  }
+  if (std::holds_alternative<Affine>(problem_.permutation)) {
+    if (!choice.empty()) {
+      refuse_plan(ErrorCode::unsupported, "a method for " + to_text(problem_.permutation),
+                  "none: affine maps have one way", "index arrays have others");
+    }
+    plan_affine();
+    return;
+  }
+  plan_index(std::move(recognition), choice);
+}
+
+void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
+  if (target_.tile) {
+    refuse_plan(ErrorCode::unsupported, "a tile kernel for " + to_text(problem_.permutation),
+                "a tile kernel for affine maps only");
+  }
+  index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
+  array_bytes_ = index_plan_->array_bytes();
+  unit_bytes_ = index_plan_->unit_bytes();
+}
+
+void Plan::plan_affine() {
   check(problem_);
   array_bytes_ = total_bytes(problem_);
   unit_bytes_ = std::min(problem_.element_bytes, target_.unit_bytes_max);
   unit_bits_per_element_ = log2_floor(problem_.element_bytes) - log2_floor(unit_bytes_);
   if (problem_.batch == 0) return;
 
-  const Affine map = direct_sum(Affine(unit_bits_per_element_), std::get<Affine>(problem_.permutation));
+  const Affine map = direct_sum(Affine(unit_bits_per_element_), affine(problem_.permutation, "plan"));
   const detail::Work work{.map = map, .unit_bits = log2_floor(unit_bytes_), .arrays = problem_.batch};
   detail::Planned planned;
   if (map.is_identity()) {

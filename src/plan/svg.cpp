@@ -68,6 +68,7 @@ std::string access_summary(const Plan& plan) {
 }  // namespace
 
 std::string Plan::svg() const {
+  static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);
   const std::string words = summary(*this);

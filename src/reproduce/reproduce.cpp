@@ -19,16 +19,23 @@ struct Entry {
 
 constexpr const char* kBmmc =
     "Bouverot-Dupuis and Sheeran, Efficient GPU implementation of affine index permutations on arrays";
+constexpr const char* kOffline =
+    "Kasagi, Nakano, Ito, An implementation of conflict-free offline permutation on the GPU";
 constexpr const char* kMachines = "Nakano, Simple memory machine models for GPUs";
 constexpr const char* kRap =
     "Nakano, Matsumae, Ito, Random address permute-shift technique for the shared memory on GPUs";
 
-constexpr std::array<Entry, 10> kEntries{{
+constexpr std::array<Entry, 14> kEntries{{
     {"bmmc-figure9", "Figure 9: the optimizations' effect on running time, 2^30 elements", kBmmc,
      bmmc_figure9},
     {"bmmc-figure10", "Figure 10: memory bandwidth of the kernels, 2^30 elements", kBmmc, bmmc_figure10},
     {"bmmc-figure11", "Figure 11: speed-up over the naive kernel, 2^20 to 2^30 elements", kBmmc,
      bmmc_figure11},
+    {"offline-example", "The worked example: a 4 x 4 transpose on 4 banks", kOffline, offline_example},
+    {"offline-table1", "Table I: accesses of the algorithms", kOffline, offline_table1},
+    {"offline-table2", "Table II: congestion and time of five permutations of 1024 elements", kOffline,
+     offline_table2},
+    {"offline-figure7", "Figure 7: time over the number of blocks", kOffline, offline_figure7},
     {"dmm-umm-figure4", "Figure 4: two warps' requests on the DMM and the UMM", kMachines, dmm_umm_figure4},
     {"dmm-umm-table1", "Table 1: time of contiguous and stride access", kMachines, dmm_umm_table1},
     {"rap-figure3", "Figure 3: two warps' requests on the DMM", kRap, rap_figure3},

@@ -11,16 +11,23 @@
 // On a CPU the tile is as large as pays; on a GPU it is one of the compiled kernels' (Target::tiles), and
 // each pass says how it is launched.
 //
+// A permutation that is not affine is planned by plan/index_plan.hpp: then there are no such passes, and
+// index_plan() says what there is instead. An index array is recognised first: what turns out to be affine
+// is planned like any affine map, and recognition() tells how it was found out.
+//
 // A plan is immutable, holds no pointer into anybody's data, and may be used from many threads.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "faro/layout/tile.hpp"
 #include "faro/layout/xor.hpp"
+#include "faro/permutation/recognise.hpp"
+#include "faro/plan/index_plan.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
 
@@ -69,15 +76,25 @@ struct Pass {
 
 class Plan {
  public:
-  /// Plans `problem` for `target`. Errors: see faro::plan. Cost: O(n^3) word operations, under 1 ms at n
-  /// = 34.
+  /// Plans `problem` for `target`; an index array of the host is recognised. Errors: see faro::plan;
+  /// ErrorCode::value for an index array on a device, whose recognition has to be given. Cost: O(n^3) word
+  /// operations, under 1 ms at n = 34; of an index array, some sweeps.
   Plan(const Problem& problem, Target target);
+  /// The same for an index array whose recognition is known, or of a method that is asked for. Requires:
+  /// `recognition` is of problem.permutation (unchecked). Errors: also those of IndexPlan.
+  Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
+  /// Where an index array was recognised as another form, that form is the problem's permutation.
   const Problem& problem() const { return problem_; }
   const Target& target() const { return target_; }
 
+  /// Of a permutation that is not affine, or is not carried out as such; null for all others.
+  const IndexPlan* index_plan() const { return index_plan_.get(); }
+  /// What the index array turned out to be; null where none was given.
+  const Recognition* recognition() const { return recognition_.get(); }
+
   /// At most one main pass, then one `direct` pass for the arrays of a batch that do not fill a folded group.
-  /// Empty for a batch of 0.
+  /// Empty for a batch of 0, and for a plan with an index_plan().
   const std::vector<Pass>& passes() const { return passes_; }
 
   std::uint64_t unit_bytes() const { return unit_bytes_; }
@@ -88,18 +105,24 @@ class Plan {
   std::uint64_t array_bytes() const { return array_bytes_; }
 
   /// Bytes of device or host memory the caller must lend while running.
-  std::uint64_t workspace_bytes() const { return 0; }
+  std::uint64_t workspace_bytes() const { return index_plan_ ? index_plan_->workspace_bytes() : 0; }
 
   /// The plan in words, several lines.
   std::string explain() const;
   /// The same as a JSON object (docs/json.md, "explain").
   std::string explain_json() const;
-  /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle.
+  /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle. Errors:
+  /// ErrorCode::unsupported for a plan with an index_plan().
   std::string svg() const;
 
  private:
+  void plan_affine();
+  void plan_index(Recognition recognition, const IndexChoice& choice);
+
   Problem problem_;
   Target target_;
+  std::shared_ptr<const IndexPlan> index_plan_;
+  std::shared_ptr<const Recognition> recognition_;
   std::vector<Pass> passes_;
   std::uint64_t unit_bytes_ = 1;
   int unit_bits_per_element_ = 0;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "faro/kernels/compiled_tiles.hpp"
 #include "faro/plan/calibration.hpp"
+#include "faro/plan/index_calibration.hpp"
 
 namespace faro {
 
@@ -49,6 +51,10 @@ struct Target {
   /// Instead of all that: a tile kernel to take, or to refuse the plan.
   std::optional<kernels::CompiledTile> tile = {};
   std::optional<Calibration> calibration = {};  // for predicted times; none: not known
+
+  // Of permutations that are not affine (plan/index_plan.hpp).
+  std::uint64_t chunk_bytes_max = 0;  // shared memory of a block, or of a core's cache what a chunk may take
+  std::shared_ptr<const IndexCalibration> index_calibration = {};  // null: built in, of the engine
 };
 
 }  // namespace faro

@@ -1,4 +1,4 @@
-// The figures of three papers, computed again: for every table and drawing, what is printed there and what
+// The figures of four papers, computed again: for every table and drawing, what is printed there and what
 // comes out here, side by side.
 //
 //     reproduce("rap-figure3")
@@ -18,7 +18,8 @@
 // none.
 //
 // Source: Bouverot-Dupuis and Sheeran, "Efficient GPU implementation of affine index permutations on arrays"
-// (bmmc-...), Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito,
+// (bmmc-...), Kasagi, Nakano, Ito, "An implementation of conflict-free offline permutation on the GPU"
+// (offline-...), Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito,
 // "Random address permute-shift technique for the shared memory on GPUs" (rap-...). docs/reproduce.md has the
 // tables.
 #pragma once

@@ -1,0 +1,111 @@
+// faro tune: measures what plans of index arrays are chosen by, and keeps it for this machine.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/engines/cpu_index.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_index.hpp"
+#include "faro/plan/index_calibration.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  bool quick = false;
+};
+
+struct Tuned {
+  Engine engine = Engine::cpu;
+  std::string machine;
+  std::string file;
+  double seconds = 0;
+  IndexCalibration calibration;
+};
+
+Tuned tune_engine(Engine engine, const PlanOptions& plan_options, bool quick) {
+  const Target target =
+      engine == Engine::cuda ? cuda::target(plan_options.device) : cpu::target(plan_options.threads);
+  const auto start = std::chrono::steady_clock::now();
+  IndexCalibration calibration = engine == Engine::cuda ? cuda::tune(plan_options.device, quick)
+                                                        : cpu::tune(plan_options.threads, quick);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::string file = keep_calibration(target.name, calibration).string();
+  return {engine, target.name, file, seconds, std::move(calibration)};
+}
+
+// Nanoseconds an element of every curve's last point.
+std::string table_of(const IndexCalibration& calibration) {
+  constexpr double kNsPerUs = 1e3;
+  std::string table = fmt::format("{:<8}  {:>7}  {:>5}  {:>4}  {:>12}  {:>13}", "kernel", "element", "chunk",
+                                  "run", "elements", "ns an element");
+  for (const IndexCurve& each : calibration.curves) {
+    if (each.curve.empty()) continue;
+    const TimeCurve::Point& last = each.curve.points.back();
+    const auto power = [](int bits) { return bits == 0 ? std::string("-") : fmt::format("2^{}", bits); };
+    table += fmt::format("\n{:<8}  {:>7}  {:>5}  {:>4}  {:>12}  {:>13.4g}", name(each.kernel),
+                         each.element_bytes, power(each.chunk_bits), power(each.run_bits), last.elements,
+                         kNsPerUs * last.microseconds / static_cast<double>(last.elements));
+  }
+  return table;
+}
+
+void tune(const Options& options) {
+  const PlanOptions plan_options = options.common.plan_options(1);
+  if (plan_options.engine != Engine::cuda && plan_options.device != cuda::kCurrentDevice)
+    refuse_value("tune", "--device with --engine " + options.common.engine, "--device with --engine cuda");
+  std::vector<Engine> engines{plan_options.engine};
+  if (plan_options.engine == Engine::automatic) {
+    engines = {Engine::cpu};
+    if (cuda::status().available) engines.push_back(Engine::cuda);
+  }
+  std::vector<Tuned> all;
+  {
+    Progress progress(Verbosity::normal);
+    for (const Engine engine : engines) {
+      progress.step(std::string("measuring engine ") + name(engine));
+      all.push_back(tune_engine(engine, plan_options, options.quick));
+    }
+  }
+  Json json = new_json();
+  json["tuned"] = Json::array();
+  std::string text;
+  for (const Tuned& each : all) {
+    json["tuned"].push_back({{"engine", name(each.engine)},
+                             {"machine", each.machine},
+                             {"file", each.file},
+                             {"seconds", each.seconds},
+                             {"curves", each.calibration.curves.size()}});
+    text += fmt::format("{}{}, {}: {} in {:.3g} s, kept in {}\n{}", text.empty() ? "" : "\n",
+                        name(each.engine), each.machine, count_text(each.calibration.curves.size(), "curve"),
+                        each.seconds, each.file, table_of(each.calibration));
+  }
+  if (options.common.json) return print(json);
+  print(text);
+}
+
+}  // namespace
+
+Verb tune_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command =
+      app.add_subcommand("tune", "Measure what plans of index arrays are chosen by, and keep it");
+  options->common.add_engine(*command);
+  options->common.add_device(*command);
+  options->common.add_threads(*command);
+  command->add_flag("--quick", options->quick, "Fewer sizes and widths: some seconds");
+  options->common.add_json(*command);
+  return {command, [options] { tune(*options); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,28 @@
+// What may be wrong with the arrays of a run: found before anything is written. Errors, all:
+// ErrorCode::value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "faro/faro.hpp"
+
+namespace faro::detail {
+
+[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "");
+
+/// Two disjoint arrays of the plan's size, wherever they are.
+void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes);
+
+void check_on_host(const void* in, const void* out, const char* remedy);
+
+struct WorkspaceNeeds {
+  std::uint64_t bytes = 0;
+  bool on_gpu = false;
+};
+
+/// Enough memory beside the arrays of `bytes` each; any where none is needed.
+void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, const void* in, const void* out,
+                     std::uint64_t bytes);
+
+}  // namespace faro::detail

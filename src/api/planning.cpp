@@ -1,0 +1,181 @@
+#include "api/planning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "faro/engines/cpu.hpp"
+#include "faro/engines/cuda_index.hpp"
+#include "faro/engines/cuda_measure.hpp"
+
+namespace faro::detail {
+namespace {
+
+using schedule::IndexSchedule;
+
+void check_options(const PlanOptions& options) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    refuse_value("plan", std::to_string(options.threads) + " threads",
+                 "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+  }
+  const bool on_gpu = options.engine == Engine::cuda;
+  if (!on_gpu && options.device != cuda::kCurrentDevice) {
+    refuse_value("plan", "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+                 "a device with engine cuda only");
+  }
+  if (!on_gpu && options.calibrate) {
+    refuse_value("plan", std::string("calibration for engine ") + name(options.engine),
+                 "calibration with engine cuda only");
+  }
+  if (!options.tile) return;
+  if (!on_gpu) {
+    refuse_value("plan", std::string("a tile kernel for engine ") + name(options.engine),
+                 "a tile kernel with engine cuda only");
+  }
+  if (std::find(std::begin(kernels::kCompiledTiles), std::end(kernels::kCompiledTiles), *options.tile) ==
+      std::end(kernels::kCompiledTiles)) {
+    refuse_value("plan", "a tile kernel that is not compiled", "an entry of faro::kernels::kCompiledTiles");
+  }
+}
+
+void check_index_options(const Problem& problem, const PlanOptions& options) {
+  if (options.index_schedule && !options.index_choice.empty()) {
+    refuse_value("plan", "a schedule and a method", "one of them", "a schedule has its method");
+  }
+  if (!options.index_schedule) return;
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  if (indexed == nullptr) {
+    refuse_value("plan", "a schedule for " + to_text(problem.permutation), "a schedule for an index array",
+                 "other permutations need none");
+  }
+  const std::uint64_t count = options.index_schedule->count;
+  if (count != indexed->count()) {
+    refuse_value("plan", fmt::format("a schedule of {} elements", count),
+                 fmt::format("one of the index array's {}", indexed->count()),
+                 "it was made from another index array");
+  }
+  if (!indexed->on_host()) return;
+  const std::uint64_t wanted = schedule::fingerprint(*indexed);
+  if (options.index_schedule->fingerprint != wanted) {
+    refuse_value("plan",
+                 fmt::format("a schedule of an index array with fingerprint {:#018x}",
+                             options.index_schedule->fingerprint),
+                 fmt::format("one of this index array, {:#018x}", wanted),
+                 "it was made from another index array");
+  }
+}
+
+const char* reason_for(Engine asked, Engine taken) {
+  if (asked != Engine::automatic) return "asked for";
+  if (taken == Engine::cuda) return "the index array is in a GPU's memory";
+  return "arrays of the host, which a GPU would have to fetch and return over its bus";
+}
+
+// The options with an engine for an index array on a device, and that device.
+PlanOptions resolved(const Problem& problem, const PlanOptions& options) {
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  if (indexed == nullptr || indexed->on_host()) return options;
+  const int device = indexed->device().value_or(0);
+  if (options.engine == Engine::cpu) {
+    refuse_value("plan", fmt::format("an index array in the memory of device {} for engine cpu", device),
+                 "an index array of the host", "cuda::to_host() fetches it; engine cuda takes it as it is");
+  }
+  PlanOptions made = options;
+  made.engine = Engine::cuda;
+  if (made.device == cuda::kCurrentDevice) made.device = device;
+  if (made.device != device) {
+    refuse_value("plan",
+                 fmt::format("an index array in the memory of device {} for device {}", device, made.device),
+                 "an index array of the host, or of the plan's device");
+  }
+  return made;
+}
+
+// Which predictions a plan may rest on.
+struct Predictions {
+  bool of_tiles = false;
+  bool of_index_arrays = false;
+};
+
+Target make_target(const PlanOptions& options, Predictions predictions) {
+  const bool on_gpu = options.engine == Engine::cuda;
+  Target target = on_gpu ? cuda::target(options.device) : cpu::target(options.threads);
+  if (on_gpu) target.tile = options.tile;
+  if (predictions.of_tiles && options.calibrate) target.calibration = cuda::calibrate(target.device);
+  if (predictions.of_index_arrays) {
+    target.index_calibration =
+        calibration_for(target.name, on_gpu ? built_in_gpu_calibration() : built_in_cpu_calibration());
+  }
+  return target;
+}
+
+struct Description {
+  IndexChoice choice;
+  Recognition recognition;
+};
+
+// A schedule as the planner would have chosen it. Nothing has been tried, so there are no findings.
+Description describe(const IndexSchedule& schedule, const Indexed& indexed) {
+  Description made{
+      .choice = {},
+      .recognition = {
+          .family = Family::general, .permutation = indexed, .runs = {}, .displacement = {}, .findings = {}}};
+  if (const auto* const window = std::get_if<schedule::WindowSchedule>(&schedule.what)) {
+    made.choice.method = IndexMethod::window;
+    made.recognition.displacement = window->window;
+  } else if (const auto* const runs = std::get_if<schedule::RunsSchedule>(&schedule.what)) {
+    made.choice.method = IndexMethod::runs;
+    made.recognition.runs = runs->target.size();
+  } else if (const auto* const partition = std::get_if<schedule::PartitionSchedule>(&schedule.what)) {
+    made.choice.method = IndexMethod::partition;
+    made.choice.chunk_bits = partition->shape.chunk_bits;
+    made.choice.level_bits = partition->shape.level_bits;
+  } else if (std::holds_alternative<schedule::RowColumnSchedule>(schedule.what)) {
+    made.choice.method = IndexMethod::row_column;
+  } else {
+    made.choice.method = IndexMethod::direct;
+  }
+  return made;
+}
+
+Recognition recognise_where_it_is(const Indexed& indexed, int threads) {
+  return indexed.on_host() ? recognise(indexed, threads) : cuda::recognise(indexed);
+}
+
+}  // namespace
+
+Decision decide(const Problem& problem, const PlanOptions& asked) {
+  const PlanOptions options = resolved(problem, asked);
+  check_options(options);
+  check_index_options(problem, options);
+  const char* const reason = reason_for(asked.engine, options.engine);
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  if (indexed == nullptr) {
+    const bool affine = std::holds_alternative<Affine>(problem.permutation);
+    Target target = make_target(options, {.of_tiles = affine, .of_index_arrays = !affine});
+    if (options.index_choice.empty()) return {Plan(problem, std::move(target)), reason, nullptr};
+    Recognition as_given{.family = affine ? Family::affine : Family::general,
+                         .permutation = problem.permutation,
+                         .runs = {},
+                         .displacement = {},
+                         .findings = {}};
+    return {Plan(problem, std::move(target), std::move(as_given), options.index_choice), reason, nullptr};
+  }
+  if (const auto given = options.index_schedule) {
+    Description description = describe(*given, *indexed);
+    Plan made(problem, make_target(options, {.of_tiles = false, .of_index_arrays = true}),
+              std::move(description.recognition), description.choice);
+    if (given->applied == indexed->direction()) return {std::move(made), reason, given};
+    return {std::move(made), reason, std::make_shared<const IndexSchedule>(given->inverse())};
+  }
+  if (options.engine == Engine::cuda) static_cast<void>(cuda::target(options.device));  // before the sweeps
+  Recognition recognition = recognise_where_it_is(*indexed, options.threads);
+  const bool affine = std::holds_alternative<Affine>(recognition.permutation) && options.index_choice.empty();
+  Target target = make_target(options, {.of_tiles = affine, .of_index_arrays = true});
+  return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
+}
+
+}  // namespace faro::detail

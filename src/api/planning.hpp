@@ -1,0 +1,34 @@
+// What faro::plan decides before anything is made for running: the engine, what an index array really is, and
+// whether a schedule fits.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "faro/faro.hpp"
+
+namespace faro::detail {
+
+struct Decision {
+  Plan plan;
+  /// Of engine's choice: one line.
+  std::string reason;
+  /// Of options.index_schedule, turned round where the problem reads the array the other way; or null.
+  std::shared_ptr<const schedule::IndexSchedule> schedule;
+};
+
+/// Errors: those of faro::plan.
+Decision decide(const Problem& problem, const PlanOptions& options);
+
+/// ErrorCode::value for `operation`.
+[[noreturn]] inline void refuse_value(const char* operation, std::string got, std::string wanted,
+                                      std::string remedy = "") {
+  throw Error({.code = ErrorCode::value,
+               .operation = operation,
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
+}  // namespace faro::detail

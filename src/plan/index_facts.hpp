@@ -1,0 +1,21 @@
+// What plans of index arrays say about themselves, shared by their text and their JSON, and by the plans of
+// what an index array was recognised as.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "faro/permutation/recognise.hpp"
+#include "faro/plan/index_plan.hpp"
+#include "plan/margin_text.hpp"
+
+namespace faro::detail {
+
+/// What was tried, a line each; nothing where nothing was.
+void add_recognition(MarginText& text, const Recognition& recognition);
+nlohmann::ordered_json recognition_json(const Recognition& recognition);
+
+/// Why the chosen method serves, one sentence without a full stop.
+std::string method_reason(const IndexPlan& plan);
+
+}  // namespace faro::detail

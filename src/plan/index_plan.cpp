@@ -1,0 +1,129 @@
+#include "faro/plan/index_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include "faro/suggest.hpp"
+#include "plan/index_candidates.hpp"
+#include "plan/planners.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::array kMethods{IndexMethod::cyclic,     IndexMethod::axes,        IndexMethod::direct,
+                              IndexMethod::window,     IndexMethod::runs,        IndexMethod::partition,
+                              IndexMethod::row_column, IndexMethod::row_column_5};
+
+void check(const Problem& problem) {
+  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
+    detail::refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem.element_bytes) + " bytes",
+                        "1 to " + std::to_string(kMaxElementBytes) + " bytes");
+  }
+  if (problem.placement == Placement::in_place) {
+    detail::refuse_plan(ErrorCode::unsupported, "placement in place",
+                        "out of place: in place is not yet supported", "give a second array for the result");
+  }
+}
+
+// The fastest of those that apply. The first keeps its place unless another is faster by more than a
+// prediction is worth.
+std::size_t fastest(std::vector<IndexCandidate>& candidates) {
+  constexpr double kWorthIt = 0.95;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    const IndexCandidate& each = candidates[i];
+    if (!each.why_not.empty() || !each.predicted_us) continue;
+    const IndexCandidate& leader = candidates[best];
+    const double bound = leader.predicted_us.value_or(0) * (best == 0 ? kWorthIt : 1);
+    if (leader.predicted_us && *each.predicted_us < bound) best = i;
+  }
+  const double chosen_us = candidates[best].predicted_us.value_or(0);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    IndexCandidate& each = candidates[i];
+    if (i == best || !each.why_not.empty()) continue;
+    each.why_not = !each.predicted_us ? "no curves to predict it by"
+                   : *each.predicted_us >= chosen_us
+                       ? fmt::format("{:.3g} times as long", *each.predicted_us / chosen_us)
+                       : fmt::format("faster by less than {:.0f}%", 100 * (1 - kWorthIt));
+  }
+  return best;
+}
+
+}  // namespace
+
+const char* name(IndexMethod method) noexcept {
+  switch (method) {
+    case IndexMethod::cyclic:
+      return "cyclic";
+    case IndexMethod::axes:
+      return "axes";
+    case IndexMethod::direct:
+      return "direct";
+    case IndexMethod::window:
+      return "window";
+    case IndexMethod::runs:
+      return "runs";
+    case IndexMethod::partition:
+      return "partition";
+    case IndexMethod::row_column:
+      return "row_column";
+    case IndexMethod::row_column_5:
+      break;
+  }
+  return "row_column_5";
+}
+
+IndexMethod parse_index_method(const std::string& text) {
+  std::array<std::string_view, kMethods.size()> names;
+  for (std::size_t i = 0; i < kMethods.size(); ++i) {
+    names.at(i) = name(kMethods.at(i));
+    if (text == names.at(i)) return kMethods.at(i);
+  }
+  const std::string suggestion = did_you_mean(text, names);
+  throw Error({.code = ErrorCode::value,
+               .operation = "read the method",
+               .got = "`" + text + "`",
+               .wanted = "cyclic, axes, direct, window, runs, partition, row_column or row_column_5",
+               .remedy = suggestion});
+}
+
+IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice)
+    : problem_(std::move(problem)), target_(std::move(target)), recognition_(std::move(recognition)) {
+  check(problem_);
+  if (std::holds_alternative<Affine>(problem_.permutation)) {
+    detail::refuse_plan(ErrorCode::unsupported, to_text(problem_.permutation),
+                        "a permutation that is not affine", "Plan takes those that are");
+  }
+  static_cast<void>(total_bytes(problem_));
+  unit_bytes_ =
+      std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
+  const detail::IndexWork work{
+      .problem = problem_, .target = target_, .recognition = recognition_, .calibration = calibration()};
+  candidates_ = detail::index_candidates(work);
+  if (choice.empty()) {
+    chosen_ = fastest(candidates_);
+    return;
+  }
+  IndexCandidate asked = detail::asked_candidate(work, choice);
+  std::erase_if(candidates_, [&](const IndexCandidate& each) {
+    return each.method == asked.method && each.shape == asked.shape;
+  });
+  for (IndexCandidate& each : candidates_) {
+    if (each.why_not.empty()) each.why_not = "another was asked for";
+  }
+  candidates_.insert(candidates_.begin(), std::move(asked));
+}
+
+const IndexCalibration& IndexPlan::calibration() const {
+  if (target_.index_calibration) return *target_.index_calibration;
+  return target_.engine == Engine::cuda ? built_in_gpu_calibration() : built_in_cpu_calibration();
+}
+
+std::uint64_t IndexPlan::array_bytes() const { return total_bytes(problem_); }
+
+}  // namespace faro

@@ -1,0 +1,407 @@
+// IndexPlan and IndexCalibration: what is chosen, what is predicted, what is said, and what is refused.
+// Nothing is run here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engines/cuda/device_table.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/error.hpp"
+#include "faro/permutation/maps.hpp"
+#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
+
+namespace {
+
+using namespace faro;
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+Target gpu() { return cuda::target_of_capability(9, 0); }
+
+Target cpu() {
+  Target target;
+  target.threads = 2;
+  target.name = "2 threads";
+  return target;
+}
+
+// A general array of any size, without the array: planning looks at counts only.
+Recognition general(const Permutation& permutation) {
+  return {
+      .family = Family::general, .permutation = permutation, .runs = {}, .displacement = {}, .findings = {}};
+}
+
+Indexed of_size(std::uint64_t count, Direction direction = Direction::scatter) {
+  static const int there = 0;
+  const int bytes = count > std::uint64_t{1} << 32 ? 8 : 4;
+  return Indexed::on_device(&there, count, {.bytes = bytes, .is_signed = false}, direction, 0, nullptr);
+}
+
+IndexPlan planned(std::uint64_t count, std::uint64_t width, const Target& target, IndexChoice choice = {},
+                  Direction direction = Direction::scatter, std::uint64_t batch = 1) {
+  const Indexed indexed = of_size(count, direction);
+  return {{.permutation = indexed, .element_bytes = width, .batch = batch},
+          target,
+          general(indexed),
+          std::move(choice)};
+}
+
+ErrorReport refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.report();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+class Calibrations : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "faro-curves-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    setenv("FARO_CACHE", directory_.c_str(), 1);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+// --- curves
+
+TEST(TimeCurve, IsStraightInTheLogarithms) {
+  const TimeCurve curve{.points = {{.elements = 1024, .microseconds = 2},
+                                   {.elements = 4096, .microseconds = 2},
+                                   {.elements = 16384, .microseconds = 32}}};
+  EXPECT_DOUBLE_EQ(curve.microseconds(0), 2);
+  EXPECT_DOUBLE_EQ(curve.microseconds(1024), 2);
+  EXPECT_DOUBLE_EQ(curve.microseconds(2000), 2);
+  EXPECT_DOUBLE_EQ(curve.microseconds(4096), 2);
+  EXPECT_DOUBLE_EQ(curve.microseconds(8192), 8);  // half way: the geometric mean
+  EXPECT_DOUBLE_EQ(curve.microseconds(16384), 32);
+  EXPECT_DOUBLE_EQ(curve.microseconds(65536), 128);
+  EXPECT_THROW(static_cast<void>(TimeCurve{}.microseconds(1)), Error);
+}
+
+TEST(IndexCalibration, TakesTheNearestCurveAndScalesByBytes) {
+  const auto flat_rate = [](double us_per_1024) {
+    return TimeCurve{.points = {{.elements = 1024, .microseconds = us_per_1024},
+                                {.elements = 1024 * 1024, .microseconds = us_per_1024 * 1024}}};
+  };
+  const IndexCalibration calibration{.source = "test",
+                                     .curves = {{.kernel = IndexKernel::copy,
+                                                 .element_bytes = 4,
+                                                 .chunk_bits = 0,
+                                                 .run_bits = 0,
+                                                 .curve = flat_rate(1)},
+                                                {.kernel = IndexKernel::copy,
+                                                 .element_bytes = 16,
+                                                 .chunk_bits = 0,
+                                                 .run_bits = 0,
+                                                 .curve = flat_rate(8)},
+                                                {.kernel = IndexKernel::place,
+                                                 .element_bytes = 4,
+                                                 .chunk_bits = 14,
+                                                 .run_bits = 0,
+                                                 .curve = flat_rate(3)},
+                                                {.kernel = IndexKernel::place,
+                                                 .element_bytes = 4,
+                                                 .chunk_bits = 12,
+                                                 .run_bits = 0,
+                                                 .curve = flat_rate(5)}}};
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::copy, 4, 2048), 2);
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::copy, 16, 2048), 16);
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::copy, 64, 2048), 64);  // four times 16 bytes
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::place, 4, 2048, 14), 6);
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::place, 4, 2048, 11), 10);
+  // 2 + 2 x 9 bytes an element rather than 2 + 2 x 4: twice as many.
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::place, 9, 2048, 14), 12);
+  // The last pass backwards stands on that forwards, windows on the last pass, too.
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::pick, 4, 2048, 14), 6);
+  EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::window, 4, 2048), 10);
+  EXPECT_FALSE(calibration.predict_us(IndexKernel::gather, 4, 2048).has_value());
+  EXPECT_FALSE(calibration.predict_us(IndexKernel::spread, 4, 2048).has_value());
+}
+
+TEST_F(Calibrations, AreKeptAndReadAgain) {
+  EXPECT_EQ(calibration_path("NVIDIA H200")->filename(), "tune-nvidia-h200.json");
+  EXPECT_EQ(calibration_path("../../x y/\xff")->filename(), "tune-x-y.json");
+  EXPECT_FALSE(kept_calibration("a machine").has_value());
+  const IndexCalibration& made = built_in_gpu_calibration();
+  const fs::path path = keep_calibration("a machine", made);
+  const auto kept = kept_calibration("a machine");
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(kept->to_json(), made.to_json());
+  EXPECT_EQ(calibration_for("a machine", built_in_cpu_calibration())->source, made.source);
+  EXPECT_EQ(calibration_for("another", made)->source, made.source);
+
+  // What is broken is named, left out of planning, and overwritten by what is measured next.
+  std::ofstream(path) << "{";
+  EXPECT_EQ(refusal([] { kept_calibration("a machine"); }).code, ErrorCode::file);
+  EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr(path.string()));
+  EXPECT_EQ(calibration_for("a machine", made)->curves.size(), made.curves.size());
+  keep_calibration("a machine", made);
+  EXPECT_TRUE(kept_calibration("a machine").has_value());
+
+  std::ofstream(directory_ / "file") << "x";
+  setenv("FARO_CACHE", (directory_ / "file" / "deeper").c_str(), 1);
+  EXPECT_EQ(refusal([&] { keep_calibration("a machine", made); }).code, ErrorCode::file);
+}
+
+TEST(IndexCalibration, RefusesWhatIsNoCalibration) {
+  const std::string good = R"({"schema":1,"source":"s","curves":[{"kernel":"copy","element_bytes":4,)"
+                           R"("chunk_bits":0,"run_bits":0,"points":[[1,2.5],[4,3]]}]})";
+  EXPECT_EQ(IndexCalibration::from_json(good, "f").curves.at(0).curve.points.at(1).elements, 4U);
+  struct Change {
+    std::string from;
+    std::string to;
+    std::string named;
+  };
+  const std::vector<Change> table{{"\"schema\":1", "\"schema\":2", "schema"},
+                                  {"\"schema\":1,", "", "schema"},
+                                  {"\"s\"", "7", "source"},
+                                  {"\"copy\"", "\"kopy\"", "kernel"},
+                                  {"\"element_bytes\":4", "\"element_bytes\":0", "element_bytes"},
+                                  {"\"element_bytes\":4", "\"element_bytes\":1e99", "element_bytes"},
+                                  {"\"chunk_bits\":0", "\"chunk_bits\":-1", "chunk_bits"},
+                                  {"\"run_bits\":0", "\"run_bits\":\"0\"", "run_bits"},
+                                  {"[4,3]", "[1,3]", "points"},
+                                  {"[4,3]", "[4,0]", "points"},
+                                  {"[4,3]", "[4,-3]", "points"},
+                                  {"[4,3]", "[4]", "points"},
+                                  {"[4,3]", "[-4,3]", "points"},
+                                  {"[4,3]", "[99999999999999999,3]", "points"},
+                                  {"[4,3]", "{}", "points"},
+                                  {"[[1,2.5],[4,3]]", "7", "points"},
+                                  {"{\"schema\"", "[\"schema\"", "JSON"}};
+  for (const Change& change : table) {
+    std::string text = good;
+    const auto at = text.find(change.from);
+    ASSERT_NE(at, std::string::npos) << change.from;
+    text.replace(at, change.from.size(), change.to);
+    const ErrorReport report = refusal([&] { IndexCalibration::from_json(text, "f"); });
+    EXPECT_EQ(report.code, ErrorCode::file) << text;
+    EXPECT_THAT(report.got + report.operation, HasSubstr(change.named)) << text;
+    EXPECT_THAT(report.operation, HasSubstr("`f`"));
+  }
+}
+
+TEST(IndexCalibration, BuiltInCurvesAreCurves) {
+  for (const IndexCalibration* each : {&built_in_gpu_calibration(), &built_in_cpu_calibration()}) {
+    EXPECT_EQ(IndexCalibration::from_json(each->to_json(), "f").to_json(), each->to_json());
+    for (const IndexKernel kernel : {IndexKernel::copy, IndexKernel::gather, IndexKernel::scatter,
+                                     IndexKernel::spread, IndexKernel::place}) {
+      for (const std::uint64_t width : {1, 2, 4, 8, 12, 16, 64}) {
+        double before = 0;
+        for (int bits = 0; bits <= 34; ++bits) {
+          const auto us = each->predict_us(kernel, width, std::uint64_t{1} << bits, 14, 6);
+          ASSERT_TRUE(us.has_value());
+          EXPECT_GE(*us, before) << name(kernel) << " " << width << " 2^" << bits;
+          before = *us;
+        }
+      }
+    }
+  }
+}
+
+// --- the choice
+
+TEST(IndexPlan, SmallArraysAreMovedDirectlyLargeOnesArePartitioned) {
+  for (const Target& target : {gpu(), cpu()}) {
+    for (const Direction direction : {Direction::scatter, Direction::gather}) {
+      for (const std::uint64_t width : {1, 2, 4, 8, 16}) {
+        EXPECT_EQ(planned(1024, width, target, {}, direction).chosen().method, IndexMethod::direct) << width;
+      }
+      for (const std::uint64_t width : {1, 2, 4, 8}) {
+        const IndexCandidate large =
+            planned((std::uint64_t{1} << 32) / width, width, target, {}, direction).chosen();
+        EXPECT_EQ(large.method, IndexMethod::partition) << width;
+        EXPECT_GE(large.passes, 3);
+      }
+      EXPECT_EQ(planned(1 << 22, 1024, target, {}, direction).chosen().method, IndexMethod::direct);
+    }
+  }
+}
+
+// The least predicted time is taken, and direct unless another is faster by a margin.
+TEST(IndexPlan, TakesTheFastest) {
+  for (const Target& target : {gpu(), cpu()}) {
+    for (int bits = 0; bits <= 33; ++bits) {
+      for (const std::uint64_t width : {1, 3, 4, 16, 64}) {
+        const IndexPlan plan = planned((std::uint64_t{1} << bits) + 3, width, target);
+        ASSERT_TRUE(plan.chosen().predicted_us.has_value());
+        EXPECT_EQ(plan.chosen().why_not, "");
+        for (const IndexCandidate& each : plan.candidates()) {
+          EXPECT_EQ(&each == &plan.chosen(), each.why_not.empty()) << to_text(each);
+          if (!each.predicted_us || each.why_not.starts_with("on request")) continue;
+          const double margin = plan.chosen().method == IndexMethod::direct ? 0.95 : 1;
+          EXPECT_GE(*each.predicted_us, margin * *plan.chosen().predicted_us) << to_text(each) << "\n"
+                                                                              << plan.explain();
+          EXPECT_LE(each.passes, 6);
+        }
+      }
+    }
+  }
+}
+
+// On a GPU a chunk fits a block's shared memory, runs are at least 64 bytes, and levels are even.
+TEST(IndexPlan, PartitionsFitTheMachine) {
+  for (int bits = 10; bits <= 33; ++bits) {
+    for (const std::uint64_t width : {1, 2, 4, 8, 12, 16, 32, 64}) {
+      const Target target = gpu();
+      bool any = false;
+      const IndexPlan plan = planned((std::uint64_t{1} << bits) - 1, width, target);
+      for (const IndexCandidate& each : plan.candidates()) {
+        if (!each.shape) continue;
+        any = true;
+        schedule::check_shape(*each.shape);
+        EXPECT_LE(width << each.shape->chunk_bits, target.chunk_bytes_max);
+        for (const int level : each.shape->level_bits) {
+          EXPECT_GE(width << (each.shape->chunk_bits - level), 64U);
+          EXPECT_LE(each.shape->level_bits.front() - level, 1);
+        }
+        EXPECT_EQ(each.passes, 1 + each.shape->levels());
+        EXPECT_EQ(each.schedule_bytes, each.shape->bytes());
+        EXPECT_EQ(each.bytes_moved,
+                  2 * plan.count() * width * static_cast<std::uint64_t>(each.passes) + each.shape->bytes());
+      }
+      EXPECT_TRUE(any) << width << " 2^" << bits;
+    }
+  }
+}
+
+TEST(IndexPlan, TwoPassesWhereTheySuffice) {
+  const IndexPlan plan = planned(1 << 24, 4, gpu());
+  EXPECT_THAT(plan.explain(), HasSubstr("chunks of 2^14 elements, levels of 10 bits"));
+  EXPECT_THAT(plan.explain(), HasSubstr("chunks of 2^15 elements, levels of 9 bits"));
+  EXPECT_THAT(planned(1 << 30, 4, gpu()).explain(), HasSubstr("levels of 8 and 8 bits"));
+}
+
+TEST(IndexPlan, WorkspaceIsOneArrayOrNone) {
+  const auto workspace = [](Direction direction, std::vector<int> levels) {
+    const int bits = std::accumulate(levels.begin(), levels.end(), 10);
+    return planned(std::uint64_t{1} << bits, 8, gpu(),
+                   {.method = {}, .chunk_bits = 10, .level_bits = std::move(levels)}, direction)
+        .workspace_bytes();
+  };
+  EXPECT_EQ(workspace(Direction::scatter, {5}), 0U);  // the last pass in place
+  EXPECT_EQ(workspace(Direction::gather, {5}), 8U << 15);
+  EXPECT_EQ(workspace(Direction::scatter, {5, 5}), 8U << 20);
+  EXPECT_EQ(workspace(Direction::gather, {5, 5}), 8U << 20);
+  EXPECT_EQ(planned(1 << 20, 4, gpu(), {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}})
+                .workspace_bytes(),
+            0U);
+}
+
+// Many small arrays fill the machine as one large one does, and stay in its caches.
+TEST(IndexPlan, ABatchOfSmallArraysIsNoLargeArray) {
+  for (const Target& target : {gpu(), cpu()}) {
+    const auto direct_us = [&](std::uint64_t count, std::uint64_t batch) {
+      return *planned(count, 4, target, {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}},
+                      Direction::gather, batch)
+                  .chosen()
+                  .predicted_us;
+    };
+    EXPECT_LT(direct_us(1 << 10, 1 << 20), direct_us(1 << 30, 1) / 2);
+    EXPECT_GT(direct_us(1 << 10, 1 << 20), direct_us(1 << 10, 1 << 10));
+  }
+}
+
+TEST(IndexPlan, LocalityIsUsed) {
+  const Indexed indexed = of_size(1 << 26);
+  const Problem problem{.permutation = indexed, .element_bytes = 4};
+  Recognition recognition = general(indexed);
+  recognition.runs = 1 << 16;  // of 1024 elements
+  recognition.displacement = 1000;
+  EXPECT_EQ(IndexPlan(problem, gpu(), recognition).chosen().method, IndexMethod::runs);
+  recognition.runs.reset();
+  EXPECT_EQ(IndexPlan(problem, gpu(), recognition).chosen().method, IndexMethod::window);
+  recognition.displacement = 40000;
+  const IndexPlan far(problem, gpu(), recognition);
+  EXPECT_EQ(far.chosen().method, IndexMethod::partition);
+  EXPECT_THAT(far.explain(), HasSubstr("elements move by up to 40000"));
+  recognition.displacement = 20000;  // fits 16 bits, but not shared memory with its tile
+  EXPECT_EQ(IndexPlan(problem, gpu(), recognition).chosen().method, IndexMethod::partition);
+}
+
+TEST(IndexPlan, UnitsDivideTheElement) {
+  struct Case {
+    std::uint64_t width;
+    std::uint64_t unit;
+  };
+  for (const Case& c :
+       {Case{1, 1}, {2, 2}, {3, 1}, {4, 4}, {6, 2}, {12, 4}, {16, 16}, {24, 8}, {48, 16}, {4096, 16}}) {
+    const IndexPlan plan = planned(100, c.width, gpu());
+    EXPECT_EQ(plan.unit_bytes(), c.unit);
+    EXPECT_EQ(plan.unit_bytes() * plan.element_units(), c.width);
+  }
+}
+
+// --- what is said
+
+TEST(IndexPlan, ExplainsEveryCandidate) {
+  for (const Target& target : {gpu(), cpu()}) {
+    const IndexPlan plan = planned(1 << 26, 4, target);
+    const std::string text = plan.explain();
+    for (const IndexCandidate& each : plan.candidates()) {
+      EXPECT_THAT(text, HasSubstr(to_text(each).substr(0, 20)));
+    }
+    EXPECT_THAT(text, HasSubstr(": taken\n"));
+    EXPECT_THAT(text, HasSubstr("predicted, by the curves of"));
+    const Json json = Json::parse(plan.explain_json());
+    EXPECT_EQ(json.at("candidates").size(), plan.candidates().size());
+    EXPECT_EQ(json.at("method"), name(plan.chosen().method));
+    EXPECT_EQ(json.at("curves"), plan.calibration().source);
+    std::size_t taken = 0;
+    for (const Json& each : json.at("candidates")) taken += each.at("taken").get<bool>() ? 1 : 0;
+    EXPECT_EQ(taken, 1U);
+    for (const std::string& line : {text}) EXPECT_EQ(line.find('\t'), std::string::npos);
+  }
+}
+
+TEST(IndexPlan, MethodsHaveNames) {
+  for (const IndexMethod method :
+       {IndexMethod::cyclic, IndexMethod::axes, IndexMethod::direct, IndexMethod::window, IndexMethod::runs,
+        IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5}) {
+    EXPECT_EQ(parse_index_method(name(method)), method);
+  }
+  EXPECT_THAT(refusal([] { parse_index_method("partitoin"); }).remedy, HasSubstr("`partition`"));
+}
+
+TEST(Plan, OfAnIndexArrayIsThatOfWhatItIs) {
+  std::vector<std::uint32_t> entries(1024);
+  for (std::uint32_t i = 0; i < 1024; ++i) entries[i] = i ^ (i >> 1);
+  const Indexed indexed(entries, Direction::scatter);
+  const Plan plan({.permutation = indexed, .element_bytes = 4}, cpu());
+  EXPECT_EQ(plan.index_plan(), nullptr);
+  EXPECT_EQ(plan.problem().permutation, Permutation(maps::gray(10)));
+  EXPECT_THAT(plan.explain(), HasSubstr("recognised    affine"));
+  EXPECT_EQ(Json::parse(plan.explain_json()).at("recognition").at("family"), "affine");
+  EXPECT_FALSE(
+      Json::parse(Plan({.permutation = maps::gray(10)}, cpu()).explain_json()).contains("recognition"));
+  // Read the other way it is the inverse.
+  const Plan turned({.permutation = indexed.inverse(), .element_bytes = 4}, gpu());
+  EXPECT_EQ(turned.problem().permutation, Permutation(maps::gray(10).inverse()));
+  // Asked for a method, it is an index array.
+  const Plan asked({.permutation = indexed}, cpu(), recognise(indexed),
+                   {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}});
+  ASSERT_NE(asked.index_plan(), nullptr);
+  EXPECT_EQ(asked.index_plan()->chosen().method, IndexMethod::direct);
+}
+
+}  // namespace
