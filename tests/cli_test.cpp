@@ -68,7 +68,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"explain 'gray(65)'", 2, "65"},
       {"explain 'gray(41)'", 2, "41"},
       {"explain 'affine(2; 0x1 0x1; 0x0)'", 2, "column"},
-      {"explain 'transpose(3, 4)'", 3, "3"},
+      {"explain 'axes(3 4; 0 0)'", 2, "axis 0 twice"},
       {"explain '@missing.qasm'", 6, "missing.qasm"},
       {"explain 'gray(4)' --element-bytes 3", 2, "3"},
       {"explain 'gray(4)' --element-bytes 0", 2, "0"},

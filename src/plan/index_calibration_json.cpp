@@ -175,6 +175,7 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine) {
   const auto path = calibration_path(machine);
   std::error_code ignored;
   if (!path || !fs::exists(*path, ignored)) return std::nullopt;
+  if (!fs::is_regular_file(*path, ignored)) Reader(path->string()).refuse("no regular file", "one");
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad())

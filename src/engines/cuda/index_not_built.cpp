@@ -28,4 +28,9 @@ std::vector<KernelResources> IndexExecutor::resources() const {
   return {};
 }
 
+IndexCalibration tune(int /*device*/, bool /*quick*/) {
+  require_available();
+  return {};
+}
+
 }  // namespace faro::cuda
