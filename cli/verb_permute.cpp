@@ -175,14 +175,55 @@ struct Planned {
   std::string cache;  // what became of --plan-cache: "read", "written", "not needed"; empty without
 };
 
+const char* kind_of(const schedule::IndexSchedule& schedule) {
+  static constexpr std::array kNames{"direct", "window", "runs", "partition", "row_column"};
+  return kNames.at(schedule.what.index());
+}
+
+// Whether a kept schedule is what --method, --chunk-bits and --levels ask for, as far as they ask.
+bool is_asked_for(const IndexChoice& choice, const schedule::IndexSchedule& schedule) {
+  const auto* const partition = std::get_if<schedule::PartitionSchedule>(&schedule.what);
+  const bool has_sizes = choice.chunk_bits || !choice.level_bits.empty();
+  if (choice.method && name(*choice.method) != std::string_view(kind_of(schedule))) return false;
+  if (!has_sizes) return true;
+  return partition != nullptr &&
+         choice.chunk_bits.value_or(partition->shape.chunk_bits) == partition->shape.chunk_bits &&
+         (choice.level_bits.empty() || choice.level_bits == partition->shape.level_bits);
+}
+
+// The schedule of --plan-cache. Errors: also where it is of another array, or not what the options ask for.
+std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const Options& options, const Problem& problem) {
+  auto kept = std::make_shared<const schedule::IndexSchedule>(schedule::load(options.plan_cache));
+  const std::string operation = "permute `" + options.in + "`";
+  const std::string remedy = "delete `" + options.plan_cache + "` to have it made anew";
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  if (indexed != nullptr && kept->count != indexed->count()) {
+    refuse_value(
+        operation,
+        fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
+        fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
+  }
+  if (indexed != nullptr && kept->fingerprint != schedule::fingerprint(*indexed)) {
+    refuse_value(operation, "--plan-cache " + options.plan_cache + ", made from another index array",
+                 "a plan of " + options.spec, remedy);
+  }
+  if (!is_asked_for(options.index.choice(), *kept)) {
+    refuse_value(operation,
+                 fmt::format("--plan-cache {}, which holds method {}", options.plan_cache, kind_of(*kept)),
+                 "the method and the sizes that the options ask for", "leave them out, or " + remedy);
+  }
+  return kept;
+}
+
 Planned planned(const Options& options, const Problem& problem, PlanOptions plan_options) {
-  plan_options.index_choice = options.index.choice();
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path cache = options.plan_cache;
   std::error_code ignored;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, ignored);
   if (kept) {
-    plan_options.index_schedule = std::make_shared<const schedule::IndexSchedule>(schedule::load(cache));
+    plan_options.index_schedule = kept_schedule(options, problem);
+  } else {
+    plan_options.index_choice = options.index.choice();
   }
   Planned made{.plan = faro::plan(problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
   if (!cache.empty() && !kept) {
@@ -193,6 +234,18 @@ Planned planned(const Options& options, const Problem& problem, PlanOptions plan
   made.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;
+}
+
+// The file that the permutation is read from is not written over.
+void check_spec_file(const Options& options) {
+  for (std::size_t at = options.spec.find('@'); at != std::string::npos;
+       at = options.spec.find('@', at + 1)) {
+    const std::string path = options.spec.substr(at + 1, options.spec.find_first_of("),;", at) - at - 1);
+    if (io::same_file(path, options.out)) {
+      refuse_value("permute `" + options.in + "`",
+                   options.out + " as OUT, which the permutation is read from", "a file of its own");
+    }
+  }
 }
 
 void check_plan_cache(const Options& options) {
@@ -275,6 +328,7 @@ void permute(const Options& options) {
                  "a result in place is not yet supported");
   }
   check_plan_cache(options);
+  check_spec_file(options);
   std::optional<Planned> plan;
   {
     Progress progress(report && !options.quiet ? Verbosity::normal : Verbosity::quiet);

@@ -97,6 +97,8 @@ TEST_F(IndexCli, KeepsPlans) {
   const Result read = run("permute @index.npy a.npy two.npy --plan-cache p.plan --verify");
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_NE(read.err.find("plan read, `p.plan`"), std::string::npos) << read.err;
+  EXPECT_EQ(
+      run("permute @index.npy a.npy two.npy --method partition --chunk-bits 6 --plan-cache p.plan").status, 0);
   EXPECT_NE(read.err.find("chunks of 2^6 elements"), std::string::npos) << read.err;
   EXPECT_TRUE(same("one.npy", "two.npy"));
   EXPECT_EQ(run("permute @index.npy two.npy back.npy --plan-cache p.plan --gather --verify").status, 0);
@@ -122,7 +124,7 @@ TEST_F(IndexCli, KeepsPlans) {
   };
   const std::vector<Case> table{
       {"permute @other.npy a.npy x.npy --plan-cache p.plan", 2, "another index array"},
-      {"permute @good8.npy four.npy x.npy --plan-cache p.plan", 2, "1000 elements"},
+      {"permute @good8.npy four.npy x.npy --plan-cache p.plan", 2, "made for 1000 elements"},
       {"permute @index.npy a.npy x.npy --plan-cache broken.plan", 6, "broken.plan"},
       {"permute @index.npy a.npy x.npy --plan-cache short.plan", 6, "short.plan"},
       {"permute @index.npy a.npy x.npy --plan-cache empty.plan", 6, "empty.plan"},
@@ -130,7 +132,9 @@ TEST_F(IndexCli, KeepsPlans) {
       {"permute @index.npy a.npy x.npy --plan-cache ./x.npy", 2, "same file as OUT"},
       {"permute @index.npy a.npy x.npy --plan-cache index.npy", 6, "index.npy"},
       {"permute @index.npy a.npy x.npy --plan-cache missing/p.plan", 6, "missing"},
-      {"permute @index.npy a.npy x.npy --plan-cache p.plan --method direct", 2, "a schedule and a method"},
+      {"permute @index.npy a.npy x.npy --plan-cache p.plan --method direct", 2,
+       "which holds method partition"},
+      {"permute @index.npy a.npy index.npy", 2, "which the permutation is read from"},
       {"permute 'roll(1000, 1)' a.npy x.npy --plan-cache q.plan", 2, "--plan-cache with roll(1000, 1)"}};
   const auto before = files();
   for (const Case& c : table) {

@@ -157,6 +157,10 @@ TEST_F(Calibrations, AreKeptAndReadAgain) {
   EXPECT_EQ(calibration_for("a machine", made)->curves.size(), made.curves.size());
   keep_calibration("a machine", made);
   EXPECT_TRUE(kept_calibration("a machine").has_value());
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_EQ(refusal([] { kept_calibration("a machine"); }).code, ErrorCode::file);
+  EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr(path.string()));
 
   std::ofstream(directory_ / "file") << "x";
   setenv("FARO_CACHE", (directory_ / "file" / "deeper").c_str(), 1);
@@ -320,6 +324,25 @@ TEST(IndexPlan, ABatchOfSmallArraysIsNoLargeArray) {
     EXPECT_LT(direct_us(1 << 10, 1 << 20), direct_us(1 << 30, 1) / 2);
     EXPECT_GT(direct_us(1 << 10, 1 << 20), direct_us(1 << 10, 1 << 10));
   }
+}
+
+TEST(IndexPlan, AnArrayThatIsOneChunkMayHaveSixteenBits) {
+  const IndexChoice sixteen{.method = {}, .chunk_bits = 16, .level_bits = {}};
+  EXPECT_EQ(to_text(planned(1 << 16, 4, cpu(), sixteen).chosen()), "partition, chunks of 2^16 elements");
+  EXPECT_THAT(refusal([&] { planned((1 << 16) + 1, 4, cpu(), sixteen); }).wanted, HasSubstr("2^15"));
+}
+
+// One level backwards needs the workspace, so a GPU takes such arrays in turns: small ones would leave it
+// idle.
+TEST(IndexPlan, SmallArraysThatTakeTurnsAreNotPartitioned) {
+  const auto partition = [](Direction direction, std::uint64_t batch) {
+    return *planned(1 << 18, 4, gpu(), {.method = {}, .chunk_bits = 14, .level_bits = {4}}, direction, batch)
+                .chosen()
+                .predicted_us;
+  };
+  EXPECT_DOUBLE_EQ(partition(Direction::gather, 1024), 1024 * partition(Direction::gather, 1));
+  EXPECT_LT(partition(Direction::scatter, 1024), 512 * partition(Direction::scatter, 1));
+  EXPECT_EQ(planned(1 << 18, 4, gpu(), {}, Direction::gather, 1024).chosen().method, IndexMethod::direct);
 }
 
 TEST(IndexPlan, LocalityIsUsed) {

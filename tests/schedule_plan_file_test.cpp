@@ -303,6 +303,7 @@ TEST_F(PlanFile, RefusesIntactFilesThatAreNoPermutation) {
         ++taken;
       } catch (const Error& error) {
         ASSERT_EQ(error.code(), ErrorCode::value) << error.what();
+        ASSERT_NE(error.report().operation.find("`b.plan`"), std::string::npos) << error.what();
         ++refused;
       }
     }

@@ -138,6 +138,7 @@ Description describe(const IndexSchedule& schedule, const Indexed& indexed) {
   } else {
     made.choice.method = IndexMethod::direct;
   }
+  made.choice.scheduled = true;
   return made;
 }
 

@@ -14,9 +14,8 @@ namespace {
 
 using schedule::PartitionShape;
 
-constexpr std::uint64_t kPlaceBytes = 2;       // of the schedule, an element and pass
-constexpr std::uint64_t kDescriptorBytes = 6;  // of a run
-constexpr std::uint64_t kRunBytesMin = 64;     // shorter runs waste what a memory access fetches
+constexpr std::uint64_t kPlaceBytes = 2;    // of the schedule, an element and pass
+constexpr std::uint64_t kRunBytesMin = 64;  // shorter runs waste what a memory access fetches
 constexpr int kMostLevels = 4;
 constexpr int kLeastCpuChunkBits = 8;
 constexpr int kMostCpuChunkBits = 15;
@@ -129,6 +128,17 @@ IndexCandidate runs(const IndexWork& work) {
   return made;
 }
 
+// A GPU takes arrays that need the workspace one after the other, each with launches of its own.
+std::optional<double> partition_in_turns_us(const IndexWork& work, const PartitionShape& shape) {
+  Problem one = work.problem;
+  one.batch = 1;
+  const IndexWork alone{.problem = one,
+                        .target = work.target,
+                        .recognition = work.recognition,
+                        .calibration = work.calibration};
+  return times(partition_us(alone, shape), static_cast<double>(work.problem.batch));
+}
+
 IndexCandidate partition(const IndexWork& work, PartitionShape shape) {
   const int levels = shape.levels();
   const std::uint64_t passes = 1 + static_cast<std::uint64_t>(levels);
@@ -140,6 +150,9 @@ IndexCandidate partition(const IndexWork& work, PartitionShape shape) {
   // The last pass forwards may be in place; the first backwards may not.
   const bool lends = shape.levels() >= 2 || (shape.levels() == 1 && work.direction() == Direction::gather);
   made.workspace_bytes = lends ? work.array_bytes() : 0;
+  if (lends && on_gpu(work.target) && work.problem.batch > 1) {
+    made.predicted_us = partition_in_turns_us(work, shape);
+  }
   made.shape = std::move(shape);
   return made;
 }
@@ -233,9 +246,12 @@ PartitionShape asked_shape(const IndexWork& work, const IndexChoice& choice) {
       .count = work.count(),
       .chunk_bits = choice.chunk_bits.value_or(preferred_chunk_bits(work.target, work.width())),
       .level_bits = choice.level_bits};
-  if (shape.chunk_bits < 1 || shape.chunk_bits > schedule::kMaxChunkBits) {
+  const bool is_sole = shape.level_bits.empty() && work.count() <= std::uint64_t{1}
+                                                                       << schedule::kMaxSoleChunkBits;
+  const int most_chunk_bits = is_sole ? schedule::kMaxSoleChunkBits : schedule::kMaxChunkBits;
+  if (shape.chunk_bits < 1 || shape.chunk_bits > most_chunk_bits) {
     refuse(ErrorCode::value, fmt::format("chunks of 2^{} elements", shape.chunk_bits),
-           fmt::format("chunks of 2^1 to 2^{}", schedule::kMaxChunkBits));
+           fmt::format("chunks of 2^1 to 2^{}", most_chunk_bits));
   }
   const int rest = log2_ceil(work.count()) - shape.chunk_bits;
   if (shape.level_bits.empty() && rest > 0) {
@@ -287,17 +303,17 @@ IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice)
            fmt::format("method {}", name(only.method)), "index arrays have the others");
   }
   if (method == IndexMethod::partition) return partition(work, asked_shape(work, choice));
-  if (method == IndexMethod::row_column || method == IndexMethod::row_column_5) {
-    IndexCandidate made = row_column(work, method);
+  const auto taken = [&](IndexCandidate made) {
+    if (choice.scheduled) made.why_not.clear();
     if (made.why_not.empty()) return made;
     refuse(ErrorCode::unsupported, fmt::format("method {}", name(method)), "a method that applies",
            made.why_not);
+  };
+  if (method == IndexMethod::row_column || method == IndexMethod::row_column_5) {
+    return taken(row_column(work, method));
   }
   for (IndexCandidate& each : for_indexed(work)) {
-    if (each.method != method) continue;
-    if (each.why_not.empty()) return std::move(each);
-    refuse(ErrorCode::unsupported, fmt::format("method {}", name(method)), "a method that applies",
-           each.why_not);
+    if (each.method == method) return taken(std::move(each));
   }
   refuse(ErrorCode::unsupported, fmt::format("method {} for an index array", name(method)),
          "direct, window, runs, partition, row_column or row_column_5",

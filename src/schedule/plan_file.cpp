@@ -209,9 +209,7 @@ class Writer {
   std::uint64_t offset_ = 0;
 };
 
-}  // namespace
-
-IndexSchedule read_plan(PlanSource& source, const std::string& name) {
+IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
   if (source.size() < kPlanHeaderBytes + kPlanChecksumBytes) {
     refuse(name, std::to_string(source.size()) + " bytes", "a plan file, which has at least 88");
   }
@@ -240,6 +238,21 @@ IndexSchedule read_plan(PlanSource& source, const std::string& name) {
                          .fingerprint = header.fingerprint};
   check_schedule(schedule);
   return schedule;
+}
+
+}  // namespace
+
+IndexSchedule read_plan(PlanSource& source, const std::string& name) {
+  const std::string reading = "read `" + name + "`";
+  try {
+    return read_and_check(source, name);
+  } catch (const Error& error) {
+    // Checks of what is no permutation know pass, chunk and entry, but no file.
+    ErrorReport report = error.report();
+    if (report.operation.starts_with(reading)) throw;
+    report.operation = reading + ": " + report.operation;
+    throw Error(std::move(report));
+  }
 }
 
 void save(const IndexSchedule& schedule, const std::filesystem::path& path) {

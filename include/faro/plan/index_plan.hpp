@@ -56,6 +56,8 @@ struct IndexChoice {
   std::optional<IndexMethod> method = {};
   std::optional<int> chunk_bits = {};
   std::vector<int> level_bits = {};
+  /// The schedule is there already: the method is taken where it can be run, even where it does not pay.
+  bool scheduled = false;
 
   bool empty() const { return !method && !chunk_bits && level_bits.empty(); }
 };

@@ -60,6 +60,10 @@ constexpr std::uint32_t lanes_with(B& block, std::uint32_t value, std::uint32_t 
   } else {
     FARO_UNROLL
     for (int bit = 0; bit < kBits; ++bit) {
+      if constexpr (requires { block.lanes_alike(value, value); }) {
+        lanes &= block.lanes_alike(value, std::uint32_t{1} << bit);
+        continue;
+      }
       const bool mine = (value >> bit & 1) != 0;
       const std::uint32_t ones = block.ballot(mine);
       lanes &= mine ? ones : ~ones;
@@ -71,16 +75,16 @@ constexpr std::uint32_t lanes_with(B& block, std::uint32_t value, std::uint32_t 
 /// Words of shared memory that exclusive_sums() wants for itself.
 inline constexpr std::uint32_t kScanScratchWords = kWarpLanes;
 
-/// Replaces each of n values of shared memory by the sum of those before it. Begins and ends with a barrier.
-/// Requires: kThreads threads, whole warps and at most 32 of them.
-template <std::uint32_t kThreads, Block B>
-constexpr void exclusive_sums(B& block, std::uint32_t* values, std::uint32_t n, std::uint32_t* scratch) {
+/// Replaces each of n values of shared memory by the sum of those before it, below 2^32. Begins and ends with
+/// a barrier. Requires: kThreads threads, whole warps and at most 32 of them.
+template <std::uint32_t kThreads, Block B, typename Word>
+constexpr void exclusive_sums(B& block, Word* values, std::uint32_t n, std::uint32_t* scratch) {
   const std::uint32_t each = (n + kThreads - 1) / kThreads;
   const std::uint32_t begin = block.thread() * each;
   const std::uint32_t end = begin + each < n ? begin + each : n;
   block.barrier();
   std::uint32_t own = 0;
-  for (std::uint32_t i = begin; i < end; ++i) own += values[i];
+  for (std::uint32_t i = begin; i < end; ++i) own += static_cast<std::uint32_t>(values[i]);
   std::uint32_t upto = own;  // of the warp's lanes up to this one
   for (std::uint32_t step = 1; step < kWarpLanes; step *= 2) {
     const std::uint32_t below = block.shuffle_up(upto, step);
@@ -92,7 +96,7 @@ constexpr void exclusive_sums(B& block, std::uint32_t* values, std::uint32_t n, 
   std::uint32_t sum = upto - own;
   for (std::uint32_t w = 0; w < warp; ++w) sum += scratch[w];
   for (std::uint32_t i = begin; i < end; ++i) {
-    const std::uint32_t value = values[i];
+    const auto value = static_cast<std::uint32_t>(values[i]);
     values[i] = sum;
     sum += value;
   }

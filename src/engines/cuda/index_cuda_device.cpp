@@ -69,8 +69,11 @@ void CudaDevice::launch(const void* function, std::uint64_t blocks, unsigned thr
                  .remedy = "larger chunks"});
   }
   if (shared_bytes > kDefaultSharedBytes) {
-    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)),
+    // The bound is the kernel's, not a launch's, and other threads may plan other shapes: it is the device's.
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
+          "cudaDeviceGetAttribute", operation_);
+    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
           "cudaFuncSetAttribute", operation_);
   }
   check(cudaLaunchKernel(function, dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments,

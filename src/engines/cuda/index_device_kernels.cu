@@ -8,6 +8,7 @@
 #include "engines/cuda/index_entries.hpp"
 #include "engines/cuda/index_partition_steps.hpp"
 #include "engines/cuda/index_recognise_steps.hpp"
+#include "engines/cuda/index_spread_step.hpp"
 
 namespace faro::cuda {
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engines/cuda/index_spread_step.hpp"
 #include "engines/cuda/index_work.hpp"
 #include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"

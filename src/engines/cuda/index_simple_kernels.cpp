@@ -60,9 +60,15 @@ KernelEntry loaded(KernelEntry entry, std::uint32_t shared_bytes) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
   if (entry.shared_bytes > attributes.maxDynamicSharedSizeBytes) {
-    check(
-        cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, entry.shared_bytes),
-        "cudaFuncSetAttribute", kLoading);
+    // The bound is the kernel's, not a launch's, and other passes may need more: it is the device's.
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice", kLoading);
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "cudaDeviceGetAttribute", kLoading);
+    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               most - static_cast<int>(attributes.sharedSizeBytes)),
+          "cudaFuncSetAttribute", kLoading);
   }
   if (entry.shared_bytes > 0) {
     // As much as eight blocks need; what is left is the first-level cache's, for runs that share sectors.
