@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network format clean
+.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -15,6 +15,7 @@ help:
 	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: the emitted kernels"
 	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
 	@echo "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: seconds"
+	@echo "make gpu-bench-index  build/gpu-index/, the same for index arrays beside gather and scatter; ARGS='--budget 60': faster"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -68,6 +69,12 @@ gpu-bench-network:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target gpu_network_bench
 	@ARGS="$(ARGS)" tools/gpu_folder.sh network build
+
+gpu-bench-index:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_index_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh index build
 
 format:
 	@tools/install_dependencies.sh test
