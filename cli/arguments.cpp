@@ -215,7 +215,8 @@ IndexChoice IndexOptions::choice() const {
   IndexChoice made;
   if (!method.empty()) made.method = parse_index_method(method);
   if (!chunk_bits.empty()) {
-    made.chunk_bits = static_cast<int>(parse_number("--chunk-bits", chunk_bits, 1, schedule::kMaxSoleChunkBits));
+    made.chunk_bits =
+        static_cast<int>(parse_number("--chunk-bits", chunk_bits, 1, schedule::kMaxSoleChunkBits));
   }
   for (std::size_t begin = 0; !levels.empty() && begin <= levels.size();) {
     const std::size_t end = std::min(levels.find(',', begin), levels.size());

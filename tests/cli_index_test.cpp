@@ -98,7 +98,8 @@ TEST_F(IndexCli, KeepsPlans) {
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_NE(read.err.find("plan read, `p.plan`"), std::string::npos) << read.err;
   EXPECT_EQ(
-      run("permute @index.npy a.npy two.npy --method partition --chunk-bits 6 --plan-cache p.plan").status, 0);
+      run("permute @index.npy a.npy two.npy --method partition --chunk-bits 6 --plan-cache p.plan").status,
+      0);
   EXPECT_NE(read.err.find("chunks of 2^6 elements"), std::string::npos) << read.err;
   EXPECT_TRUE(same("one.npy", "two.npy"));
   EXPECT_EQ(run("permute @index.npy two.npy back.npy --plan-cache p.plan --gather --verify").status, 0);
