@@ -167,7 +167,7 @@ std::vector<Timing> bench_on_device(const Problem& problem, const std::vector<Co
   device_in.upload(in.data());
   const cuda::StreamClock clock(device);
   std::vector<TimedRun> contestants;
-  const auto add = [&](std::function<void(Stream)> work) {
+  const auto add = [&](const std::function<void(Stream)>& work) {
     contestants.emplace_back([&clock, work](int calls) { return clock.milliseconds(calls, work); });
   };
   for (const Contestant& each : plans) {
