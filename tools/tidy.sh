@@ -3,7 +3,8 @@
 # A file that was clean is skipped until it, a header of ours that it includes, or .clang-tidy changes.
 #
 # Files that are not of this build, because there is no CUDA, are skipped. Kernels (.cu) are read as plain C++ with
-# nvcc's words defined away by tools/tidy_cuda_shim.hpp, since clang 14 cannot read CUDA 13.
+# nvcc's words defined away by tools/tidy_cuda_shim.hpp, since clang 14 cannot read CUDA 13; those that use CUB, which it
+# cannot read either, are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -18,6 +19,7 @@ tidy_one() {
   if [[ -z $cuda_include ]]; then
     [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || return 0
   fi
+  [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && return 0
   local as_cpp=(-std=c++20 -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed" ${cuda_include:+-isystem "$cuda_include"})
   local command=(-p "$build" "$file")
   if [[ $file == *.cu ]]; then

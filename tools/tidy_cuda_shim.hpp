@@ -26,10 +26,20 @@ extern const dim3 blockDim;
 extern const dim3 gridDim;
 
 void __syncthreads();
+void __syncwarp();
+unsigned __ballot_sync(unsigned lanes, bool condition);
+unsigned __shfl_up_sync(unsigned lanes, unsigned value, unsigned distance);
+unsigned long __cvta_generic_to_shared(const void* address);
+unsigned atomicOr(unsigned* address, unsigned value);
+unsigned atomicAdd(unsigned* address, unsigned value);
+unsigned long long atomicAdd(unsigned long long* address, unsigned long long value);
+unsigned long long atomicMax(unsigned long long* address, unsigned long long value);
 int __popc(unsigned x);
 int __popcll(unsigned long long x);
 unsigned long long atomicMin(unsigned long long* address, unsigned long long value);
 template <typename T>
 T __ldcs(const T* address);
+template <typename T>
+T __ldg(const T* address);
 template <typename T>
 void __stcs(T* address, T value);

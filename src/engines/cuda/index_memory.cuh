@@ -37,7 +37,8 @@ struct StreamingMemory {
     if (buffer == kernels::kPlaces) base = tables.places;
     if (buffer == kernels::kStarts) base = tables.starts;
     if (buffer == kernels::kOffsets) base = tables.offsets;
-    const bool stream = buffer == kernels::kPlaces ? stream_places : stream_input;
+    bool stream = stream_input;
+    if (buffer == kernels::kPlaces) stream = stream_places;
     const auto* address = reinterpret_cast<const Word*>(base + offset);
     return std::bit_cast<device::Packet<bytes>>(stream ? __ldcs(address) : *address);
   }

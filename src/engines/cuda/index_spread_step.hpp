@@ -123,12 +123,12 @@ struct SpreadEntries {
     const Entry* const from = entries + (block.index() << level.chunk_bits) + own;
     if (size - first >= kRound) {
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) value[k] = from[k * kWarpLanes];
+      for (std::uint32_t k = 0; k < kItems; ++k) value[k] = from[std::size_t{k} * kWarpLanes];
       return;
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kItems; ++k) {
-      if (own + k * kWarpLanes < size) value[k] = from[k * kWarpLanes];
+      if (own + k * kWarpLanes < size) value[k] = from[std::size_t{k} * kWarpLanes];
     }
   }
 
@@ -161,7 +161,7 @@ struct SpreadEntries {
       block.warp_barrier();
       if (active) {
         if (peers >> lane == 1) next[b] = own + kSlotAndPlace;  // the last of its bucket
-        place[k * kWarpLanes] = static_cast<std::uint16_t>(own >> 16);
+        place[std::size_t{k} * kWarpLanes] = static_cast<std::uint16_t>(own >> 16);
         shared.exchange[own & 0xffff] = value[k];
       }
       block.warp_barrier();
