@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index format clean
+.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -16,6 +16,9 @@ help:
 	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
 	@echo "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: seconds"
 	@echo "make gpu-bench-index  build/gpu-index/, the same for index arrays beside gather and scatter; ARGS='--budget 60': faster"
+	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
+	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
+	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -75,6 +78,24 @@ gpu-bench-index:
 	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target gpu_index_bench
 	@ARGS="$(ARGS)" tools/gpu_folder.sh index build
+
+gpu-bench-transpose:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_transpose_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh transpose build
+
+gpu-bench-aos:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_aos_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh aos build
+
+gpu-bench-swizzle:
+	@tools/install_dependencies.sh gpu
+	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target gpu_swizzle_bench
+	@ARGS="$(ARGS)" tools/gpu_folder.sh swizzle build
 
 format:
 	@tools/install_dependencies.sh test

@@ -11,13 +11,10 @@
 #include "faro/oracle.hpp"
 
 namespace faro::cli {
-namespace {
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
-
-}  // namespace
 
 HostRun::HostRun(const ExecutablePlan& plan, const cuda::StagingOptions& options)
     : plan_(plan), options_(options) {
@@ -69,14 +66,19 @@ Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::sp
   return outcome;
 }
 
-void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads) {
+void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads,
+            const std::string& plan_file) {
   const auto mismatch = find_mismatch(problem, in, out, threads);
   if (!mismatch) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = "verify " + to_text(problem.permutation),
-               .got = to_text(*mismatch),
-               .wanted = "the oracle's result",
-               .remedy = "no result was written; this is a bug in faro, please report it with the command"});
+  throw Error(
+      {.code = ErrorCode::verification,
+       .operation = "verify " + to_text(problem.permutation),
+       .got = to_text(*mismatch),
+       .wanted = "the oracle's result",
+       .remedy = plan_file.empty()
+                     ? "no result was written; this is a bug in faro, please report it with the command"
+                     : "no result was written; the plan in `" + plan_file +
+                           "` is not this permutation's: delete it to have it made anew"});
 }
 
 }  // namespace faro::cli

@@ -2,15 +2,19 @@
 // them in pieces.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 
 namespace faro::cli {
+
+double milliseconds_since(std::chrono::steady_clock::time_point start);
 
 class HostRun {
  public:
@@ -45,7 +49,9 @@ struct Outcome {
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads);
 
-/// Checks every element. Errors: ErrorCode::verification, naming the first that is wrong.
-void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads);
+/// Checks every element. `plan_file`: that the schedule was read from, if it was; what is wrong is then its
+/// fault. Errors: ErrorCode::verification, naming the first that is wrong.
+void verify(const Problem& problem, const std::byte* in, const std::byte* out, int threads,
+            const std::string& plan_file = "");
 
 }  // namespace faro::cli

@@ -45,8 +45,9 @@ class Command {
     app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
                           "The version and the commit");
     app_.require_subcommand(0, 1);
-    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
-                            layout_verb, reproduce_verb, simulate_verb, network_verb, emit_verb, tune_verb}) {
+    for (const auto make :
+         {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb, layout_verb, reproduce_verb,
+          simulate_verb, network_verb, emit_verb, tune_verb, synth_verb}) {
       verbs_.push_back(make(app_));
     }
   }
@@ -87,10 +88,10 @@ class Command {
     std::vector<std::string_view> candidates(names.begin(), names.end());
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
-      refuse_usage(
-          "find the verb", "`" + word + "`",
-          "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit or tune",
-          suggestion.empty() ? "`faro --help` lists them" : suggestion);
+      refuse_usage("find the verb", "`" + word + "`",
+                   "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
+                   "tune or synth",
+                   suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};
     if (std::find(flags.begin(), flags.end(), word) != flags.end()) return;

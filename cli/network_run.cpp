@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "faro/engines/cpu.hpp"
@@ -82,10 +83,6 @@ struct Timing {
   double device_milliseconds = 0;  // of engine cuda: without the copies
   double copy_gb_per_s = 0;
 };
-
-double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 Timing run_on_cpu(const network::Executable& program, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads) {

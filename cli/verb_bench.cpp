@@ -32,6 +32,7 @@ struct Options {
   IndexOptions index;
   std::vector<std::string> specs;
   std::string bytes;
+  bool in_place = false;
 };
 
 struct Row {
@@ -53,19 +54,15 @@ Problem problem_of(const Options& options, const std::string& spec) {
   const Direction direction = options.index.direction(spec);
   if (options.bytes.empty()) return {.permutation = parse_spec(spec, {}, direction), .element_bytes = width};
   const std::uint64_t bytes = parse_size("--bytes", options.bytes);
-  const Permutation permutation = std::has_single_bit(width) ? parse_spec(spec, bytes / width, direction)
-                                                             : parse_spec(spec, {}, direction);
-  // Before it is taken for a size that does not divide --bytes.
-  if (std::holds_alternative<Affine>(permutation) && !std::has_single_bit(width)) {
-    refuse_value("bench " + spec, count_text(width, "byte") + " an element", "a power of two from 1 to 4096");
-  }
-  Problem problem{.permutation = permutation, .element_bytes = width};
+  // A bare name takes its size from --bytes, and that must be a power of two.
+  Problem problem{.permutation = parse_spec(spec, std::bit_floor(bytes / width), direction),
+                  .element_bytes = width};
   const std::uint64_t array_bytes = total_bytes(problem);
-  if (array_bytes == 0 || bytes % array_bytes != 0) {
-    refuse_value("bench " + to_text(permutation), "--bytes " + options.bytes,
-                 fmt::format("a multiple of one array, {}", size_text(array_bytes)));
+  if (array_bytes > bytes) {
+    refuse_value("bench " + to_text(problem.permutation), "--bytes " + options.bytes,
+                 fmt::format("at least one array, {}", size_text(array_bytes)));
   }
-  problem.batch = bytes / array_bytes;
+  problem.batch = array_bytes == 0 ? 1 : bytes / array_bytes;
   return problem;
 }
 
@@ -108,14 +105,32 @@ Contestant contestant(std::string kernel, const Problem& problem, const PlanOpti
   return {std::move(kernel), std::move(plan), ms};
 }
 
-// faro's own plan first; beside it the direct loops over an index array, where the permutation is not given
-// as an affine map.
+Problem with_two_arrays(Problem problem) {
+  problem.placement = Placement::out_of_place;
+  return problem;
+}
+
+bool is_in_place(const Contestant& contestant) {
+  return contestant.plan.plan().problem().placement == Placement::in_place;
+}
+
+// Whether the obvious loop stands beside the plans: where there are no direct loops over an index array.
+bool has_naive(const std::vector<Contestant>& plans) { return plans.size() < 3; }
+
+// faro's own plan first, in place beside the one with two arrays; beside it the direct loops over an index
+// array, where the permutation is not given as an affine map, or not carried out as one.
 std::vector<Contestant> contestants_of(const Problem& problem, PlanOptions options,
                                        const IndexChoice& choice) {
   std::vector<Contestant> all;
   options.index_choice = choice;
+  if (problem.placement == Placement::in_place) {
+    all.push_back(contestant("in_place", problem, options));
+    all.push_back(contestant("faro", with_two_arrays(problem), options));
+    return all;
+  }
   all.push_back(contestant("faro", problem, options));
-  if (std::holds_alternative<Affine>(problem.permutation)) return all;
+  const bool has_index_plan = all.front().plan.plan().index_plan() != nullptr;
+  if (std::holds_alternative<Affine>(problem.permutation) && !has_index_plan) return all;
   const Indexed indexed = indexed_of(problem.permutation);
   options.index_choice = {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}};
   for (const Direction direction : {Direction::gather, Direction::scatter}) {
@@ -133,16 +148,19 @@ std::vector<Timing> bench_on_host(const Problem& problem, const std::vector<Cont
   std::uint64_t lent = 1;
   for (const Contestant& each : plans) lent = std::max(lent, each.plan.workspace_bytes());
   const io::Buffer workspace(lent);
-  const auto run = [&](const ExecutablePlan& plan) {
-    plan.run(in.data(), out.data(), in.size(), {.data = workspace.data(), .bytes = lent}, {});
+  const auto run = [&](const Contestant& each) {
+    const Workspace lend{.data = workspace.data(), .bytes = lent};
+    if (is_in_place(each)) return each.plan.run(out.data(), out.size(), lend, {});
+    each.plan.run(in.data(), out.data(), in.size(), lend, {});
   };
   std::vector<std::function<void()>> contestants;
   for (const Contestant& each : plans) {
-    run(each.plan);
+    if (is_in_place(each)) cpu::copy(in.data(), out.data(), in.size(), threads);
+    run(each);
     verify(problem, in.data(), out.data(), threads);
-    contestants.emplace_back([&run, &each] { run(each.plan); });
+    contestants.emplace_back([&run, &each] { run(each); });
   }
-  if (plans.size() == 1)
+  if (has_naive(plans))
     contestants.emplace_back([&] { permute_naively(problem, in.data(), out.data(), threads); });
   contestants.emplace_back([&] { cpu::copy(in.data(), out.data(), in.size(), threads); });
   return measure_alternating(contestants, {.budget_ms = kBudgetMs});
@@ -153,16 +171,18 @@ std::vector<Timing> bench_on_device(const Problem& problem, const std::vector<Co
                                     const io::Buffer& in, const io::Buffer& out, int threads) {
   const int device = plans.front().plan.plan().target().device;
   std::optional<cuda::NaiveExecutor> naive;
-  if (plans.size() == 1) naive.emplace(problem, device);
+  const Plan& last = plans.back().plan.plan();
+  if (has_naive(plans) && last.index_plan() == nullptr) naive.emplace(with_two_arrays(problem), device);
   cuda::DeviceArray device_in(in.size(), device);
   const cuda::DeviceArray device_out(out.size(), device);
   std::uint64_t lent = 0;
   for (const Contestant& each : plans) lent = std::max(lent, each.plan.workspace_bytes());
   std::optional<cuda::DeviceArray> workspace;
   if (lent > 0) workspace.emplace(lent, device);
-  const auto run = [&](const ExecutablePlan& plan, Stream stream) {
-    plan.run(device_in.data(), device_out.data(), device_in.size(),
-             {.data = workspace ? workspace->data() : nullptr, .bytes = lent}, stream);
+  const auto run = [&](const Contestant& each, Stream stream) {
+    const Workspace lend{.data = workspace ? workspace->data() : nullptr, .bytes = lent};
+    if (is_in_place(each)) return each.plan.run(device_out.data(), device_out.size(), lend, stream);
+    each.plan.run(device_in.data(), device_out.data(), device_in.size(), lend, stream);
   };
   device_in.upload(in.data());
   const cuda::StreamClock clock(device);
@@ -171,10 +191,11 @@ std::vector<Timing> bench_on_device(const Problem& problem, const std::vector<Co
     contestants.emplace_back([&clock, work](int calls) { return clock.milliseconds(calls, work); });
   };
   for (const Contestant& each : plans) {
-    run(each.plan, {});
+    if (is_in_place(each)) cuda::copy(device_in.data(), device_out.data(), device_in.size());
+    run(each, {});
     device_out.download(out.data());
     verify(problem, in.data(), out.data(), threads);
-    add([&run, &each](Stream stream) { run(each.plan, stream); });
+    add([&run, &each](Stream stream) { run(each, stream); });
   }
   if (naive) add([&](Stream stream) { naive->run(device_in.data(), device_out.data(), stream); });
   add([&](Stream stream) { cuda::copy(device_in.data(), device_out.data(), device_in.size(), stream); });
@@ -190,7 +211,8 @@ void check_memory(const Problem& problem, const std::string& text) {
   const std::uint64_t bytes = total_bytes(problem);
   // Of an array of indices two directions, and schedules.
   constexpr std::uint64_t kTables = 32;
-  const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
+  const bool is_affine =
+      std::holds_alternative<Affine>(problem.permutation) && std::has_single_bit(problem.element_bytes);
   const std::uint64_t tables = is_affine ? 0 : kTables * element_count(problem.permutation);
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available / 2 && tables <= available - bytes) return;
@@ -201,7 +223,11 @@ void check_memory(const Problem& problem, const std::string& text) {
 std::string method_of(const Problem& problem, const Contestant& faro) {
   const IndexPlan* const index = faro.plan.plan().index_plan();
   const bool is_affine = std::holds_alternative<Affine>(problem.permutation);
-  if (is_affine) return "";
+  if (const TransposePlan* const transposes = faro.plan.plan().transpose_plan()) {
+    return fmt::format("{}, {} over memory; planned in {:.3g} ms", transposes->r2c() ? "R2C" : "C2R",
+                       count_text(transposes->sweeps().size(), "sweep"), faro.plan_ms);
+  }
+  if (is_affine && index == nullptr) return "";
   const std::string how = index == nullptr ? "affine, " + to_text(faro.plan.plan().problem().permutation)
                                            : to_text(index->chosen());
   const std::uint64_t schedule = index == nullptr ? 0 : index->chosen().schedule_bytes;
@@ -210,7 +236,8 @@ std::string method_of(const Problem& problem, const Contestant& faro) {
 }
 
 Benched bench(const Options& options, const std::string& spec, Progress& progress) {
-  const Problem problem = problem_of(options, spec);
+  Problem problem = problem_of(options, spec);
+  if (options.in_place) problem.placement = Placement::in_place;
   const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
   const std::uint64_t bytes = total_bytes(problem);
   const std::string text = to_text(problem.permutation);
@@ -256,7 +283,7 @@ void print_table(const std::string& device, const std::vector<Row>& rows,
   std::size_t widest = 4;
   for (const Row& row : rows) widest = std::max(widest, row.label.size());
   std::string table = device;
-  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<7}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest,
+  table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<8}  {:>10}  {:>9}  {:>8}  {:>7}", "spec", widest,
                        "element", "array", "engine", "kernel", "median ms", "mad ms", "GB/s", "of copy");
   for (const Row& row : rows) {
     table += fmt::format("\n{:<{}}  {:>7}  {:>9}  {:<6}  {:<7}  {:>10.4g}  {:>9.2g}  {:>8.4g}  {:>6.1f}%",
@@ -314,9 +341,12 @@ Verb bench_verb(CLI::App& app) {
   options->index.add_choice(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   command
-      ->add_option("--bytes", options->bytes, "Repeat the map as a batch up to this size: 64MiB, 4GiB, 2^30")
+      ->add_option("--bytes", options->bytes,
+                   "Repeat the map as a batch of whole arrays up to this size: 64MiB, 4GiB, 2^30")
       ->type_name("SIZE")
       ->check(refuse_empty);
+  command->add_flag("--in-place", options->in_place,
+                    "In one array, beside the same with two arrays, the obvious loop and a copy");
   options->common.add_threads(*command);
   options->common.add_json(*command);
   return {command, [options] { bench_all(*options); }};

@@ -20,6 +20,7 @@ struct Options {
   std::string figure;
   std::string capability;
   bool no_calibration = false;
+  bool in_place = false;
 };
 
 struct Explanation {
@@ -113,7 +114,8 @@ void explain(const Options& options) {
   const Problem problem{
       .permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
       .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
-      .batch = options.common.batch_count()};
+      .batch = options.common.batch_count(),
+      .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
   if (!options.svg.empty()) io::write_file(options.svg, drawing_of(options, explanation));
   if (options.common.json) return print(explanation.plan.explain_json());
@@ -143,6 +145,7 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
+  command->add_flag("--in-place", options->in_place, "In one array instead of from one to another");
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")

@@ -1,4 +1,5 @@
-// faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are.
+// faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are. One
+// file in place is permute_in_place.cpp's.
 //
 //     read header  ->  plan  ->  reserve the output  ->  copy, to compare  ->  permute  ->  verify  ->  write
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 
 #include "cli/arguments.hpp"
 #include "cli/host_run.hpp"
+#include "cli/permute_in_place.hpp"
+#include "cli/permute_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -25,64 +28,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
-  CommonOptions common;
-  IndexOptions index;
-  std::string spec;
-  std::string plan_cache;
-  std::string in;
-  std::string out;
-  std::string piece_bytes;
-  std::string device_bytes;
-  std::string map;
-  std::string element;
-  bool inverse = false;
-  bool verify = false;
-  bool quiet = false;
-};
-
-// How the file's items are grouped in elements and arrays, and what is done with them.
-Problem problem_of(const Options& options, const io::NpyHeader& header) {
-  const std::string operation = "permute `" + options.in + "`";
-  const std::uint64_t items = header.item_count();
-  const std::uint64_t width = options.common.element_bytes_given().value_or(header.item_bytes);
-  const std::uint64_t batch = options.common.batch_count();
-  if (width % header.item_bytes != 0) {
-    refuse_value(operation, fmt::format("--element-bytes {}", width),
-                 fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
-                 "elements are whole items");
-  }
-  const std::uint64_t group = width / header.item_bytes;
-  if (items % group != 0) {
-    refuse_value(operation, count_text(items, "item"),
-                 fmt::format("a multiple of the {} in an element", group));
-  }
-  const std::uint64_t elements = items / group;
-  if (batch == 0 ? elements != 0 : elements % batch != 0) {
-    refuse_value(operation, fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
-                 "a number of elements that is a multiple of the batch");
-  }
-  const std::optional<std::uint64_t> array_elements =
-      batch == 0 ? std::nullopt : std::optional(elements / batch);
-  Permutation permutation = parse_spec(options.spec, array_elements, options.index.direction(options.spec));
-  if (options.inverse) permutation = inverse(permutation);
-
-  const std::uint64_t wanted = element_count(permutation);
-  if (array_elements && wanted != *array_elements) {
-    std::string remedy;
-    if (wanted == 0) {
-      remedy = "";
-    } else if (elements % wanted == 0) {
-      remedy = fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
-    } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
-      remedy = fmt::format("--element-bytes {} makes larger elements", items / wanted * header.item_bytes);
-    }
-    refuse_value(operation,
-                 fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
-                 fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
-  }
-  return {.permutation = permutation, .element_bytes = width, .batch = batch};
-}
+using Options = PermuteOptions;
 
 // The type that the map's v has, by the file's dtype where an element is one of its items.
 std::string map_element(const Options& options, const io::NpyHeader& header, std::uint64_t element_bytes) {
@@ -122,50 +68,6 @@ void check_map(const Options& options) {
     refuse_value("permute", "--verify with --map", "one of them",
                  "what CUDA C++ computes has nothing here to be checked against");
   }
-}
-
-cuda::StagingOptions staging_options(const Options& options, const PlanOptions& plan_options) {
-  cuda::StagingOptions staging{.threads = plan_options.threads};
-  if (!options.piece_bytes.empty()) staging.piece_bytes = parse_size("--piece-bytes", options.piece_bytes);
-  if (!options.device_bytes.empty())
-    staging.device_bytes = parse_size("--device-bytes", options.device_bytes);
-  const bool given = staging.piece_bytes != 0 || staging.device_bytes != 0;
-  if (given && plan_options.engine != Engine::cuda) {
-    refuse_value("permute", "--piece-bytes or --device-bytes with --engine " + options.common.engine,
-                 "them with --engine cuda only");
-  }
-  return staging;
-}
-
-// "bit_reversal(20): one pass, 4 KiB tiles of 64-byte segments".
-// The permutation is named as it was typed, for the canonical text of a matrix is long.
-std::string plan_line(const Options& options, const Plan& plan) {
-  std::string line = options.inverse ? "inverse(" + options.spec + ")" : options.spec;
-  // White space is free in a permutation's text, but this is one line.
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
-  if (!options.map.empty()) line += fmt::format(" with {}", options.map);
-  if (plan.index_plan() != nullptr && plan.array_bytes() > 0) {
-    const IndexCandidate& chosen = plan.index_plan()->chosen();
-    return line + fmt::format(": {}; {} over memory", to_text(chosen),
-                              chosen.passes == 1 ? "1 pass" : fmt::format("{} passes", chosen.passes));
-  }
-  if (plan.passes().empty()) return line + ": nothing to move";
-  const Pass& pass = plan.passes().front();
-  switch (pass.kind) {
-    case PassKind::copy:
-      return line + ": a copy";
-    case PassKind::direct:
-      return line + ": element by element";
-    case PassKind::segments:
-      return line + fmt::format(": one pass, segments of {}", size_text(pass.segment_bytes));
-    case PassKind::tile:
-      break;
-  }
-  return line + fmt::format(": one pass, tiles of {} in segments of {}",
-                            size_text(plan.unit_bytes() << pass.tile.tile_bits()),
-                            size_text(pass.segment_bytes));
 }
 
 // A plan, and what it took to have it.
@@ -234,18 +136,6 @@ Planned planned(const Options& options, const Problem& problem, PlanOptions plan
   made.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;
-}
-
-// The file that the permutation is read from is not written over.
-void check_spec_file(const Options& options) {
-  for (std::size_t at = options.spec.find('@'); at != std::string::npos;
-       at = options.spec.find('@', at + 1)) {
-    const std::string path = options.spec.substr(at + 1, options.spec.find_first_of("),;", at) - at - 1);
-    if (io::same_file(path, options.out)) {
-      refuse_value("permute `" + options.in + "`",
-                   options.out + " as OUT, which the permutation is read from", "a file of its own");
-    }
-  }
 }
 
 void check_plan_cache(const Options& options) {
@@ -318,17 +208,31 @@ void print_outcome(const Options& options, const Problem& problem, const Planned
   print(json);
 }
 
+void check_files(const Options& options) {
+  if (options.no_backup && !options.in_place)
+    refuse_value("permute", "--no-backup without --in-place", "--no-backup with --in-place only");
+  if (!options.in_place && !options.has_out) {
+    throw Error({.code = ErrorCode::usage,
+                 .operation = "permute",
+                 .got = "no OUT.npy",
+                 .wanted = "SPEC IN.npy OUT.npy",
+                 .remedy = "`faro permute --help` shows how; --in-place takes one file"});
+  }
+  if (!options.in_place && io::same_file(options.in, options.out)) {
+    refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
+                 "--in-place permutes one file");
+  }
+}
+
 void permute(const Options& options) {
   const bool report = !options.quiet || options.common.json;
   Outcome outcome;
   Problem problem;
   check_map(options);
-  if (io::same_file(options.in, options.out)) {
-    refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
-                 "a result in place is not yet supported");
-  }
+  check_files(options);
+  if (options.in_place) return permute_in_place(options);
   check_plan_cache(options);
-  check_spec_file(options);
+  check_spec_file(options, options.out, "OUT");
   std::optional<Planned> plan;
   {
     Progress progress(report && !options.quiet ? Verbosity::normal : Verbosity::quiet);
@@ -353,7 +257,8 @@ void permute(const Options& options) {
     }
     if (options.verify) {
       progress.step("verifying");
-      verify(problem, in.data(), out.data(), plan_options.threads);
+      verify(problem, in.data(), out.data(), plan_options.threads,
+             plan->cache == "read" ? options.plan_cache : "");
     }
     progress.step("writing " + options.out);
     output.commit();
@@ -373,9 +278,19 @@ Verb permute_verb(CLI::App& app) {
   command->add_option("IN.npy", options->in, "The array to permute; C order, any dtype of plain bytes")
       ->required()
       ->type_name("");
-  command->add_option("OUT.npy", options->out, "The result, with the dtype and shape of IN.npy")
-      ->required()
-      ->type_name("");
+  const CLI::Option* const out =
+      command
+          ->add_option("OUT.npy", options->out,
+                       "The result, with the dtype and shape of IN.npy; none with --in-place")
+          ->type_name("");
+  command->add_flag(
+      "--in-place", options->in_place,
+      "Replace the file's own data, in memory of its size; of a 2-D array that is transposed the "
+      "shape, too");
+  command->add_flag(
+      "--no-backup", options->no_backup,
+      "With --in-place: permute the file where it lies instead of a copy that takes its place; an "
+      "interruption leaves it permuted in part");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
@@ -414,7 +329,10 @@ Verb permute_verb(CLI::App& app) {
   options->common.add_threads(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
   options->common.add_json(*command);
-  return {command, [options] { permute(*options); }};
+  return {command, [options, out] {
+            options->has_out = out->count() > 0;
+            permute(*options);
+          }};
 }
 
 }  // namespace faro::cli

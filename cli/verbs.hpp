@@ -6,6 +6,7 @@
 //     faro reproduce NAME                  faro simulate PROGRAM [FILE]
 //     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
 //     faro emit SPEC                       faro tune
+//     faro synth EXAMPLE
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -33,5 +34,6 @@ Verb simulate_verb(CLI::App& app);
 Verb network_verb(CLI::App& app);
 Verb emit_verb(CLI::App& app);
 Verb tune_verb(CLI::App& app);
+Verb synth_verb(CLI::App& app);
 
 }  // namespace faro::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace faro {
 namespace {
@@ -39,6 +40,16 @@ void take_sample(Contestant& contestant) {
   contestant.samples_ms.push_back(elapsed_ms / contestant.calls_per_sample);
 }
 
+// By this process's clock.
+std::vector<TimedRun> timed(std::span<const std::function<void()>> contestants) {
+  std::vector<TimedRun> runs;
+  runs.reserve(contestants.size());
+  for (const auto& run : contestants) {
+    runs.emplace_back([&run](int calls) { return milliseconds_of(run, calls); });
+  }
+  return runs;
+}
+
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -60,12 +71,7 @@ Timing summarise(std::span<const double> milliseconds) {
 
 std::vector<Timing> measure_alternating(std::span<const std::function<void()>> contestants,
                                         const MeasureOptions& options) {
-  std::vector<TimedRun> timed;
-  timed.reserve(contestants.size());
-  for (const auto& run : contestants) {
-    timed.emplace_back([&run](int calls) { return milliseconds_of(run, calls); });
-  }
-  return measure_alternating(timed, options);
+  return measure_alternating(timed(contestants), options);
 }
 
 std::vector<Timing> measure_alternating(std::span<const TimedRun> contestants,
@@ -92,6 +98,24 @@ std::vector<Timing> measure_alternating(std::span<const TimedRun> contestants,
   timings.reserve(states.size());
   for (const Contestant& contestant : states) timings.push_back(summarise(contestant.samples_ms));
   return timings;
+}
+
+std::vector<double> quietest_medians_ms(std::span<const std::function<void()>> contestants, int rounds,
+                                        const MeasureOptions& options) {
+  return quietest_medians_ms(timed(contestants), rounds, options);
+}
+
+std::vector<double> quietest_medians_ms(std::span<const TimedRun> contestants, int rounds,
+                                        const MeasureOptions& options) {
+  MeasureOptions share = options;
+  share.budget_ms /= std::max(rounds, 1);
+  std::vector<double> least;
+  for (int round = 0; round < std::max(rounds, 1); ++round) {
+    const std::vector<Timing> timings = measure_alternating(contestants, share);
+    if (round == 0) least.resize(timings.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < timings.size(); ++i) least[i] = std::min(least[i], timings[i].median_ms);
+  }
+  return least;
 }
 
 }  // namespace faro

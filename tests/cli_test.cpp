@@ -117,7 +117,8 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"explain 'gray(10)' --engine cuda --capability 9.0 --device 0", 2, "one of them"},
       {"permute 'gray(5)' empty.npy out.npy", 2, "--batch 0"},
       {"permute gray empty.npy out.npy", 2, "power of two"},
-      {"bench 'gray(10)' --bytes 5000", 2, "multiple"},
+      {"bench 'gray(10)' --bytes 4095", 2, "at least one array, 4 KiB"},
+      {"bench gray --bytes 3", 2, "0 elements"},
       {"bench 'gray(10)' --bytes 4MiB --element-bytes 3", 2, "power of two"},
       {"bench 'gray(10)' --bytes 4KB", 2, "64MiB"},
       {"bench 'gray(40)'", 2, "memory"},
@@ -235,12 +236,12 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
 // Figures are numbers, what has none is null, words stand where the paper has no figure or prints a list.
 TEST_F(Cli, ReproducesAsJson) {
   const std::string list = run("reproduce --list").out;
-  EXPECT_EQ(lines_of(list), 14);
-  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 14U);
+  EXPECT_EQ(lines_of(list), 16);
+  EXPECT_EQ(Json::parse(run("reproduce --list --json").out).at("names").size(), 16U);
   for (const std::string name :
        {"bmmc-figure9", "bmmc-figure10", "bmmc-figure11", "offline-example", "offline-table1",
         "offline-table2", "offline-figure7", "dmm-umm-figure4", "dmm-umm-table1", "rap-figure3", "rap-table1",
-        "rap-table2", "rap-table3", "rap-table4"}) {
+        "rap-table2", "rap-table3", "rap-table4", "swizzle-grids"}) {
     SCOPED_TRACE("faro reproduce " + name);
     EXPECT_NE(list.find(name + "\n"), std::string::npos);
     const Result result = run("reproduce " + name + " --trials 64 --seed 0x5 --json");

@@ -101,6 +101,42 @@ TEST(CountingMemory, PartialWarpsAndStoppedLanes) {
   EXPECT_EQ(memory.counts().shared_stores.phases_by_congestion, phases(2, 1));
 }
 
+// Lanes that make different numbers of accesses, then meet: what follows is one access of the warp again, and
+// those who are done are not waited for.
+TEST(CountingMemory, LanesThatMeet) {
+  const auto requests = [](bool meeting) {
+    CountingMemory memory({.shared_bytes = 128});
+    memory.run(
+        {.blocks = 1, .threads = 32},
+        [](CountingMemory& m, std::uint64_t, std::uint32_t thread) { m.store_shared<4>(4 * thread, {}); },
+        [&](CountingMemory& m, std::uint64_t, std::uint32_t thread) {
+          for (std::uint32_t i = 0; i < thread % 4; ++i) m.load_shared<4>(4 * thread);
+          if (meeting) device::converge(m);
+          if (thread == 5) return;
+          m.load_shared<4>(4 * thread);
+        });
+    return memory.counts().shared_loads.requests;
+  };
+  EXPECT_EQ(requests(true), 4U);   // the longest loop's 3, and 1 together
+  EXPECT_EQ(requests(false), 4U);  // as many, but of lanes that are at different places
+  const auto kinds = [](bool meeting) {
+    CountingMemory memory({.shared_bytes = 128});
+    std::vector<std::byte> bytes(128);
+    memory.add_output(bytes);
+    memory.run(
+        {.blocks = 1, .threads = 32},
+        [](CountingMemory& m, std::uint64_t, std::uint32_t thread) { m.store_shared<4>(4 * thread, {}); },
+        [&](CountingMemory& m, std::uint64_t, std::uint32_t thread) {
+          for (std::uint32_t i = 0; i < thread % 4; ++i) m.load_shared<4>(4 * thread);
+          if (meeting) device::converge(m);
+          m.store_global<4>(0, 4 * thread, {});
+        });
+    return memory.counts().global_stores.sectors;
+  };
+  EXPECT_EQ(kinds(true), 4U);
+  EXPECT_THROW(kinds(false), Error);  // some load while others store
+}
+
 TEST(CountingMemory, SectorsAndLines) {
   std::vector<std::byte> in(8192);
   std::vector<std::byte> out(8192);

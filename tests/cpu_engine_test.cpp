@@ -287,6 +287,28 @@ TEST(CpuCopy, EverySmallSizeAndAlignment) {
   }
 }
 
+// On both sides of where the two meet in their pages, and of the length from which that matters.
+TEST(CpuCopy, AnyDistanceWithinAPage) {
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kTarget = 4 * kPage;
+  std::vector<std::byte> memory(10 * kPage);
+  const std::size_t first = (0 - reinterpret_cast<std::uintptr_t>(memory.data())) % kPage;
+  for (std::size_t i = 0; i < kTarget; ++i) memory[i] = static_cast<std::byte>(i * 167 + i / 256);
+  for (const std::size_t bytes : {0U, 1U, 1023U, 1024U, 1025U, 1100U, 3001U, 8191U}) {
+    for (const std::size_t offset : {0U, 1U, 63U, 4090U}) {
+      for (std::size_t ahead = 0; ahead < kPage; ahead += ahead < 130 || ahead > 4000 ? 1 : 97) {
+        const std::byte* const from = memory.data() + first + offset;
+        std::byte* const to = memory.data() + first + offset % 64 + kTarget + ahead;
+        std::memset(to - 1, 0xEE, bytes + 2);
+        cpu::copy_cached(from, to, bytes);
+        ASSERT_EQ(std::memcmp(from, to, bytes), 0) << bytes << " bytes, " << ahead << " ahead";
+        ASSERT_EQ(to[-1], std::byte{0xEE});
+        ASSERT_EQ(to[bytes], std::byte{0xEE});
+      }
+    }
+  }
+}
+
 TEST(CpuCopy, ThreadsAndSizesPastTheCaches) {
   const std::uint64_t past = cpu::target().streaming_bytes + 12345;
   for (const int threads : {1, 2, 7}) {

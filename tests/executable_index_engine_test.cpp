@@ -2,10 +2,8 @@
 // as that, every method gives the oracle's result, schedules are saved and used again, and bad requests are
 // refused before anything is written.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +16,7 @@
 #include "faro/engines/cpu.hpp"
 #include "faro/faro.hpp"
 #include "faro/oracle.hpp"
+#include "own_cache_support.hpp"
 
 namespace {
 
@@ -44,6 +43,7 @@ void expect_right(const Problem& problem, const ExecutablePlan& plan) {
   EXPECT_FALSE(mismatch.has_value()) << to_text(problem.permutation) << " of " << problem.element_bytes
                                      << " bytes: " << to_text(*mismatch) << "\n"
                                      << plan.explain();
+  EXPECT_EQ(plan.workspace_bytes(), plan.plan().workspace_bytes()) << plan.explain();
 }
 
 Indexed array_of(const Permutation& permutation, Direction direction) {
@@ -71,19 +71,7 @@ ErrorReport refusal(const std::function<void()>& work) {
   return {};
 }
 
-// No file of the user's has a say in what is chosen.
-class ExecutableIndexPlan : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "faro-index-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    setenv("FARO_CACHE", directory_.c_str(), 1);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path directory_;
-};
+class ExecutableIndexPlan : public faro::testing::OwnCacheTest {};
 
 TEST_F(ExecutableIndexPlan, ByHand) {
   const std::vector<char> in{'a', 'b', 'c', 'd'};
@@ -104,6 +92,8 @@ TEST_F(ExecutableIndexPlan, WhatIsRecognisedIsRunAsThat) {
   };
   const std::vector<Case> table{{maps::bit_reversal(10), 4, Family::affine, ""},
                                 {maps::bit_reversal(10), 12, Family::affine, "direct"},
+                                {maps::transpose(32, 32), 12, Family::affine, "axes"},
+                                {maps::gray(10), 12, Family::affine, "direct"},
                                 {Affine(10), 8, Family::identity, ""},
                                 {Affine(10), 12, Family::identity, "cyclic"},
                                 {Affine(10), 24, Family::identity, "cyclic"},

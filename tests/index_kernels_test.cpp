@@ -15,7 +15,7 @@
 namespace faro::kernels {
 namespace {
 
-enum class Moved { vectors, units, small };
+enum class Moved { vectors, units, small, one };
 
 template <int bytes, typename Entry, bool gather>
 AccessCounts run_direct(const DirectParams& p, Moved moved, const std::vector<Entry>& entries,
@@ -44,6 +44,11 @@ AccessCounts run_direct(const DirectParams& p, Moved moved, const std::vector<En
         move_direct_units<bytes, index_bytes, gather, 1>(m, p, block, thread);
       });
       break;
+    case Moved::one:
+      run(1, 1, [&](auto& m, std::uint64_t block, std::uint32_t thread) {
+        move_direct_one<bytes, index_bytes, gather>(m, p, block, thread);
+      });
+      break;
   }
   EXPECT_TRUE(memory.output_complete());
   return memory.counts();
@@ -61,8 +66,9 @@ void expect_direct(const KernelCase& c, const std::vector<Entry>& entries, std::
                        .unit_bits = power ? std::countr_zero(c.units) : -1};
   const Bytes in = random_bytes(p.elements() * c.element_bytes(), random);
   with_bytes(c.unit_bytes, [&](auto bytes) {
-    for (const Moved moved : {Moved::vectors, Moved::units, Moved::small}) {
+    for (const Moved moved : {Moved::vectors, Moved::units, Moved::small, Moved::one}) {
       if (moved == Moved::vectors && !direct_vectors_fit(p, bytes)) continue;
+      if (moved == Moved::one && (p.arrays != 1 || p.units != 1)) continue;
       vectors += moved == Moved::vectors ? 1 : 0;
       Bytes gathered(in.size());
       run_direct<bytes(), Entry, true>(p, moved, entries, in, gathered);

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace faro {
 namespace {
@@ -56,6 +59,33 @@ TEST(Measure, TakesAContestantsOwnClock) {
   EXPECT_EQ(timings[0].median_ms, 2);
   EXPECT_DOUBLE_EQ(timings[1].median_ms, 0.001);
   EXPECT_EQ(longest, 64);  // the power of two that fills a sample
+}
+
+// A clock that lies for a while: every measurement of the first two rounds is disturbed, of the last none.
+TEST(Measure, KeepsTheQuietestRound) {
+  int samples = 0;
+  const std::array<TimedRun, 2> contestants{[&](int calls) {
+                                              // A round is the warming call and three samples.
+                                              const int round = samples++ / 4;
+                                              const double disturbed_ms[] = {7, 9, 2};
+                                              return calls * disturbed_ms[std::min(round, 2)];
+                                            },
+                                            [](int calls) { return calls * 5.0; }};
+  const MeasureOptions options{.budget_ms = 0.003, .min_samples = 3, .max_samples = 3};
+  EXPECT_EQ(quietest_medians_ms(contestants, 3, options), (std::vector<double>{2, 5}));
+  samples = 0;
+  EXPECT_EQ(quietest_medians_ms(contestants, 2, options), (std::vector<double>{7, 5}));
+  samples = 0;
+  EXPECT_EQ(quietest_medians_ms(contestants, 0, options), (std::vector<double>{7, 5}));
+  EXPECT_TRUE(quietest_medians_ms(std::span<const TimedRun>(), 3, options).empty());
+}
+
+TEST(Measure, QuietestOfPlainCalls) {
+  const std::array<std::function<void()>, 1> sleeper{
+      [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }};
+  const auto least = quietest_medians_ms(sleeper, 3, {.budget_ms = 20});
+  ASSERT_EQ(least.size(), 1U);
+  EXPECT_GE(least[0], 2.0);
 }
 
 }  // namespace

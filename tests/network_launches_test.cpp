@@ -61,7 +61,7 @@ machine::AccessCounts run_launch(const NetworkLaunch& launch, std::span<const st
 template <NetworkShape shape, typename Operator>
 std::vector<std::byte> run_all(const Plan& plan, const std::vector<std::byte>& input,
                                const std::vector<Operator>& operators) {
-  const std::vector<NetworkLaunch> launches = make_launches(plan, Access::vectors);
+  const std::vector<NetworkLaunch> launches = make_launches(plan);
   const std::vector<LaunchCounts> predicted = predict(plan);
   EXPECT_EQ(launches.size(), predicted.size());
   std::vector<std::byte> out(input.size());
@@ -108,7 +108,7 @@ void check_bits(const Program& program, const ElementType& element, std::uint64_
   const std::size_t count = std::size_t{1} << program.bits();
   const std::vector<std::byte> input = random_bytes<typename Operator::Value>(count + batch, batch * count);
   const std::vector<std::byte> result =
-      run_all<shape>(plan, input, std::vector<Operator>(make_launches(plan, Access::vectors).size(), apply));
+      run_all<shape>(plan, input, std::vector<Operator>(make_launches(plan).size(), apply));
   std::vector<std::byte> expected = input;
   for (std::uint64_t array = 0; array < batch; ++array) {
     interpret(program, element,
@@ -163,7 +163,7 @@ void check_fourier(const Program& program) {
   const auto as_bytes = std::as_bytes(std::span(values));
   const std::vector<std::byte> input(as_bytes.begin(), as_bytes.end());
   // The tables that the device would read, and every launch's own operator.
-  const std::vector<NetworkLaunch> launches = make_launches(plan, Access::vectors);
+  const std::vector<NetworkLaunch> launches = make_launches(plan);
   DeviceTables tables;
   const std::vector<TableOffsets> offsets =
       add_tables(tables, launches, plan.problem().element, kernel_shape(plan, Access::vectors));
@@ -202,7 +202,7 @@ TEST(NetworkLaunches, FourierSharesAreDisjoint) {
       const Plan plan({program, {Scalar::c64}, 1}, sizes, Engine::cuda);
       int layers = 0;
       int disjoint = 0;
-      for (const NetworkLaunch& launch : make_launches(plan, Access::vectors)) {
+      for (const NetworkLaunch& launch : make_launches(plan)) {
         for (const kernels::NetworkLayer& layer : launch.tables.layers) {
           ++layers;
           disjoint += layer.disjoint != 0 ? 1 : 0;
@@ -220,8 +220,7 @@ TEST(NetworkLaunches, AChangeOfOperatorIsALaunch) {
   const ElementType i32{Scalar::i32};
   const auto places_of = [&](const Program& program, const Sizes& sizes) {
     std::vector<std::pair<Place, Place>> places;
-    for (const NetworkLaunch& launch :
-         make_launches(Plan({program, i32, 1}, sizes, Engine::cuda), Access::vectors)) {
+    for (const NetworkLaunch& launch : make_launches(Plan({program, i32, 1}, sizes, Engine::cuda))) {
       places.emplace_back(launch.places.source, launch.places.target);
     }
     return places;
@@ -236,7 +235,7 @@ TEST(NetworkLaunches, AChangeOfOperatorIsALaunch) {
 TEST(NetworkLaunches, Refusals) {
   const auto code_of = [](const Problem& problem, const Sizes& sizes) {
     try {
-      static_cast<void>(make_launches(Plan(problem, sizes, Engine::cuda), Access::vectors));
+      static_cast<void>(make_launches(Plan(problem, sizes, Engine::cuda)));
     } catch (const Error& error) {
       return error.code();
     }

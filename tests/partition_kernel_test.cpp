@@ -118,12 +118,13 @@ TEST(PartitionKernel, RealSizes) {
   expect_both_ways(chunk, {65536, 16, {}}, c, random);
 }
 
-std::uint64_t sectors(std::uint64_t begin, std::uint64_t end) {
-  return begin == end ? 0 : (end - 1) / kSectorBytes - begin / kSectorBytes + 1;
+std::uint64_t pieces(std::uint64_t begin, std::uint64_t end, std::uint64_t piece_bytes) {
+  return begin == end ? 0 : (end - 1) / piece_bytes - begin / piece_bytes + 1;
 }
 
-// Sectors that the runs of a level touch, one run after another.
-std::uint64_t run_sectors(const PartitionSchedule& schedule, int l, std::uint64_t bytes) {
+// Sectors, or lines, that the runs of a level touch, one run after another.
+std::uint64_t run_pieces(const PartitionSchedule& schedule, int l, std::uint64_t bytes,
+                         std::uint64_t piece_bytes) {
   const PartitionShape& shape = schedule.shape;
   const schedule::PartitionLevel& level = schedule.levels[static_cast<std::size_t>(l)];
   const std::uint32_t buckets = shape.buckets(l);
@@ -134,7 +135,7 @@ std::uint64_t run_sectors(const PartitionSchedule& schedule, int l, std::uint64_
       const std::uint64_t row = chunk * buckets + b;
       const std::uint64_t end = b + 1 < buckets ? level.starts[row + 1] : shape.chunk_size(chunk);
       const std::uint64_t to = region + (std::uint64_t{b} << shape.region_bits(l + 1)) + level.offsets[row];
-      all += sectors(to * bytes, (to + end - level.starts[row]) * bytes);
+      all += pieces(to * bytes, (to + end - level.starts[row]) * bytes, piece_bytes);
     }
   }
   return all;
@@ -158,13 +159,17 @@ TEST(PartitionKernel, TrafficIsTheSchedules) {
       const PassRun run(schedule, c);
       const Bytes in = random_bytes(count * unit_bytes, random);
       Bytes out(in.size());
-      const std::uint64_t runs = run_sectors(schedule, 0, unit_bytes);
+      const std::uint64_t runs = run_pieces(schedule, 0, unit_bytes, kSectorBytes);
+      const std::uint64_t run_lines = run_pieces(schedule, 0, unit_bytes, kLineBytes);
 
       const AccessCounts spread = run.level(0, true, in, out);
       EXPECT_EQ(spread.global_loads.bytes, in.size() + places + descriptors);
       EXPECT_EQ(spread.global_loads.sectors, (in.size() + places + descriptors) / 32);
       EXPECT_EQ(spread.global_stores.bytes, in.size());
       EXPECT_EQ(spread.global_stores.sectors, runs);
+      if (unit_bytes << lane_bits == kLineBytes) {
+        EXPECT_EQ(spread.global_stores.lines, run_lines);
+      }
 
       const AccessCounts collect = run.level(0, false, in, out);
       EXPECT_EQ(collect.global_loads.bytes, in.size() + places + descriptors);
@@ -241,14 +246,15 @@ TEST(PartitionParams, FitTheSharedMemoryThatIsMeant) {
   const PartitionShape shape{std::uint64_t{1} << 30, 14, {8, 8}};
   const PartitionParams params = make_level_params(shape, 1, {});
   EXPECT_EQ(params.starts_at, 65536U);
-  EXPECT_EQ(params.offsets_at, 65536U + 512U);
-  EXPECT_EQ(chunk_shared_bytes(params, 4), 65536U + 512U + 1024U);
+  EXPECT_EQ(params.offsets_at, 65536U + 528U);  // 256 starts and the size, 16-byte aligned
+  EXPECT_EQ(chunk_shared_bytes(params, 4), 65536U + 528U + 1024U);
   EXPECT_EQ(params.region_bits, 22);
   EXPECT_EQ(params.bucket_bits, 14);
-  EXPECT_EQ(preferred_partition(64, chunk_shared_bytes(params, 4)), 0);
-  EXPECT_EQ(preferred_partition(16, chunk_shared_bytes(params, 4)), 1);
-  EXPECT_EQ(preferred_partition(4, chunk_shared_bytes(params, 4)), 2);
-  EXPECT_EQ(preferred_partition(64, 131072), kLargeChunkPartition);
+  EXPECT_EQ(preferred_partition(64, 4, chunk_shared_bytes(params, 4)), 0);
+  EXPECT_EQ(preferred_partition(16, 16, chunk_shared_bytes(params, 4)), 0);
+  EXPECT_EQ(preferred_partition(16, 4, chunk_shared_bytes(params, 4)), 1);
+  EXPECT_EQ(preferred_partition(4, 4, chunk_shared_bytes(params, 4)), 2);
+  EXPECT_EQ(preferred_partition(64, 4, 131072), kLargeChunkPartition);
 }
 
 }  // namespace

@@ -207,6 +207,35 @@ TEST(Text, ElementCount) {
   EXPECT_THROW(element_count(maps::gray(64)), Error);
 }
 
+// Word w of struct i, in tiles of `tile` structs, the last with what is left.
+TEST(Text, StructsByLoops) {
+  for (const std::uint64_t count : {1U, 2U, 5U, 8U, 12U}) {
+    for (const std::uint64_t words : {1U, 2U, 3U, 4U}) {
+      const std::string sizes = std::to_string(count) + ", " + std::to_string(words);
+      const Permutation to_soa = parse_permutation("aos_to_soa(" + sizes + ")");
+      const Permutation to_aos = parse_permutation("soa_to_aos(" + sizes + ")");
+      for (std::uint64_t i = 0; i < count; ++i) {
+        for (std::uint64_t w = 0; w < words; ++w) {
+          ASSERT_EQ(apply(to_soa, i * words + w), w * count + i) << sizes;
+          ASSERT_EQ(apply(to_aos, w * count + i), i * words + w) << sizes;
+        }
+      }
+      for (std::uint64_t tile = 1; tile <= count + 1; ++tile) {
+        const std::string text = "aosoa(" + sizes + ", " + std::to_string(tile) + ")";
+        const Permutation map = parse_permutation(text);
+        std::uint64_t target = 0;
+        for (std::uint64_t first = 0; first < count; first += tile) {
+          for (std::uint64_t w = 0; w < words; ++w) {
+            for (std::uint64_t i = first; i < std::min(count, first + tile); ++i) {
+              ASSERT_EQ(apply(map, i * words + w), target++) << text;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Text, FormsThatAreNotAffine) {
   const std::vector<std::pair<std::string, std::string>> kCases{
       {"transpose(3, 5)", "transpose(3, 5)"},
@@ -216,6 +245,23 @@ TEST(Text, FormsThatAreNotAffine) {
       {"axes(3 1 5; 2 1 0)", "transpose(3, 5)"},
       {"axes(;)", "axes(1; 0)"},
       {"axes(0; 0)", "axes(0; 0)"},
+      {"transpose(0, 3)", "axes(0; 0)"},
+      {"transpose(4, 0)", "axes(0; 0)"},
+      {"transpose(0, 0)", "axes(0; 0)"},
+      {"aos_to_soa(5, 3)", "transpose(5, 3)"},
+      {"soa_to_aos(5, 3)", "transpose(3, 5)"},
+      {"aos_to_soa(8, 4)", "bits(5; 3 4 0 1 2)"},
+      {"aos_to_soa(7, 1)", "axes(7; 0)"},
+      {"aos_to_soa(0, 3)", "axes(0; 0)"},
+      {"aosoa(6, 3, 2)", "axes(3 2 3; 0 2 1)"},
+      {"aosoa(6, 3, 1)", "axes(18; 0)"},
+      {"aosoa(6, 3, 6)", "transpose(6, 3)"},
+      {"aosoa(6, 3, 100)", "transpose(6, 3)"},
+      {"aosoa(8, 4, 2)", "bits(5; 1 2 0 3 4)"},
+      {"aosoa(3, 2, 2)", "aosoa(3, 2, 2)"},
+      {"inverse(aosoa(3, 0x2, 2))", "inverse(aosoa(3, 2, 2))"},
+      {"aosoa(0, 2, 2)", "axes(0; 0)"},
+      {"inverse(aos_to_soa(5, 3))", "transpose(3, 5)"},
       {"roll(10, -13)", "roll(10, 7)"},
       {"roll(0, 5)", "roll(0, 0)"},
       {"flip(2^20)", "flip(1048576)"},
@@ -298,15 +344,21 @@ TEST(Parser, BadTexts) {
       {"bits(3; 0 1 3)", ErrorCode::value, "position 3", ""},
       {"bits(3; 0, 1, 2)", ErrorCode::spec, "`,` at character 10", ""},
       {"bits(3, 0 1 2)", ErrorCode::spec, "`,` at character 7", ""},
-      {"transpose(0, 4)", ErrorCode::value, "0 x 4", ""},
       {"transpose(2^40, 2^40)", ErrorCode::value, "1099511627776 x 1099511627776", ""},
       {"transpose(2^39, 3)", ErrorCode::value, "a product of extents past 2^40", ""},
-      {"transpose(7, 0)", ErrorCode::value, "7 x 0", ""},
       {"roll(5)", ErrorCode::spec, "`)` at character 7", ""},
       {"roll(2^41, 1)", ErrorCode::value, "2199023255552 elements", ""},
       {"roll(5, 2^63)", ErrorCode::value, "`2^63`", ""},
       {"flip()", ErrorCode::spec, "`)` at character 6", ""},
       {"flip", ErrorCode::spec, "`flip` without arguments", "flip(5)"},
+      {"aos_to_soa(5)", ErrorCode::spec, "`)` at character 13", ""},
+      {"aos_to_soa(5, 0)", ErrorCode::value, "structs of 0 words", ""},
+      {"aos_to_soa(2^39, 3)", ErrorCode::value, "2^40", ""},
+      {"soa_to_aos(5, 0)", ErrorCode::value, "structs of 0 words", ""},
+      {"aosoa(5, 3)", ErrorCode::spec, "`)` at character 11", ""},
+      {"aosoa(5, 3, 0)", ErrorCode::value, "tiles of 0 structs", ""},
+      {"aosoa(2^39, 5, 3)", ErrorCode::value, "2^40", ""},
+      {"aos_to_so(5, 3)", ErrorCode::spec, "`aos_to_so`", "did you mean `aos_to_soa`?"},
       {"axes(2 3 4)", ErrorCode::spec, "`)` at character 11", ""},
       {"axes(2 3 4; 0 1)", ErrorCode::value, "2 axes in the order of 3 extents", ""},
       {"axes(2 3; 0 0)", ErrorCode::value, "axis 0 twice", ""},

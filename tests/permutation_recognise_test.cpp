@@ -78,7 +78,8 @@ TEST(Recognise, HandMadeArrays) {
   EXPECT_EQ(seen({0, 3, 1, 4, 2, 5}, Direction::gather), "axes transpose(2, 3)");
   EXPECT_EQ(seen({1, 2, 3, 4, 5, 6, 7, 0}), "cyclic roll(8, 1)");
   EXPECT_EQ(seen({3, 2, 1, 0, 7, 6, 5, 4}), "affine xor(3, 0x3)");
-  EXPECT_EQ(seen({3, 2, 1, 0, 7, 6, 4, 5}), "window indices(3 2 1 0 7 6 4 5)");
+  EXPECT_EQ(seen({3, 2, 1, 0, 7, 6, 4, 5}), "general indices(3 2 1 0 7 6 4 5)");
+  EXPECT_EQ(seen({1, 0, 2, 3, 4, 6, 5, 7}), "window indices(1 0 2 3 4 6 5 7)");
 }
 
 TEST(Recognise, EveryCyclicMap) {
@@ -254,8 +255,10 @@ TEST(Recognise, Runs) {
   EXPECT_FALSE(strict.displacement.has_value());
   const Recognition near =
       recognise(Indexed(entries, Direction::scatter), 1, {.run_elements = 101, .displacement = 4901});
-  EXPECT_EQ(near.family, Family::window);
+  EXPECT_EQ(near.family, Family::general);
   EXPECT_EQ(near.displacement, 4900U);
+  EXPECT_EQ(near.findings[near.findings.size() - 2].why,
+            "elements move up to 4900 places, a quarter of the array's 5000 or more");
 }
 
 TEST(Recognise, Window) {
@@ -278,6 +281,41 @@ TEST(Recognise, Window) {
   }
   std::swap(entries[0], entries[9000]);
   EXPECT_EQ(recognise(Indexed(entries, Direction::scatter), 2).family, Family::general);
+}
+
+// What is short is no window for being short: only what moves less than a quarter of the array is local.
+TEST(Recognise, ShortArraysAreNotWindows) {
+  for (const std::uint64_t count : {100U, 1000U, 4096U, 8191U, 8192U}) {
+    for (const Direction direction : kDirections) {
+      const Recognition seen = recognise(Indexed::random(count, 1).redirected(direction));
+      EXPECT_EQ(seen.family, Family::general) << count;
+      EXPECT_TRUE(seen.displacement.has_value()) << count;
+      EXPECT_EQ(seen.findings[seen.findings.size() - 2].family, Family::window);
+      EXPECT_THAT(seen.findings[seen.findings.size() - 2].why, HasSubstr("a quarter of the array"));
+    }
+  }
+  // On both sides of a quarter: one exchange over so many places, among exchanges of neighbours.
+  for (const std::uint64_t count : {64U, 65U, 66U, 67U, 8190U}) {
+    std::vector<std::uint64_t> entries(count);
+    std::iota(entries.begin(), entries.end(), std::uint64_t{0});
+    for (std::uint64_t i = 0; i + 1 < count; i += 2) std::swap(entries[i], entries[i + 1]);
+    const std::uint64_t most = (count - 1) / 4;
+    for (const std::uint64_t moved : {most, most + 1}) {
+      std::vector<std::uint64_t> far = entries;
+      std::iter_swap(std::find(far.begin(), far.end(), std::uint64_t{0}), far.begin());
+      std::swap(far[0], far[moved]);
+      std::uint64_t displacement = 0;
+      for (std::uint64_t i = 0; i < count; ++i)
+        displacement = std::max(displacement, far[i] > i ? far[i] - i : i - far[i]);
+      const Recognition seen = recognise(Indexed(far, Direction::scatter));
+      EXPECT_EQ(seen.displacement, displacement);
+      EXPECT_EQ(seen.family, 4 * displacement < count ? Family::window : Family::general)
+          << count << ", moved " << displacement;
+      if (moved == most + 1) {
+        EXPECT_EQ(seen.family, Family::general) << count;
+      }
+    }
+  }
 }
 
 TEST(Recognise, LargeArraysByThreads) {

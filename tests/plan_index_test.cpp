@@ -2,7 +2,6 @@
 // Nothing is run here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -21,6 +20,7 @@
 #include "faro/plan/index_calibration.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/plan.hpp"
+#include "own_cache_support.hpp"
 
 namespace {
 
@@ -69,18 +69,7 @@ ErrorReport refusal(const std::function<void()>& work) {
   return {};
 }
 
-class Calibrations : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "faro-curves-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    setenv("FARO_CACHE", directory_.c_str(), 1);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path directory_;
-};
+class Calibrations : public faro::testing::OwnCacheTest {};
 
 // --- curves
 
@@ -136,6 +125,71 @@ TEST(IndexCalibration, TakesTheNearestCurveAndScalesByBytes) {
   EXPECT_DOUBLE_EQ(*calibration.predict_us(IndexKernel::window, 4, 2048), 10);
   EXPECT_FALSE(calibration.predict_us(IndexKernel::gather, 4, 2048).has_value());
   EXPECT_FALSE(calibration.predict_us(IndexKernel::spread, 4, 2048).has_value());
+}
+
+// Runs of 2^8 were measured at every size, shorter ones at one or two: those say how much longer than the
+// former they take.
+TEST(IndexCalibration, ShorterRunsCostWhatTheyCostWhereTheyWereMeasured) {
+  const auto curve = [](int run_bits, TimeCurve times) {
+    return IndexCurve{.kernel = IndexKernel::spread,
+                      .element_bytes = 4,
+                      .chunk_bits = 14,
+                      .run_bits = run_bits,
+                      .curve = std::move(times)};
+  };
+  const IndexCalibration calibration{
+      .source = "",
+      .curves = {curve(8, {.points = {{1024, 10}, {4096, 40}, {16384, 320}}}),
+                 curve(6, {.points = {{1024, 10}, {16384, 384}}}),  // 1 and 1.2 times as long
+                 curve(4, {.points = {{4096, 80}}})}};              // twice
+  const auto predict = [&](std::uint64_t elements, int run_bits) {
+    return *calibration.predict_us(IndexKernel::spread, 4, elements, 14, run_bits);
+  };
+  EXPECT_DOUBLE_EQ(predict(16384, 8), 320);
+  EXPECT_DOUBLE_EQ(predict(16384, 6), 384);
+  EXPECT_DOUBLE_EQ(predict(16384, 4), 640);
+  EXPECT_DOUBLE_EQ(predict(65536, 8), 1280);
+  EXPECT_DOUBLE_EQ(predict(65536, 4), 2560);
+  EXPECT_DOUBLE_EQ(predict(1024, 6), 10);
+  // Straight in the number of runs: 1/32 lies a third of the way from 1/64 to 1/16, and 1/8 as far beyond.
+  EXPECT_DOUBLE_EQ(predict(16384, 5), 320 * (1.2 + 0.8 / 3));
+  EXPECT_DOUBLE_EQ(predict(16384, 3), 320 * (1.2 + 0.8 * (1.0 / 8 - 1.0 / 64) / (1.0 / 16 - 1.0 / 64)));
+  // 2 x 4 + 2 bytes an element, and 38 a run: what longer runs save.
+  EXPECT_NEAR(predict(65536, 12), 1280 * (10 + 38.0 / 4096) / (10 + 38.0 / 256), 0.01);
+}
+
+// Partitions of random arrays on an H200 (bench/results/h200-2026-11-22-index-chosen.md), milliseconds.
+TEST(IndexCalibration, PredictsWhatWasMeasuredOnAnH200) {
+  struct Measured {
+    int bits, width, chunk_bits;
+    std::vector<int> levels;
+    double scatter_ms, gather_ms;  // 0: another way was chosen
+  };
+  const std::vector<Measured> all = {
+      {24, 4, 15, {9}, 0.1085, 0.1086},    {26, 4, 14, {6, 6}, 0.5251, 0.5141},
+      {28, 4, 14, {7, 7}, 2.0525, 2.0003}, {30, 4, 14, {8, 8}, 8.4348, 8.2923},
+      {24, 8, 14, {10}, 0.2041, 0.2039},   {26, 8, 13, {7, 6}, 0.9684, 0.9338},
+      {28, 8, 13, {8, 7}, 3.8492, 3.7191}, {30, 8, 14, {8, 8}, 18.6625, 0},
+      {30, 8, 13, {9, 8}, 0, 15.747},      {24, 16, 12, {6, 6}, 0, 0.4501},
+      {26, 16, 12, {7, 7}, 0, 1.756},      {28, 16, 12, {8, 8}, 7.5153, 7.2126},
+      {30, 2, 15, {8, 7}, 5.0038, 5.9283}};
+  for (const Measured& each : all) {
+    for (const bool forwards : {true, false}) {
+      const double seen = forwards ? each.scatter_ms : each.gather_ms;
+      if (seen == 0) continue;
+      const auto predict = [&](IndexKernel kernel, int run_bits) {
+        return *built_in_gpu_calibration().predict_us(kernel, static_cast<std::uint64_t>(each.width),
+                                                      std::uint64_t{1} << each.bits, each.chunk_bits,
+                                                      run_bits);
+      };
+      double us = predict(forwards ? IndexKernel::place : IndexKernel::pick, 0);
+      for (const int bits : each.levels) {
+        us += predict(forwards ? IndexKernel::spread : IndexKernel::collect, each.chunk_bits - bits);
+      }
+      EXPECT_NEAR(us / 1000 / seen, 1, 0.06)
+          << "2^" << each.bits << " x " << each.width << (forwards ? " scatter" : " gather");
+    }
+  }
 }
 
 TEST_F(Calibrations, AreKeptAndReadAgain) {

@@ -253,9 +253,6 @@ TEST(PlanRefusals, NameTheFault) {
     return Problem{.permutation = maps::gray(10), .element_bytes = width};
   };
   const std::array table{
-      Refused{{.permutation = maps::gray(10), .placement = Placement::in_place},
-              ErrorCode::unsupported,
-              "in place"},
       Refused{of_width(3), ErrorCode::value, "elements of 3 bytes"},
       Refused{of_width(0), ErrorCode::value, "elements of 0 bytes"},
       Refused{of_width(8192), ErrorCode::value, "elements of 8192 bytes"},

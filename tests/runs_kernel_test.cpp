@@ -79,6 +79,21 @@ RunsParams params_of(const Runs& runs, std::uint64_t element_bytes, const Proble
           .first_vector = 0};
 }
 
+constexpr std::uint64_t kBlockVectors = std::uint64_t{kRunsThreads} * kRunsVectors;
+
+template <int unit, typename Table>
+void run_blocks(CountingMemory& memory, const RunsParams& params, const Table& table, std::uint64_t first,
+                std::uint64_t blocks) {
+  memory.run(
+      {.blocks = blocks, .threads = kRunsThreads, .first_block = first},
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        list_runs(m, params, table, block, thread);
+      },
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        move_runs<unit>(m, params, table, block, thread);
+      });
+}
+
 template <int unit>
 AccessCounts check(const Runs& runs, const Problem& p, std::mt19937_64& random) {
   const std::uint64_t width = unit * p.element_units;
@@ -89,13 +104,10 @@ AccessCounts check(const Runs& runs, const Problem& p, std::mt19937_64& random) 
   std::vector<std::byte> in(params.in.end);
   for (std::byte& b : in) b = static_cast<std::byte>(random());
   std::vector<std::byte> out(params.out.end, kPoison);
-  CountingMemory memory({});
+  CountingMemory memory({.shared_bytes = kRunsSharedBytes});
   memory.add_input(in);
   memory.add_output(out);
-  memory.run({.blocks = (params.vectors() + kRunsThreads - 1) / kRunsThreads, .threads = kRunsThreads},
-             [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-               move_runs<unit>(m, params, Tables{&runs}, block, thread);
-             });
+  run_blocks<unit>(memory, params, Tables{&runs}, 0, (params.vectors() + kBlockVectors - 1) / kBlockVectors);
   for (std::uint64_t array = 0; array < p.batch; ++array) {
     for (std::size_t r = 0; r < runs.begins.size(); ++r) {
       const std::uint64_t end = r + 1 < runs.begins.size() ? runs.begins[r + 1] : runs.count;
@@ -154,6 +166,8 @@ TEST(RunsKernel, LongAndShortMixed) {
   lengths.push_back(20000);
   lengths.insert(lengths.end(), 3, 4096);
   check<4>(of_lengths(lengths, random), {}, random);
+  check<1>(of_lengths(lengths, random), {.in_skew = 5, .out_skew = 9}, random);
+  check<16>(of_lengths(lengths, random), {.batch = 2}, random);
 }
 
 // Runs of 64 units whose ends are sectors: a sector is read where it is needed and nowhere else.
@@ -181,19 +195,16 @@ TEST(RunsKernel, BeyondThirtyTwoBits) {
     return index == stretches || index << kRunsStretchBits >= half ? 1 : 0;
   };
   const RunsParams params = params_of(runs, 4, {.batch = 2});
-  const std::uint64_t blocks = (params.vectors() + kRunsThreads - 1) / kRunsThreads;
+  const std::uint64_t blocks = (params.vectors() + kBlockVectors - 1) / kBlockVectors;
   for (const std::uint64_t block :
-       {std::uint64_t{0}, half * 4 / kMovedBytes / kRunsThreads, blocks / 2, blocks - 1}) {
-    CountingMemory memory({});
+       {std::uint64_t{0}, half * 4 / kMovedBytes / kBlockVectors, blocks / 2, blocks - 1}) {
+    CountingMemory memory({.shared_bytes = kRunsSharedBytes});
     memory.add_virtual_input(params.in.end);
     memory.add_virtual_output(params.out.end);
-    memory.run({.blocks = 1, .threads = kRunsThreads, .first_block = block},
-               [&](CountingMemory& m, std::uint64_t b, std::uint32_t thread) {
-                 move_runs<4>(m, params, table, b, thread);
-               });
+    run_blocks<4>(memory, params, table, block, 1);
     EXPECT_EQ(memory.counts().global_stores.bytes,
-              std::min<std::uint64_t>(kRunsThreads * kMovedBytes,
-                                      params.out.end - block * kRunsThreads * kMovedBytes));
+              std::min<std::uint64_t>(kBlockVectors * kMovedBytes,
+                                      params.out.end - block * kBlockVectors * kMovedBytes));
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/gpu_folder.sh test|bench|verify|network|index BUILD_DIR
+# tools/gpu_folder.sh test|bench|verify|network|index|transpose|aos|swizzle BUILD_DIR
 #
-# Makes BUILD_DIR/gpu-test, gpu-bench, gpu-verify, gpu-network or gpu-index: a folder that runs, by its script `run`, on any x86-64 machine that has
+# Makes BUILD_DIR/gpu-test, gpu-bench, gpu-verify, gpu-network, gpu-index, gpu-transpose, gpu-aos or gpu-swizzle: a folder that runs, by its script `run`, on any x86-64 machine that has
 # an NVIDIA GPU with its driver and a C library no older than this one. Runs it if this machine has a GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,11 @@ case "${1:-}" in
   verify) program=$2/bench/gpu_verify_model ;;
   network) program=$2/bench/gpu_network_bench ;;
   index) program=$2/bench/gpu_index_bench ;;
+  transpose) program=$2/bench/gpu_transpose_bench ;;
+  aos) program=$2/bench/gpu_aos_bench ;;
+  swizzle) program=$2/bench/gpu_swizzle_bench ;;
   *)
-    echo "usage: tools/gpu_folder.sh test|bench|verify|network|index BUILD_DIR" >&2
+    echo "usage: tools/gpu_folder.sh test|bench|verify|network|index|transpose|aos|swizzle BUILD_DIR" >&2
     exit 2
     ;;
 esac

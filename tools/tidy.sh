@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# tools/tidy.sh BUILD_DIR   clang-tidy over src and cli (headers come with them), as BUILD_DIR compiles them.
-# A file that was clean is skipped until it, a header of ours that it includes, or .clang-tidy changes.
+# tools/tidy.sh BUILD_DIR   clang-tidy over src and cli (headers come with them), with what BUILD_DIR has generated.
+#
+# Most of the time goes into headers, so a few files of a folder are read as one where their names allow that, else in
+# halves. What was clean is skipped until a file of it, a header of ours that it includes, or .clang-tidy changes.
 #
 # Files that are not of this build, because there is no CUDA, are skipped. Kernels (.cu) are read as plain C++ with
 # nvcc's words defined away by tools/tidy_cuda_shim.hpp, since clang 14 cannot read CUDA 13; those that use CUB, which it
@@ -13,37 +15,49 @@ mkdir -p "$stamps"
 nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 cuda_include=$(dirname "$(dirname "$nvcc")")/include
 [[ -e $cuda_include/cuda_runtime_api.h ]] || cuda_include=""
+as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed"
+  -DFMT_HEADER_ONLY=1 ${cuda_include:+-isystem "$cuda_include"})
 
-tidy_one() {
-  local file=$1 headers key
-  if [[ -z $cuda_include ]]; then
-    [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || return 0
-  fi
-  [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && return 0
-  local as_cpp=(-std=c++20 -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed" ${cuda_include:+-isystem "$cuda_include"})
-  local command=(-p "$build" "$file")
-  if [[ $file == *.cu ]]; then
-    as_cpp+=(-x c++ -include tools/tidy_cuda_shim.hpp)
-    command=("$file" -- "${as_cpp[@]}")
-  fi
-  # -MM lists what the file includes, system headers left out; ours are relative.
-  headers=$(clang++-14 "${as_cpp[@]}" -fopenmp -MM "$file" | sed 's/^[^:]*://; s/\\$//' | tr ' ' '\n' |
-    grep -v -e '^$' -e '^/' | sort -u)
-  # shellcheck disable=SC2086
-  key=$(cat .clang-tidy "$0" $headers | sha256sum | cut -c1-32)
-  local stamp=$stamps/${file//\//_}.$key
-  [[ -e $stamp ]] && return 0
-  echo "clang-tidy $file"
-  clang-tidy-14 --quiet --extra-arg=-Wno-error --extra-arg=-Wno-unknown-warning-option "${command[@]}" \
-    2> >(grep -v 'warnings\? generated' >&2 || true) || return 1
-  rm -f "$stamps/${file//\//_}".*
-  touch "$stamp"
+# Of src and cli: "FOLDER FILE" a line.
+list_files() {
+  find src cli \( -name '*.cpp' -o -name '*.cu' \) | sort | while read -r file; do
+    if [[ -z $cuda_include ]]; then
+      [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || continue
+    fi
+    [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && continue
+    echo "$(dirname "$file")/${file##*.} $file"
+  done
 }
 
-if [[ ${2:-} == --one ]]; then
-  tidy_one "$3"
+# tidy FILE...   all of one kind, read as one.
+tidy() {
+  local stamp unit=$1 half=$(($# / 2)) includes=() flags=("${as_cpp[@]}")
+  stamp=$stamps/$(echo "$@" | sha256sum | cut -c1-32)
+  [[ -e $stamp ]] && sha256sum --check --status "$stamp" && return 0
+  [[ $1 == *.cu ]] && flags+=(-include tools/tidy_cuda_shim.hpp)
+  if (($# > 1)); then
+    unit=$stamp.cpp
+    printf '#include "%s"  // NOLINT(bugprone-suspicious-include)\n' "$@" >"$unit"
+    if ! clang++-14 "${flags[@]}" -w -fsyntax-only "$unit" >/dev/null 2>&1; then
+      rm "$unit"
+      local failed=0
+      tidy "${@:1:half}" || failed=1
+      tidy "${@:half+1}" || failed=1
+      return $failed
+    fi
+  fi
+  echo "clang-tidy $*"
+  # -MM lists what the files include, system headers left out; ours are relative.
+  mapfile -t includes < <(clang++-14 "${flags[@]}" -MM "$unit" | sed 's/^[^:]*://; s/\\$//' | tr ' ' '\n' |
+    grep -v -e '^$' -e '^/' -e "^$stamps" | sort -u)
+  clang-tidy-14 --quiet "$unit" -- "${flags[@]}" -w 2> >(grep -v 'warnings\? generated' >&2 || true) || return 1
+  sha256sum .clang-tidy tools/tidy.sh "${includes[@]}" >"$stamp"
+}
+
+if [[ ${2:-} == --files ]]; then
+  tidy "${@:3}"
 else
-  # A file that fails must not stop the others: xargs goes on after statuses 1 to 125.
-  find src cli \( -name '*.cpp' -o -name '*.cu' \) -print0 2>/dev/null | sort -z |
-    xargs -0 -r -n 1 -P "$(nproc)" "tools/tidy.sh" "$build" --one
+  # Files that fail must not stop the others: xargs goes on after statuses 1 to 125.
+  list_files | awk '$1 != folder || n == 8 { if (line) print line; line = ""; folder = $1; n = 0 } { line = line " " $2; ++n } END { print line }' |
+    xargs -r -L 1 -P "$(nproc)" "tools/tidy.sh" "$build" --files
 fi

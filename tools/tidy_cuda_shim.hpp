@@ -27,6 +27,7 @@ extern const dim3 gridDim;
 
 void __syncthreads();
 void __syncwarp();
+void __trap();
 unsigned __ballot_sync(unsigned lanes, bool condition);
 unsigned __shfl_up_sync(unsigned lanes, unsigned value, unsigned distance);
 unsigned long __cvta_generic_to_shared(const void* address);

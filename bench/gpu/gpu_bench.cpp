@@ -12,6 +12,7 @@
 
 #include "bench/arguments.hpp"
 #include "bench/gpu/arena.hpp"
+#include "bench/gpu/in_place.hpp"
 #include "bench/gpu/ladder.hpp"
 #include "bench/gpu/large_arrays.hpp"
 #include "bench/gpu/options.hpp"
@@ -88,9 +89,24 @@ void run_ladder(const Options& options) {
   write_files(options, setting, page, all, {});
 }
 
+void run_in_place(const Options& options) {
+  const Setting setting = make_setting(options.command);
+  const Arena arena(arena_bytes(options));
+  Page page;
+  page.add("# Affine maps in place on a GPU\n\n" + setting_table(setting) + kMethod);
+  Rows all;
+  for (const std::uint64_t bytes : options.bytes) {
+    const Rows rows = measure_in_place(options, bytes, arena);
+    page.add(fmt::format("\n## One array of {}\n\n{}", size_text(bytes), in_place_table(rows)));
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  write_files(options, setting, page, all, {});
+}
+
 void run(const Options& options) {
   require_gpu();
   if (options.ladder) return run_ladder(options);
+  if (options.in_place) return run_in_place(options);
   const Setting setting = make_setting(options.command);
   const Arena arena(arena_bytes(options));
   Page page;

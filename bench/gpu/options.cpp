@@ -1,9 +1,12 @@
 #include "bench/gpu/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
 #include "bench/arguments.hpp"
+#include "faro/kernels/in_place_tiles.hpp"
 
 namespace faro::bench::gpu {
 
@@ -21,6 +24,9 @@ const char* const kUsage =
   --ladder         instead of all that: the kernels that `faro emit` writes, rung by rung; --bytes 4GiB --widths 4
                    --maps bit_reversal,transpose,random_bpc=5,random_bmmc=5, and as many random BPs as BPCs;
                    NVRTC has to be where the loader, CUDA_HOME or FARO_NVRTC finds it
+  --in-place       instead of all that: affine maps in place, one pass and two; --bytes 4GiB
+                   --maps bit_reversal,transpose,random_bpc=8,random_bmmc=8 (transpose: swaps, gates and reversal, too)
+  --tile NUMBER    in place with one kernel of faro/kernels/in_place_tiles.hpp, by its place in the list
   --out FILE       the tables to FILE.md, or every row to FILE.json; may be given twice
   --help
 
@@ -60,6 +66,21 @@ void make_ladder(Options& options, bool quick) {
   options.maps = {.random_bpc = maps, .random_bmmc = maps};
 }
 
+void make_in_place(Options& options, bool quick) {
+  const int maps = quick ? 2 : 8;
+  options.in_place = true;
+  options.bytes = {std::uint64_t{quick ? 1U : 4U} << 30};
+  options.small_bytes.clear();
+  options.maps = {.random_bpc = maps, .random_bmmc = maps};
+}
+
+std::size_t parse_tile(const std::string& option, const std::string& text) {
+  const std::uint64_t number = parse_count(option, text);
+  if (number >= kernels::kInPlaceTileCount)
+    refuse_option(option, text, fmt::format("a number below {}", kernels::kInPlaceTileCount));
+  return number;
+}
+
 bool has(const std::vector<std::string>& arguments, const char* option) {
   return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
 }
@@ -75,6 +96,7 @@ Options parse_options(int argc, const char* const* argv) {
   const bool quick = has(arguments, "--quick");
   if (quick) make_quick(options);
   if (has(arguments, "--ladder")) make_ladder(options, quick);
+  if (has(arguments, "--in-place")) make_in_place(options, quick);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& option = arguments[i];
     const auto value = [&]() -> const std::string& {
@@ -102,9 +124,11 @@ Options parse_options(int argc, const char* const* argv) {
       if (!file.ends_with(".md") && !file.ends_with(".json"))
         refuse_option(option, file, "FILE.md or FILE.json");
       options.out_files.push_back(file);
+    } else if (option == "--tile") {
+      options.tile = parse_tile(option, value());
     } else if (option == "--help") {
       options.help = true;
-    } else if (option != "--quick" && option != "--ladder") {
+    } else if (option != "--quick" && option != "--ladder" && option != "--in-place") {
       refuse_option("gpu_bench", option, "an option");
     }
   }

@@ -1,7 +1,9 @@
 // The command line of gpu_bench.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ struct Options {
   int rounds = 15;
   std::vector<std::string> out_files;  // .md or .json
   bool ladder = false;                 // the emitted rungs instead of all else
+  bool in_place = false;               // maps in place instead of all else
+  std::optional<std::size_t> tile;     // of kernels::kInPlaceTiles: that one kernel only
   bool help = false;
   std::string command;  // as it was given
 };

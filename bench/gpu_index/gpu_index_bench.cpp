@@ -2,6 +2,7 @@
 // scatter of an element a thread and a plain copy, all in the same alternating run.
 //
 //     gpu_index_bench [--sizes 10,12,…,30] [--widths 1,2,4,8,16] [--budget MS] [--out FILE]
+//     gpu_index_bench --places 24                 places with and without bank conflicts
 //     gpu_index_bench --kernels 28 --widths 4 --chunk-bits 14 --levels 7,7        every pass by itself
 //
 // Every result is verified on the device before it is timed. `plan` runs the array as a scatter, `back` as a
@@ -38,6 +39,7 @@ struct Options {
   std::vector<int> sizes = {10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   std::optional<int> kernels = {};
+  std::optional<int> places = {};
   int chunk_bits = 14;
   std::vector<int> level_bits = {7, 7};
   double budget_ms = 300;
@@ -68,6 +70,8 @@ Options read(int count, char** words) {
       options.widths = parse_widths(option, value);
     } else if (option == "--kernels") {
       options.kernels = numbers_of(option, value, 33).at(0);
+    } else if (option == "--places") {
+      options.places = numbers_of(option, value, 28).at(0);
     } else if (option == "--chunk-bits") {
       options.chunk_bits = numbers_of(option, value, 16).at(0);
     } else if (option == "--levels") {
@@ -77,7 +81,8 @@ Options read(int count, char** words) {
     } else if (option == "--out") {
       options.out = value;
     } else {
-      refuse_option(option, value, "--sizes, --widths, --kernels, --chunk-bits, --levels, --budget or --out");
+      refuse_option(option, value,
+                    "--sizes, --widths, --kernels, --places, --chunk-bits, --levels, --budget or --out");
     }
   }
   return options;
@@ -197,7 +202,13 @@ void run(const Options& options) {
       "# Index arrays on a GPU\n\n" + setting_table(make_setting(options.command)) +
       "\nEvery result was verified before it was timed. Medians of alternating rounds; a copy is "
       "the cudaMemcpy of the\nsame array in the same rounds.\n\n";
-  page += options.kernels ? kernels_page(options) : sizes_page(options);
+  if (options.places) {
+    const std::string table = places_table(*options.places, options.budget_ms);
+    std::fputs(table.c_str(), stdout);
+    page += table;
+  } else {
+    page += options.kernels ? kernels_page(options) : sizes_page(options);
+  }
   if (!options.out.empty() && !(std::ofstream(options.out) << page)) fail("no file " + options.out);
 }
 

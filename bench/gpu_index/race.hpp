@@ -55,4 +55,8 @@ struct KernelsRequest {
 /// Markdown rows: pass, kernel, milliseconds, GB/s of useful bytes and schedule, times a copy.
 std::string kernels_table(const KernelsRequest& request, double budget_ms);
 
+/// The third table: the first level of 2^bits elements of 4 bytes, with the places of a chunk as they come,
+/// free of bank conflicts by edge colouring, and rotated at random.
+std::string places_table(int bits, double budget_ms);
+
 }  // namespace faro::bench::gpu

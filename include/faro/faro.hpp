@@ -16,6 +16,10 @@
 //     by_array.run(in, out, bytes);                                        // out[indices[i]] = in[i]
 //     by_array.save("p.plan");                                             // its schedule, to be used again
 //
+//     auto reversal = faro::plan({.permutation = faro::maps::bit_reversal(20),
+//                                 .placement = faro::Placement::in_place});
+//     reversal.run(std::span<float>(out));                                 // one array, and no second one
+//
 // This header is the whole public interface, host-only C++20.
 #pragma once
 
@@ -116,10 +120,25 @@ class ExecutablePlan {
     run(in.data(), out.data(), in.size_bytes(), stream);
   }
 
+  /// In place, of a plan with Placement::in_place, and only of such: data[b][pi(x)] becomes what data[b][x]
+  /// was. `bytes` must equal total_bytes(problem). Requirements and errors as for two arrays; a failed launch
+  /// leaves the array permuted in part, and the error says so.
+  void run(void* data, std::uint64_t bytes, Stream stream = {}) const;
+  /// The same, and allocates nothing: workspace_bytes() is 0 for affine maps, and for a transposition of
+  /// other sizes the few elements that its plan names.
+  void run(void* data, std::uint64_t bytes, Workspace workspace, Stream stream) const;
+  /// The same for a span of trivially copyable values.
+  template <typename T>
+  void run(std::span<T> data, Stream stream = {}) const {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "faro moves bytes");
+    run(static_cast<void*>(data.data()), data.size_bytes(), stream);
+  }
+
   /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
   /// pieces, as cuda::run_staged says; with engine cpu this is run(). Returns when the result is there.
   /// With a map, and of an index array: the whole array at once, which the device has to hold twice, or three
-  /// times with a workspace. Errors: as run(), and as cuda::run_staged.
+  /// times with a workspace. Of a plan in place `in` and `out` are the same array, which the device holds
+  /// once. Errors: as run(), and as cuda::run_staged.
   void run_staged(const void* in, void* out, std::uint64_t bytes,
                   const cuda::StagingOptions& options = {}) const;
 
@@ -133,8 +152,9 @@ class ExecutablePlan {
   /// with engine cpu none.
   std::vector<cuda::KernelResources> kernel_resources() const;
 
-  /// Bytes that a run needs beside the two arrays: 0, or one more array where an index array takes more than
-  /// one pass.
+  /// Bytes that a run needs beside its arrays: 0; where an index array takes more than one pass, one more
+  /// array and on a CPU each thread's buffers; a row a worker where an array of other sides than powers of
+  /// two is transposed in place.
   std::uint64_t workspace_bytes() const;
 
   /// What an index array became; null for affine maps, rolls and permutations of axes, which need none. With
@@ -164,9 +184,9 @@ class ExecutablePlan {
 
 /// Plans `problem`. Errors: ErrorCode::value for an element width outside 1..4096, or that is no power of two
 /// for an affine map, n > 40 or a total size past 2^62, and for options that the engine has no use for;
-/// ErrorCode::unsupported for in place, and for a tile that cannot carry out the map; ErrorCode::device for
-/// an engine that this build or machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time
-/// also the driver's start.
+/// ErrorCode::unsupported for a tile that cannot carry out the map, and in place for what is neither affine
+/// nor a transposition; ErrorCode::device for an engine that this build or machine has not. Cost: under 1 ms
+/// at n = 34; with engine cuda, the first time also the driver's start.
 ///
 /// An index array is recognised first and planned as what it is (docs/index-arrays.md). One on a device is
 /// for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:

@@ -42,4 +42,12 @@ using TimedRun = std::function<double(int calls)>;
 std::vector<Timing> measure_alternating(std::span<const TimedRun> contestants,
                                         const MeasureOptions& options = {});
 
+/// What each contestant takes where nothing disturbs it, in milliseconds of a call: the least of the medians
+/// of `rounds` measurements, which share the budget. Other programs only ever add time; a median is proof
+/// against a few slow samples, not against a busy second.
+std::vector<double> quietest_medians_ms(std::span<const std::function<void()>> contestants, int rounds,
+                                        const MeasureOptions& options = {});
+std::vector<double> quietest_medians_ms(std::span<const TimedRun> contestants, int rounds,
+                                        const MeasureOptions& options = {});
+
 }  // namespace faro

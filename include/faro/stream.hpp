@@ -4,7 +4,7 @@
 //     plan.run(in, out, bytes, stream);        // a cudaStream_t becomes a faro::Stream
 #pragma once
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier): CUDA's own name; cudaStream_t and CUstream point to it.
+// CUDA's own name; cudaStream_t and CUstream point to it.
 struct CUstream_st;
 
 namespace faro {

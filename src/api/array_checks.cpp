@@ -14,6 +14,23 @@ bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t 
   return first < second ? second - first < a_bytes : first - second < b_bytes;
 }
 
+constexpr const char* kOtherPlacement = "Problem::placement says which a plan takes";
+
+bool is_in_place(const Plan& plan) { return plan.problem().placement == Placement::in_place; }
+
+void check_size(const Plan& plan, std::uint64_t bytes) {
+  const std::uint64_t wanted = plan.array_bytes();
+  if (bytes == wanted) return;
+  refuse_run(std::to_string(bytes) + " bytes",
+             std::to_string(wanted) + " bytes, batch x elements x element width");
+}
+
+// An array's part in a run: in place there is one.
+std::string role(const void* array, const void* in, const void* out) {
+  if (in == out) return "array";
+  return array == in ? "input" : "output";
+}
+
 }  // namespace
 
 void refuse_run(std::string got, std::string wanted, std::string remedy) {
@@ -21,27 +38,51 @@ void refuse_run(std::string got, std::string wanted, std::string remedy) {
 }
 
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
-  const std::uint64_t wanted = plan.array_bytes();
-  if (bytes != wanted) {
-    refuse_run(std::to_string(bytes) + " bytes",
-               std::to_string(wanted) + " bytes, batch x elements x element width");
-  }
+  if (is_in_place(plan))
+    refuse_run("two arrays for a plan in place", "one array, run(data, bytes)", kOtherPlacement);
+  check_size(plan, bytes);
   if (bytes == 0) return;
   if (in == nullptr || out == nullptr)
     refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
   if (overlap(in, bytes, out, bytes)) {
     refuse_run(in == out ? "one array as input and output" : "overlapping arrays", "two disjoint arrays",
-               "in place is not yet supported");
+               "in place: a plan with Placement::in_place takes one");
   }
+}
+
+void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream) {
+  if (!is_in_place(plan.plan()))
+    refuse_run("one array for a plan out of place", "two arrays, run(in, out, bytes)", kOtherPlacement);
+  check_size(plan.plan(), bytes);
+  check_stream(plan.engine(), stream);
+  if (bytes == 0) return;
+  if (data == nullptr) refuse_run("a null array", "an array");
+  if (plan.engine() != Engine::cuda) check_on_host(data, data, "plan for engine cuda");
+}
+
+void check_staged_array(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
+  check_size(plan, bytes);
+  if (in != out)
+    refuse_run("two arrays for a plan in place", "one array as input and output", kOtherPlacement);
+  if (bytes > 0 && in == nullptr) refuse_run("a null array", "an array");
+}
+
+void check_stream(Engine engine, Stream stream) {
+  if (engine == Engine::cuda || stream.handle() == nullptr) return;
+  refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
 }
 
 void check_on_host(const void* in, const void* out, const char* remedy) {
   for (const void* const array : {in, out}) {
     if (cuda::is_device_memory(array)) {
-      refuse_run(std::string("a device pointer as the ") + (array == in ? "input" : "output"),
-                 "memory of the host", remedy);
+      refuse_run("a device pointer as the " + role(array, in, out), "memory of the host", remedy);
     }
   }
+}
+
+void check_workspace_on_host(const void* workspace) {
+  if (cuda::is_device_memory(workspace))
+    refuse_run("a device pointer as the workspace", "memory of the host");
 }
 
 void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, const void* in, const void* out,
@@ -55,8 +96,7 @@ void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, co
   }
   for (const void* const array : {in, out}) {
     if (overlap(array, bytes, workspace.data, needed)) {
-      refuse_run(std::string("a workspace that overlaps the ") + (array == in ? "input" : "output"),
-                 "memory of its own");
+      refuse_run("a workspace that overlaps the " + role(array, in, out), "memory of its own");
     }
   }
   constexpr std::uintptr_t kAlignment = 16;

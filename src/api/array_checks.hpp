@@ -11,10 +11,19 @@ namespace faro::detail {
 
 [[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "");
 
-/// Two disjoint arrays of the plan's size, wherever they are.
+/// Two disjoint arrays of the plan's size, wherever they are, for a plan that takes two.
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes);
 
+/// One array of the plan's size, and a stream, for a plan in place; with engine cpu, an array of the host.
+void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream);
+
+/// The array of a plan in place, which run_staged takes as input and output.
+void check_staged_array(const Plan& plan, const void* in, const void* out, std::uint64_t bytes);
+
+void check_stream(Engine engine, Stream stream);
+
 void check_on_host(const void* in, const void* out, const char* remedy);
+void check_workspace_on_host(const void* workspace);
 
 struct WorkspaceNeeds {
   std::uint64_t bytes = 0;

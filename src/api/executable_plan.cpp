@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <utility>
 #include <variant>
 
 #include "api/array_checks.hpp"
+#include "api/executable_state.hpp"
 #include "api/planning.hpp"
-#include "engines/cuda/device_pointer.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
-#include "faro/engines/cuda_emitted.hpp"
-#include "faro/engines/cuda_index.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "api/run_whole.hpp"
 #include "faro/faro.hpp"
 
 namespace faro {
@@ -24,53 +19,7 @@ using detail::check_on_host;
 using detail::check_workspace;
 using detail::refuse_run;
 
-// Arrays of the host, whole: to the device, permuted, and back, one after the other.
-void run_whole(const Plan& plan, std::uint64_t workspace_bytes, const void* in, void* out,
-               const cuda::StagingOptions& options,
-               const std::function<void(const void* in, void* out, void* workspace)>& run) {
-  const std::uint64_t bytes = plan.array_bytes();
-  const std::uint64_t needed = 2 * bytes + workspace_bytes;
-  const int device = plan.target().device;
-  const auto refuse = [&](const std::string& got, const std::string& wanted) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "run",
-                 .got = got,
-                 .wanted = wanted + std::to_string(needed) + " bytes of device memory",
-                 .remedy = "a map, and an index array, take the whole array at once"});
-  };
-  if (options.piece_bytes != 0) {
-    refuse("pieces of " + std::to_string(options.piece_bytes) + " bytes for a plan with a map or index array",
-           "no pieces, and ");
-  }
-  if (options.device_bytes != 0 && options.device_bytes < needed)
-    refuse(std::to_string(options.device_bytes) + " bytes of device memory", "");
-  for (const cuda::Device& each : cuda::devices()) {
-    if (each.ordinal == device && each.free_memory_bytes > 0 && each.free_memory_bytes < needed)
-      refuse(std::to_string(each.free_memory_bytes) + " bytes of free device memory", "");
-  }
-  cuda::DeviceArray device_in(bytes, device);
-  const cuda::DeviceArray device_out(bytes, device);
-  std::optional<cuda::DeviceArray> workspace;
-  if (workspace_bytes > 0) workspace.emplace(workspace_bytes, device);
-  device_in.upload(in);
-  run(device_in.data(), device_out.data(), workspace ? workspace->data() : nullptr);
-  device_out.download(out);
-}
-
 }  // namespace
-
-struct ExecutablePlan::State {
-  Plan plan;
-  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor, cpu::IndexExecutor, cuda::IndexExecutor>
-      executor;
-  std::string reason;
-  int threads;
-
-  const cuda::Executor* on_gpu() const { return std::get_if<cuda::Executor>(&executor); }
-  const cuda::MappedExecutor* mapped() const { return std::get_if<cuda::MappedExecutor>(&executor); }
-  const cpu::IndexExecutor* index_on_cpu() const { return std::get_if<cpu::IndexExecutor>(&executor); }
-  const cuda::IndexExecutor* index_on_gpu() const { return std::get_if<cuda::IndexExecutor>(&executor); }
-};
 
 ExecutablePlan::ExecutablePlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ExecutablePlan::ExecutablePlan(ExecutablePlan&&) noexcept = default;
@@ -83,7 +32,8 @@ const std::string& ExecutablePlan::engine_reason() const { return state_->reason
 
 const std::string& ExecutablePlan::map() const {
   static const std::string none;
-  return state_->mapped() == nullptr ? none : state_->mapped()->map().expression;
+  const auto* const mapped = state_->as<cuda::MappedExecutor>();
+  return mapped == nullptr ? none : mapped->map().expression;
 }
 
 ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::string& element) const {
@@ -101,6 +51,13 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
                  .wanted = "an affine map over F2",
                  .remedy = "other permutations move elements as they are"});
   }
+  if (state_->in_place()) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "map `" + map + "`",
+                 .got = "a plan in place",
+                 .wanted = "one out of place, whose function is applied on the way",
+                 .remedy = "Placement::out_of_place, with a second array for the result"});
+  }
   cuda::MappedExecutor executor(plan().problem(), {.expression = map, .element = element},
                                 plan().target().device);
   return ExecutablePlan(
@@ -108,12 +65,13 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
 }
 
 std::vector<cuda::KernelResources> ExecutablePlan::kernel_resources() const {
-  if (const cuda::MappedExecutor* const mapped = state_->mapped()) {
+  if (const cuda::MappedExecutor* const mapped = state_->as<cuda::MappedExecutor>()) {
     if (mapped->launches() == 0) return {};
     return {mapped->resources()};
   }
-  if (const cuda::IndexExecutor* const index = state_->index_on_gpu()) return index->resources();
-  const cuda::Executor* const executor = state_->on_gpu();
+  if (const auto* const index = state_->as<cuda::IndexExecutor>()) return index->resources();
+  if (const auto* const transposes = state_->as<cuda::TransposeExecutor>()) return transposes->resources();
+  const auto* const executor = state_->as<cuda::Executor>();
   return executor == nullptr ? std::vector<cuda::KernelResources>() : executor->resources();
 }
 
@@ -127,7 +85,7 @@ std::string ExecutablePlan::explain() const {
     text += '\n';
   };
   const std::vector<cuda::KernelResources> resources = kernel_resources();
-  if (const cuda::MappedExecutor* const mapped = state_->mapped()) {
+  if (const cuda::MappedExecutor* const mapped = state_->as<cuda::MappedExecutor>()) {
     fmt::format_to(std::back_inserter(text), "{:<14}{} of v, an element of type {}, in the same sweep\n",
                    "map", mapped->map().expression, mapped->map().element);
     if (resources.empty()) return text;
@@ -137,8 +95,9 @@ std::string ExecutablePlan::explain() const {
                resources.front());
     return text;
   }
+  const bool has_passes = state_->as<cuda::Executor>() != nullptr;
   for (std::size_t i = 0; i < resources.size(); ++i) {
-    if (state_->index_on_gpu() != nullptr) {
+    if (!has_passes) {
       add_kernel(fmt::format("launch {}", i + 1), resources[i]);
       continue;
     }
@@ -170,17 +129,15 @@ void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Workspa
 }
 
 void ExecutablePlan::run_checked(const void* in, void* out, void* workspace, Stream stream) const {
-  if (engine() != Engine::cuda && stream.handle() != nullptr) {
-    refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
-  }
+  detail::check_stream(engine(), stream);
   if (plan().array_bytes() == 0) return;
-  if (const auto* const mapped = state_->mapped()) return mapped->run(in, out, stream);
-  if (const auto* const executor = state_->on_gpu()) return executor->run(in, out, stream);
-  if (const auto* const index = state_->index_on_gpu()) return index->run(in, out, workspace, stream);
+  if (const auto* const mapped = state_->as<cuda::MappedExecutor>()) return mapped->run(in, out, stream);
+  if (const auto* const executor = state_->as<cuda::Executor>()) return executor->run(in, out, stream);
+  if (const auto* const index = state_->as<cuda::IndexExecutor>())
+    return index->run(in, out, workspace, stream);
   check_on_host(in, out, "plan for engine cuda");
-  if (const auto* const index = state_->index_on_cpu()) {
-    if (cuda::is_device_memory(workspace))
-      refuse_run("a device pointer as the workspace", "memory of the host");
+  if (const auto* const index = state_->as<cpu::IndexExecutor>()) {
+    detail::check_workspace_on_host(workspace);
     return index->run(in, out, workspace);
   }
   std::get<cpu::Executor>(state_->executor).run(in, out);
@@ -188,14 +145,25 @@ void ExecutablePlan::run_checked(const void* in, void* out, void* workspace, Str
 
 void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                 const cuda::StagingOptions& options) const {
-  if (engine() != Engine::cuda) return run(in, out, bytes);
-  check_arrays(plan(), in, out, bytes);
+  if (state_->in_place()) {
+    detail::check_staged_array(plan(), in, out, bytes);
+    if (engine() != Engine::cuda) return run(out, bytes);
+  } else {
+    if (engine() != Engine::cuda) return run(in, out, bytes);
+    check_arrays(plan(), in, out, bytes);
+  }
   if (bytes == 0) return;
   check_on_host(in, out, "use run(), which takes arrays of the device");
-  if (state_->mapped() != nullptr || state_->index_on_gpu() != nullptr) {
-    return run_whole(
+  if (state_->in_place()) {
+    return detail::run_whole(plan(), workspace_bytes(), in, out, options,
+                             [&](void* data, void* /*same*/, void* workspace) {
+                               run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
+                             });
+  }
+  if (state_->as<cuda::MappedExecutor>() != nullptr || state_->as<cuda::IndexExecutor>() != nullptr) {
+    return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,
-        [this](const void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });
+        [this](void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });
   }
   cuda::StagingOptions completed = options;
   if (completed.threads == 0) completed.threads = state_->threads;
@@ -203,14 +171,14 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
 }
 
 std::uint64_t ExecutablePlan::workspace_bytes() const {
-  if (const auto* const index = state_->index_on_cpu()) return index->workspace_bytes();
-  if (const auto* const index = state_->index_on_gpu()) return index->workspace_bytes();
+  if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->workspace_bytes();
+  if (const auto* const index = state_->as<cuda::IndexExecutor>()) return index->workspace_bytes();
   return plan().workspace_bytes();
 }
 
 std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const {
-  if (const auto* const index = state_->index_on_cpu()) return index->schedule();
-  const auto* const index = state_->index_on_gpu();
+  if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->schedule();
+  const auto* const index = state_->as<cuda::IndexExecutor>();
   const auto* const indexed = std::get_if<Indexed>(&plan().problem().permutation);
   if (index == nullptr || indexed == nullptr) return nullptr;
   schedule::IndexSchedule made = index->schedule();
@@ -238,6 +206,9 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
   };
   const Plan& made = decision.plan;
   const bool on_gpu = made.target().engine == Engine::cuda;
+  if (const TransposePlan* const transposes = made.transpose_plan()) {
+    return on_gpu ? with(cuda::TransposeExecutor(*transposes)) : with(cpu::TransposeExecutor(*transposes));
+  }
   const IndexPlan* const index = made.index_plan();
   if (index == nullptr) return on_gpu ? with(cuda::Executor(made)) : with(cpu::Executor(made));
   const auto& schedule = decision.schedule;

@@ -155,7 +155,8 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   const char* const reason = reason_for(asked.engine, options.engine);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed == nullptr) {
-    const bool affine = std::holds_alternative<Affine>(problem.permutation);
+    const bool affine =
+        std::holds_alternative<Affine>(problem.permutation) && f2::is_power_of_two(problem.element_bytes);
     Target target = make_target(options, {.of_tiles = affine, .of_index_arrays = !affine});
     if (options.index_choice.empty()) return {Plan(problem, std::move(target)), reason, nullptr};
     Recognition as_given{.family = affine ? Family::affine : Family::general,

@@ -136,19 +136,33 @@ std::byte* CountingMemory::shared_store(std::uint32_t address, int bytes) {
   return shared_.data() + address;
 }
 
-void CountingMemory::end_warp() {
-  lane_begin_.push_back(log_.size());
-  const std::size_t lanes = lane_begin_.size() - 1;
-  std::size_t longest = 0;
+bool CountingMemory::next_request() {
+  request_.clear();
+  const std::size_t lanes = lane_at_.size();
+  bool waiting = false;
+  bool moved = false;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    longest = std::max(longest, lane_begin_[lane + 1] - lane_begin_[lane]);
-  }
-  for (std::size_t k = 0; k < longest; ++k) {
-    request_.clear();
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const std::size_t at = lane_begin_[lane] + k;
-      if (at < lane_begin_[lane + 1] && log_[at].kind != Kind::idle) request_.push_back(log_[at]);
+    std::size_t& at = lane_at_[lane];
+    if (at == lane_begin_[lane + 1]) continue;
+    if (log_[at].kind == Kind::converge) {
+      waiting = true;
+      continue;
     }
+    moved = true;
+    if (log_[at].kind != Kind::idle) request_.push_back(log_[at]);
+    ++at;
+  }
+  if (moved || !waiting) return moved;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {  // all have met
+    if (lane_at_[lane] != lane_begin_[lane + 1]) ++lane_at_[lane];
+  }
+  return true;
+}
+
+void CountingMemory::end_warp() {
+  lane_at_ = lane_begin_;
+  lane_begin_.push_back(log_.size());
+  while (next_request()) {
     if (!request_.empty()) count_request(request_);
   }
   log_.clear();
@@ -172,6 +186,7 @@ void CountingMemory::count_request(std::span<const Access> lanes) {
     case Kind::shared_store:
       return count_shared(lanes, counts_.shared_stores);
     case Kind::idle:
+    case Kind::converge:
       return;
   }
 }

@@ -119,7 +119,7 @@ class Builder {
     const std::vector<f2::Word> free_vectors(bases.basis().begin(), bases.basis().end());
     std::vector<const LocalLayer*> joined;
     for (const LocalLayer* const layer : members_) {
-      if (!is_fourier(layer->op) || separable(*layer, free_vectors)) {
+      if (!is_fourier(layer->op.kind) || separable(*layer, free_vectors)) {
         joined.push_back(layer);
         continue;
       }
@@ -187,7 +187,7 @@ class Builder {
 
     step.block = frame_blocks(layer, pass_.tile.block_bits());
     step.constant = frame_constant(layer);
-    if (is_fourier(layer.op)) {
+    if (is_fourier(layer.op.kind)) {
       if (element_.scalar == Scalar::c64) {
         step.twiddles = make_twiddles<float>(layer, step, columns);
       } else {

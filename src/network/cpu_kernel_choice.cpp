@@ -47,10 +47,6 @@ Kernel hadamard_of(Scalar scalar) {
 
 }  // namespace
 
-bool is_fourier(const Operator& op) {
-  return op.kind == OperatorKind::fourier || op.kind == OperatorKind::inverse_fourier;
-}
-
 KernelChoice kernel_for(const Operator& op, const ElementType& element) {
   switch (op.kind) {
     case OperatorKind::compare_exchange:

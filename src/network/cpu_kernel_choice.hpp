@@ -18,6 +18,4 @@ KernelChoice kernel_for(const Operator& op, const ElementType& element);
 /// Of one lane of the kernel's vectors: 4 or 8.
 std::uint64_t lane_bytes(Kernel kernel);
 
-bool is_fourier(const Operator& op);
-
 }  // namespace faro::network::cpu

@@ -29,17 +29,14 @@ constexpr std::size_t kMostCodes = 64;
 // What the kernel may know of a group's layers.
 GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& group,
                      const kernels::NetworkShape& shape) {
-  const bool fourier =
-      launch.op.kind == OperatorKind::fourier || launch.op.kind == OperatorKind::inverse_fourier;
-  constexpr int turn_bits = 32;
   GroupCode result;
   std::size_t number = group.first_layer;
   for (const kernels::LayerCode& code : kernels::layer_codes(launch.tables, group)) {
     KernelLayer layer{code, {}};
-    if (fourier && code.disjoint) {
+    if (is_fourier(launch.op.kind) && code.disjoint) {
       const int bits = launch.tables.layers[number].bits;
       for (int i = 0; i < shape.registers(); ++i) {
-        layer.turns.push_back(launch.tables.pairs[number].registers[i] << (turn_bits - bits));
+        layer.turns.push_back(launch.tables.pairs[number].registers[i] << (kTurnBits - bits));
       }
     }
     result.push_back(std::move(layer));
@@ -140,7 +137,7 @@ CudaExecutor::CudaExecutor(const Plan& plan, int device) {
   state.shape = kernel_shape(plan, Access::vectors);
   state.element_shape = kernel_shape(plan, Access::elements);
 
-  std::vector<NetworkLaunch> launches = make_launches(plan, Access::vectors);
+  std::vector<NetworkLaunch> launches = make_launches(plan);
   std::vector<std::size_t> kernels_of_launches;
   kernels_of_launches.reserve(launches.size());
   for (NetworkLaunch& launch : launches) kernels_of_launches.push_back(state.kernel_for(launch));

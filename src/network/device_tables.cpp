@@ -7,10 +7,6 @@
 namespace faro::network {
 namespace {
 
-bool is_fourier(const Operator& op) {
-  return op.kind == OperatorKind::fourier || op.kind == OperatorKind::inverse_fourier;
-}
-
 std::uint32_t share_of_block(const kernels::NetworkPairs& pairs, std::uint64_t block) {
   std::uint32_t share = 0;
   for (int digit = 0; digit < kernels::kBlockDigits; ++digit) {
@@ -117,7 +113,7 @@ std::vector<TableOffsets> add_tables(DeviceTables& tables, const std::vector<Net
 
 OperatorArgument operator_argument(const Operator& op, const TableOffsets& offsets, const std::byte* base) {
   OperatorArgument argument{};
-  if (!is_fourier(op)) return argument;
+  if (!is_fourier(op.kind)) return argument;
   // Of either precision: pointers and sizes.
   const auto at = [&](std::size_t offset) {
     return reinterpret_cast<const kernels::Complex<float>*>(base + offset);

@@ -139,11 +139,10 @@ std::string_view sum_type(Scalar scalar) {
 // The constants of a layer of Fourier's, as the last argument of apply_code.
 std::string roots(const KernelLayer& layer, const Operator& op, const ElementType& element) {
   if (layer.turns.empty()) return "";
-  constexpr int turn_bits = 32;
   const char* const real = element.scalar == Scalar::c64 ? "float" : "double";
   std::string values;
   for (const std::uint32_t turns : layer.turns) {
-    std::complex<double> w = twiddle(turns, turn_bits);
+    std::complex<double> w = twiddle(turns, kTurnBits);
     if (op.kind == OperatorKind::inverse_fourier) w = std::conj(w);
     values += fmt::format("{}{{{}({:.17g}), {}({:.17g})}}", values.empty() ? "" : ", ", real, w.real(), real,
                           w.imag());

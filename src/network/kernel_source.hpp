@@ -20,10 +20,14 @@ struct KernelSource {
 /// kernels::Twiddles for those of Fourier and anything for the others.
 inline constexpr const char* kKernelName = "faro_network_pass";
 
+/// Shares of a turn are fractions of 2^32.
+inline constexpr int kTurnBits = 32;
+
 /// A layer, as far as it can be constants of the kernel.
 struct KernelLayer {
   kernels::LayerCode code;
-  /// Of Fourier's layers with disjoint shares: what fraction of a turn, in 2^-32, each register's share is.
+  /// Of Fourier's layers with disjoint shares: what fraction of a turn, in 2^-kTurnBits, each register's
+  /// share is.
   std::vector<std::uint32_t> turns = {};
 
   friend bool operator==(const KernelLayer&, const KernelLayer&) = default;

@@ -108,8 +108,8 @@ kernels::NetworkShape kernel_shape(const Plan& plan, Access access) {
   return shape;
 }
 
-std::vector<NetworkLaunch> make_launches(const Plan& plan, Access access) {
-  const kernels::NetworkShape shape = kernel_shape(plan, access);
+std::vector<NetworkLaunch> make_launches(const Plan& plan) {
+  const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
   const std::vector<Places> places = run_places(plan.passes());
   std::vector<NetworkLaunch> launches;
   for (std::size_t number = 0; number < plan.passes().size(); ++number) {

@@ -32,9 +32,9 @@ enum class Access {
 /// Errors: ErrorCode::unsupported for elements past 16 bytes and tiles that no block can hold.
 kernels::NetworkShape kernel_shape(const Plan& plan, Access access);
 
-/// In order. A pass whose layers have several operators becomes several launches in place, the last of which
-/// makes the pass's move.
+/// In order, and the same for either access. A pass whose layers have several operators becomes several
+/// launches in place, the last of which makes the pass's move.
 /// Errors: as kernel_shape, and as kernels::make_network_tables.
-std::vector<NetworkLaunch> make_launches(const Plan& plan, Access access);
+std::vector<NetworkLaunch> make_launches(const Plan& plan);
 
 }  // namespace faro::network

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/planning.hpp"
 #include "engines/cuda/device_pointer.hpp"
 #include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
@@ -13,28 +14,21 @@
 namespace faro::network {
 namespace {
 
-[[noreturn]] void refuse(const char* operation, std::string got, std::string wanted,
-                         std::string remedy = "") {
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
+using faro::detail::refuse_value;
 
 [[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "") {
-  refuse("run network", std::move(got), std::move(wanted), std::move(remedy));
+  refuse_value("run network", std::move(got), std::move(wanted), std::move(remedy));
 }
 
 void check_options(const Options& options) {
   if (options.engine != Engine::cuda && options.device != cuda::kCurrentDevice) {
-    refuse("compile network",
-           "device " + std::to_string(options.device) + " for engine " + name(options.engine),
-           "a device with engine cuda only");
+    refuse_value("compile network",
+                 "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+                 "a device with engine cuda only");
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse("compile network", std::to_string(options.threads) + " threads",
-           "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+    refuse_value("compile network", std::to_string(options.threads) + " threads",
+                 "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
 }
 

@@ -15,14 +15,10 @@ using kernels::AffineTileShape;
 using machine::CountingMemory;
 
 // The kernel's shape is a constant for the compiler and a value here, so the accesses are made again from the
-// index tables; network_prediction_test holds them against the kernel itself.
-std::uint64_t select_xor(const std::uint64_t* columns, int count, std::uint32_t x) {
-  std::uint64_t sum = 0;
-  for (int i = 0; i < count; ++i) sum ^= (x >> i & 1) != 0 ? columns[i] : 0;
-  return sum;
-}
-std::uint32_t select_xor(const std::uint32_t* columns, int count, std::uint32_t x) {
-  std::uint32_t sum = 0;
+// index tables; network_launches_test holds them against the kernel itself.
+template <typename Word>
+Word select_xor(const Word* columns, int count, std::uint32_t x) {
+  Word sum = 0;
   for (int i = 0; i < count; ++i) sum ^= (x >> i & 1) != 0 ? columns[i] : 0;
   return sum;
 }
@@ -116,7 +112,7 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
   std::vector<LaunchCounts> result;
   if (plan.passes().empty()) return result;
   const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
-  for (const NetworkLaunch& launch : make_launches(plan, Access::vectors)) {
+  for (const NetworkLaunch& launch : make_launches(plan)) {
     CountingMemory memory({static_cast<std::size_t>(shape.tile.tile_bytes()), {}});
     memory.add_virtual_input(plan.array_bytes());
     memory.add_virtual_output(plan.array_bytes());

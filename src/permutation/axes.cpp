@@ -119,6 +119,7 @@ Axes Axes::inverse() const {
 namespace maps {
 
 Axes transpose_any(std::uint64_t rows, std::uint64_t columns) {
+  if (rows == 0 || columns == 0) return {std::vector<std::uint64_t>{0}, std::vector<int>{0}};
   return {std::vector<std::uint64_t>{rows, columns}, std::vector<int>{1, 0}};
 }
 

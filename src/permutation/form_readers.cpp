@@ -8,18 +8,57 @@
 
 #include "compose.hpp"
 #include "faro/permutation/maps.hpp"
+#include "faro/permutation/structs.hpp"
 #include "index_literal.hpp"
 
 namespace faro::detail {
+
+namespace {
+
+struct Structs {
+  std::uint64_t count = 0;
+  std::uint64_t words = 0;  // of each
+};
+
+Structs read_structs(SpecReader& reader) {
+  Structs structs;
+  structs.count = reader.number("the number of structs");
+  reader.comma();
+  structs.words = reader.number("the words of a struct");
+  return structs;
+}
+
+}  // namespace
 
 Permutation read_transpose(SpecReader& reader) {
   const std::uint64_t rows = reader.number("the number of rows");
   reader.comma();
   const std::uint64_t columns = reader.number("the number of columns");
-  const bool is_axes =
-      rows != 0 && columns != 0 && !(f2::is_power_of_two(rows) && f2::is_power_of_two(columns));
-  if (is_axes) return maps::transpose_any(rows, columns);
-  return maps::transpose(rows, columns);
+  const bool is_affine = f2::is_power_of_two(rows) && f2::is_power_of_two(columns);
+  if (is_affine) return maps::transpose(rows, columns);
+  return maps::transpose_any(rows, columns);
+}
+
+Permutation read_aos_to_soa(SpecReader& reader) {
+  const Structs structs = read_structs(reader);
+  return maps::aos_to_soa(structs.count, structs.words);
+}
+
+Permutation read_soa_to_aos(SpecReader& reader) {
+  const Structs structs = read_structs(reader);
+  return maps::soa_to_aos(structs.count, structs.words);
+}
+
+Permutation read_aosoa(SpecReader& reader) {
+  const Structs structs = read_structs(reader);
+  reader.comma();
+  const std::uint64_t tile = reader.number("the structs of a tile");
+  const bool is_index_array = tile != 0 && tile < structs.count && structs.count % tile != 0;
+  if (is_index_array && structs.words != 0) {
+    // Axes refuse a product that nothing holds.
+    reader.allow_index_array(Axes({structs.count, structs.words}, {0, 1}).count());
+  }
+  return maps::aosoa(structs.count, structs.words, tile);
 }
 
 Permutation read_axes(SpecReader& reader) {

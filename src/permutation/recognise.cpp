@@ -109,10 +109,17 @@ class Search {
     add(Family::runs, false,
         "more than " + std::to_string(max_runs) + " runs: fewer than " +
             std::to_string(limits_.run_elements) + " elements each on the mean");
-    if (result_.displacement) {
+    // In a short array everything is near: what moves a quarter of it is not local.
+    const bool is_local = result_.displacement && 4 * seen.displacement < count_;
+    if (is_local) {
       add(Family::window, true,
           "nothing moves further than " + std::to_string(seen.displacement) + " places");
       return accept(Family::window, indexed_);
+    }
+    if (result_.displacement) {
+      return refuse(Family::window, "elements move up to " + std::to_string(seen.displacement) +
+                                        " places, a quarter of the array's " + std::to_string(count_) +
+                                        " or more");
     }
     return refuse(Family::window,
                   "elements move " + std::to_string(max_displacement + 1) + " places and more");

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/planners.hpp"
+#include "plan/cpu_planning.hpp"
 
 namespace faro::detail {
 namespace {
@@ -14,37 +14,22 @@ class Planner {
       : work_(work), map_(work.map), unit_bits_(work.unit_bits), target_(target) {}
 
   Pass main_pass() const {
-    const int vector = std::max(0, log2_floor(target_.vector_bytes) - unit_bits_);
+    const int vector = vector_bits(work_, target_);
     if (map_.bits() < vector || work_.array_bytes() <= target_.direct_bytes_max) {
       return make_pass(PassKind::direct, map_, unit_bits_, work_.arrays, std::uint64_t{1} << unit_bits_);
     }
     const int whole = whole_segment_bits(work_);
     if (whole >= vector) return pass_of_tiles(PassKind::segments, whole);
-    return pass_of_tiles(PassKind::tile, segment_bits(vector));
+    const int capacity = log2_floor(target_.tile_bytes_max) - unit_bits_;
+    return pass_of_tiles(PassKind::tile, longest_segment_bits(map_, unit_bits_, vector, capacity, target_));
   }
 
  private:
   Pass pass_of_tiles(PassKind kind, int s) const {
     Pass pass = make_pass(kind, map_, unit_bits_, work_.arrays, std::uint64_t{1} << (s + unit_bits_));
-    pass.tile = layout::make_tile(map_, {.segment_bits = s, .near_bits = near_bits(s)});
+    const int near = near_bits(map_, unit_bits_, s, target_);
+    pass.tile = layout::make_tile(map_, {.segment_bits = s, .near_bits = near});
     return pass;
-  }
-
-  // The longest segments whose tile fits the capacity. A longer segment never has a smaller tile, since
-  // dim T = dim(S + A^-1 S) grows with S.
-  int segment_bits(int least) const {
-    int s = least;
-    const int most = std::min(map_.bits(), log2_floor(target_.segment_bytes_max) - unit_bits_);
-    const int capacity = log2_floor(target_.tile_bytes_max) - unit_bits_;
-    while (s < most && s + 1 + map_.rank_gamma(s + 1) <= capacity) ++s;
-    return s;
-  }
-
-  // The largest run of index bits whose rows, read and written, fit the translations held at once.
-  int near_bits(int s) const {
-    int near = std::min(map_.bits(), log2_floor(target_.page_bytes) - unit_bits_);
-    while (near > s && (std::uint64_t{2} << map_.rank_gamma(near)) > target_.page_entries) --near;
-    return std::max(near, 0);
   }
 
   const Work& work_;
@@ -53,14 +38,30 @@ class Planner {
   const Target& target_;
 };
 
-// How many bits of the batch become index bits: enough that an array reaches a tile's size.
+}  // namespace
+
 int batch_bits_to_fold(const Work& work, const Target& target) {
   if (work.array_bytes() >= target.tile_bytes_max) return 0;
   return std::min(log2_floor(work.arrays),
                   log2_floor(target.tile_bytes_max) - log2_floor(work.array_bytes()));
 }
 
-}  // namespace
+int vector_bits(const Work& work, const Target& target) {
+  return std::max(0, log2_floor(target.vector_bytes) - work.unit_bits);
+}
+
+int longest_segment_bits(const Affine& map, int unit_bits, int least, int tile_bits, const Target& target) {
+  int s = least;
+  const int most = std::min(map.bits(), log2_floor(target.segment_bytes_max) - unit_bits);
+  while (s < most && s + 1 + map.rank_gamma(s + 1) <= tile_bits) ++s;
+  return s;
+}
+
+int near_bits(const Affine& map, int unit_bits, int segment_bits, const Target& target) {
+  int near = std::min(map.bits(), log2_floor(target.page_bytes) - unit_bits);
+  while (near > segment_bits && (std::uint64_t{2} << map.rank_gamma(near)) > target.page_entries) --near;
+  return std::max(near, 0);
+}
 
 Planned plan_for_cpu(const Work& work, const Target& target) {
   Planned planned;

@@ -11,7 +11,9 @@
 
 #include "faro/plan/plan.hpp"
 #include "faro/plan/prediction.hpp"
+#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
+#include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/margin_text.hpp"
@@ -56,6 +58,7 @@ void add_problem(Text& text, const Plan& plan) {
 }
 
 void add_sweeps(Text& text, const Plan& plan) {
+  if (detail::is_in_place(plan)) return text.line("sweeps", detail::in_place_sweeps_text(plan));
   const int literature = detail::literature_sweeps(plan);
   if (plan.passes().empty()) {
     text.line("sweeps", "none: the batch is empty");
@@ -65,6 +68,25 @@ void add_sweeps(Text& text, const Plan& plan) {
   } else {
     text.line("sweeps", "1 over memory");
   }
+}
+
+// In place: the factor, the space whose cosets are its tiles, and which of them change places.
+void add_factor(Text& text, const Plan& plan, const Pass& pass) {
+  text.whole_line("  factor", detail::factor_text(pass.map));
+  text.line("", fmt::format("class {}; {}", name(pass.map.classify()),
+                            pass.map.is_involution() ? "an involution" : "not an involution"));
+  if (!pass.orbits) return;
+  const layout::Tile& tile = pass.tile;
+  const std::string units = plan.unit_bits_per_element() > 0 ? "units" : "elements";
+  const std::string bytes = size_text(plan.unit_bytes() << tile.tile_bits());
+  text.line("  space",
+            tile.row_bits == 0
+                ? fmt::format("T of dimension s = {}: a tile, x + T, is one segment of 2^s {}, {}",
+                              tile.segment_bits, units, bytes)
+                : fmt::format("T of dimension s + r = {} + {}: a tile, x + T, is 2^r segments of 2^s {}, "
+                              "at sums (XOR) of {}; {}",
+                              tile.segment_bits, tile.row_bits, units, steps(tile.source_rows), bytes));
+  text.line("  orbits", detail::orbits_text(pass));
 }
 
 void add_tile(Text& text, const Plan& plan, const Pass& pass) {
@@ -179,13 +201,18 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes()[index];
   text.line(fmt::format("pass {}", index + 1),
             fmt::format("{}: {}", name(pass.kind), detail::reason(plan, index)));
-  if (pass.kind == PassKind::segments || pass.kind == PassKind::tile) add_tile(text, plan, pass);
+  if (detail::is_in_place(plan)) {
+    add_factor(text, plan, pass);
+  } else if (pass.kind == PassKind::segments || pass.kind == PassKind::tile) {
+    add_tile(text, plan, pass);
+  }
   if (pass.launch) add_launch(text, *pass.launch);
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
-  const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
-  if (pass.launch) add_accesses(text, plan, index, predicted);
+  const bool is_counted = pass.launch && !detail::is_in_place(plan);
+  const detail::Predicted predicted = is_counted ? detail::predicted(plan, index) : detail::Predicted{};
+  if (is_counted) add_accesses(text, plan, index, predicted);
   add_time(text, plan, index, predicted.counts);
 }
 
@@ -194,6 +221,10 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
 std::string Plan::explain() const {
   if (index_plan_) return index_plan_->explain();
   Text text;
+  if (transpose_plan_) {
+    if (recognition_) detail::add_recognition(text, *recognition_);
+    return transpose_plan_->explain() + text.take();
+  }
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
   add_sweeps(text, *this);

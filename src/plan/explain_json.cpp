@@ -6,7 +6,9 @@
 
 #include "faro/plan/plan.hpp"
 #include "faro/plan/prediction.hpp"
+#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
+#include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 
@@ -125,6 +127,21 @@ Json time_json(const Plan& plan, std::size_t index, const machine::AccessCounts&
   return {{"ms", *us / us_per_ms}, {"rates", plan.target().calibration->source}};
 }
 
+// Of a pass in place: the factor, and which tiles change places.
+Json factor_json(const Pass& pass) {
+  Json json = {{"factor", detail::factor_text(pass.map)},
+               {"class", name(pass.map.classify())},
+               {"involution", pass.map.is_involution()},
+               {"offset", pass.offset}};
+  if (!pass.orbits) return json;
+  json["space_bits"] = pass.tile.tile_bits();
+  json["orbit_tiles"] = pass.orbits->orbit_tiles;
+  json["resting_tiles"] = detail::resting_tiles(*pass.orbits);
+  json["next"] = vectors(pass.orbits->next_matrix.column_span());
+  json["next_complement"] = detail::hex(pass.orbits->next_complement);
+  return json;
+}
+
 Json pass_json(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes()[index];
   const bool tiled = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
@@ -139,10 +156,12 @@ Json pass_json(const Plan& plan, std::size_t index) {
                {"segments_read", pass.segments_read},
                {"segments_written", pass.segments_written},
                {"tile", tiled ? tile_json(plan, pass) : Json()}};
+  if (detail::is_in_place(plan)) json["in_place"] = factor_json(pass);
   if (plan.target().engine == Engine::cuda) {
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
-    const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
-    json["predicted"] = pass.launch ? predicted_json(plan, index, predicted) : Json();
+    const bool is_counted = pass.launch && !detail::is_in_place(plan);
+    const detail::Predicted predicted = is_counted ? detail::predicted(plan, index) : detail::Predicted{};
+    json["predicted"] = is_counted ? predicted_json(plan, index, predicted) : Json();
     json["predicted_time"] = time_json(plan, index, predicted.counts);
   }
   return json;
@@ -152,23 +171,29 @@ Json pass_json(const Plan& plan, std::size_t index) {
 
 std::string Plan::explain_json() const {
   if (index_plan_) return index_plan_->explain_json();
+  if (transpose_plan_) {
+    Json json = Json::parse(transpose_plan_->explain_json());
+    if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
+    return json.dump(2);
+  }
   const Affine& map = detail::element_map(*this);
-  Json json = {{"schema", kSchema},
-               {"permutation", to_text(problem_.permutation)},
-               {"index_bits", map.bits()},
-               {"class", name(map.classify())},
-               {"involution", map.is_involution()},
-               {"element_bytes", problem_.element_bytes},
-               {"unit_bytes", unit_bytes_},
-               {"units_per_element", std::uint64_t{1} << unit_bits_per_element_},
-               {"batch", problem_.batch},
-               {"folded_batch_bits", folded_batch_bits_},
-               {"placement", problem_.placement == Placement::in_place ? "in_place" : "out_of_place"},
-               {"bytes", array_bytes_},
-               {"workspace_bytes", workspace_bytes()},
-               {"sweeps", detail::sweeps(*this)},
-               {"literature_sweeps", detail::literature_sweeps(*this)},
-               {"target", target_json(target_)}};
+  Json json = {
+      {"schema", kSchema},
+      {"permutation", to_text(problem_.permutation)},
+      {"index_bits", map.bits()},
+      {"class", name(map.classify())},
+      {"involution", map.is_involution()},
+      {"element_bytes", problem_.element_bytes},
+      {"unit_bytes", unit_bytes_},
+      {"units_per_element", std::uint64_t{1} << unit_bits_per_element_},
+      {"batch", problem_.batch},
+      {"folded_batch_bits", folded_batch_bits_},
+      {"placement", detail::is_in_place(*this) ? "in_place" : "out_of_place"},
+      {"bytes", array_bytes_},
+      {"workspace_bytes", workspace_bytes()},
+      {"sweeps", detail::sweeps(*this)},
+      {"literature_sweeps", detail::is_in_place(*this) ? Json() : Json(detail::literature_sweeps(*this))},
+      {"target", target_json(target_)}};
   if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
   Json passes = Json::array();
   for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i));

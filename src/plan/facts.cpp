@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "plan/in_place_facts.hpp"
+
 namespace faro::detail {
 namespace {
 
@@ -56,12 +58,18 @@ std::string direct_reason(const Plan& plan, const Pass& pass, std::size_t index)
 
 const Affine& element_map(const Plan& plan) { return affine(plan.problem().permutation, "explain"); }
 
-int sweeps(const Plan& plan) { return plan.passes().empty() ? 0 : 1; }
+int sweeps(const Plan& plan) {
+  if (!is_in_place(plan)) return plan.passes().empty() ? 0 : 1;
+  // Those that begin further on are of arrays that are left over.
+  return static_cast<int>(std::count_if(plan.passes().begin(), plan.passes().end(),
+                                        [](const Pass& pass) { return pass.offset == 0; }));
+}
 
 int literature_sweeps(const Plan& plan) { return element_map(plan).classify() == AffineClass::bmmc ? 2 : 1; }
 
 std::string reason(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes().at(index);
+  if (is_in_place(plan)) return in_place_reason(plan, index);
   switch (pass.kind) {
     case PassKind::copy:
       return "nothing moves, so bytes are read and written in order";

@@ -11,7 +11,8 @@ namespace faro::detail {
 /// The problem's map, on elements.
 const Affine& element_map(const Plan& plan);
 
-/// How often every array is read and written: 1, or 0 for an empty batch.
+/// How often every array is read and written: 1, or 0 for an empty batch; in place, of the arrays that are
+/// not left over.
 int sweeps(const Plan& plan);
 
 /// What the published method takes for the same map: 2 for a general BMMC, else 1.

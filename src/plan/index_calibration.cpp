@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "faro/error.hpp"
 
@@ -61,19 +62,81 @@ std::optional<IndexKernel> stand_in(IndexKernel kernel) {
 
 int difference(int a, int b) { return a < b ? b - a : a - b; }
 
-const IndexCurve* nearest(const std::vector<IndexCurve>& curves, IndexKernel kernel,
-                          std::uint64_t element_bytes, int chunk_bits, int run_bits) {
-  const auto distance = [&](const IndexCurve& curve) {
-    return std::tuple(std::fabs(std::log2(static_cast<double>(element_bytes) / curve.element_bytes)),
-                      difference(chunk_bits, curve.chunk_bits), difference(run_bits, curve.run_bits));
-  };
-  const IndexCurve* best = nullptr;
-  for (const IndexCurve& curve : curves) {
-    if (curve.kernel != kernel || curve.curve.empty()) continue;
-    if (best == nullptr || distance(curve) < distance(*best)) best = &curve;
+// The curves of one kernel, width and chunk, which are those nearest to what is asked. One of them, the one
+// with the most points (of several the one nearest in its runs), tells how time grows with the size; the
+// others, where each was measured, how much longer shorter runs take.
+class Family {
+ public:
+  Family(const std::vector<IndexCurve>& curves, IndexKernel kernel, std::uint64_t element_bytes,
+         int chunk_bits, int run_bits) {
+    const auto distance = [&](const IndexCurve& curve) {
+      return std::pair(std::fabs(std::log2(static_cast<double>(element_bytes) / curve.element_bytes)),
+                       difference(chunk_bits, curve.chunk_bits));
+    };
+    for (const IndexCurve& curve : curves) {
+      if (curve.kernel != kernel || curve.curve.empty()) continue;
+      if (!members_.empty() && distance(curve) > distance(*members_.front())) continue;
+      if (!members_.empty() && distance(curve) < distance(*members_.front())) members_.clear();
+      members_.push_back(&curve);
+    }
+    const auto suits = [&](const IndexCurve* curve) {
+      return std::pair(curve->curve.points.size(), -difference(run_bits, curve->run_bits));
+    };
+    for (const IndexCurve* curve : members_) {
+      if (base_ == nullptr || suits(curve) > suits(base_)) base_ = curve;
+    }
   }
-  return best;
-}
+
+  bool empty() const { return base_ == nullptr; }
+  const IndexCurve& base() const { return *base_; }
+
+  // The runs up to which the curves themselves tell what `run_bits` costs; longer ones are a matter of bytes.
+  int told_runs(int run_bits) const {
+    if (members_.size() == 1) return base_->run_bits;
+    const auto by_runs = [](const auto* a, const auto* b) { return a->run_bits < b->run_bits; };
+    return std::min(run_bits, (*std::max_element(members_.begin(), members_.end(), by_runs))->run_bits);
+  }
+
+  double microseconds(std::uint64_t elements, int run_bits) const {
+    return base_->curve.microseconds(elements) * slowdown(elements, run_bits);
+  }
+
+ private:
+  // How many times the base's time that curve takes, where it was measured nearest to so many elements.
+  double over_base(const IndexCurve& curve, std::uint64_t elements) const {
+    const auto distance = [&](const TimeCurve::Point& point) {
+      return std::fabs(std::log2(static_cast<double>(point.elements) / static_cast<double>(elements)));
+    };
+    const auto& points = curve.curve.points;
+    const auto nearest = std::min_element(points.begin(), points.end(), [&](const auto& a, const auto& b) {
+      return distance(a) < distance(b);
+    });
+    return nearest->microseconds / base_->curve.microseconds(nearest->elements);
+  }
+
+  // Straight in the number of runs an element between the nearest curves on both sides, and beyond the last
+  // by the last two.
+  double slowdown(std::uint64_t elements, int run_bits) const {
+    std::vector<const IndexCurve*> by_runs = members_;
+    std::sort(by_runs.begin(), by_runs.end(),
+              [](const auto* a, const auto* b) { return a->run_bits < b->run_bits; });
+    if (by_runs.size() == 1 || run_bits >= by_runs.back()->run_bits)
+      return over_base(*by_runs.back(), elements);
+    std::size_t high = 1;  // the shortest of the longer runs, and at least the second of all
+    while (by_runs[high]->run_bits < run_bits) ++high;
+    const IndexCurve& shorter = *by_runs[high - 1];
+    const IndexCurve& longer = *by_runs[high];
+    const auto runs = [](int bits) { return std::exp2(-bits); };
+    const double along =
+        (runs(run_bits) - runs(longer.run_bits)) / (runs(shorter.run_bits) - runs(longer.run_bits));
+    const double at_longer = over_base(longer, elements);
+    const double at_shorter = std::max(at_longer, over_base(shorter, elements));
+    return at_longer + along * (at_shorter - at_longer);
+  }
+
+  std::vector<const IndexCurve*> members_;
+  const IndexCurve* base_ = nullptr;
+};
 
 std::uint64_t scaled(std::uint64_t elements, double ratio) {
   constexpr double kMost = 1e18;
@@ -126,21 +189,25 @@ double TimeCurve::microseconds(std::uint64_t elements) const {
 std::optional<double> IndexCalibration::predict_us(IndexKernel kernel, std::uint64_t element_bytes,
                                                    std::uint64_t elements, int chunk_bits,
                                                    int run_bits) const {
-  const IndexCurve* curve = nearest(curves, kernel, element_bytes, chunk_bits, run_bits);
-  for (auto other = stand_in(kernel); curve == nullptr && other; other = stand_in(*other)) {
-    curve = nearest(curves, *other, element_bytes, chunk_bits, run_bits);
+  Family family(curves, kernel, element_bytes, chunk_bits, run_bits);
+  for (auto other = stand_in(kernel); family.empty() && other; other = stand_in(*other)) {
+    family = Family(curves, *other, element_bytes, chunk_bits, run_bits);
   }
-  if (curve == nullptr) return std::nullopt;
-  const auto curve_width = static_cast<std::uint64_t>(curve->element_bytes);
+  if (family.empty()) return std::nullopt;
+  const IndexCurve& curve = family.base();
+  const auto curve_width = static_cast<std::uint64_t>(curve.element_bytes);
   const double bytes = traffic_bytes(kernel, element_bytes, run_bits);
-  const double curve_bytes = traffic_bytes(curve->kernel, curve_width, curve->run_bits);
   // A pass in order takes what so many bytes take.
-  if (!is_random(kernel)) return curve->curve.microseconds(scaled(elements, bytes / curve_bytes));
+  if (!is_random(kernel)) {
+    const double curve_bytes = traffic_bytes(curve.kernel, curve_width, family.told_runs(run_bits));
+    return family.microseconds(scaled(elements, bytes / curve_bytes), run_bits);
+  }
+  const double curve_bytes = traffic_bytes(curve.kernel, curve_width, 0);
   // What a random access costs depends on the array's bytes; what it brings beyond the curve's comes in
   // order.
   const double width_ratio = static_cast<double>(element_bytes) / static_cast<double>(curve_width);
-  const double fixed = curve->curve.points.front().microseconds;
-  const double random = curve->curve.microseconds(scaled(elements, width_ratio)) - fixed;
+  const double fixed = curve.curve.points.front().microseconds;
+  const double random = curve.curve.microseconds(scaled(elements, width_ratio)) - fixed;
   const double more = std::max(0.0, bytes - curve_bytes) / (2 * static_cast<double>(element_bytes));
   const auto copy_us = [&](std::uint64_t of) {
     return predict_us(IndexKernel::copy, element_bytes, of).value_or(0);

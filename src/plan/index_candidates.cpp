@@ -8,6 +8,7 @@
 
 #include "faro/error.hpp"
 #include "plan/facts.hpp"
+#include "plan/index_workspace.hpp"
 
 namespace faro::detail {
 namespace {
@@ -71,6 +72,11 @@ std::optional<double> times(std::optional<double> us, double factor) {
 
 // --- the candidates
 
+IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made) {
+  made.workspace_bytes = index_workspace_bytes(work, made);
+  return made;
+}
+
 IndexCandidate direct(const IndexWork& work) {
   const std::uint64_t indices = work.count() * static_cast<std::uint64_t>(work.index_bytes());
   return {.method = IndexMethod::direct,
@@ -82,9 +88,9 @@ IndexCandidate direct(const IndexWork& work) {
 // A roll, a flip, or a permutation of axes: tiles reach about nine tenths of a copy.
 IndexCandidate structured(const IndexWork& work, IndexMethod method) {
   constexpr double kOverCopy = 1.1;
-  return {.method = method,
-          .bytes_moved = 2 * work.array_bytes(),
-          .predicted_us = times(streaming_us(work, IndexKernel::copy), kOverCopy)};
+  return with_workspace(work, {.method = method,
+                               .bytes_moved = 2 * work.array_bytes(),
+                               .predicted_us = times(streaming_us(work, IndexKernel::copy), kOverCopy)});
 }
 
 IndexCandidate window(const IndexWork& work) {
@@ -109,7 +115,7 @@ IndexCandidate window(const IndexWork& work) {
     constexpr double kMargins = 1.25;
     made.predicted_us = times(streaming_us(work, IndexKernel::window), kMargins);
   }
-  return made;
+  return with_workspace(work, std::move(made));
 }
 
 IndexCandidate runs(const IndexWork& work) {
@@ -139,7 +145,7 @@ std::optional<double> partition_in_turns_us(const IndexWork& work, const Partiti
   return times(partition_us(alone, shape), static_cast<double>(work.problem.batch));
 }
 
-IndexCandidate partition(const IndexWork& work, PartitionShape shape) {
+IndexCandidate partition(const IndexWork& work, const PartitionShape& shape) {
   const int levels = shape.levels();
   const std::uint64_t passes = 1 + static_cast<std::uint64_t>(levels);
   IndexCandidate made{.method = IndexMethod::partition,
@@ -147,13 +153,11 @@ IndexCandidate partition(const IndexWork& work, PartitionShape shape) {
                       .bytes_moved = passes * 2 * work.array_bytes() + shape.bytes(),
                       .schedule_bytes = shape.bytes(),
                       .predicted_us = partition_us(work, shape)};
-  // The last pass forwards may be in place; the first backwards may not.
-  const bool lends = shape.levels() >= 2 || (shape.levels() == 1 && work.direction() == Direction::gather);
-  made.workspace_bytes = lends ? work.array_bytes() : 0;
-  if (lends && on_gpu(work.target) && work.problem.batch > 1) {
+  made.shape = shape;
+  made = with_workspace(work, std::move(made));
+  if (made.workspace_bytes > 0 && on_gpu(work.target) && work.problem.batch > 1) {
     made.predicted_us = partition_in_turns_us(work, shape);
   }
-  made.shape = std::move(shape);
   return made;
 }
 
@@ -179,7 +183,7 @@ void add_partitions(const IndexWork& work, int chunk_bits, std::vector<IndexCand
     PartitionShape shape{.count = work.count(),
                          .chunk_bits = chunk_bits,
                          .level_bits = schedule::even_levels(work.count(), chunk_bits, bits)};
-    if (shape.levels() == levels) candidates.push_back(partition(work, std::move(shape)));
+    if (shape.levels() == levels) candidates.push_back(partition(work, shape));
   }
 }
 
@@ -189,8 +193,7 @@ IndexCandidate row_column(const IndexWork& work, IndexMethod method) {
   IndexCandidate made{.method = method,
                       .passes = five ? 5 : 3,
                       .bytes_moved = (five ? 10 : 6) * work.array_bytes() + lists,
-                      .schedule_bytes = lists,
-                      .workspace_bytes = work.array_bytes()};
+                      .schedule_bytes = lists};
   constexpr std::uint64_t kMostSide = std::uint64_t{1} << 16;
   const std::uint64_t most_columns =
       on_gpu(work.target) && work.target.chunk_bytes_max > 0
@@ -209,7 +212,7 @@ IndexCandidate row_column(const IndexWork& work, IndexMethod method) {
     const auto copy = streaming_us(work, IndexKernel::copy);
     if (copy) *made.predicted_us += 2 * kOverCopy * *copy;
   }
-  return made;
+  return with_workspace(work, std::move(made));
 }
 
 std::vector<IndexCandidate> for_indexed(const IndexWork& work) {

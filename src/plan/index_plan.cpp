@@ -25,8 +25,9 @@ void check(const Problem& problem) {
                         "1 to " + std::to_string(kMaxElementBytes) + " bytes");
   }
   if (problem.placement == Placement::in_place) {
-    detail::refuse_plan(ErrorCode::unsupported, "placement in place",
-                        "out of place: in place is not yet supported", "give a second array for the result");
+    detail::refuse_plan(ErrorCode::unsupported, to_text(problem.permutation) + " in place",
+                        "out of place, or an affine map or transposition, which Plan takes",
+                        "other permutations need a second array for the result");
   }
 }
 

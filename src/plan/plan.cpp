@@ -1,9 +1,11 @@
 #include "faro/plan/plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "plan/form_to_run.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {
@@ -12,29 +14,44 @@ namespace {
 using detail::log2_floor;
 using detail::refuse_plan;
 
+bool is_width(std::uint64_t element_bytes) { return element_bytes > 0 && element_bytes <= kMaxElementBytes; }
+
 void check(const Problem& problem) {
   if (!f2::is_power_of_two(problem.element_bytes) || problem.element_bytes > kMaxElementBytes) {
     refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem.element_bytes) + " bytes",
-                "a power of two from 1 to " + std::to_string(kMaxElementBytes));
+                "a power of two from 1 to " + std::to_string(kMaxElementBytes),
+                "rolls, flips, permutations of axes and index arrays take any width up to that");
   }
   const int n = affine(problem.permutation, "plan").bits();
   if (n > kMaxProblemBits) {
     refuse_plan(ErrorCode::value, "n = " + std::to_string(n),
                 "at most " + std::to_string(kMaxProblemBits) + " index bits");
   }
-  if (problem.placement == Placement::in_place) {
-    refuse_plan(ErrorCode::unsupported, "placement in place", "out of place: in place is not yet supported",
-                "give a second array for the result");
-  }
 }
 
-// What an index array is carried out as: what it was recognised as where that has a way of its own for
-// elements of this width, else as the array that it is.
-Permutation form_to_run(const Problem& problem, const Recognition& recognition) {
-  if (!std::holds_alternative<Affine>(recognition.permutation)) return recognition.permutation;
-  if (f2::is_power_of_two(problem.element_bytes)) return recognition.permutation;
-  if (recognition.family != Family::identity) return problem.permutation;
-  return Cyclic{.count = element_count(problem.permutation), .shift = 0, .reversed = false};
+bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
+
+// The problem in the form that it is carried out in. In place, what is an affine map in another form is taken
+// as one: nothing has fewer passes. Of other widths only transpositions have another way.
+Problem in_form_to_run(Problem problem) {
+  const auto* const affine_map = std::get_if<Affine>(&problem.permutation);
+  const std::optional<Affine> given = affine_map ? std::optional(*affine_map) : std::nullopt;
+  problem = detail::in_form_to_run(std::move(problem));
+  if (!is_in_place(problem) || std::holds_alternative<Affine>(problem.permutation)) return problem;
+  if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem)) {
+    refuse_plan(ErrorCode::unsupported,
+                to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
+                "elements whose width is a power of two, or a transposition",
+                "other widths need a second array for the result");
+  }
+  const std::optional<Affine> map = affine_form(problem.permutation);
+  const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation);
+  if (map && f2::is_power_of_two(problem.element_bytes)) {
+    problem.permutation = *map;
+  } else if (cyclic != nullptr && cyclic->shift == 0 && !cyclic->reversed) {
+    problem.permutation = Axes({cyclic->count}, {0});  // one row: nothing moves
+  }
+  return problem;
 }
 
 }  // namespace
@@ -78,12 +95,13 @@ Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(s
     *this = Plan(problem, target_, recognise(*indexed, read_by));
     return;
   }
-  if (std::holds_alternative<Affine>(problem.permutation)) {
+  problem_ = in_form_to_run(std::move(problem_));
+  if (std::holds_alternative<Affine>(problem_.permutation)) {
     plan_affine();
     return;
   }
-  plan_index({.family = std::holds_alternative<Cyclic>(problem.permutation) ? Family::cyclic : Family::axes,
-              .permutation = problem.permutation,
+  plan_index({.family = std::holds_alternative<Cyclic>(problem_.permutation) ? Family::cyclic : Family::axes,
+              .permutation = problem_.permutation,
               .runs = {},
               .displacement = {},
               .findings = {}},
@@ -93,10 +111,11 @@ Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(s
 Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
     : problem_(problem), target_(std::move(target)) {
   const bool was_array = std::holds_alternative<Indexed>(problem.permutation);
-  if (was_array && choice.empty()) problem_.permutation = form_to_run(problem_, recognition);
+  if (was_array && choice.empty()) problem_.permutation = detail::form_to_run(problem_, recognition);
   if (was_array && !recognition.findings.empty()) {
     recognition_ = std::make_shared<const Recognition>(recognition);
   }
+  problem_ = in_form_to_run(std::move(problem_));
   if (std::holds_alternative<Affine>(problem_.permutation)) {
     if (!choice.empty()) {
       refuse_plan(ErrorCode::unsupported, "a method for " + to_text(problem_.permutation),
@@ -113,6 +132,23 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     refuse_plan(ErrorCode::unsupported, "a tile kernel for " + to_text(problem_.permutation),
                 "a tile kernel for affine maps only");
   }
+  if (is_in_place(problem_)) {
+    if (!is_width(problem_.element_bytes)) {
+      refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem_.element_bytes) + " bytes",
+                  "1 to " + std::to_string(kMaxElementBytes) + " bytes");
+    }
+    if (!choice.empty() || !as_transposition(problem_)) {
+      refuse_plan(ErrorCode::unsupported,
+                  to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
+                  "an affine map over F2, or the transposition of an array of rows x columns",
+                  "other permutations need a second array for the result");
+    }
+    transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
+    array_bytes_ = total_bytes(problem_);
+    unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
+                                          target_.unit_bytes_max);
+    return;
+  }
   index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
   array_bytes_ = index_plan_->array_bytes();
   unit_bytes_ = index_plan_->unit_bytes();
@@ -128,7 +164,11 @@ void Plan::plan_affine() {
   const Affine map = direct_sum(Affine(unit_bits_per_element_), affine(problem_.permutation, "plan"));
   const detail::Work work{.map = map, .unit_bits = log2_floor(unit_bytes_), .arrays = problem_.batch};
   detail::Planned planned;
-  if (map.is_identity()) {
+  if (is_in_place(problem_)) {
+    if (map.is_identity()) return;
+    planned = target_.engine == Engine::cuda ? detail::plan_in_place_for_gpu(work, target_)
+                                             : detail::plan_in_place_for_cpu(work, target_);
+  } else if (map.is_identity()) {
     // A copy of everything at once, however many arrays there are.
     planned.passes = {detail::make_pass(PassKind::copy, map, work.unit_bits, work.arrays, array_bytes_)};
   } else {

@@ -33,6 +33,11 @@ Planned plan_for_cpu(const Work& work, const Target& target);
 /// kernel takes.
 Planned plan_for_gpu(const Work& work, const Target& target);
 
+/// The same in place: passes over the same arrays, with Pass::orbits; `offset` set where arrays are left
+/// over. Errors: ErrorCode::unsupported where no capacity suffices.
+Planned plan_in_place_for_cpu(const Work& work, const Target& target);
+Planned plan_in_place_for_gpu(const Work& work, const Target& target);
+
 /// The tile that `kernel` moves when it carries out `map`, which it fits if kernels::fits() says so.
 layout::Tile make_compiled_tile(const Affine& map, const kernels::CompiledTile& kernel);
 

@@ -135,12 +135,17 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
                  "a pass of kind " + std::string(name(of.kind)) + " on " + name(plan.target().engine),
                  "a pass that is launched on a GPU", ""});
   }
+  if (plan.problem().placement == Placement::in_place) {
+    throw Error({ErrorCode::unsupported, kOperation, "a pass in place", "a pass out of place",
+                 "it reads and writes every segment once"});
+  }
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
 }
 
 std::optional<double> predict_us(const Plan& plan, std::size_t pass) {
-  const bool launched = plan.passes().at(pass).launch.has_value();
-  return predict_us(plan, pass, launched ? predict(plan, pass) : AccessCounts{});
+  const bool is_counted =
+      plan.passes().at(pass).launch.has_value() && plan.problem().placement != Placement::in_place;
+  return predict_us(plan, pass, is_counted ? predict(plan, pass) : AccessCounts{});
 }
 
 std::optional<double> predict_us(const Plan& plan, std::size_t pass, const AccessCounts& counts) {
@@ -149,7 +154,9 @@ std::optional<double> predict_us(const Plan& plan, std::size_t pass, const Acces
   if (!calibration) return std::nullopt;
   const TransferRate& rate = rate_of(*calibration, plan, of);
   if (rate.gb_per_s <= 0) return std::nullopt;
-  if (!of.launch) return rate.microseconds(static_cast<double>(of.bytes_read + of.bytes_written));
+  // In place whole segments are read and written once, and that is all that is known.
+  if (!of.launch || plan.problem().placement == Placement::in_place)
+    return rate.microseconds(static_cast<double>(of.bytes_read + of.bytes_written));
 
   const auto sector_bytes = static_cast<std::uint64_t>(detail::geometry_of(plan.target()).sector_bytes);
   const double device_us = rate.microseconds(

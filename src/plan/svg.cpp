@@ -4,6 +4,7 @@
 #include <string>
 
 #include "drawing/svg_canvas.hpp"
+#include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
@@ -34,6 +35,11 @@ std::string summary(const Plan& plan) {
   if (problem.batch != 1) text += fmt::format(" in each of {}", detail::count_text(problem.batch, "array"));
   if (plan.passes().empty()) return text + ": nothing to do";
   const Pass& pass = plan.passes().front();
+  if (plan.problem().placement == Placement::in_place) {
+    text += plan.passes().size() == 1
+                ? ", in place"
+                : fmt::format(", in place: the first of {} passes", plan.passes().size());
+  }
   text += fmt::format(": {}", kind_text(pass.kind));
   if (pass.kind == PassKind::tile && pass.tile.row_bits == 0) {
     text += fmt::format(", each one segment of {}", detail::size_text(pass.segment_bytes));
@@ -68,6 +74,13 @@ std::string access_summary(const Plan& plan) {
 }  // namespace
 
 std::string Plan::svg() const {
+  if (transpose_plan_) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "draw " + to_text(problem_.permutation) + " in place",
+                 .got = "sweeps along rows and columns",
+                 .wanted = "passes of an affine map",
+                 .remedy = "explain without --svg tells of them"});
+  }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);
@@ -78,7 +91,8 @@ std::string Plan::svg() const {
   canvas.text({svg::kMargin, y += 24}, "note", words);
   if (!passes_.empty() && passes_.front().launch) {
     canvas.text({svg::kMargin, y += 19}, "note", launch_summary(*passes_.front().launch));
-    canvas.text({svg::kMargin, y += 19}, "note", access_summary(*this));
+    if (problem_.placement == Placement::out_of_place)
+      canvas.text({svg::kMargin, y += 19}, "note", access_summary(*this));
   }
   y += 18;
   if (!passes_.empty()) {

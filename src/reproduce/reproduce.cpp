@@ -25,7 +25,10 @@ constexpr const char* kMachines = "Nakano, Simple memory machine models for GPUs
 constexpr const char* kRap =
     "Nakano, Matsumae, Ito, Random address permute-shift technique for the shared memory on GPUs";
 
-constexpr std::array<Entry, 14> kEntries{{
+constexpr const char* kSwizzle =
+    "Phothilimthana et al., Swizzle Inventor: data movement synthesis for GPU kernels";
+
+constexpr std::array<Entry, 16> kEntries{{
     {"bmmc-figure9", "Figure 9: the optimizations' effect on running time, 2^30 elements", kBmmc,
      bmmc_figure9},
     {"bmmc-figure10", "Figure 10: memory bandwidth of the kernels, 2^30 elements", kBmmc, bmmc_figure10},
@@ -43,6 +46,9 @@ constexpr std::array<Entry, 14> kEntries{{
     {"rap-table2", "Table II: congestion of accesses to a w x w matrix", kRap, rap_table2},
     {"rap-table3", "Table III: transposes of a 32 x 32 matrix in shared memory", kRap, rap_table3},
     {"rap-table4", "Table IV: congestion of accesses to an array of w^4 elements", kRap, rap_table4},
+    {"swizzle-table1", "Table 1: time to complete a sketch", kSwizzle, swizzle_table1},
+    {"swizzle-grids", "The exchange of structs of 4 words among 8 lanes, step by step", kSwizzle,
+     swizzle_grids},
 }};
 
 constexpr auto kNames = [] {

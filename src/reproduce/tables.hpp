@@ -25,6 +25,8 @@ Table rap_table1(const Options& options);
 Table rap_table2(const Options& options);
 Table rap_table3(const Options& options);
 Table rap_table4(const Options& options);
+Table swizzle_grids(const Options& options);
+Table swizzle_table1(const Options& options);
 
 inline constexpr const char* kCongestionUnit = "turns";
 inline constexpr const char* kTimeUnit = "time units";

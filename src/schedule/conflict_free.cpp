@@ -2,18 +2,14 @@
 
 #include <string>
 
-#include "faro/error.hpp"
 #include "faro/schedule/edge_colouring.hpp"
+#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "schedule a permutation",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
+  refuse_value("schedule a permutation", got, wanted);
 }
 
 }  // namespace

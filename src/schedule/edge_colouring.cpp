@@ -7,14 +7,14 @@
 #include "faro/error.hpp"
 #include "schedule/euler_split.hpp"
 #include "schedule/perfect_matching.hpp"
+#include "schedule/refuse.hpp"
 #include "schedule/regular_graph.hpp"
 
 namespace faro::schedule {
 namespace {
 
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error(
-      {.code = ErrorCode::value, .operation = "colour edges", .got = got, .wanted = wanted, .remedy = {}});
+  refuse_value("colour edges", got, wanted);
 }
 
 void check_ends(std::span<const std::uint32_t> ends, std::uint64_t nodes, const std::string& side) {

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <string>
 
-#include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "schedule/check_places.hpp"
 #include "schedule/parallel.hpp"
+#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -16,11 +16,7 @@ namespace {
 constexpr std::uint64_t kPieceElements = 1 << 16;
 
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "check a schedule",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
+  refuse_value("check a schedule", got, wanted);
 }
 
 void check_size(const std::string& what, std::uint64_t got, std::uint64_t wanted) {

@@ -4,20 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"
 #include "schedule/check_places.hpp"
 #include "schedule/parallel.hpp"
+#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "check a partition schedule",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
+  refuse_value("check a partition schedule", got, wanted);
 }
 
 std::string pass_name(int level) { return "level " + std::to_string(level); }

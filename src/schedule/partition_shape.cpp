@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
-#include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"
+#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -12,11 +12,7 @@ namespace {
 constexpr int kMaxBucketBits = 31;  // an offset may be the bucket's size, and has 32 bits
 
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "shape a partition",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
+  refuse_value("shape a partition", got, wanted);
 }
 
 void check_level(const PartitionShape& shape, int level) {

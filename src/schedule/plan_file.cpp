@@ -16,20 +16,12 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "io/output_file.hpp"
 #include "permutation/memory.hpp"
+#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;  // hashed while it is in a cache
-
-[[noreturn]] void refuse(const std::string& name, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = {}) {
-  throw Error({.code = ErrorCode::file,
-               .operation = "read `" + name + "`",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
-}
 
 class Checksum {
  public:
@@ -163,10 +155,10 @@ class FileSource final : public PlanSource {
     file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
-      refuse(name_, std::generic_category().message(errno), "a readable plan file");
+      refuse_file(name_, std::generic_category().message(errno), "a readable plan file");
     }
-    if (S_ISDIR(status.st_mode)) refuse(name_, "a directory", "a plan file");
-    if (!S_ISREG(status.st_mode)) refuse(name_, "a pipe or device", "a regular file");
+    if (S_ISDIR(status.st_mode)) refuse_file(name_, "a directory", "a plan file");
+    if (!S_ISREG(status.st_mode)) refuse_file(name_, "a pipe or device", "a regular file");
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
@@ -176,8 +168,9 @@ class FileSource final : public PlanSource {
     while (!to.empty()) {
       const ssize_t got = ::read(file_.get(), to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) refuse(name_, std::generic_category().message(errno), "a readable plan file");
-      if (got == 0) refuse(name_, "a file that became shorter while it was read", "one that is left alone");
+      if (got < 0) refuse_file(name_, std::generic_category().message(errno), "a readable plan file");
+      if (got == 0)
+        refuse_file(name_, "a file that became shorter while it was read", "one that is left alone");
       to = to.subspan(static_cast<std::size_t>(got));
     }
   }
@@ -211,16 +204,16 @@ class Writer {
 
 IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
   if (source.size() < kPlanHeaderBytes + kPlanChecksumBytes) {
-    refuse(name, std::to_string(source.size()) + " bytes", "a plan file, which has at least 88");
+    refuse_file(name, std::to_string(source.size()) + " bytes", "a plan file, which has at least 88");
   }
   Reader reader(source);
   std::array<std::byte, kPlanHeaderBytes> bytes{};
   reader.read(bytes);
   const PlanHeader header = parse_plan_header(bytes, name);
   if (const std::uint64_t wanted = file_bytes(header); source.size() != wanted) {
-    refuse(name, std::to_string(source.size()) + " bytes",
-           std::to_string(wanted) + ", as its header says: the file is " +
-               (source.size() < wanted ? "truncated" : "too long"));
+    refuse_file(name, std::to_string(source.size()) + " bytes",
+                std::to_string(wanted) + ", as its header says: the file is " +
+                    (source.size() < wanted ? "truncated" : "too long"));
   }
   detail::require_memory("read `" + name + "`", "a plan of " + std::to_string(header.count) + " elements",
                          source.size());
@@ -228,8 +221,8 @@ IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
     std::uint64_t stored = 0;
     source.read(std::as_writable_bytes(std::span(&stored, 1)));
     if (stored != reader.checksum()) {
-      refuse(name, "contents that its checksum does not fit", "a plan file as it was saved",
-             "make the plan again");
+      refuse_file(name, "contents that its checksum does not fit", "a plan file as it was saved",
+                  "make the plan again");
     }
   };
   IndexSchedule schedule{.what = read_kind(reader, header, verify),

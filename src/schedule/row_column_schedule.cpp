@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "faro/error.hpp"
@@ -6,25 +7,14 @@
 #include "faro/schedule/row_column.hpp"
 #include "permutation/memory.hpp"
 #include "schedule/host_entries.hpp"
+#include "schedule/row_column_sides.hpp"
 
 namespace faro::schedule {
 namespace {
 
-constexpr std::uint64_t kMaxSide = 1 << 16;         // places are 16 bits wide
 constexpr std::uint64_t kMaxElements = 0xFFFFFFF0;  // as many edges as can be coloured
 constexpr std::uint64_t kBytesAnElement = 64;       // while edges are coloured
 constexpr const char* kOperation = "make a row-column schedule";
-
-// The columns of the matrix nearest to a square, rather more columns than rows; 0 where there is none.
-std::uint64_t columns_of(std::uint64_t count, std::uint64_t most_columns) {
-  std::uint64_t best = 0;
-  const std::uint64_t most = std::min({most_columns, kMaxSide, count});
-  for (std::uint64_t columns = 1; columns <= most; ++columns) {
-    if (count % columns != 0 || count / columns > kMaxSide) continue;
-    if (best == 0 || std::max(columns, count / columns) <= std::max(best, count / best)) best = columns;
-  }
-  return best;
-}
 
 // What is left of places when whole rows are taken off.
 std::vector<std::uint16_t> within_rows(const std::vector<std::uint32_t>& places, std::uint64_t columns) {
@@ -46,16 +36,31 @@ RowColumnSchedule split(std::span<const std::uint32_t> entries, std::uint64_t co
 
 }  // namespace
 
+MatrixSides matrix_sides(std::uint64_t count, std::uint64_t most_columns) {
+  const std::uint64_t most = std::min({most_columns, kMostMatrixSide, count});
+  if (most == 0 || (count - 1) / most >= kMostMatrixSide) return {};
+  // Away from the square, first to more columns than rows.
+  auto square = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(count)));
+  while (square * square < count) ++square;
+  for (std::uint64_t columns = square; columns <= most; ++columns) {
+    if (count % columns == 0) return {.rows = count / columns, .columns = columns};
+  }
+  for (std::uint64_t columns = std::min(square, most); columns * kMostMatrixSide >= count; --columns) {
+    if (count % columns == 0) return {.rows = count / columns, .columns = columns};
+  }
+  return {};
+}
+
 IndexSchedule row_column_schedule(const Indexed& indexed, std::uint64_t most_columns) {
   require_host(indexed, kOperation);
   const std::uint64_t count = indexed.count();
-  const std::uint64_t columns = columns_of(count, most_columns);
+  const std::uint64_t columns = matrix_sides(count, most_columns).columns;
   if (count > kMaxElements || (count > 0 && columns == 0)) {
     throw Error({.code = ErrorCode::unsupported,
                  .operation = kOperation,
                  .got = std::to_string(count) + " elements",
-                 .wanted = "rows x columns with at most " + std::to_string(kMaxSide) + " rows, " +
-                           std::to_string(std::min(most_columns, kMaxSide)) + " columns and " +
+                 .wanted = "rows x columns with at most " + std::to_string(kMostMatrixSide) + " rows, " +
+                           std::to_string(std::min(most_columns, kMostMatrixSide)) + " columns and " +
                            std::to_string(kMaxElements) + " elements",
                  .remedy = "choose another method"});
   }

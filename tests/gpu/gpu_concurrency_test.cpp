@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "faro/engines/cuda_index.hpp"
 #include "faro/faro.hpp"
+#include "faro/oracle.hpp"
 #include "gpu/gpu_support.hpp"
 
 namespace faro::testing {
@@ -80,6 +83,56 @@ TEST_F(GpuConcurrency, ManyPlansAtOnce) {
                            .batch = 1 + caller % 3},
                .target = target,
                .seed = caller});
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+// Each caller plans index arrays of its own, and one of the device that all share: schedules are made by
+// several kernels with memory in between, of every caller at once.
+TEST_F(GpuConcurrency, IndexArraysPlannedAtOnce) {
+  constexpr std::uint64_t kShared = 300'007;
+  const Indexed shared = cuda::random_on_device(kShared, 5);
+  const Indexed fetched = cuda::to_host(shared);
+  const auto check_one = [](const Indexed& planned, const Indexed& known, std::uint64_t width) {
+    const Problem problem{.permutation = planned, .element_bytes = width};
+    const std::uint64_t bytes = total_bytes(problem);
+    std::vector<std::byte> in(bytes);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i * 41 + i / 251);
+    std::vector<std::byte> wanted(bytes);
+    permute_naively({.permutation = known, .element_bytes = width}, in.data(), wanted.data(), 1);
+    const OwnStream stream;
+    for (const std::optional<IndexMethod> method :
+         {std::optional<IndexMethod>(), std::optional(IndexMethod::partition),
+          std::optional(IndexMethod::direct)}) {
+      PlanOptions options{.engine = Engine::cuda};
+      options.index_choice.method = method;
+      const ExecutablePlan made = plan(problem, options);
+      cuda::DeviceArray from(bytes);
+      const cuda::DeviceArray to(bytes);
+      from.upload(in.data());
+      made.run(from.data(), to.data(), bytes, stream);
+      stream.wait();
+      std::vector<std::byte> out(bytes);
+      to.download(out.data());
+      EXPECT_TRUE(out == wanted) << planned.count() << " elements of " << width << " bytes, "
+                                 << to_text(made.plan().index_plan()->chosen());
+    }
+  };
+  std::vector<std::thread> callers;
+  for (std::uint64_t caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      try {
+        const std::uint64_t width = std::uint64_t{1} << caller % 5;
+        for (const std::uint64_t count : {1000U, 70'001U, 1U << 20}) {
+          const Indexed own = Indexed::random(count + caller, caller);
+          const Indexed turned = own.redirected(caller % 2 == 0 ? Direction::scatter : Direction::gather);
+          check_one(turned, turned, width);
+        }
+        check_one(shared, fetched, width);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "caller " << caller << ": " << error.what();
       }
     });
   }

@@ -17,6 +17,7 @@
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
+#include "gpu/share_of_copy.hpp"
 
 namespace faro::testing {
 namespace {
@@ -78,14 +79,14 @@ class GpuIndexSimple : public GpuTest {
   std::mt19937_64 random{settings().seed};
 
   void check_axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order, std::uint64_t width,
-                  std::uint64_t batch) {
+                  std::uint64_t batch, const cuda::AxesVariant& variant = {}) {
     std::string text = "axes(";
     for (const std::uint64_t e : shape) text += std::to_string(e) + " ";
     text += ";";
     for (const int a : order) text += " " + std::to_string(a);
     SCOPED_TRACE(text + "), " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
     const Axes axes(shape, order);
-    const cuda::OnePass pass = cuda::make_axes_pass(axes, width, batch);
+    const cuda::OnePass pass = cuda::make_axes_pass(axes, width, batch, variant);
     for (const Places& places : some_places(width, random)) {
       check_pass(pass, axes, axes.count(), width, batch, places, random);
     }
@@ -113,6 +114,33 @@ TEST_F(GpuIndexSimple, AxesOfEveryWidth) {
   for (const Case& c : cases) {
     for (const std::uint64_t width : kWidths) {
       check_axes(c.shape, c.order, width, 1);
+      if (HasFailure()) FAIL() << "seed " << settings().seed;
+    }
+  }
+}
+
+// Tiles that are usual for large arrays only, and those that are usual for none of these.
+TEST_F(GpuIndexSimple, TransposesByTilesOfEveryShape) {
+  for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+    for (int shape = 0; shape < 4; ++shape) {
+      for (const bool turned : {false, true}) {
+        SCOPED_TRACE("shape " + std::to_string(shape) + (turned ? ", turned" : ""));
+        const cuda::AxesVariant variant{.plane_shape = shape, .band = 3, .turned = turned};
+        check_axes({1021, 1027}, {1, 0}, width, 1, variant);
+        check_axes({1024, 768}, {1, 0}, width, 1, variant);
+        check_axes({5, 300, 517}, {0, 2, 1}, width, 1, variant);
+        if (HasFailure()) FAIL() << "seed " << settings().seed;
+      }
+    }
+  }
+}
+
+TEST_F(GpuIndexSimple, TransposesOfFewRowsOrColumns) {
+  for (const std::uint64_t few : {2U, 3U, 8U, 17U, 31U, 32U, 64U, 100U, 119U, 128U, 200U, 253U}) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U}) {
+      const std::uint64_t many = 1 + 100000 / few + random() % 1000;
+      check_axes({few, many}, {1, 0}, width, 1);
+      check_axes({many, few}, {1, 0}, width, 1);
       if (HasFailure()) FAIL() << "seed " << settings().seed;
     }
   }
@@ -283,25 +311,6 @@ TEST_F(GpuIndexSimple, BeyondThirtyTwoBits) {
 }
 
 // --- speed
-
-void print_share(const std::string& what, const cuda::OnePass& pass, std::uint64_t bytes,
-                 const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
-  constexpr int calls = 3;
-  const cuda::StreamClock clock(0);
-  const auto time = [&](const std::function<void(Stream)>& queue) {
-    std::vector<double> times;
-    for (int i = 0; i < 5; ++i) times.push_back(clock.milliseconds(calls, queue) / calls);
-    std::sort(times.begin(), times.end());
-    return times[2];
-  };
-  const double copy = time([&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); });
-  const double mine = time([&](Stream s) { pass.launch(in.data(), out.data(), s); });
-  const cuda::KernelResources resources =
-      pass.resources().empty() ? cuda::KernelResources{} : pass.resources().front();
-  std::cout << what << ": " << mine << " ms, " << 100 * copy / mine << "% of a copy, " << resources.registers
-            << " registers, " << resources.blocks_per_multiprocessor << " blocks, " << resources.local_bytes
-            << " local\n";
-}
 
 TEST_F(GpuIndexSimple, DISABLED_Speed) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 30;

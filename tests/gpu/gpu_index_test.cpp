@@ -190,6 +190,7 @@ TEST_F(GpuIndex, ExecutorOfEveryMethodAndDirection) {
         expect_run(executor, plan, on_device, nullptr, stream);
         // A schedule that was fetched and given to another executor does the same.
         const cuda::IndexExecutor again(plan, executor.schedule());
+        EXPECT_EQ(executor.workspace_bytes(), plan.workspace_bytes());
         EXPECT_EQ(again.workspace_bytes(), executor.workspace_bytes());
         expect_run(again, plan, on_device, nullptr, stream);
       }

@@ -1,5 +1,7 @@
-// A stand-in for the part of CUDA's runtime that launches kernels: cuda_program_test includes it in place of
-// the real one. A kernel is a host function that runs one block; streams are ignored.
+// A stand-in for the part of CUDA's runtime that launches kernels: cuda_program_test and
+// cuda_in_place_program_test include it in place of the real one. A kernel of cudaLaunchKernel is a host
+// function that runs one block, one of cudaLaunchKernelExC a host function that runs a whole grid; streams
+// are ignored.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +13,7 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout
 };
 enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100 };
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrClusterLaunch };
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
 
 struct cudaFuncAttributes {
@@ -19,16 +22,46 @@ struct cudaFuncAttributes {
 };
 
 struct dim3 {
+  dim3() = default;
   explicit dim3(unsigned count) : x(count) {}
-  unsigned x;
+  unsigned x = 1;
 };
 
 struct CUstream_st;
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore, cudaLaunchAttributeClusterDimension };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    struct {
+      unsigned x;
+      unsigned y;
+      unsigned z;
+    } clusterDim;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  std::size_t dynamicSmemBytes;
+  CUstream_st* stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
 
 namespace stand_in {
 
 using Block = void (*)(void** arguments, unsigned block);
 
+struct Grid {
+  unsigned blocks;
+  unsigned threads;         // a block
+  unsigned cluster_blocks;  // 1 without clusters
+  std::size_t shared_bytes;
+};
+using WholeGrid = void (*)(void** arguments, const Grid& grid);
+
+inline bool has_clusters = true;
 inline int calls = 0;          // copies and launches so far
 inline int failing_call = -1;  // the number of the one that fails
 
@@ -44,6 +77,10 @@ inline const char* cudaGetErrorString(cudaError_t error) {
 }
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int /*device*/) {
+  *value = which == cudaDevAttrClusterLaunch ? static_cast<int>(stand_in::has_clusters) : 227 << 10;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int /*device*/) { return cudaSuccess; }
@@ -73,5 +110,17 @@ inline cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 /*bloc
   for (unsigned block = 0; block < grid.x; ++block) {
     reinterpret_cast<stand_in::Block>(const_cast<void*>(function))(arguments, block);
   }
+  return cudaSuccess;
+}
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                       void** arguments) {
+  const cudaError_t result = stand_in::next_call();
+  if (result != cudaSuccess) return result;
+  const bool clustered = config->numAttrs > 0 && config->attrs[0].id == cudaLaunchAttributeClusterDimension;
+  reinterpret_cast<stand_in::WholeGrid>(const_cast<void*>(function))(
+      arguments, {.blocks = config->gridDim.x,
+                  .threads = config->blockDim.x,
+                  .cluster_blocks = clustered ? config->attrs[0].val.clusterDim.x : 1,
+                  .shared_bytes = config->dynamicSmemBytes});
   return cudaSuccess;
 }

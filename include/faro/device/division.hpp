@@ -65,7 +65,7 @@ class Division {
   /// Requires: 1 <= divisor < 2^(bits - 1) (unchecked).
   explicit constexpr Division(Word divisor)
       : divisor_(divisor),
-        shift_(static_cast<std::uint32_t>(std::bit_width(static_cast<Word>(divisor - 1)))),
+        shift_(static_cast<std::uint32_t>(std::bit_width(static_cast<Word>(divisor - 1)))),  // on the host
         factor_(detail::reciprocal(divisor, static_cast<int>(shift_))) {}
 
   constexpr Word divisor() const { return divisor_; }

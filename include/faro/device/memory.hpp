@@ -14,7 +14,8 @@
 //     in tests and `explain`   machine::CountingMemory: checked, counted, on the CPU
 //
 // A lane that has no part in an access that other lanes of its warp make calls idle() in its place: a real
-// machine masks the lane off and needs no call, one that counts the accesses of lanes does.
+// machine masks the lane off and needs no call, one that counts the accesses of lanes does. Where lanes go
+// their own ways for a while, converge() tells such a machine where they meet again.
 //
 // Addresses are byte offsets, aligned to the packet: into a numbered buffer of the launch, or into the
 // block's shared memory. No CUDA header is needed.
@@ -44,6 +45,13 @@ concept Memory = requires(M memory, int buffer, std::uint64_t offset, std::uint3
 template <typename M>
 constexpr void idle(M& memory) {
   if constexpr (requires { memory.idle(); }) memory.idle();
+}
+
+/// The lanes of a warp meet: those that made fewer calls since they last met wait for the others. A lane that
+/// is done is not waited for.
+template <typename M>
+constexpr void converge(M& memory) {
+  if constexpr (requires { memory.converge(); }) memory.converge();
 }
 
 /// Real memory, nothing checked. Requires: buffers and `shared` aligned to the widest packet used

@@ -38,6 +38,10 @@ class Executor {
   /// through the caches.
   void run(const void* in, void* out) const;
 
+  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Any alignment; at
+  /// most 16 KiB of each thread's stack.
+  void run(void* data) const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -84,6 +84,9 @@ class Executor {
   /// before anything is queued; ErrorCode::device for a failed launch, saying what had been queued.
   void run(const void* in, void* out, Stream stream = {}) const;
 
+  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was.
+  void run(void* data, Stream stream = {}) const;
+
   /// One entry for each of plan.passes(); zeros for a copy, which is the driver's.
   std::vector<KernelResources> resources() const;
 

@@ -4,7 +4,8 @@
 //                            out   row 00 row 10 row 01 row 11 row 02 row 12
 //
 // A thread moves one vector of output (moved_vector.hpp), and finds its row by dividing: of the rows' number
-// in the output, each of the output's axes takes a digit, and every digit has a stride in the input.
+// in the output, each of the output's axes takes a digit, and every digit has a stride in the input. There
+// are fewer than 2^31 rows.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ inline constexpr int kMostAxes = 42;  // of 2^40 elements, a batch's axis and an
 
 struct AxesRowsParams {
   struct Axis {
-    device::Division64 extent;
+    device::Division32 extent;
     std::uint64_t in_stride;  // bytes
   };
   ArrayBytes in;
@@ -36,11 +37,11 @@ static_assert(sizeof(AxesRowsParams) <= 4096, "kernel parameters are at most 4 K
 /// Where byte y of the output is read.
 constexpr MovedPiece axes_rows_piece(const AxesRowsParams& p, std::uint64_t y) {
   std::uint64_t within = y - p.out.begin;
-  std::uint64_t row = p.row_bytes.divide(within);
+  auto row = static_cast<std::uint32_t>(p.row_bytes.divide(within));
   std::uint64_t at = p.in.begin + within;
   FARO_NO_UNROLL
   for (int a = 0; a < p.axes; ++a) {
-    std::uint64_t digit = row;
+    std::uint32_t digit = row;
     row = p.axis[a].extent.divide(digit);
     at += digit * p.axis[a].in_stride;
   }

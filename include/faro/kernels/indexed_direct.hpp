@@ -36,7 +36,7 @@ constexpr int direct_vector(int bytes) { return bytes <= 4 ? 4 : 16 / bytes; }
 /// multiprocessors.
 inline constexpr std::uint32_t kDirectVectorBatch = 2;
 inline constexpr std::uint32_t kDirectUnitBatch = 4;
-inline constexpr std::uint64_t kSmallDirectUnits = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kSmallDirectUnits = std::uint64_t{1} << 21;
 
 /// Whether arrays of a batch are whole vectors each, or there is one.
 constexpr bool direct_vectors_fit(const DirectParams& p, int bytes) {
@@ -172,6 +172,17 @@ constexpr void move_direct_vectors(Memory& memory, const DirectParams& p, std::u
     const auto one = memory.template load_global<bytes>(device::kInput, (gather ? entry : rest) * bytes);
     memory.template store_global<bytes>(device::kOutput, (gather ? rest : entry) * bytes, one);
   }
+}
+
+/// One array of elements of one unit, one a thread: small arrays, where every instruction is waited for.
+template <int bytes, int index_bytes, bool gather, device::Memory Memory>
+constexpr void move_direct_one(Memory& memory, const DirectParams& p, std::uint64_t block,
+                               std::uint32_t thread) {
+  const std::uint64_t i = block * kDirectThreads + thread;
+  if (i >= p.count) return;
+  const std::uint64_t entry = detail::load_entries<index_bytes, 1>(memory, i)[0];
+  const auto one = memory.template load_global<bytes>(device::kInput, (gather ? entry : i) * bytes);
+  memory.template store_global<bytes>(device::kOutput, (gather ? i : entry) * bytes, one);
 }
 
 /// Any elements and any alignment to the unit.

@@ -98,10 +98,17 @@ constexpr void idle_times(Memory& memory, int times) {
   for (int i = 0; i < times; ++i) device::idle(memory);
 }
 
-/// From global to shared memory; machines that can do it behind the thread's back do, until the next barrier.
+/// Whether a machine copies packets of so many bytes to shared memory behind the thread's back, until the
+/// next barrier.
+template <int bytes, device::Memory Memory>
+inline constexpr bool copies_behind = bytes >= 4 && requires(Memory memory) {
+  memory.template copy_to_shared<bytes>(0, 0, 0);
+};
+
+/// From global to shared memory, behind the thread's back where that can be.
 template <int bytes, device::Memory Memory>
 constexpr void copy_to_shared(Memory& memory, int buffer, std::uint64_t offset, std::uint32_t address) {
-  if constexpr (requires { memory.template copy_to_shared<bytes>(buffer, offset, address); }) {
+  if constexpr (copies_behind<bytes, Memory>) {
     memory.template copy_to_shared<bytes>(buffer, offset, address);
   } else {
     memory.template store_shared<bytes>(address, memory.template load_global<bytes>(buffer, offset));

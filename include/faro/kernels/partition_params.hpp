@@ -1,7 +1,7 @@
 // What the kernels of a partition schedule are told: which chunk a block has, where its runs lead, and how
 // its shared memory is divided. Made on the host, passed by value.
 //
-//     shared memory   [ the chunk's elements, 16-byte aligned | starts, 2 bytes a bucket | offsets, 4 bytes ]
+//     shared memory   [ the chunk's elements, 16-byte aligned | starts, size: 2 bytes | offsets, 4 bytes ]
 //                       0                                       starts_at                  offsets_at
 //
 // An element of `units` units is moved as so many: 12 bytes as 3 x 4, 64 as 4 x 16.
@@ -14,6 +14,7 @@
 namespace faro::kernels {
 
 inline constexpr std::uint32_t kSectorBytes = 32;
+inline constexpr std::uint32_t kLineBytes = 128;
 inline constexpr std::uint32_t kChunkVectorBytes = 16;
 
 struct PartitionParams {
@@ -22,7 +23,7 @@ struct PartitionParams {
   std::uint32_t chunk_elements;  // of all chunks but the last
   std::uint32_t units;           // of an element
   std::uint32_t vectors;         // 1: arrays are aligned to 16 bytes, and so may chunks be
-  std::uint32_t run_skew;        // units that the array of runs lies past a sector
+  std::uint32_t run_skew;        // units that the array of runs lies past a line
   std::uint32_t buckets;         // of a level
   std::int32_t chunk_bits;       // of a level
   std::int32_t region_bits;      // of a level
@@ -30,6 +31,9 @@ struct PartitionParams {
   std::uint32_t starts_at;
   std::uint32_t offsets_at;
 };
+
+/// Shared memory of the starts of a level's runs, and of the chunk's size after them.
+constexpr std::uint32_t starts_bytes(std::uint32_t buckets) { return (2 * (buckets + 1) + 15U) & ~15U; }
 
 /// Elements as units.
 struct ElementUnits {
@@ -68,7 +72,7 @@ inline PartitionParams make_level_params(const schedule::PartitionShape& shape, 
   // Past 32 bits no shared memory holds it, and these are not used.
   params.starts_at = static_cast<std::uint32_t>((chunk_bytes + kChunkVectorBytes - 1) &
                                                 ~std::uint64_t{kChunkVectorBytes - 1});
-  params.offsets_at = params.starts_at + ((2 * params.buckets + 15U) & ~15U);
+  params.offsets_at = params.starts_at + starts_bytes(params.buckets);
   return params;
 }
 
@@ -76,7 +80,8 @@ inline PartitionParams make_level_params(const schedule::PartitionShape& shape, 
 constexpr std::uint64_t chunk_shared_bytes(const PartitionParams& params, std::uint32_t unit_bytes) {
   const std::uint64_t chunk = std::uint64_t{params.chunk_elements} * params.units * unit_bytes;
   const std::uint64_t data = (chunk + kChunkVectorBytes - 1) & ~std::uint64_t{kChunkVectorBytes - 1};
-  return data + ((2 * params.buckets + 15U) & ~15U) + 4ULL * params.buckets;
+  if (params.buckets == 0) return data;
+  return data + starts_bytes(params.buckets) + 4ULL * params.buckets;
 }
 
 /// A kernel of a level is compiled for so many threads of a block and lanes of a run.
@@ -97,9 +102,10 @@ inline constexpr int kLargeChunkPartition = 3;
 inline constexpr std::uint64_t kLargeChunkBytes = std::uint64_t{76} << 10;
 
 /// The entry that suits runs of so many units on the mean, and blocks of so much shared memory.
-constexpr int preferred_partition(std::uint64_t run_units, std::uint64_t shared_bytes) {
+constexpr int preferred_partition(std::uint64_t run_units, std::uint32_t unit_bytes,
+                                  std::uint64_t shared_bytes) {
   if (shared_bytes > kLargeChunkBytes) return kLargeChunkPartition;
-  if (run_units >= 48) return 0;
+  if (run_units >= 48 || run_units * unit_bytes >= std::uint64_t{2} * kLineBytes) return 0;
   return run_units >= 12 ? 1 : 2;
 }
 

@@ -122,9 +122,10 @@ class CountingMemory {
     std::memcpy(shared_store(address, bytes), packet.unit, bytes);
   }
   void idle() { log(Kind::idle, -1, 0, 0); }
+  void converge() { log(Kind::converge, -1, 0, 0); }
 
  private:
-  enum class Kind : std::uint8_t { global_load, global_store, shared_load, shared_store, idle };
+  enum class Kind : std::uint8_t { global_load, global_store, shared_load, shared_store, idle, converge };
   struct Access {
     std::uint64_t address;
     Kind kind;
@@ -170,6 +171,8 @@ class CountingMemory {
   void begin_block(std::uint64_t block);
   void begin_thread(std::uint32_t thread);
   void end_warp();
+  /// One access of every lane that is not waiting for others, into request_. Returns whether there was one.
+  bool next_request();
 
   const std::byte* global_load(int buffer, std::uint64_t offset, int bytes);
   std::byte* global_store(int buffer, std::uint64_t offset, int bytes);
@@ -202,6 +205,7 @@ class CountingMemory {
   std::uint64_t first_phase_of_block_ = 1;
   std::vector<Access> log_;              // of the current warp, lane after lane
   std::vector<std::size_t> lane_begin_;  // where each lane's log begins
+  std::vector<std::size_t> lane_at_;     // scratch: how far each lane's log has been counted
   std::vector<Access> request_;          // scratch
   std::vector<std::uint64_t> units_;     // scratch: words, sectors or lines
   TurnCounter turns_;

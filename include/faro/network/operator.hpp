@@ -75,6 +75,11 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
+/// Fourier's operator or its inverse: those with roots of unity.
+constexpr bool is_fourier(OperatorKind kind) {
+  return kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier;
+}
+
 namespace operators {
 
 Operator min_max();

@@ -40,8 +40,9 @@ class Axes {
 };
 
 namespace maps {
-/// The array of rows x columns, row-major, transposed: any sizes. Of powers of two the affine maps::transpose
-/// says the same and has better kernels; the text `transpose(rows, columns)` takes whichever fits.
+/// The array of rows x columns, row-major, transposed: any sizes, 0 too. Of powers of two the affine
+/// maps::transpose says the same and has better kernels; the text `transpose(rows, columns)` takes whichever
+/// fits.
 Axes transpose_any(std::uint64_t rows, std::uint64_t columns);
 }  // namespace maps
 

@@ -6,7 +6,8 @@
 //     cyclic shift, reversal       one probe each
 //     permutation of axes          strides probed at the divisors of the count: the shape is found, not given
 //     contiguous runs              counted: few runs are moved as runs
-//     small displacement           measured: what moves less than a window stays in a tile
+//     small displacement           measured: what moves less than a window, and less than a quarter of the
+//                                  array, stays in a tile
 //
 // in that order. Each candidate is held against every entry, by all threads, until the first that differs; so
 // one changed entry is enough to be refused, and a refusal is usually cheap. Runs and displacement come from
@@ -69,7 +70,7 @@ class IndexReader {
 
 struct RecogniseLimits {
   std::uint64_t run_elements = 16;       // family runs: at least so many elements a run, on the mean
-  std::uint64_t displacement = 1 << 13;  // family window: everything moves less
+  std::uint64_t displacement = 1 << 13;  // family window: everything moves less, and less than count / 4
 };
 
 /// Errors: none for a permutation; entries that are none give family general.   Cost: a sweep of the array

@@ -50,8 +50,10 @@ struct IndexCalibration {
   std::string source;  // whose, in words: "NVIDIA H200, `faro tune`, 2026-11-21"
   std::vector<IndexCurve> curves;
 
-  /// Microseconds of one kernel on so many elements: from the curve of that kernel whose width, chunk and run
-  /// are nearest (in this order), scaled by the ratio of bytes where the width differs. Nothing without any.
+  /// Microseconds of one kernel on so many elements, from the curves of that kernel whose width and chunk are
+  /// nearest (in this order), scaled by the ratio of bytes where the width differs. Of several, by their
+  /// runs, the one with the most points tells how time grows with the size, the others how much longer their
+  /// runs take where they were measured. Nothing without any.
   std::optional<double> predict_us(IndexKernel kernel, std::uint64_t element_bytes, std::uint64_t elements,
                                    int chunk_bits = 0, int run_bits = 0) const;
 

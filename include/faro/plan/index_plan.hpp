@@ -39,7 +39,7 @@ struct IndexCandidate {
   int passes = 1;
   std::uint64_t bytes_moved = 0;  // of one array: read and written, schedule included
   std::uint64_t schedule_bytes = 0;
-  std::uint64_t workspace_bytes = 0;        // of one array: at most one more array
+  std::uint64_t workspace_bytes = 0;        // what the executor's will be
   std::optional<double> predicted_us = {};  // of all arrays of the batch
   std::string why_not = {};                 // empty: could be taken
 };
@@ -85,7 +85,8 @@ class IndexPlan {
   const IndexCalibration& calibration() const;
 
   std::uint64_t array_bytes() const;  // of input, and of output, all of the batch
-  /// To lend while running: one array's worth, or nothing.
+  /// To lend while running, what the executor asks for: on a GPU one array's worth, or nothing; on a CPU a
+  /// part for each thread, and room for the arrays between passes.
   std::uint64_t workspace_bytes() const { return chosen().workspace_bytes; }
 
   std::string explain() const;

@@ -24,12 +24,14 @@
 #include <string>
 #include <vector>
 
+#include "faro/layout/in_place.hpp"
 #include "faro/layout/tile.hpp"
 #include "faro/layout/xor.hpp"
 #include "faro/permutation/recognise.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
+#include "faro/plan/transpose_plan.hpp"
 
 namespace faro {
 
@@ -66,6 +68,9 @@ struct Pass {
   layout::Tile tile;         // kinds segments and tile; its blocks cover one array
   std::optional<layout::Xor> placement;  // kind tile on a GPU: free of conflicts (theorem 2)
   std::optional<Launch> launch;          // on a GPU, every kind but copy, which is the driver's
+  /// In place, kinds segments, tile and direct: which blocks of `tile` change places. Its tile is `tile`.
+  std::optional<layout::InPlaceTile> orbits;
+  std::uint64_t offset = 0;  // of the first array, in bytes: passes in place share their arrays
 
   std::uint64_t segment_bytes = 0;  // contiguous bytes read, and written, at a time
   std::uint64_t bytes_read = 0;     // of all arrays
@@ -88,13 +93,18 @@ class Plan {
   const Problem& problem() const { return problem_; }
   const Target& target() const { return target_; }
 
+  /// Of a transposition in place that is not affine; null for all others.
+  const TransposePlan* transpose_plan() const { return transpose_plan_.get(); }
+
   /// Of a permutation that is not affine, or is not carried out as such; null for all others.
   const IndexPlan* index_plan() const { return index_plan_.get(); }
   /// What the index array turned out to be; null where none was given.
   const Recognition* recognition() const { return recognition_.get(); }
 
-  /// At most one main pass, then one `direct` pass for the arrays of a batch that do not fill a folded group.
-  /// Empty for a batch of 0, and for a plan with an index_plan().
+  /// Out of place: at most one main pass, then one `direct` pass for the arrays of a batch that do not fill a
+  /// folded group. In place: the passes of layout::factor_in_place over the folded arrays, one after another
+  /// on the same memory, then those of the arrays that are left. Empty for a batch of 0, for the identity in
+  /// place, and for a plan with an index_plan() or a transpose_plan().
   const std::vector<Pass>& passes() const { return passes_; }
 
   std::uint64_t unit_bytes() const { return unit_bytes_; }
@@ -105,7 +115,10 @@ class Plan {
   std::uint64_t array_bytes() const { return array_bytes_; }
 
   /// Bytes of device or host memory the caller must lend while running.
-  std::uint64_t workspace_bytes() const { return index_plan_ ? index_plan_->workspace_bytes() : 0; }
+  std::uint64_t workspace_bytes() const {
+    if (transpose_plan_) return transpose_plan_->workspace_bytes();
+    return index_plan_ ? index_plan_->workspace_bytes() : 0;
+  }
 
   /// The plan in words, several lines.
   std::string explain() const;
@@ -121,6 +134,7 @@ class Plan {
 
   Problem problem_;
   Target target_;
+  std::shared_ptr<const TransposePlan> transpose_plan_;
   std::shared_ptr<const IndexPlan> index_plan_;
   std::shared_ptr<const Recognition> recognition_;
   std::vector<Pass> passes_;

@@ -22,12 +22,13 @@ namespace faro {
 
 /// The counts of plan.passes()[pass], for arrays that are aligned to 128 bytes.
 /// Errors: ErrorCode::unsupported where the pass is not launched: on a CPU, and copies, which are the
-/// driver's.   Cost: one block on the CPU, up to some milliseconds; any size of array.
+/// driver's; and in place.   Cost: one block on the CPU, up to some milliseconds; any size of array.
 machine::AccessCounts predict(const Plan& plan, std::size_t pass);
 
 /// Microseconds that plan.passes()[pass] will take, from its counts and the target's calibration
-/// (calibration.hpp says how, and for which sizes); for `counts` of that pass where they are at hand.
-/// Nothing where the target has no calibration of that kind of pass.   Cost: as predict().
+/// (calibration.hpp says how, and for which sizes); for `counts` of that pass where they are at hand. In
+/// place from its bytes alone. Nothing where the target has no calibration of that kind of pass.   Cost: as
+/// predict().
 std::optional<double> predict_us(const Plan& plan, std::size_t pass);
 std::optional<double> predict_us(const Plan& plan, std::size_t pass, const machine::AccessCounts& counts);
 

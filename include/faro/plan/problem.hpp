@@ -14,8 +14,9 @@ enum class Placement { out_of_place, in_place };
 /// bytes, and each is permuted alike: out[b][pi(x)] = in[b][x].
 struct Problem {
   Permutation permutation;
-  std::uint64_t element_bytes = 4;  // 1 to 4096; of affine maps that are given as such, a power of two
-  std::uint64_t batch = 1;          // any count; 0 is an empty problem
+  /// 1 to 4096; of an affine map a power of two, unless it is a roll, a flip or a permutation of axes too.
+  std::uint64_t element_bytes = 4;
+  std::uint64_t batch = 1;  // any count; 0 is an empty problem
   Placement placement = Placement::out_of_place;
 };
 

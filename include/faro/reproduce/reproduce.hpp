@@ -1,4 +1,4 @@
-// The figures of four papers, computed again: for every table and drawing, what is printed there and what
+// The figures of five papers, computed again: for every table and drawing, what is printed there and what
 // comes out here, side by side.
 //
 //     reproduce("rap-figure3")
@@ -14,13 +14,14 @@
 // depends on hardware, or where the paper gives no figure. Where a paper errs, a note says so in one line.
 //
 // Law: the same name, seed and trials give the same table on every machine and for every number of threads,
-// but for times of a GPU. Those of bmmc-... are of nothing else, and without a GPU a note says why there are
-// none.
+// but for times. Those of bmmc-... are of a GPU, and without one a note says why there are none; those of
+// swizzle-table1 are of searches on this machine.
 //
 // Source: Bouverot-Dupuis and Sheeran, "Efficient GPU implementation of affine index permutations on arrays"
 // (bmmc-...), Kasagi, Nakano, Ito, "An implementation of conflict-free offline permutation on the GPU"
 // (offline-...), Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito,
-// "Random address permute-shift technique for the shared memory on GPUs" (rap-...). docs/reproduce.md has the
+// "Random address permute-shift technique for the shared memory on GPUs" (rap-...), and Phothilimthana et
+// al., "Swizzle Inventor: data movement synthesis for GPU kernels" (swizzle-...). docs/reproduce.md has the
 // tables.
 #pragma once
 
@@ -72,8 +73,8 @@ std::span<const std::string_view> names();
 /// Computes a table.
 /// Errors: ErrorCode::value for an unknown name, and for trials other than 0 outside kLeastTrials ..
 /// kMostTrials; ErrorCode::device for a GPU that is there and fails, ErrorCode::verification where a kernel
-/// on it errs.   Cost: up to about 10 s on one core; estimates use every thread of OpenMP. With a GPU up to a
-/// minute.
+/// on it errs.   Cost: up to about 10 s on one core; estimates use every thread of OpenMP. With a GPU, and
+/// for swizzle-table1, a minute or two.
 Table reproduce(std::string_view name, const Options& options = {});
 
 /// For people: the rows in columns, the criteria, the notes.

@@ -8,11 +8,11 @@
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
+#include "plan/index_workspace.hpp"
 
 namespace faro::cpu {
 
-/// What lines leave through, where they bypass the caches.
-inline constexpr std::uint64_t kStageBytes = 4096;
+using faro::detail::kStageBytes;
 
 namespace chunk_moves {
 inline constexpr std::size_t kAtOnce = 8;

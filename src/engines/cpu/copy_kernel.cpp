@@ -27,6 +27,18 @@ void CopyLines(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   }
 }
 
+// Whole vectors; how many bytes were copied.
+std::uint64_t CopyVectors(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  const std::uint64_t step = hn::Lanes(d);
+  std::uint64_t at = 0;
+  for (; at + step <= bytes; at += step) {
+    hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+               reinterpret_cast<std::uint8_t*>(to + at));
+  }
+  return at;
+}
+
 void MoveSegments(SegmentMove move, const std::byte* from, std::byte* to) {
   for (std::uint64_t i = 0; i < move.count; ++i) {
     if (i < move.count_ahead) {
@@ -50,6 +62,7 @@ HWY_AFTER_NAMESPACE();
 namespace faro::cpu {
 
 HWY_EXPORT(CopyLines);
+HWY_EXPORT(CopyVectors);
 HWY_EXPORT(MoveSegments);
 
 void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
@@ -59,6 +72,16 @@ void copy_streamed(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   const std::uint64_t body = (bytes - head) / kLineBytes * kLineBytes;
   if (body != 0) HWY_DYNAMIC_DISPATCH(CopyLines)(from + head, to + head, body);
   const std::uint64_t done = head + body;
+  if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
+}
+
+void copy_cached(const std::byte* from, std::byte* to, std::uint64_t bytes) {
+  constexpr std::uint64_t kLongBytes = 1024;  // below, std::memcpy has loops of its own
+  constexpr std::uintptr_t kPageBytes = 4096;
+  const std::uintptr_t ahead =
+      (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % kPageBytes;
+  const bool meets = bytes >= kLongBytes && ahead > 0 && ahead < kLineBytes;
+  const std::uint64_t done = meets ? HWY_DYNAMIC_DISPATCH(CopyVectors)(from, to, bytes) : 0;
   if (done != bytes) std::memcpy(to + done, from + done, bytes - done);
 }
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 #include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/in_place_passes.hpp"
 #include "engines/cpu/simple_passes.hpp"
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/tile_kernel.hpp"
@@ -16,12 +18,8 @@ void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, int t
   share_out(lines, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t from = begin * kLineBytes;
     const std::uint64_t length = std::min(end * kLineBytes, bytes) - from;
-    if (streamed) {
-      copy_streamed(in + from, out + from, length);
-      finish_streams();
-    } else {
-      std::copy_n(in + from, length, out + from);
-    }
+    copy_bytes(in + from, out + from, length, streamed);
+    if (streamed) finish_streams();
   });
 }
 
@@ -39,6 +37,7 @@ struct Executor::State {
   };
 
   std::vector<PassProgram> passes;
+  std::optional<InPlacePasses> in_place;  // instead of `passes`
   std::uint64_t streaming_bytes = 0;
   int threads = 1;
 
@@ -66,6 +65,10 @@ struct Executor::State {
 Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
   FARO_CHECK(plan.target().engine == Engine::cpu);
   static_cast<void>(affine(plan.problem().permutation, "run tiles"));
+  if (plan.problem().placement == Placement::in_place) {
+    state_->in_place.emplace(plan);
+    return;
+  }
   const std::uint64_t unit = plan.unit_bytes();
   state_->threads = std::max(1, plan.target().threads);
   state_->streaming_bytes = plan.target().streaming_bytes;
@@ -97,6 +100,7 @@ Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;
 
 void Executor::run(const void* in, void* out) const {
+  FARO_CHECK(!state_->in_place.has_value());
   for (const State::PassProgram& pass : state_->passes) {
     const bool streamed = pass.bytes > state_->streaming_bytes;
     const int team = useful_threads(state_->threads, pass.bytes);
@@ -104,6 +108,11 @@ void Executor::run(const void* in, void* out) const {
     std::byte* const to = static_cast<std::byte*>(out) + pass.offset;
     std::visit([&](const auto& program) { state_->run(program, streamed, team, from, to); }, pass.program);
   }
+}
+
+void Executor::run(void* data) const {
+  FARO_CHECK(state_->in_place.has_value());
+  state_->in_place->run(static_cast<std::byte*>(data));
 }
 
 void copy(const void* in, void* out, std::uint64_t bytes, int threads) {

@@ -1,16 +1,8 @@
-// Permutations of axes, box by box: a box is long enough along what is contiguous in the input, and along
-// what is contiguous in the output, that both sides see runs of several cache lines.
-//
-//     axes(100 100 100; 2 0 1)      input's runs    axis 2      box 1 x 64 x 64: read as 64 runs of 64,
-//                                   output's runs   axis 1      written as 64 runs of 64 the other way
-//
-// A box is read into a buffer as it lies, and each run of the output is put together from there through a
-// table of places that all runs share. An innermost axis that stays innermost is part of the element.
+// Permutations of axes, box by box (layout/axes_box.hpp): a box is read into a buffer as it lies, and each
+// run of the output is put together from there through a table of places that all runs share.
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
-#include <numeric>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
@@ -18,14 +10,14 @@
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
+#include "layout/axes_box.hpp"
+#include "plan/index_workspace.hpp"
 
 namespace faro::cpu {
 namespace {
 
-constexpr std::size_t kMaxAxes = 40;  // extents of at least 2, counts to 2^40
-constexpr std::uint64_t kBoxBytes = std::uint64_t{32} << 10;
+constexpr std::size_t kMaxAxes = 40;                            // extents of at least 2, counts to 2^40
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long segment
-constexpr std::uint64_t kLongElement = 512;                     // bytes that need no box
 constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kRegister = 16;
 
@@ -39,39 +31,22 @@ struct Side {
 
 class AxesProgram final : public IndexProgram {
  public:
-  AxesProgram(const IndexJob& job, const Axes& axes) : IndexProgram(job), width_(job.element_bytes) {
-    std::vector<std::uint64_t> shape = axes.shape();
-    std::vector<int> order = axes.order();
-    if (!order.empty() && static_cast<std::size_t>(order.back()) + 1 == shape.size()) {
-      width_ *= shape.back();
-      shape.pop_back();
-      order.pop_back();
-    }
-    axes_ = shape.size();
-    FARO_CHECK(axes_ <= kMaxAxes);
-    std::copy(shape.begin(), shape.end(), shape_.begin());
-    for (std::size_t k = 0; k < axes_; ++k) {
-      in_.axes.push_back(axes_ - 1 - k);
-      out_.axes.push_back(static_cast<std::size_t>(order[axes_ - 1 - k]));
-    }
-    set_strides(in_, shape_, in_strides_);
-    set_strides(out_, shape_, out_strides_);
-    if (width_ < kLongElement) choose_box();
-  }
+  AxesProgram(const IndexJob& job, const Axes& axes)
+      : AxesProgram(job, layout::choose_axes_box(axes, job.element_bytes)) {}
 
   std::uint64_t workspace_bytes() const override {
-    return thread_bytes() * static_cast<std::uint64_t>(job().threads);
+    return thread_bytes_ * static_cast<std::uint64_t>(job().threads);
   }
 
   void run(const std::byte* in, std::byte* out, std::byte* workspace) const override {
     const int team = useful_threads(job().threads, job().total_bytes());
-    const std::uint64_t tasks = width_ < kLongElement ? boxes_ : job().array_bytes() / width_ * pieces();
+    const std::uint64_t tasks = !is_long_ ? boxes_ : job().array_bytes() / width_ * pieces();
     share_out_by_rank(job().batch * tasks, team, [&](Share share) {
       for_each_array(share.begin, share.end, tasks,
                      [&](std::uint64_t array, std::uint64_t first, std::uint64_t last) {
                        const std::uint64_t at = array * job().array_bytes();
-                       if (width_ < kLongElement) {
-                         move_boxes(first, last, in + at, out + at, workspace + share.rank * thread_bytes());
+                       if (!is_long_) {
+                         move_boxes(first, last, in + at, out + at, workspace + share.rank * thread_bytes_);
                        } else {
                          move_pieces(first, last, in + at, out + at);
                        }
@@ -81,26 +56,29 @@ class AxesProgram final : public IndexProgram {
   }
 
  private:
+  AxesProgram(const IndexJob& job, const layout::AxesBox& box)
+      : IndexProgram(job),
+        width_(box.element_bytes),
+        is_long_(box.is_of_long_elements()),
+        axes_(box.shape.size()),
+        thread_bytes_(faro::detail::axes_thread_bytes(box)) {
+    FARO_CHECK(axes_ <= kMaxAxes);
+    std::copy(box.shape.begin(), box.shape.end(), shape_.begin());
+    for (std::size_t k = 0; k < axes_; ++k) {
+      in_.axes.push_back(axes_ - 1 - k);
+      out_.axes.push_back(static_cast<std::size_t>(box.order[axes_ - 1 - k]));
+    }
+    set_strides(in_, shape_, in_strides_);
+    set_strides(out_, shape_, out_strides_);
+    if (!is_long_) set_box(box);
+  }
+
   // Strides, in elements, of an array whose axes are these from the innermost on.
   static void set_strides(const Side& side, const Numbers& extents, Numbers& strides) {
     std::uint64_t stride = 1;
     for (const std::size_t axis : side.axes) {
       strides[axis] = stride;
       stride *= extents[axis];
-    }
-  }
-
-  // Grows a box along one side's innermost axes until its run is about as long as wanted.
-  void grow(const Side& side, std::uint64_t wanted, Numbers& box) const {
-    std::uint64_t run = 1;
-    for (const std::size_t axis : side.axes) {
-      if (run >= wanted) break;
-      const std::uint64_t extent = std::min(shape_[axis], (wanted + run - 1) / run);
-      const std::uint64_t parts =
-          (shape_[axis] + extent / 2) / extent;  // alike, rather than a sliver at the end
-      box[axis] = std::max(box[axis], (shape_[axis] + parts - 1) / parts);
-      run *= box[axis];
-      if (box[axis] < shape_[axis]) break;
     }
   }
 
@@ -112,18 +90,8 @@ class AxesProgram final : public IndexProgram {
     }
   }
 
-  void choose_box() {
-    // The longest runs whose box the first-level cache holds.
-    for (std::uint64_t wanted = 1;; wanted *= 2) {
-      Numbers box{};
-      std::fill_n(box.begin(), axes_, 1);
-      grow(in_, wanted, box);
-      grow(out_, wanted, box);
-      const std::uint64_t elements =
-          std::accumulate(box.begin(), box.begin() + axes_, std::uint64_t{1}, std::multiplies<>());
-      if (wanted > 1 && (elements * width_ > kBoxBytes || box == box_)) break;
-      box_ = box;
-    }
+  void set_box(const layout::AxesBox& box) {
+    std::copy(box.extent.begin(), box.extent.end(), box_.begin());
     join(in_);
     join(out_);
     set_strides(in_, box_, box_strides_);
@@ -165,17 +133,12 @@ class AxesProgram final : public IndexProgram {
   }
 
   // A thread's memory: the box as it was read, and as it is written, of which a run may be enough.
-  std::uint64_t stage_offset() const { return whole_pages(box_elements_ * width_); }
-  std::uint64_t thread_bytes() const { return width_ < kLongElement ? 2 * stage_offset() : 0; }
+  std::uint64_t stage_offset() const { return thread_bytes_ / 2; }
 
   std::uint64_t pieces() const { return (width_ + kPieceBytes - 1) / kPieceBytes; }
 
   void send(const std::byte* from, std::byte* to, std::uint64_t bytes) const {
-    if (job().streamed()) {
-      copy_streamed(from, to, bytes);
-    } else {
-      std::memcpy(to, from, bytes);
-    }
+    copy_bytes(from, to, bytes, job().streamed());
   }
 
   // Long elements, cut into pieces, in the order of the output.
@@ -329,16 +292,14 @@ class AxesProgram final : public IndexProgram {
                fetch_some(fetch);
                const std::byte* const from = turned + place * width_;
                std::byte* const to = out + (box.target + target) * width_;
-               if (streamed) {
-                 copy_streamed(from, to, bytes);
-               } else {
-                 std::memcpy(to, from, bytes);
-               }
+               copy_bytes(from, to, bytes, streamed);
              });
   }
 
   std::uint64_t width_;
-  std::size_t axes_ = 0;
+  bool is_long_;  // elements that need no box
+  std::size_t axes_;
+  std::uint64_t thread_bytes_;
   Numbers shape_{};
   Numbers in_strides_{};
   Numbers out_strides_{};

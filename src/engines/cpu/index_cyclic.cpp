@@ -1,6 +1,5 @@
 // Rolls and flips: two pieces, each copied or reversed.
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/index_cyclic.cpp"
@@ -111,7 +110,9 @@ class CyclicProgram final : public IndexProgram {
   }
 
  private:
-  std::uint64_t stage_bytes() const { return whole_pages(std::max(kStageBytes, job().element_bytes)); }
+  std::uint64_t stage_bytes() const {
+    return faro::detail::whole_pages(faro::detail::stage_bytes(job().element_bytes));
+  }
 
   // Places [first, last) of the output, which come from one piece.
   void write(std::uint64_t first, std::uint64_t last, const std::byte* in, std::byte* out,
@@ -127,10 +128,8 @@ class CyclicProgram final : public IndexProgram {
                      [&](std::uint64_t begin, std::uint64_t end, std::byte* place) {
                        reverse(width, from + (count - end) * width, place, end - begin);
                      });
-    } else if (job().streamed()) {
-      copy_streamed(from, to, count * width);
     } else {
-      std::memcpy(to, from, count * width);
+      copy_bytes(from, to, count * width, job().streamed());
     }
   }
 

@@ -8,6 +8,7 @@
 #include "faro/engines/cpu_index.hpp"
 #include "faro/error.hpp"
 #include "faro/io/buffer.hpp"
+#include "plan/index_workspace.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using schedule::IndexSchedule;
 using SharedSchedule = std::shared_ptr<const IndexSchedule>;
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = faro::detail::kPageBytes;
 constexpr std::uint64_t kLargeBytes = std::uint64_t{8} << 20;  // worth pages of their own
 
 IndexJob job_of(const IndexPlan& plan) {
@@ -78,16 +79,15 @@ Indexed gather_of(const IndexSchedule& schedule) {
   return run(std::uint64_t{0});
 }
 
-// Whether a thread can hold what its passes put together.
-bool fits_caches(const IndexJob& job, std::uint64_t elements) {
-  return elements <= kMostThreadBytes / job.element_bytes;
-}
-
 struct MakeProgram {
   const IndexJob& job;
   const SharedSchedule& shared;
   IndexMethod method;
 
+  // Whether a thread can hold what its passes put together.
+  bool fits_caches(std::uint64_t elements) const {
+    return faro::detail::fits_caches(elements, job.element_bytes);
+  }
   Program element_by_element() const { return direct_program(job, gather_of(*shared)); }
 
   Program operator()(const schedule::DirectSchedule& direct) const {
@@ -97,13 +97,13 @@ struct MakeProgram {
   Program operator()(const schedule::WindowSchedule&) const { return window_program(job, shared); }
   Program operator()(const schedule::RunsSchedule&) const { return runs_program(job, shared); }
   Program operator()(const schedule::PartitionSchedule& partition) const {
-    if (!fits_caches(job, std::min(partition.shape.chunk_elements(), job.count))) return element_by_element();
+    if (!fits_caches(std::min(partition.shape.chunk_elements(), job.count))) return element_by_element();
     return partition_program(job, shared);
   }
   Program operator()(const schedule::RowColumnSchedule& matrix) const {
-    const std::uint64_t strip = std::max<std::uint64_t>(1, 64 / job.element_bytes);
-    if (!fits_caches(job, matrix.columns) || !fits_caches(job, matrix.rows * strip))
-      return element_by_element();
+    const std::uint64_t strip =
+        faro::detail::row_column_workspace(matrix.rows, matrix.columns, job.element_bytes).strip;
+    if (!fits_caches(matrix.columns) || !fits_caches(matrix.rows * strip)) return element_by_element();
     return row_column_program(
         job, shared, method == IndexMethod::row_column_5 ? RowColumnPasses::five : RowColumnPasses::three);
   }
@@ -160,7 +160,7 @@ IndexExecutor::~IndexExecutor() = default;
 
 std::uint64_t IndexExecutor::workspace_bytes() const {
   const std::uint64_t bytes = state_->program ? state_->program->workspace_bytes() : 0;
-  return bytes == 0 ? 0 : bytes + kPage - 1;
+  return faro::detail::from_any_address(bytes);
 }
 
 std::shared_ptr<const IndexSchedule> IndexExecutor::schedule() const { return state_->schedule; }

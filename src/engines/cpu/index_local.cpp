@@ -1,6 +1,5 @@
 // What is local already: elements that move less than a window, and long runs.
 #include <algorithm>
-#include <cstring>
 
 #include "engines/cpu/chunk_moves.hpp"
 #include "engines/cpu/index_program.hpp"
@@ -51,7 +50,9 @@ class WindowProgram final : public IndexProgram {
     std::uint64_t last;
   };
 
-  std::uint64_t stage_bytes() const { return whole_pages(std::max(kStageBytes, job().element_bytes)); }
+  std::uint64_t stage_bytes() const {
+    return faro::detail::whole_pages(faro::detail::stage_bytes(job().element_bytes));
+  }
 
   std::uint64_t other(std::uint64_t i) const { return i + window_.shift[i] - window_.window; }
 
@@ -109,11 +110,7 @@ class RunsProgram final : public IndexProgram {
       const std::byte* const from = in + (forwards ? first : target) * width;
       std::byte* const to = out + (forwards ? target : first) * width;
       const std::uint64_t bytes = (end - first) * width;
-      if (job().streamed() && bytes >= kLongRunBytes) {
-        copy_streamed(from, to, bytes);
-      } else {
-        std::memcpy(to, from, bytes);
-      }
+      copy_bytes(from, to, bytes, job().streamed() && bytes >= kLongRunBytes);
       first = end;
     }
   }

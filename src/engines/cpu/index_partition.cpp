@@ -20,13 +20,9 @@ using schedule::PartitionSchedule;
 using schedule::PartitionShape;
 
 constexpr std::uint64_t kLine = RunWriter::kLine;
-// Small arrays of a batch share a pass, as many as these bytes hold.
-constexpr std::uint64_t kGroupBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kRunsAhead = 12;
 constexpr std::uint64_t kMostAhead = 512;
 constexpr std::uint64_t kShortRun = 512;  // a multiple of a line
-
-constexpr std::uint64_t whole_lines(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 // Some arrays of the batch on their way through one pass.
 struct Step {
@@ -43,26 +39,19 @@ class PartitionProgram final : public IndexProgram {
         schedule_(std::move(schedule)),
         partition_(std::get<PartitionSchedule>(schedule_->what)),
         shape_(partition_.shape),
-        only_(only) {
-    chunk_bytes_ = std::min(shape_.chunk_elements(), shape_.count) * job.element_bytes;
-    for (int level = 0; level < shape_.levels(); ++level)
-      buckets_ = std::max(buckets_, shape_.buckets(level));
-    group_ = 1;
-    if (job.array_bytes() != 0)
-      group_ = std::clamp<std::uint64_t>(kGroupBytes / job.array_bytes(), 1,
-                                         std::max<std::uint64_t>(1, job.batch));
-    if (!needs_array()) group_ = std::max<std::uint64_t>(1, job.batch);
-  }
+        only_(only),
+        lent_(faro::detail::partition_workspace(
+            shape_, schedule_->applied, {.element_bytes = job.element_bytes, .batch = job.batch},
+            only ? faro::detail::PassesRun::one : faro::detail::PassesRun::all)) {}
 
   std::uint64_t workspace_bytes() const override {
-    return thread_bytes() * static_cast<std::uint64_t>(job().threads) +
-           (needs_array() ? group_ * job().array_bytes() : 0);
+    return lent_.thread_bytes * static_cast<std::uint64_t>(job().threads) + lent_.array_bytes;
   }
 
   void run(const std::byte* in, std::byte* out, std::byte* workspace) const override {
-    std::byte* const array = workspace + thread_bytes() * static_cast<std::uint64_t>(job().threads);
-    for (std::uint64_t first = 0; first < job().batch; first += group_) {
-      const std::uint64_t arrays = std::min(group_, job().batch - first);
+    std::byte* const array = workspace + lent_.thread_bytes * static_cast<std::uint64_t>(job().threads);
+    for (std::uint64_t first = 0; first < job().batch; first += lent_.group) {
+      const std::uint64_t arrays = std::min(lent_.group, job().batch - first);
       const std::byte* const from = in + first * job().array_bytes();
       std::byte* const to = out + first * job().array_bytes();
       if (only_) {
@@ -76,20 +65,6 @@ class PartitionProgram final : public IndexProgram {
   }
 
  private:
-  bool needs_array() const {
-    if (only_) return false;
-    return schedule_->applied == Direction::scatter ? shape_.levels() >= 2 : shape_.levels() >= 1;
-  }
-
-  // A thread's part of the workspace: the chunk, with a line to be read past its end; the stage; the slots.
-  std::uint64_t stage_offset() const { return whole_lines(chunk_bytes_ + kLine); }
-  std::uint64_t slots_offset() const {
-    return stage_offset() + whole_lines(std::max(kStageBytes, job().element_bytes));
-  }
-  std::uint64_t thread_bytes() const {
-    return whole_pages(slots_offset() + RunWriter::memory_bytes(buckets_));
-  }
-
   // Pass 0 .. levels() - 1 is that level, levels() the last pass.
   void run_pass(int pass, const Step& step, std::byte* workspace) const {
     const bool is_last = pass == shape_.levels();
@@ -128,7 +103,7 @@ class PartitionProgram final : public IndexProgram {
   void each_share(std::uint64_t arrays, std::byte* workspace, const Work& work) const {
     const int team = useful_threads(job().threads, arrays * job().array_bytes());
     share_out_by_rank(arrays * shape_.chunks(), team, [&](Share share) {
-      if (share.begin < share.end) work(share, workspace + share.rank * thread_bytes());
+      if (share.begin < share.end) work(share, workspace + share.rank * lent_.thread_bytes);
       finish_streams();
     });
   }
@@ -164,7 +139,7 @@ class PartitionProgram final : public IndexProgram {
     const std::uint32_t buckets = shape_.buckets(l);
     const int region_chunk_bits = shape_.region_bits(l) - shape_.chunk_bits;
     const std::uint64_t stride = job().element_bytes << shape_.region_bits(l + 1);
-    RunWriter writer(memory + slots_offset(), buckets, job().element_bytes,
+    RunWriter writer(memory + lent_.slots_offset, buckets, job().element_bytes,
                      job().streamed() ? LineStores::streamed : LineStores::cached);
     for_each_array(share.begin, share.end, shape_.chunks(),
                    [&](std::uint64_t array, std::uint64_t first, std::uint64_t last) {
@@ -198,11 +173,7 @@ class PartitionProgram final : public IndexProgram {
                  [&](auto width) { scatter_chunk(width, step.in + at, places, size, to); });
       if (straight) return;
       const std::uint64_t bytes = size * job().element_bytes;
-      if (job().streamed()) {
-        copy_streamed(memory, step.out + at, bytes);
-      } else {
-        std::memcpy(step.out + at, memory, bytes);
-      }
+      copy_bytes(memory, step.out + at, bytes, job().streamed());
     });
   }
 
@@ -211,7 +182,7 @@ class PartitionProgram final : public IndexProgram {
       const std::uint64_t at = array * job().array_bytes() + chunk_offset(chunk);
       const std::uint64_t size = shape_.chunk_size(chunk);
       const std::uint16_t* const places = partition_.last.data() + (chunk << shape_.chunk_bits);
-      std::memcpy(memory, step.in + at, size * job().element_bytes);
+      copy_cached(step.in + at, memory, size * job().element_bytes);
       gather_out(places, size, memory, step.out + at);
     });
   }
@@ -268,7 +239,7 @@ class PartitionProgram final : public IndexProgram {
 
   // The elements of a chunk that lies in the buffer, in the order of the output.
   void gather_out(const std::uint16_t* places, std::uint64_t size, std::byte* buffer, std::byte* out) const {
-    std::byte* const stage = buffer + stage_offset();
+    std::byte* const stage = buffer + lent_.stage_offset;
     with_width(job().element_bytes, [&](auto width) {
       write_in_order(size, job().element_bytes, job().streamed(), stage, out,
                      [&](std::uint64_t first, std::uint64_t last, std::byte* to) {
@@ -280,10 +251,8 @@ class PartitionProgram final : public IndexProgram {
   std::shared_ptr<const schedule::IndexSchedule> schedule_;
   const PartitionSchedule& partition_;
   PartitionShape shape_;
-  std::uint64_t chunk_bytes_ = 0;
-  std::uint32_t buckets_ = 0;
-  std::uint64_t group_ = 1;
   std::optional<int> only_;  // this pass alone, for timing
+  faro::detail::PartitionWorkspace lent_;
 };
 
 }  // namespace

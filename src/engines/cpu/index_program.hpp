@@ -1,7 +1,8 @@
 // What an index plan becomes on the CPU: one program for each method, behind one interface.
 //
 // A program owns its tables and nothing else, so it may run many times at once; what a run needs to write to
-// beside the output is lent to it, a part for each thread first, then room for arrays between passes:
+// beside the output is lent to it, a part for each thread first, then room for arrays between passes
+// (plan/index_workspace.hpp has the sizes):
 //
 //     workspace   | thread 0 | thread 1 | … | arrays between passes |
 #pragma once
@@ -49,9 +50,6 @@ class IndexProgram {
   IndexJob job_;
 };
 
-/// Aligned so that threads share neither lines nor pages.
-constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
 /// What lies in the arrays of a batch one after another, cut where an array ends: calls
 /// visit(array, first, last) for every part of [begin, end).
 template <typename Visit>
@@ -63,9 +61,6 @@ void for_each_array(std::uint64_t begin, std::uint64_t end, std::uint64_t count,
     begin = array * count + stop;
   }
 }
-
-/// Buffers of a thread past this are no use: the schedule is then run element by element instead.
-inline constexpr std::uint64_t kMostThreadBytes = std::uint64_t{4} << 20;
 
 using Program = std::unique_ptr<IndexProgram>;
 

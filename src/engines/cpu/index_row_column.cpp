@@ -2,7 +2,6 @@
 // one cache line wide at a time, so that memory is read and written in whole lines. As published, columns are
 // rows of the transposed matrix, which takes two passes more.
 #include <algorithm>
-#include <cstring>
 
 #include "engines/cpu/chunk_moves.hpp"
 #include "engines/cpu/index_program.hpp"
@@ -12,8 +11,6 @@ namespace faro::cpu {
 namespace {
 
 using schedule::RowColumnSchedule;
-
-constexpr std::uint64_t kLine = 64;
 
 // Lists of places for the rows of a matrix, and which way they are read.
 struct RowLists {
@@ -30,14 +27,14 @@ class RowColumnProgram final : public IndexProgram {
         schedule_(std::move(schedule)),
         matrix_(std::get<RowColumnSchedule>(schedule_->what)),
         forwards_(schedule_->applied == Direction::scatter),
-        strip_(std::max<std::uint64_t>(1, kLine / job.element_bytes)) {
+        lent_(faro::detail::row_column_workspace(matrix_.rows, matrix_.columns, job.element_bytes)) {
     if (passes == RowColumnPasses::three) return;
     transpose_ = axes_program(job, maps::transpose_any(matrix_.rows, matrix_.columns));
     transpose_back_ = axes_program(job, maps::transpose_any(matrix_.columns, matrix_.rows));
   }
 
   std::uint64_t workspace_bytes() const override {
-    const std::uint64_t threads = thread_bytes() * static_cast<std::uint64_t>(job().threads);
+    const std::uint64_t threads = lent_.thread_bytes * static_cast<std::uint64_t>(job().threads);
     if (!transpose_) return threads;
     return job().total_bytes() +
            std::max({threads, transpose_->workspace_bytes(), transpose_back_->workspace_bytes()});
@@ -61,19 +58,11 @@ class RowColumnProgram final : public IndexProgram {
   }
 
  private:
-  std::uint64_t buffer_bytes() const {
-    const std::uint64_t row = std::max(matrix_.columns, matrix_.rows);
-    return whole_pages(std::max(row, matrix_.rows * strip_) * job().element_bytes);
-  }
-  std::uint64_t thread_bytes() const {
-    return buffer_bytes() + whole_pages(std::max(kStageBytes, job().element_bytes));
-  }
-
   template <typename Work>
   void each_share(std::uint64_t tasks, std::byte* workspace, const Work& work) const {
     const int team = useful_threads(job().threads, job().total_bytes());
     share_out_by_rank(tasks, team, [&](Share share) {
-      work(share, workspace + share.rank * thread_bytes());
+      work(share, workspace + share.rank * lent_.thread_bytes);
       finish_streams();
     });
   }
@@ -90,8 +79,8 @@ class RowColumnProgram final : public IndexProgram {
             scatter_chunk(width, in + row * bytes, places, lists.columns, memory);
             send(memory, out + row * bytes, bytes);
           } else {
-            std::memcpy(memory, in + row * bytes, bytes);
-            write_in_order(lists.columns, job().element_bytes, streamed, memory + buffer_bytes(),
+            copy_cached(in + row * bytes, memory, bytes);
+            write_in_order(lists.columns, job().element_bytes, streamed, memory + lent_.stage_offset,
                            out + row * bytes, [&](std::uint64_t begin, std::uint64_t end, std::byte* to) {
                              gather_chunk(width, memory, places + begin, end - begin, to);
                            });
@@ -102,11 +91,12 @@ class RowColumnProgram final : public IndexProgram {
   }
 
   void permute_columns(std::byte* array, std::byte* workspace) const {
-    const std::uint64_t strips = (matrix_.columns + strip_ - 1) / strip_;
+    const std::uint64_t strips = (matrix_.columns + lent_.strip - 1) / lent_.strip;
     each_share(job().batch * strips, workspace, [&](Share share, std::byte* memory) {
       with_width(job().element_bytes, [&](auto width) {
         for (std::uint64_t task = share.begin; task < share.end; ++task) {
-          permute_strip(width, task % strips * strip_, array + task / strips * job().array_bytes(), memory);
+          permute_strip(width, task % strips * lent_.strip, array + task / strips * job().array_bytes(),
+                        memory);
         }
       });
     });
@@ -117,7 +107,7 @@ class RowColumnProgram final : public IndexProgram {
     const std::uint64_t bytes = width.bytes();
     const std::uint64_t rows = matrix_.rows;
     const std::uint64_t row_bytes = matrix_.columns * bytes;
-    const std::uint64_t columns = std::min<std::uint64_t>(strip_, matrix_.columns - first_column);
+    const std::uint64_t columns = std::min<std::uint64_t>(lent_.strip, matrix_.columns - first_column);
     std::byte* const strip = array + first_column * bytes;
     const std::uint16_t* const places = matrix_.middle.data() + first_column * rows;
     constexpr std::uint64_t kRowsAhead = 32;
@@ -127,36 +117,32 @@ class RowColumnProgram final : public IndexProgram {
       for (std::uint64_t c = 0; c < columns; ++c) {
         const std::uint64_t place = places[c * rows + row];
         if (forwards_) {
-          width.move(from + c * bytes, memory + (place * strip_ + c) * bytes);
+          width.move(from + c * bytes, memory + (place * lent_.strip + c) * bytes);
         } else {
-          width.move(from + c * bytes, memory + (row * strip_ + c) * bytes);
+          width.move(from + c * bytes, memory + (row * lent_.strip + c) * bytes);
         }
       }
     }
     for (std::uint64_t row = 0; row < rows; ++row) {
       std::byte* const to = strip + row * row_bytes;
       if (forwards_) {
-        send(memory + row * strip_ * bytes, to, columns * bytes);
+        send(memory + row * lent_.strip * bytes, to, columns * bytes);
         continue;
       }
       for (std::uint64_t c = 0; c < columns; ++c)
-        width.move(memory + (places[c * rows + row] * strip_ + c) * bytes, to + c * bytes);
+        width.move(memory + (places[c * rows + row] * lent_.strip + c) * bytes, to + c * bytes);
     }
   }
 
   void send(const std::byte* from, std::byte* to, std::uint64_t bytes) const {
-    if (job().streamed()) {
-      copy_streamed(from, to, bytes);
-    } else {
-      std::memcpy(to, from, bytes);
-    }
+    copy_bytes(from, to, bytes, job().streamed());
   }
 
   std::shared_ptr<const schedule::IndexSchedule> schedule_;
   const RowColumnSchedule& matrix_;
   bool forwards_;
-  std::uint64_t strip_;  // columns that are permuted together
-  Program transpose_;    // of the five passes
+  faro::detail::RowColumnWorkspace lent_;
+  Program transpose_;  // of the five passes
   Program transpose_back_;
 };
 

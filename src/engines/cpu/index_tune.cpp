@@ -19,6 +19,7 @@ using SharedSchedule = std::shared_ptr<const IndexSchedule>;
 
 constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kWindow = 1024;
+constexpr int kRounds = 3;  // of a size: a busy moment spoils one of them
 
 // Curves of other widths end earlier.
 constexpr std::uint64_t kLongestWidth = 4;
@@ -170,11 +171,11 @@ IndexCalibration tune(int threads, bool quick) {
                                        .run_bits = 0,
                                        .curve = {}},
                              .program = nullptr});
-      const std::vector<Timing> times = measure_alternating(runs, {.budget_ms = sizes.budget_ms});
+      const std::vector<double> times = quietest_medians_ms(runs, kRounds, {.budget_ms = sizes.budget_ms});
       for (std::size_t i = 0; i < contestants.size(); ++i) {
         if (calibration.curves.size() == first_curve + i) calibration.curves.push_back(contestants[i].curve);
         calibration.curves[first_curve + i].curve.points.push_back(
-            {.elements = job.count, .microseconds = times[i].median_ms * 1e3});
+            {.elements = job.count, .microseconds = times[i] * 1e3});
       }
     }
   }

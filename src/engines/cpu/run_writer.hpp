@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plan/index_workspace.hpp"
+
 namespace faro::cpu {
 
 /// The runs of one chunk, side by side in a buffer.
@@ -28,7 +30,7 @@ enum class LineStores { cached, streamed };
 class RunWriter {
  public:
   /// Bytes of memory for so many buckets.
-  static std::uint64_t memory_bytes(std::uint64_t buckets) { return buckets * (kLine + 1); }
+  static std::uint64_t memory_bytes(std::uint64_t buckets) { return faro::detail::run_slots_bytes(buckets); }
 
   /// `memory`: aligned to 64, kept as long as this.
   RunWriter(std::byte* memory, std::uint32_t buckets, std::uint64_t element_bytes, LineStores stores)
@@ -46,7 +48,7 @@ class RunWriter {
   void finish(const ChunkRuns& last);
 
   // For the loop in every instruction set.
-  static constexpr std::uint64_t kLine = 64;
+  static constexpr std::uint64_t kLine = faro::detail::kLineBytes;
   struct State {
     std::byte* slots;
     std::byte* owned;

@@ -14,8 +14,8 @@ using f2::Word;
 std::vector<Word> columns(const f2::Matrix& a) { return {a.column_span().begin(), a.column_span().end()}; }
 
 template <std::size_t kUnitBytes>
-void run_direct(const DirectProgram& p, const std::byte* in, std::byte* out) {
-  for (std::uint64_t array = 0; array < p.arrays; ++array) {
+void run_direct(const DirectProgram& p, std::uint64_t count, const std::byte* in, std::byte* out) {
+  for (std::uint64_t array = 0; array < count; ++array) {
     Word y = p.targets.at(0);
     for (Word x = 0;;) {
       std::memcpy(out + y * kUnitBytes, in + x * kUnitBytes, kUnitBytes);
@@ -61,7 +61,7 @@ void SegmentProgram::run(std::uint64_t begin, std::uint64_t end, bool streamed, 
   TileCursor source = cursor(sources, begin);
   TileCursor target = cursor(targets, begin);
   for (std::uint64_t s = begin; s < end; ++s) {
-    std::memcpy(out + target.array() + target.value(), in + source.array() + source.value(), segment_bytes);
+    copy_cached(in + source.array() + source.value(), out + target.array() + target.value(), segment_bytes);
     source.advance();
     target.advance();
   }
@@ -73,18 +73,18 @@ DirectProgram::DirectProgram(const Pass& pass, std::uint64_t unit)
       units(f2::unit(pass.map.bits())),
       targets(columns(pass.map.matrix()), pass.map.complement(), 0) {}
 
-void DirectProgram::run(const std::byte* in, std::byte* out) const {
+void DirectProgram::run_arrays(std::uint64_t count, const std::byte* in, std::byte* out) const {
   switch (unit_bytes) {
     case 1:
-      return run_direct<1>(*this, in, out);
+      return run_direct<1>(*this, count, in, out);
     case 2:
-      return run_direct<2>(*this, in, out);
+      return run_direct<2>(*this, count, in, out);
     case 4:
-      return run_direct<4>(*this, in, out);
+      return run_direct<4>(*this, count, in, out);
     case 8:
-      return run_direct<8>(*this, in, out);
+      return run_direct<8>(*this, count, in, out);
     default:
-      return run_direct<16>(*this, in, out);
+      return run_direct<16>(*this, count, in, out);
   }
 }
 

@@ -33,7 +33,9 @@ struct DirectProgram {
   std::uint64_t units;  // of one array
   BlockWalk targets;    // units
 
-  void run(const std::byte* in, std::byte* out) const;
+  void run(const std::byte* in, std::byte* out) const { run_arrays(arrays, in, out); }
+  /// The first `count` arrays only.
+  void run_arrays(std::uint64_t count, const std::byte* in, std::byte* out) const;
 };
 
 }  // namespace faro::cpu

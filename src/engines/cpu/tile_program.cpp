@@ -66,10 +66,10 @@ BlockWalk::BlockWalk(const std::vector<Word>& directions, Word offset, int shift
 
 Word BlockWalk::at(Word block) const { return offset_ ^ f2::combine(directions_.data(), block); }
 
-TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vector)
+TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vector, Staging staging)
     : unit_bytes(unit),
       vector_bytes(vector),
-      staged(vector < kLineBytes),
+      staged(staging == Staging::always || vector < kLineBytes),
       unit_shift(std::countr_zero(unit)),
       arrays(pass.arrays),
       array_bytes(unit << pass.map.bits()),
@@ -82,7 +82,7 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
       column_mask(f2::low_mask(pass.tile.segment_bits)) {
   const layout::Tile& tile = pass.tile;
   FARO_CHECK(vector <= kMaxVectorBytes && vector >= unit && row_bytes >= vector);
-  FARO_CHECK(rows * row_bytes <= kMaxTileBytes);
+  FARO_CHECK(rows * row_bytes <= (staging == Staging::always ? kInPlaceBufferBytes : kMaxTileBytes));
   const auto column_bytes = [&](Word place) { return (place & column_mask) << unit_shift; };
   const auto source_bytes = [&](Word place) {
     return tile.source_row(place >> tile.segment_bits) << unit_shift ^ column_bytes(place);

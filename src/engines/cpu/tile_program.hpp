@@ -21,6 +21,8 @@ namespace faro::cpu {
 inline constexpr std::size_t kMaxVectorBytes = 64;
 inline constexpr std::uint64_t kLineBytes = 64;
 inline constexpr std::uint64_t kMaxTileBytes = 4096;  // and of the staging buffer
+/// The buffer of a pass in place: two tiles that change places, or a larger one that stays where it is.
+inline constexpr std::uint64_t kInPlaceBufferBytes = 2 * kMaxTileBytes;
 
 /// A vector register as it is loaded; the low 16 bytes where vectors have 16.
 struct alignas(kMaxVectorBytes) RegisterImage {
@@ -84,9 +86,14 @@ class TileCursor {
   f2::Word value_;
 };
 
+/// Which programs go through a buffer.
+enum class Staging { narrow_vectors, always };
+
 struct TileProgram {
-  /// Requires: segments of at least one vector, tiles of at most kMaxTileBytes (checked).
-  TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes);
+  /// Requires: segments of at least one vector, tiles of at most kMaxTileBytes, or kInPlaceBufferBytes where
+  /// staging is asked for (checked).
+  TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes,
+              Staging staging = Staging::narrow_vectors);
 
   std::uint64_t unit_bytes;
   std::uint64_t vector_bytes;

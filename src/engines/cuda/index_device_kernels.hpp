@@ -9,8 +9,8 @@
 
 namespace faro::cuda {
 
-/// Of a kernel value of index_entries.hpp, index_partition_steps.hpp, index_columns.hpp or
-/// index_recognise_steps.hpp.
+/// Of a kernel value of index_entries.hpp, index_partition_steps.hpp, index_spread_step.hpp,
+/// index_columns.hpp or index_recognise_steps.hpp.
 template <typename Kernel>
 const void* index_kernel();
 

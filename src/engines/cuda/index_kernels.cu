@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
     spread_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                  const std::byte* places, const std::byte* starts, const std::byte* offsets) {
   constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
-  ToRuns memory{in, out, shared_chunk, {places, starts, offsets}};
+  Streamed memory{in, out, shared_chunk, {places, starts, offsets}};
   kernels::load_descriptors(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
   kernels::load_placed<bytes, single>(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
   memory.wait();
@@ -46,12 +46,13 @@ __global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
     collect_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                   const std::byte* places, const std::byte* starts, const std::byte* offsets) {
   constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
-  InOrder memory{in, out, shared_chunk, {places, starts, offsets}};
+  Streamed memory{in, out, shared_chunk, {places, starts, offsets}};
   kernels::load_descriptors(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
   memory.wait();
   __syncthreads();
   kernels::load_runs<bytes, single, compiled.lane_bits>(memory, params, blockIdx.x, threadIdx.x,
                                                         compiled.threads());
+  memory.wait();
   __syncthreads();
   kernels::store_picked<bytes, single>(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
 }
@@ -61,7 +62,7 @@ template <int bytes, bool single, int threads>
 __global__ void __launch_bounds__(threads, threads == kSmallChunkThreads ? 3 : 1)
     place_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                 const std::byte* places) {
-  InOrder memory{in, out, shared_chunk, {places}};
+  Streamed memory{in, out, shared_chunk, {places}};
   kernels::load_placed<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
   __syncthreads();
   kernels::store_chunk<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
@@ -71,7 +72,7 @@ template <int bytes, bool single, int threads>
 __global__ void __launch_bounds__(threads, threads == kSmallChunkThreads ? 3 : 1)
     pick_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                const std::byte* places) {
-  InOrder memory{in, out, shared_chunk, {places}};
+  Streamed memory{in, out, shared_chunk, {places}};
   kernels::load_chunk<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
   __syncthreads();
   kernels::store_picked<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
@@ -82,14 +83,14 @@ template <int bytes, bool forwards>
 __global__ void __launch_bounds__(kernels::kColumnsThreads)
     move_columns(const __grid_constant__ ColumnsParams params, const std::byte* in, std::byte* out,
                  const std::byte* places) {
-  Cached memory{in, out, shared_chunk, {places}};
+  Kept memory{in, out, shared_chunk, {places}};
   kernels::load_columns<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x, kernels::kColumnsThreads);
   __syncthreads();
   kernels::store_columns<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x, kernels::kColumnsThreads);
 }
 
 template <bool gather>
-using OfDirect = std::conditional_t<gather, FromAnywhere, ToRuns>;
+using OfDirect = std::conditional_t<gather, Streamed, Kept>;
 
 template <int bytes, int index_bytes, bool gather>
 __global__ void __launch_bounds__(kernels::kDirectThreads)
@@ -97,6 +98,14 @@ __global__ void __launch_bounds__(kernels::kDirectThreads)
                         const std::byte* entries) {
   OfDirect<gather> memory{in, out, nullptr, {entries}};
   kernels::move_direct_vectors<bytes, index_bytes, gather>(memory, params, blockIdx.x, threadIdx.x);
+}
+
+template <int bytes, int index_bytes, bool gather>
+__global__ void __launch_bounds__(kernels::kDirectThreads)
+    move_direct_one(const __grid_constant__ DirectParams params, const std::byte* in, std::byte* out,
+                    const std::byte* entries) {
+  OfDirect<gather> memory{in, out, nullptr, {entries}};
+  kernels::move_direct_one<bytes, index_bytes, gather>(memory, params, blockIdx.x, threadIdx.x);
 }
 
 template <int bytes, int index_bytes, bool gather, std::uint32_t batch>
@@ -111,7 +120,7 @@ template <int bytes, bool level, bool forwards>
 __global__ void __launch_bounds__(kernels::kInGlobalThreads)
     move_in_global(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
                    const std::byte* places, const std::byte* starts, const std::byte* offsets) {
-  Cached memory{in, out, nullptr, {places, starts, offsets}};
+  Kept memory{in, out, nullptr, {places, starts, offsets}};
   kernels::move_in_global<bytes, level, forwards>(memory, params, blockIdx.x, threadIdx.x);
 }
 
@@ -119,7 +128,7 @@ template <int bytes, bool forwards>
 __global__ void __launch_bounds__(kernels::kInGlobalThreads)
     move_columns_in_global(const __grid_constant__ ColumnsParams params, const std::byte* in, std::byte* out,
                            const std::byte* places) {
-  Cached memory{in, out, nullptr, {places}};
+  Kept memory{in, out, nullptr, {places}};
   kernels::move_columns_in_global<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x,
                                                    kernels::kInGlobalThreads);
 }
@@ -198,6 +207,8 @@ KernelEntry direct_entry(DirectKind kind) {
               kernels::kDirectThreads, 0};
     case DirectKind::small:
       return {address(&move_direct_units<bytes, index_bytes, gather, 1>), kernels::kDirectThreads, 0};
+    case DirectKind::one:
+      return {address(&move_direct_one<bytes, index_bytes, gather>), kernels::kDirectThreads, 0};
   }
   return {};
 }

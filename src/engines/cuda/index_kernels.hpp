@@ -27,8 +27,9 @@ struct IndexUnit {
 /// Which way a pass is run: spread, place, scatter; or collect, pick, gather.
 enum class Way { forwards, backwards };
 
-/// Vectors of elements; units, several a thread; or one a thread, for small arrays.
-enum class DirectKind { vectors, units, small };
+/// Vectors of elements; units, several a thread; one a thread, for small arrays; and that of one array of
+/// elements of one unit.
+enum class DirectKind { vectors, units, small, one };
 
 /// The entry's shared_bytes are 0: the chunk's say how much. Elements of several units have one kernel for
 /// all of kCompiledPartitions but the last. Requires: variant < kCompiledPartitionCount.

@@ -116,8 +116,10 @@ void IndexProgram::add_direct(const DeviceDirect& direct, Way way) {
       .units = units_.units,
       .unit_bits = std::has_single_bit(units_.units) ? std::countr_zero(units_.units) : -1};
   const bool small = params.elements() * params.units < kernels::kSmallDirectUnits;
+  const DirectKind kind_of_small =
+      arrays_.batch == 1 && units_.units == 1 ? DirectKind::one : DirectKind::small;
   Kernel kernel{
-      .entry = direct_kernel(unit_bytes, index_bytes, way, small ? DirectKind::small : DirectKind::units),
+      .entry = direct_kernel(unit_bytes, index_bytes, way, small ? kind_of_small : DirectKind::units),
       .params = params,
       .tables = {direct.indexed.device_entries()},
       .blocks = kernels::direct_blocks(params, 1, small ? 1 : kernels::kDirectUnitBatch)};
@@ -176,9 +178,7 @@ void IndexProgram::add_level(const DevicePartition& partition, int level, Way wa
     kernel.blocks = kernels::in_global_blocks(params);
   } else {
     const std::uint64_t run_units = std::uint64_t{params.chunk_elements} * units_.units / params.buckets;
-    // Reading runs, a warp waits for memory: twice as many runs at a time.
-    const int preferred =
-        kernels::preferred_partition(way == Way::forwards ? run_units : run_units / 2, shared);
+    const int preferred = kernels::preferred_partition(run_units, units_.unit_bytes, shared);
     kernel.entry = level_kernel({.unit_bytes = unit_bytes, .single = units_.units == 1}, way,
                                 options.variant.value_or(preferred));
     kernel.entry.shared_bytes = static_cast<int>(shared);
@@ -318,8 +318,7 @@ void IndexProgram::launch_kernel(std::size_t step, const std::byte* in, std::byt
     const std::uintptr_t chunks =
         kernel.in_place ? address(in) | address(out) : address(kernel.runs_written ? in : out);
     if (chunks % kVectorBytes != 0) partition->vectors = 0;
-    partition->run_skew =
-        static_cast<std::uint32_t>(address(runs) % kernels::kSectorBytes / units_.unit_bytes);
+    partition->run_skew = static_cast<std::uint32_t>(address(runs) % kernels::kLineBytes / units_.unit_bytes);
   } else if (std::holds_alternative<DirectParams>(params)) {
     blocks = kernel.blocks;
     const bool aligned = (address(in) | address(out)) % kVectorBytes == 0;

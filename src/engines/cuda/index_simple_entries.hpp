@@ -2,24 +2,33 @@
 // No CUDA header is needed.
 //
 //     axes tile     AxesTileParams, in, out                    dynamic shared memory: params.shared_bytes()
+//     axes lines    AxesLinesParams, in, out                   dynamic shared memory: params.shared_bytes
+//     axes plane, axes turned, axes skinny    the same
 //     axes rows     AxesRowsParams, in, out
 //     cyclic        CyclicParams, in, out
 //     window        WindowParams, in, out, shifts              dynamic shared memory: params.shared_bytes
-//     runs          RunsParams, in, out, begins, froms, firsts
+//     runs          RunsParams, in, out, begins, froms, firsts dynamic shared memory: kRunsSharedBytes
 //
 // Params by value, all else pointers. Where params hold a skew, in and out are the arrays' addresses rounded
-// down to 16. One-dimensional grids, blockIdx.x being the block of the phases. A null function: not compiled.
+// down to 16, out to 32 for axes lines and all after it. One-dimensional grids, blockIdx.x being the block of
+// the phases. A null function: not compiled.
 #pragma once
 
 #include <cstdint>
 
 #include "engines/cuda/kernels.hpp"
+#include "faro/kernels/axes_skinny.hpp"
+#include "faro/kernels/axes_turned.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {
 
 /// Vectors in units: 1, or what makes 4 or 16 bytes.
 KernelEntry axes_tile_kernel(int unit_bytes, int in_vector, int out_vector);
+KernelEntry axes_lines_kernel(int unit_bytes);
+KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned);
+KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words);
+KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape);
 KernelEntry axes_rows_kernel(int unit_bytes);
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units);
 /// `direct`: without shared memory.

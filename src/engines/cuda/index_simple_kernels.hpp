@@ -9,7 +9,11 @@
 // a slower kernel. No CUDA header is needed.
 //
 //     kernel        kernels/…                 one block moves
-//     axes          axes_tile.hpp             a tile, through shared memory
+//     axes plane    axes_plane.hpp            a tile of a transpose, long both ways, rows aligned
+//     axes turned   axes_turned.hpp           the same, narrow elements or rows that begin anywhere
+//     axes skinny   axes_skinny.hpp           a tile of a transpose of few rows or few columns
+//     axes lines    axes_lines.hpp            a tile of any other transpose: wide elements
+//     axes          axes_tile.hpp             a tile of any other axes
 //     axes rows     axes_rows.hpp             some rows, where the fastest axis stays
 //     cyclic        cyclic.hpp                some kilobytes of output
 //     window        window.hpp                a tile with its margins, through shared memory
@@ -18,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engines/cuda/device_schedule.hpp"
@@ -53,8 +58,19 @@ class OnePass {
 // All of the following work on the current device. Counts and batches of 0 give a pass that does nothing.
 // Errors: ErrorCode::device for failed calls; ErrorCode::unsupported where sizes pass 2^62 bytes.
 
+/// What a benchmark may have otherwise than is usual.
+struct AxesVariant {
+  std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
+  std::uint64_t band = 0;
+  std::optional<bool> turned = std::nullopt;
+  bool tiles_only = false;  // axes_tile.hpp for transposes, too
+  bool lines_only = false;  // never axes_tile.hpp where lines fit
+  bool skinny = true;       // axes_skinny.hpp for few rows or columns
+};
+
 /// out[axes(x)] = in[x], elements of any width.
-OnePass make_axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch);
+OnePass make_axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
+                       const AxesVariant& variant = {});
 OnePass make_cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std::uint64_t batch);
 
 /// `applied` as in IndexSchedule: scatter runs the schedule forwards, gather backwards. The schedule must

@@ -25,6 +25,7 @@ Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;
 
 void Executor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
+void Executor::run(void* /*data*/, Stream /*stream*/) const { require_available(); }
 
 std::vector<KernelResources> Executor::resources() const {
   require_available();

@@ -127,7 +127,7 @@ void require_disjoint(const void* in, const void* out, std::uint64_t bytes) {
   const auto second = reinterpret_cast<std::uintptr_t>(out);
   if (first < second ? second - first >= bytes : first - second >= bytes) return;
   refuse_arrays(first == second ? "one array as input and output" : "overlapping arrays",
-                "two disjoint arrays", "in place is not yet supported");
+                "two disjoint arrays", "ExecutablePlan::run_staged takes one, of a plan in place");
 }
 
 // The error of a piece, and what had become of the output by then.
@@ -251,6 +251,13 @@ struct StagedExecutor::State {
 
 StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
+  if (plan.problem().placement == Placement::in_place) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = kStage,
+                 .got = "a plan in place",
+                 .wanted = "a plan out of place, whose arrays can travel in pieces",
+                 .remedy = "ExecutablePlan::run_staged takes an array in place whole"});
+  }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse_arrays(std::to_string(options.threads) + " threads",
                   "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));

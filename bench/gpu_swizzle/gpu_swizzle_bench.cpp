@@ -1,0 +1,289 @@
+// gpu_swizzle_bench: kernels from swizzles that were found, on a GPU. Convolutions beside a shared-memory
+// kernel, a direct one and NPP; products of polynomials with 6, 8 and 10 accumulates.
+//
+//     gpu_swizzle_bench [--size 8192] [--products 262144] [--rounds 11] [--out FILE]
+//
+// Every output is verified on the device before its kernel is timed; a plain copy of the same bytes stands in
+// the same rounds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "bench/gpu/setting.hpp"
+#include "bench/gpu_swizzle/kernels.hpp"
+#include "bench/gpu_swizzle/npp.hpp"
+#include "bench/gpu_swizzle/polynomials.hpp"
+#include "faro/engines/cuda_measure.hpp"
+#include "faro/error.hpp"
+
+namespace faro::bench::gpu {
+namespace {
+
+using cuda::DeviceArray;
+
+struct Options {
+  std::uint64_t size = 8192;
+  std::uint64_t products = std::uint64_t{1} << 18;
+  std::uint64_t rounds = 11;
+  std::string out = {};
+  std::string command = {};
+};
+
+std::uint64_t limited(const std::string& option, const std::string& value, std::uint64_t least,
+                      std::uint64_t most) {
+  const std::uint64_t count = parse_count(option, value);
+  if (count < least || count > most) refuse_option(option, value, fmt::format("{} to {}", least, most));
+  return count;
+}
+
+Options read(int count, char** words) {
+  constexpr std::uint64_t kLeastSize = 64, kMostSize = 32768;
+  constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kMostRounds = 1000;
+  Options options;
+  for (int i = 0; i < count; ++i) options.command += std::string(i == 0 ? "" : " ") + words[i];
+  for (int i = 1; i < count; ++i) {
+    const std::string option = words[i];
+    if (i + 1 == count) refuse_option(option, "nothing", "a value after it");
+    const std::string value = words[++i];
+    if (option == "--size") {
+      options.size = limited(option, value, kLeastSize, kMostSize);
+    } else if (option == "--products") {
+      options.products = limited(option, value, 1, kMostProducts);
+    } else if (option == "--rounds") {
+      options.rounds = limited(option, value, 1, kMostRounds);
+    } else if (option == "--out") {
+      options.out = value;
+    } else {
+      refuse_option(option, value, "--size, --products, --rounds or --out");
+    }
+  }
+  return options;
+}
+
+/// One way to do a row's work, and the times it took.
+struct Timed {
+  std::function<void(Stream)> queue;
+  std::string note = {};  // behind its share
+  std::vector<double> milliseconds = {};
+
+  double at(double part) const {
+    std::vector<double> sorted = milliseconds;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+  }
+  double median() const { return at(1.0 / 2); }
+};
+
+/// A table's cell: the fastest of some ways, or a word.
+struct Cell {
+  std::vector<Timed> ways = {};
+  std::string word = {};
+};
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options) {}
+
+  void run() {
+    add("# Swizzles that were found, on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+        fmt::format(
+            "\nEvery output was verified before it was timed. Medians of {} alternating rounds, quarter to\n"
+            "three-quarter of them in brackets; shares of the cudaMemcpy of the same bytes in the same "
+            "rounds.\n",
+            options_.rounds));
+    convolutions();
+    products();
+    if (!options_.out.empty() && !(std::ofstream(options_.out) << page_)) {
+      throw Error({.code = ErrorCode::file,
+                   .operation = "write " + options_.out,
+                   .got = "a failed write",
+                   .wanted = "a file that can be written",
+                   .remedy = ""});
+    }
+  }
+
+ private:
+  void add(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    page_ += text;
+  }
+
+  [[noreturn]] static void refuse_wrong(std::uint64_t wrong, const std::string& what) {
+    throw Error({.code = ErrorCode::verification,
+                 .operation = "gpu_swizzle_bench",
+                 .got = fmt::format("{} wrong words, {}", wrong, what),
+                 .wanted = "every word right",
+                 .remedy = ""});
+  }
+
+  /// All ways in each round, after the copy.
+  void measure(Timed& copy, std::vector<Cell>& cells) const {
+    const auto once = [&](Timed& way) { way.milliseconds.push_back(clock_.milliseconds(1, way.queue)); };
+    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+      once(copy);
+      for (Cell& cell : cells)
+        for (Timed& way : cell.ways) once(way);
+    }
+  }
+
+  static std::string cell_text(const Cell& cell, double copy_ms) {
+    if (cell.ways.empty()) return " " + cell.word + " |";
+    const Timed& best =
+        *std::min_element(cell.ways.begin(), cell.ways.end(),
+                          [](const Timed& a, const Timed& b) { return a.median() < b.median(); });
+    constexpr double percent = 100;
+    return fmt::format(" {:.1f}% ({:.0f}–{:.0f}){} |", percent * copy_ms / best.median(),
+                       percent * copy_ms / best.at(3.0 / 4), percent * copy_ms / best.at(1.0 / 4), best.note);
+  }
+
+  // Convolutions.
+
+  void convolutions() {
+    add("\n## Convolution of a float image, without its border\n\n"
+        "`found` is the kernel of `conv-2d`'s swizzles, `found, lines` that of `conv-1d`'s with four columns "
+        "a lane;\nin square brackets the rows of outputs a warp, the best of five.\n");
+    const int size = static_cast<int>(options_.size);
+    for (const int taps : {3, 7}) {
+      const NppFilter npp(taps);
+      add(fmt::format("\n{} x {} weights. NPP: {}.\n\n", taps, taps, npp.reason()));
+      add("| image | copy, GB/s | copy, µs | found | found, lines | shared memory | direct | NPP |\n"
+          "|---|---|---|---|---|---|---|---|\n");
+      const int quarter = size / 4;
+      for (const auto& [width, height] : {std::pair{size, size}, std::pair{size - 2, size / 2 + 3},
+                                          std::pair{size / 2, size / 2}, std::pair{quarter + 1, quarter - 1}})
+        convolution(taps, width, height, npp);
+    }
+  }
+
+  void convolution(int taps, int width, int height, const NppFilter& npp) {
+    constexpr int kPitch = 32;
+    const Image image{.width = width, .height = height, .pitch = (width + kPitch - 1) / kPitch * kPitch};
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(image.pitch) * static_cast<std::uint64_t>(height) * sizeof(float);
+    const DeviceArray in(bytes), out(bytes);
+    queue_image(in.data(), image, {});
+    const auto verified = [&](const std::function<void(Stream)>& queue) {
+      queue_poison(out.data(), image, {});
+      queue({});
+      return wrong_pixels(out.data(), image, taps, {});
+    };
+    const auto cell = [&](ConvolutionWay way, const std::vector<int>& rows) {
+      Cell made;
+      for (const int of_warp : rows) {
+        const Convolution call{
+            .way = way, .taps = taps, .image = image, .rows = of_warp, .in = in.data(), .out = out.data()};
+        const auto queue_it = [call](Stream stream) { queue(call, stream); };
+        if (const std::uint64_t wrong = verified(queue_it); wrong != 0)
+          refuse_wrong(wrong, fmt::format("{} x {} taps of {} x {}, way {}, {} rows", taps, taps, width,
+                                          height, static_cast<int>(way), of_warp));
+        made.ways.push_back({.queue = queue_it, .note = of_warp == 0 ? "" : fmt::format(" [{}]", of_warp)});
+      }
+      return made;
+    };
+    const std::vector<int> of_tiles{8, 16, 32, 64, 128};
+    std::vector<int> of_lines;
+    for (const int about : {8, 16, 32, 64, 128}) of_lines.push_back((about / taps) * taps + 1);
+    std::vector<Cell> cells;
+    cells.push_back(cell(ConvolutionWay::tiles, of_tiles));
+    cells.push_back(cell(ConvolutionWay::lines, of_lines));
+    cells.push_back(cell(ConvolutionWay::shared, {0}));
+    cells.push_back(cell(ConvolutionWay::direct, {0}));
+    cells.push_back({.word = npp.available() ? "wrong" : "not installed"});
+    if (npp.available()) {
+      const auto queue_it = [&](Stream stream) { npp.queue(image, in.data(), out.data(), stream); };
+      const std::uint64_t wrong = verified(queue_it);
+      if (wrong == 0) cells.back().ways.push_back({.queue = queue_it});
+      if (wrong != 0) cells.back().word = fmt::format("{} pixels differ", wrong);
+    }
+    Timed copy{.queue = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }};
+    measure(copy, cells);
+    std::string line = fmt::format("| {} x {} |", width, height) + copy_text(copy, bytes);
+    for (const Cell& made : cells) line += cell_text(made, copy.median());
+    add(line + "\n");
+  }
+
+  /// Of a copy that reads and writes so many bytes: two cells.
+  static std::string copy_text(const Timed& copy, std::uint64_t bytes) {
+    constexpr double per_ms_to_giga = 1e6, micro = 1e3;
+    return fmt::format(" {:.0f} | {:.1f} |", 2 * static_cast<double>(bytes) / copy.median() / per_ms_to_giga,
+                       micro * copy.median());
+  }
+
+  // Products.
+
+  void products() {
+    constexpr std::uint32_t kOfBlock = 8;
+    std::vector<ProductKernel> kernels = product_kernels(kOfBlock);
+    add(
+        fmt::format("\n## Products of polynomials over GF(2), 64 words each\n\n"
+                    "{} products, a warp each, {} to a block. The kernels are `poly-64`'s solutions, as they "
+                    "are emitted.\n\n",
+                    options_.products, kOfBlock));
+    std::optional<ProductModule> module;
+    try {
+      module.emplace(std::move(kernels));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::device) throw;
+      return add(std::string("Not measured: ") + error.what() + "\n");
+    }
+    const std::uint64_t factor_bytes = options_.products * kFactorWords * sizeof(std::uint32_t);
+    const DeviceArray a(factor_bytes), b(factor_bytes), c(2 * factor_bytes), copied(2 * factor_bytes);
+    queue_factors(a.data(), b.data(), options_.products, {});
+    std::vector<Cell> cells;
+    const auto count = static_cast<std::uint32_t>(options_.products);
+    for (std::size_t k = 0; k < module->kernels().size(); ++k) {
+      const auto queue_it = [&, k](Stream stream) {
+        module->queue(k, a.data(), b.data(), c.data(), count, stream);
+      };
+      // A copy of the factors takes the place of what another kernel left.
+      cuda::copy(a.data(), c.data(), factor_bytes, {});
+      cuda::copy(b.data(), c.data() + factor_bytes, factor_bytes, {});
+      queue_it({});
+      if (const std::uint64_t wrong = wrong_products(a.data(), b.data(), c.data(), options_.products, {});
+          wrong != 0)
+        refuse_wrong(wrong, "poly-64, " + module->kernels()[k].solution);
+      cells.push_back({.ways = {{.queue = queue_it}}});
+    }
+    Timed copy{
+        .queue = [&](Stream stream) { cuda::copy(c.data(), copied.data(), 2 * factor_bytes, stream); }};
+    measure(copy, cells);
+    add("| solution | accumulates | shuffles | selects | registers | local bytes | copy, µs | time, µs | "
+        "share of copy |\n|---|---|---|---|---|---|---|---|---|\n");
+    constexpr double micro = 1e3;
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      const ProductKernel& kernel = module->kernels()[k];
+      add(fmt::format("| {} | {} | {} | {} | {} | {} | {:.1f} | {:.1f} |", kernel.solution,
+                      kernel.emitted.live_accumulates, kernel.emitted.shuffles, kernel.emitted.selects,
+                      module->registers(k), module->local_bytes(k), micro * copy.median(),
+                      micro * cells[k].ways.front().median()) +
+          cell_text(cells[k], copy.median()) + "\n");
+    }
+  }
+
+  Options options_;
+  cuda::StreamClock clock_;
+  std::string page_;
+};
+
+}  // namespace
+}  // namespace faro::bench::gpu
+
+int main(int count, char** words) {
+  try {
+    faro::bench::gpu::Bench(faro::bench::gpu::read(count, words)).run();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_swizzle_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,29 @@
+// The command line of gpu_transpose_bench.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/gpu_transpose/shapes.hpp"
+
+namespace faro::bench::gpu {
+
+/// What --help prints.
+extern const char* const kTransposeUsage;
+
+struct TransposeOptions {
+  ShapeRequest shapes = {.bytes = std::uint64_t{4} << 30, .random = 200, .seed = 1};
+  std::vector<std::string> groups = {};  // none: all
+  std::uint64_t rounds = 3;
+  bool in_place = true;
+  bool out_of_place = true;
+  std::string out = {};
+  bool help = false;
+  std::string command = {};
+};
+
+/// Errors: ErrorCode::usage, naming the option.
+TransposeOptions parse_transpose_options(int count, const char* const* words);
+
+}  // namespace faro::bench::gpu

@@ -1,0 +1,149 @@
+// in_place_bench: affine maps in place on the CPU beside the same maps out of place and a plain copy, by
+// turns.
+//
+//     in_place_bench [--bytes 1GiB] [--widths 1,4,16] [--maps "bit_reversal(28);random_bmmc(28, 1)"]
+//                    [--budget-ms 3000]
+//
+// Every map is verified before it is timed, then timed on the array that it keeps permuting. Shares are of
+// the copy's speed; every pass in place is one sweep of the memory, as a copy is.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "faro/engines/cpu.hpp"
+#include "faro/error.hpp"
+#include "faro/io/buffer.hpp"
+#include "faro/measure.hpp"
+#include "faro/oracle.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "faro/plan/plan.hpp"
+#include "faro_build_info.hpp"
+
+namespace faro::bench {
+namespace {
+
+struct Options {
+  std::uint64_t bytes = std::uint64_t{1} << 30;
+  std::vector<std::uint64_t> widths{1, 4, 16};
+  std::vector<std::string> maps;  // empty: maps_of the size
+  double budget_ms = 3000;
+};
+
+// Parts between semicolons: maps have commas of their own.
+std::vector<std::string> parse_maps(std::string_view text) {
+  std::vector<std::string> list;
+  for (;;) {
+    const std::size_t end = text.find(';');
+    list.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return list;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Options parse(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string option = words[i];
+    if (i + 1 == count) refuse_option(option, "nothing", "a value");
+    const std::string_view value = words[++i];
+    if (option == "--bytes") {
+      options.bytes = parse_bytes(option, value, std::uint64_t{1} << 12);
+    } else if (option == "--widths") {
+      options.widths = parse_widths(option, value);
+    } else if (option == "--maps") {
+      options.maps = parse_maps(value);
+    } else if (option == "--budget-ms") {
+      options.budget_ms = static_cast<double>(parse_count(option, value));
+    } else {
+      refuse_option(option, value, "--bytes, --widths, --maps or --budget-ms");
+    }
+  }
+  return options;
+}
+
+// Those of one pass first.
+std::vector<std::string> maps_of(int n) {
+  const int half = n / 2;
+  std::vector<std::string> list{fmt::format("bit_reversal({})", n), fmt::format("reverse({})", n),
+                                fmt::format("swap_bits({}, 0, {})", n, n - 1),
+                                fmt::format("xor({}, {})", n, f2::unit(n - 1) | 1)};
+  list.push_back(fmt::format("transpose({}, {})", f2::unit(half), f2::unit(n - half)));
+  list.push_back(fmt::format("shuffle({})", n));
+  for (int seed = 1; seed <= 3; ++seed) list.push_back(fmt::format("random_bpc({}, {})", n, seed));
+  for (int seed = 1; seed <= 3; ++seed) list.push_back(fmt::format("random_bmmc({}, {})", n, seed));
+  return list;
+}
+
+void require_right(const Problem& problem, const std::byte* in, const std::byte* out) {
+  const auto wrong = find_mismatch(problem, in, out);
+  if (!wrong) return;
+  throw Error({.code = ErrorCode::verification,
+               .operation = "verify " + to_text(problem.permutation),
+               .got = to_text(*wrong),
+               .wanted = "out[pi(x)] = in[x]",
+               .remedy = "this is a bug; please report it with the command"});
+}
+
+struct Arrays {
+  io::Buffer in;
+  io::Buffer out;
+};
+
+void measure(const Options& options, const Arrays& arrays, std::uint64_t width, const std::string& spec) {
+  const std::byte* const in = arrays.in.data();
+  std::byte* const out = arrays.out.data();
+  Problem problem{.permutation = parse_permutation(spec), .element_bytes = width};
+  const std::uint64_t bytes = total_bytes(problem);
+  if (bytes > options.bytes) refuse_option("--maps", spec, "maps of at most --bytes, at every width");
+  const cpu::Executor two_arrays(Plan(problem, cpu::target()));
+  problem.placement = Placement::in_place;
+  const Plan plan(problem, cpu::target());
+  const cpu::Executor one_array(plan);
+  std::memcpy(out, in, bytes);
+  one_array.run(out);
+  require_right(problem, in, out);
+  const std::vector<std::function<void()>> contestants{
+      [&] { cpu::copy(in, out, bytes); }, [&] { two_arrays.run(in, out); }, [&] { one_array.run(out); }};
+  const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options.budget_ms});
+  const double copy = times[0].median_ms;
+  fmt::print("{:>3}  {:<24} {:>6} {:>9.2f} {:>9.0f}% {:>8.0f}% {:>8.2f}\n", width, spec, plan.passes().size(),
+             copy, 100 * copy / times[1].median_ms, 100 * copy / times[2].median_ms,
+             times[2].median_ms / times[1].median_ms);
+  std::fflush(stdout);
+}
+
+int run(int count, char** words) {
+  const Options options = parse(count, words);
+  const Arrays arrays{.in = io::Buffer(options.bytes), .out = io::Buffer(options.bytes)};
+  for (std::uint64_t at = 0; at + 8 <= options.bytes; at += 8) {
+    const std::uint64_t word = (at + 1) * 0x9e3779b97f4a7c15;
+    std::memcpy(arrays.in.data() + at, &word, sizeof(word));
+  }
+  fmt::print("{}, {}, {}\n", size_text(options.bytes), cpu::target().name, FARO_COMMIT);
+  fmt::print("{:>3}  {:<24} {:>6} {:>9} {:>10} {:>9} {:>8}\n", "B", "map", "passes", "copy ms", "two arrays",
+             "in place", "times");
+  for (const std::uint64_t width : options.widths) {
+    const int n = f2::leading_bit(options.bytes / width);
+    for (const std::string& spec : options.maps.empty() ? maps_of(n) : options.maps)
+      measure(options, arrays, width, spec);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace faro::bench
+
+int main(int count, char** words) {
+  try {
+    return faro::bench::run(count, words);
+  } catch (const faro::Error& error) {
+    std::fprintf(stderr, "in_place_bench: %s\n", error.what());
+    return 1;
+  }
+}

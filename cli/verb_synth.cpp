@@ -1,0 +1,225 @@
+// faro synth EXAMPLE: what a sketch's holes must be. faro synth --list: what there is.
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/suggest.hpp"
+#include "faro/swizzle/emission.hpp"
+#include "faro/swizzle/examples.hpp"
+#include "faro/swizzle/synthesis_report.hpp"
+
+namespace faro::cli {
+namespace {
+
+using swizzle::Method;
+using swizzle::Space;
+
+constexpr std::uint64_t kUsualSeconds = 600;
+constexpr std::uint64_t kMostSeconds = 1'000'000;
+constexpr std::uint64_t kMostShown = 10'000;
+
+struct Options {
+  std::string example;
+  std::string struct_words;
+  std::string warp;
+  std::string space = "full";
+  std::string method = "enumerate";
+  std::string time_limit;
+  std::string emit;
+  std::string element = "uint32_t";
+  std::string batch;
+  bool list = false;
+  bool all = false;
+  bool json = false;
+};
+
+[[noreturn]] void refuse_words(const std::string& got, const std::string& wanted) {
+  throw Error({.code = ErrorCode::usage,
+               .operation = "synth",
+               .got = got,
+               .wanted = wanted,
+               .remedy = "`faro synth --list` names the examples"});
+}
+
+void list_names(const Options& options) {
+  if (!options.example.empty()) refuse_words("`" + options.example + "` and --list", "one of them");
+  if (options.json) {
+    Json json = new_json();
+    json["names"] = Json::array();
+    for (const swizzle::ExampleName& entry : swizzle::example_names()) json["names"].push_back(entry.name);
+    return print(json);
+  }
+  std::string list;
+  for (const swizzle::ExampleName& entry : swizzle::example_names())
+    list.append(list.empty() ? "" : "\n").append(entry.name);
+  print(list);
+}
+
+Space parse_space(const std::string& word) {
+  constexpr std::array<Space, 4> kSpaces{Space::easy, Space::easy_conditions, Space::full, Space::extra};
+  std::vector<std::string_view> names;
+  for (const Space space : kSpaces) {
+    if (word == swizzle::name(space)) return space;
+    names.emplace_back(swizzle::name(space));
+  }
+  refuse_value("synth", "--space " + word, "easy, easy-conditions, full or extra", did_you_mean(word, names));
+}
+
+Method parse_method(const std::string& word) {
+  constexpr std::array<Method, 3> kMethods{Method::enumeration, Method::solver, Method::automatic};
+  std::vector<std::string_view> names;
+  for (const Method method : kMethods) {
+    if (word == swizzle::name(method)) return method;
+    names.emplace_back(swizzle::name(method));
+  }
+  refuse_value("synth", "--method " + word, "enumerate, solver or automatic", did_you_mean(word, names));
+}
+
+swizzle::Example example_of(const Options& options) {
+  swizzle::ExampleOptions wanted;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // the example says what it takes
+  if (!options.struct_words.empty())
+    wanted.struct_words = static_cast<std::int64_t>(parse_number("--struct", options.struct_words, 1, kMost));
+  if (!options.warp.empty())
+    wanted.warp = static_cast<std::int64_t>(parse_number("--warp", options.warp, 1, kMost));
+  return swizzle::make_example(options.example, wanted);
+}
+
+// What is emitted: the cheapest solution, or what is known without search.
+struct Emitted {
+  swizzle::EmittedKernel kernel;
+  std::string of;      // "best", "closed form"
+  std::string reason;  // in words
+};
+
+Emitted emit(const Options& options, const swizzle::Example& example,
+             const swizzle::SynthesisResult& result) {
+  const swizzle::Valuation* valuation = result.best ? &result.best->valuation : nullptr;
+  std::string of = "best";
+  for (const swizzle::KnownSolution& known : example.known) {
+    if (valuation != nullptr) break;
+    if (known.source != "closed form") continue;
+    valuation = &known.valuation;
+    of = known.source;
+  }
+  if (valuation == nullptr) {
+    const bool is_proven = result.outcome == swizzle::Outcome::none;
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "synth " + example.name,
+                 .got = is_proven ? std::string("no solution in space ") + swizzle::name(result.space)
+                                  : "not finished: " + result.unfinished,
+                 .wanted = "a solution to emit",
+                 .remedy = is_proven ? "a larger --space" : "a longer --time-limit"});
+  }
+  std::string reason = "the cheapest solution found";
+  if (of != "best") {
+    reason = result.outcome == swizzle::Outcome::none ? "the closed form, since the space has no solution"
+                                                      : "the closed form, since the search was not finished";
+  }
+  std::string kernel_name = example.name;
+  for (char& letter : kernel_name)
+    if (letter == '-') letter = '_';
+  if (example.struct_words) kernel_name += "_" + std::to_string(*example.struct_words);
+  const std::string words =
+      example.struct_words ? " --struct " + std::to_string(*example.struct_words) : std::string();
+  const std::string title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
+                                        example.sketch.launch().warp, swizzle::name(result.space), reason);
+  constexpr std::uint64_t kMostBatch = 1024;
+  const std::uint64_t batch =
+      options.batch.empty() ? 0 : parse_number("--batch", options.batch, 1, kMostBatch);
+  return {.kernel = swizzle::emit(example.sketch, *valuation,
+                                  {.name = kernel_name,
+                                   .element_type = options.element,
+                                   .title = title,
+                                   .batch = static_cast<std::uint32_t>(batch)}),
+          .of = of,
+          .reason = reason};
+}
+
+void run(const Options& options) {
+  if (options.list) return list_names(options);
+  if (options.example.empty()) refuse_words("no EXAMPLE", "EXAMPLE or --list");
+  const Space space = parse_space(options.space);
+  const Method method = parse_method(options.method);
+  const swizzle::Example example = example_of(options);
+  const std::uint64_t limit = options.time_limit.empty()
+                                  ? kUsualSeconds
+                                  : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
+  swizzle::SynthesisResult result;
+  {
+    Progress progress(options.json ? Verbosity::quiet : Verbosity::normal);
+    progress.step("searching `" + example.name + "`");
+    swizzle::SynthesisOptions search;
+    search.space = space;
+    search.method = method;
+    search.time_limit_seconds = static_cast<double>(limit);
+    search.progress = [&progress](const swizzle::Progress& now) {
+      progress.step(fmt::format("{}, {:.0f}%, {} found", now.stage, 100 * now.done,
+                                count_text(now.solutions, "solution")));
+    };
+    result = swizzle::synthesise(example.specification, example.sketch, search);
+  }
+  Json emitted = nullptr;
+  std::string emitted_text;
+  if (!options.emit.empty()) {
+    const Emitted kernel = emit(options, example, result);
+    io::write_file(options.emit, kernel.kernel.text);
+    emitted = {{"file", options.emit},
+               {"solution", kernel.of},
+               {"name", kernel.kernel.name},
+               {"blocks", kernel.kernel.blocks},
+               {"threads", kernel.kernel.threads},
+               {"batch", kernel.kernel.batch},
+               {"shared_bytes", kernel.kernel.shared_bytes},
+               {"shuffles", kernel.kernel.shuffles},
+               {"selects", kernel.kernel.selects},
+               {"live_accumulates", kernel.kernel.live_accumulates},
+               {"notes", kernel.kernel.notes}};
+    emitted_text = fmt::format("{:<14}{}: {}", "emitted", options.emit, kernel.reason);
+  }
+  const std::uint64_t shown = options.all ? kMostShown : 0;
+  if (options.json) {
+    Json json = Json::parse(swizzle::to_json(example, result, shown));
+    json["emitted"] = emitted;
+    return print(json);
+  }
+  std::string text = swizzle::to_text(example, result, shown) + emitted_text;
+  while (text.ends_with('\n')) text.pop_back();
+  print(text);
+}
+
+}  // namespace
+
+Verb synth_verb(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const command = app.add_subcommand(
+      "synth", "Find the swizzles that complete a kernel's sketch, or prove there are none");
+  const auto word = [&](const std::string& name, std::string& value, const std::string& type,
+                        const std::string& help) {
+    command->add_option(name, value, help)->type_name(type)->check(refuse_empty);
+  };
+  word("EXAMPLE", options->example, "", "Such as aos-crc; --list has them all");
+  command->add_flag("--list", options->list, "The examples, one a line");
+  word("--struct", options->struct_words, "S", "Words of a struct, taps of conv-2d, side of transpose");
+  word("--warp", options->warp, "W", "Lanes of a warp; the default is 32");
+  word("--space", options->space, "SPACE", "easy, easy-conditions, full (the default) or extra");
+  word("--method", options->method, "METHOD",
+       "enumerate (the default), solver (CaDiCaL, where faro has it) or automatic");
+  command->add_flag("--all", options->all, "Every solution, not only the cheapest");
+  word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
+  word("--element", options->element, "T", "Of the kernel: uint32_t (the default), uint64_t or float");
+  word("--batch", options->batch, "N", "Of the kernel: any number of problems, told at launch, N to a block");
+  word("--time-limit", options->time_limit, "SECONDS", "Of the search; the default is 600");
+  command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
+  return {command, [options] { run(*options); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,35 @@
+// A plan together with the engine that runs it, one of seven.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "faro/engines/cpu.hpp"
+#include "faro/engines/cpu_index.hpp"
+#include "faro/engines/cpu_transpose.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/engines/cuda_emitted.hpp"
+#include "faro/engines/cuda_index.hpp"
+#include "faro/engines/cuda_transpose.hpp"
+#include "faro/faro.hpp"
+
+namespace faro {
+
+struct ExecutablePlan::State {
+  Plan plan;
+  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor, cpu::IndexExecutor, cuda::IndexExecutor,
+               cpu::TransposeExecutor, cuda::TransposeExecutor>
+      executor;
+  std::string reason;
+  int threads;
+
+  /// The engine's executor, if it is of this kind; else null.
+  template <typename Executor>
+  const Executor* as() const {
+    return std::get_if<Executor>(&executor);
+  }
+
+  bool in_place() const { return plan.problem().placement == Placement::in_place; }
+};
+
+}  // namespace faro

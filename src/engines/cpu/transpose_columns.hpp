@@ -1,0 +1,98 @@
+// The column shuffles of a transposition in place: every column of m elements is permuted for itself, by one
+// permutation of the rows that all columns share and a rotation by the column's number.
+//
+//     C2R    new[i][j] = old[(q(i) + j) mod m][j]          R2C    new[i][j] = old[q^-1((i - j) mod m)][j]
+//
+// Columns are taken in strips of one to some cache lines. Of the rotation, what is the strip's first column's
+// joins the permutation of the rows, which then moves whole pieces of them; what is left is 0, 1, 2, ….
+//
+//     columns 8 to 11     rotation 8 8 8 8, with q     left 0 1 2 3
+//
+// Where the memory that a worker borrows holds a strip, its pieces find their places on the way there or
+// back. Else all is done in the strip itself, which the caches hold: a window slides along it for the
+// rotation that is left, and the pieces follow the cycles of their permutation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engines/cpu/transpose_rows.hpp"
+
+namespace faro::cpu {
+
+/// Whether rows lie where they belong, or one place early: row i + 1 at i.
+enum class RowsLie { in_place, one_early };
+
+/// Some columns; what the worker borrows holds all their elements, or only one bit for each row.
+struct Strip {
+  std::uint64_t columns = 1;
+  bool borrowed = true;
+};
+
+class ColumnShuffle {
+ public:
+  /// rows_lie: before the shuffle of C2R. R2C leaves them so that `one_early` is made up for: row i at i + 1.
+  /// Requires: 2 <= m < n, m < 2^32 (unchecked).
+  ColumnShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction,
+                RowsLie rows_lie);
+
+  /// The best for a worker with so many bytes. Requires: at least those of m elements (unchecked).
+  Strip strip_for(std::uint64_t memory_bytes) const;
+
+  /// Columns [j, j + strip.columns), or to the last. Uses 17 KiB of stack.
+  void move(const Strip& strip, std::uint64_t j, std::byte* data, std::byte* memory) const;
+
+ private:
+  struct Pieces {
+    std::byte* first;  // of row 0
+    std::uint64_t columns;
+    std::uint64_t rotation;  // with q
+  };
+  std::uint64_t source_of(std::uint64_t i, std::uint64_t rotation) const;
+  std::uint64_t whole_columns() const;
+  void move_whole(const Pieces& pieces, std::byte* memory) const;
+
+  template <typename Width>
+  void gather_by_memory(Width width, const Pieces& pieces, std::byte* memory) const;
+  template <typename Width>
+  void scatter_by_memory(Width width, const Pieces& pieces, std::byte* memory) const;
+  template <typename Width>
+  void rotate_up(Width width, const Pieces& pieces) const;
+  template <typename Width>
+  void rotate_down(Width width, const Pieces& pieces) const;
+  void follow_cycles(const Pieces& pieces, std::byte* visited) const;
+
+  std::uint64_t m_;
+  std::uint64_t n_;
+  std::uint64_t element_bytes_;
+  std::uint64_t row_bytes_;
+  Shuffle direction_;
+  std::uint64_t offset_;             // of the rotation, for rows that do not lie in place
+  std::vector<std::uint32_t> rows_;  // q, or of R2C its inverse
+};
+
+/// The rotation for a common divisor c of m and n: panel p of n / c columns goes up by p rows, first of all
+/// (C2R), or down, last of all (R2C).
+class PanelRotation {
+ public:
+  /// Requires: 2 <= m < n (unchecked).
+  PanelRotation(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction);
+
+  bool needed() const { return c_ > 1; }
+
+  /// Columns that are rotated at a time by a worker with so many bytes. Requires: as ColumnShuffle.
+  std::uint64_t columns_for(std::uint64_t memory_bytes) const;
+  std::uint64_t tasks(std::uint64_t columns) const { return (c_ - 1) * ((b_ + columns - 1) / columns); }
+  void move(std::uint64_t task, std::uint64_t columns, std::byte* data, std::byte* memory) const;
+
+ private:
+  std::uint64_t m_;
+  std::uint64_t n_;
+  std::uint64_t element_bytes_;
+  Shuffle direction_;
+  std::uint64_t c_;
+  std::uint64_t b_;
+};
+
+}  // namespace faro::cpu

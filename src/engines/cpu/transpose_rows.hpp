@@ -1,0 +1,56 @@
+// The row shuffles of a transposition in place.
+//
+//     m = 3, n = 8, row 0, C2R:   element j goes to place 3 j mod 8      0 3 6 . 1 4 7 . 2 5
+//                                                                        lap 0 | lap 1 | lap 2
+//
+// The places of consecutive elements are m apart until the row's end is reached, then they begin anew: a lap.
+// So the shuffle is nearly the transposition of an m x (n / m) array within the row. A row that the caches
+// hold is moved element by element; a longer one in blocks: on one side m runs, a part of every lap, on the
+// other one stretch of the row.
+//
+//     runs   | 0 1 | 2 3 | 4 5 |  <--transposed-->  | 0 2 4 | 1 3 5 |   stretch      m = 3, runs of 2
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "faro/kernels/c2r_index.hpp"
+
+namespace faro::cpu {
+
+/// Which of the two, inverse to each other (kernels/c2r_index.hpp).
+enum class Shuffle { c2r, r2c };
+
+/// What of a row is moved: of C2R the places of its output, of R2C those of its input.
+struct Stretch {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+class RowShuffle {
+ public:
+  /// Requires: 2 <= m < n (unchecked).
+  RowShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction);
+
+  /// All of row i.   Requires: no overlap (unchecked).
+  void move(std::uint64_t i, const std::byte* from, std::byte* to) const;
+  /// A part of it, which needs nothing but its own elements of `to`. Uses 8 KiB of stack.
+  void move_stretch(std::uint64_t i, const Stretch& stretch, const std::byte* from, std::byte* to) const;
+
+ private:
+  struct Block;
+  struct Run {
+    std::uint64_t begin;
+    std::uint64_t panel_end;
+  };
+  void move_block(std::uint64_t i, const Block& block, const std::byte* from, std::byte* to) const;
+  std::uint64_t staged_runs() const;
+  Run run_of(std::uint64_t i, std::uint64_t place) const;
+  Run next_in_panel(const Run& run) const;
+
+  kernels::C2rShape shape_;
+  std::uint64_t element_bytes_;
+  Shuffle direction_;
+};
+
+}  // namespace faro::cpu

@@ -1,0 +1,131 @@
+// What the passes of index_simple_kernels.hpp are made of: a pass's state, launches of any length, arrays
+// that begin anywhere. Internal to these sources; needs CUDA.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engines/cuda/calls.hpp"
+#include "engines/cuda/index_simple_kernels.hpp"
+
+namespace faro::cuda {
+
+inline constexpr std::uint64_t kVector = 16;
+
+/// An array's address as kernels take it, and what is left of it.
+struct Address {
+  const std::byte* base = nullptr;
+  std::uint32_t skew = 0;
+};
+
+inline Address split(const void* array, std::uint64_t alignment = kVector) {
+  const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(array) % alignment);
+  return {.base = static_cast<const std::byte*>(array) - skew, .skew = skew};
+}
+
+inline bool aligned(const void* in, const void* out, std::uint64_t bytes) {
+  return (reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out)) % bytes == 0;
+}
+
+inline std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+/// The widest unit of an element. Requires: element_bytes > 0 (checked).
+std::uint64_t unit_of_width(std::uint64_t element_bytes);
+
+/// Errors: ErrorCode::unsupported past 2^62 bytes.
+void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);
+
+/// A kernel with its shared memory, loaded now rather than at the first launch, which may be captured.
+KernelEntry loaded(KernelEntry entry, std::uint32_t shared_bytes);
+
+/// A pass that does nothing.
+OnePass nothing(std::uint64_t element_bytes);
+
+/// Launches of at most kMaxGridBlocks; `first` is the params' own field that says where a launch begins, in
+/// steps of `per_block`.
+template <typename Params, typename... Pointers>
+void launch_blocks(const KernelEntry& entry, Params& params, std::uint64_t& first, std::uint64_t blocks,
+                   std::uint64_t per_block, Stream stream, Pointers... pointers) {
+  for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
+    first = done * per_block;
+    const auto now = static_cast<unsigned>(std::min(kMaxGridBlocks, blocks - done));
+    void* arguments[] = {&params, &pointers...};
+    check(cudaLaunchKernel(entry.function, dim3(now), dim3(static_cast<unsigned>(entry.threads)), arguments,
+                           static_cast<std::size_t>(entry.shared_bytes), stream.handle()),
+          "cudaLaunchKernel", "run",
+          done == 0 ? "nothing was queued" : "a part is queued, so the output will be written in part");
+  }
+}
+
+/// Params whose arrays begin where the launch's do.
+template <typename Params>
+void place(Params& params, std::uint32_t in_skew, std::uint32_t out_skew) {
+  params.in = {.begin = in_skew, .end = in_skew + params.in.end};
+  params.out = {.begin = out_skew, .end = out_skew + params.out.end};
+}
+
+struct OnePass::State {
+  explicit State(std::uint64_t unit) : unit_bytes(unit) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+
+  virtual void launch(const void* in, void* out, Stream stream) const = 0;
+  virtual std::vector<KernelEntry> entries() const = 0;
+  virtual std::uint64_t table_bytes() const { return 0; }
+
+  std::uint64_t unit_bytes;
+};
+
+/// Nothing to do, or only to copy.
+struct CopyPass : OnePass::State {
+  CopyPass(std::uint64_t unit, std::uint64_t length) : State(unit), bytes(length) {}
+
+  void launch(const void* in, void* out, Stream stream) const override {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync",
+          "run", "nothing was queued");
+  }
+  std::vector<KernelEntry> entries() const override { return {}; }
+
+  std::uint64_t bytes;
+};
+
+/// Kernels that take any alignment to the unit: one for a wider unit where both arrays have it.
+template <typename Params>
+struct MovedPass : OnePass::State {
+  struct Variant {
+    Params params{};
+    KernelEntry entry;
+    std::uint64_t unit_bytes = 1;
+  };
+
+  using State::State;
+
+  void launch(const void* in, void* out, Stream stream) const override {
+    for (const Variant& variant : variants) {
+      if (!aligned(in, out, variant.unit_bytes)) continue;
+      const Address from = split(in);
+      const Address to = split(out);
+      Params params = variant.params;
+      place(params, from.skew, to.skew);
+      run(variant.entry, params, stream, from.base, to.base);
+      return;
+    }
+  }
+  virtual void run(const KernelEntry& entry, Params& params, Stream stream, const std::byte* in,
+                   const std::byte* out) const {
+    const auto threads = static_cast<std::uint64_t>(entry.threads);
+    launch_blocks(entry, params, params.first_vector, ceil_div(params.vectors(), threads), threads, stream,
+                  in, out);
+  }
+  std::vector<KernelEntry> entries() const override { return {variants.front().entry}; }
+
+  std::vector<Variant> variants;  // the widest first; the last is for the pass's own unit
+};
+
+}  // namespace faro::cuda

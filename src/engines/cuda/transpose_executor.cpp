@@ -1,0 +1,176 @@
+// The CUDA engine's transposition in place: the plan's launches, group of arrays after group.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "engines/cuda/availability.hpp"
+#include "engines/cuda/calls.hpp"
+#include "engines/cuda/device_arrays.hpp"
+#include "engines/cuda/transpose_kernels.hpp"
+#include "faro/engines/cuda_transpose.hpp"
+#include "faro/error.hpp"
+#include "plan/gpu_transpose.hpp"
+
+namespace faro::cuda {
+namespace {
+
+constexpr const char* kLoading = "load a kernel";
+constexpr std::uint64_t kVectorBytes = 16;
+constexpr std::uint64_t kWorkspaceAlignment = kVectorBytes;
+
+struct Step {
+  detail::GpuTransposeLaunch launch;
+  KernelEntry entry;
+};
+
+void require_aligned(const void* array, const char* role, std::uint64_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(array) % alignment == 0) return;
+  throw Error({.code = ErrorCode::value,
+               .operation = "run",
+               .got = std::string(role) + " that is not aligned to " + std::to_string(alignment) + " bytes",
+               .wanted = "an address that is a multiple of " + std::to_string(alignment),
+               .remedy = "begin where an element begins, in an allocation of its own"});
+}
+
+// The last launch of any kernel decides what it may take, so all are told the most: several launches of one
+// kernel differ in shared memory.
+void load(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    FARO_CHECK(step.entry.function != nullptr);
+    int most = 0;
+    for (const Step& other : steps) {
+      if (other.entry.function == step.entry.function) most = std::max(most, other.entry.shared_bytes);
+    }
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, step.entry.function), "cudaFuncGetAttributes", kLoading);
+    if (attributes.maxDynamicSharedSizeBytes < most) {
+      check(cudaFuncSetAttribute(step.entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+            "cudaFuncSetAttribute", kLoading);
+    }
+    check(cudaFuncSetAttribute(step.entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               most > 0 ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutDefault),
+          "cudaFuncSetAttribute", kLoading);
+  }
+}
+
+}  // namespace
+
+struct TransposeExecutor::State {
+  int device = 0;
+  detail::GpuTranspose plan = {};
+  std::vector<Step> steps = {};
+
+  explicit State(const TransposePlan& given)
+      : device(given.target().device),
+        plan(detail::plan_gpu_transpose(given.rectangle(), detail::gpu_transpose_limits(given.target()))) {
+    FARO_CHECK(plan.workspace_bytes() == given.workspace_bytes());
+    for (const detail::GpuTransposeLaunch& launch : detail::launches_of(plan)) {
+      const KernelEntry entry = transpose_kernel(launch, plan.unit_bytes);
+      steps.push_back({.launch = launch, .entry = entry});
+    }
+    load(steps);
+  }
+
+  void run(std::byte* data, std::byte* scratch, Stream stream) const {
+    const std::uint64_t array_bytes = plan.rectangle.count() * plan.rectangle.element_bytes;
+    std::byte* rows = scratch == nullptr ? nullptr
+                                         : scratch + plan.arrays_at_once * plan.scratch_elements() *
+                                                         plan.rectangle.element_bytes;
+    const bool whole = plan.form == detail::GpuTransposeForm::whole;
+    const std::uint64_t group = whole ? plan.rectangle.arrays : plan.arrays_at_once;
+    for (std::uint64_t first = 0; first < plan.rectangle.arrays; first += group) {
+      const std::uint64_t arrays = std::min(group, plan.rectangle.arrays - first);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Step& step = steps[i];
+        const std::uint64_t blocks = step.launch.blocks_of_array * (whole ? 1 : arrays);
+        launch(step, blocks, data + first * array_bytes, scratch, rows, stream, first > 0 || i > 0);
+      }
+    }
+  }
+
+ private:
+  void launch(const Step& step, std::uint64_t blocks, std::byte* array, std::byte* scratch, std::byte* rows,
+              Stream stream, bool begun) const {
+    detail::GpuTransposeLaunch given = step.launch;
+    const std::uint64_t skew_bytes = reinterpret_cast<std::uintptr_t>(array) % kVectorBytes;
+    if (detail::set_skew(given, static_cast<std::uint32_t>(skew_bytes / plan.unit_bytes)))
+      array -= skew_bytes;
+    void* params = std::visit(
+        [](auto& p) -> void* {
+          if constexpr (std::is_same_v<std::decay_t<decltype(p)>, detail::GpuHugeStep>) {
+            return &p.params;
+          } else {
+            return &p;
+          }
+        },
+        given.params);
+    void* arguments[] = {params, &array, &scratch, &rows};
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(step.launch.threads);
+    config.dynamicSmemBytes = step.launch.shared_bytes;
+    config.stream = stream.handle();
+    config.attrs = &overlap;
+    // The first launch of a run follows others' work.
+    config.numAttrs = plan.overlaps && begun && detail::in_vectors(step.launch) ? 1 : 0;
+    const cudaError_t result = cudaLaunchKernelExC(&config, step.entry.function, arguments);
+    check(result, "cudaLaunchKernelExC", "transpose in place",
+          begun ? "earlier sweeps are queued, so the array will be permuted in part" : "nothing was queued");
+  }
+};
+
+TransposeExecutor::TransposeExecutor(const TransposePlan& plan) {
+  FARO_CHECK(plan.target().engine == Engine::cuda);
+  require_available();
+  const DeviceGuard guard(plan.target().device);
+  state_ = std::make_unique<State>(plan);
+}
+
+TransposeExecutor::TransposeExecutor(TransposeExecutor&&) noexcept = default;
+TransposeExecutor& TransposeExecutor::operator=(TransposeExecutor&&) noexcept = default;
+TransposeExecutor::~TransposeExecutor() = default;
+
+void TransposeExecutor::run(void* data, void* workspace, Stream stream) const {
+  const State& state = *state_;
+  if (state.steps.empty()) return;
+  const DeviceGuard guard(state.device);
+  require_accessible(data, "data", state.device);
+  require_aligned(data, "data", state.plan.unit_bytes);
+  const std::uint64_t needed = state.plan.workspace_bytes();
+  if (needed > 0) {
+    if (workspace == nullptr) {
+      throw Error({.code = ErrorCode::value,
+                   .operation = "run",
+                   .got = "no workspace",
+                   .wanted = std::to_string(needed) + " bytes of the device",
+                   .remedy = "lend plan.workspace_bytes()"});
+    }
+    require_accessible(workspace, "workspace", state.device);
+    require_aligned(workspace, "workspace", kWorkspaceAlignment);
+  }
+  state.run(static_cast<std::byte*>(data), needed > 0 ? static_cast<std::byte*>(workspace) : nullptr, stream);
+}
+
+std::vector<KernelResources> TransposeExecutor::resources() const {
+  const DeviceGuard guard(state_->device);
+  std::vector<KernelResources> all;
+  for (const Step& step : state_->steps) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, step.entry.function), "cudaFuncGetAttributes",
+          "look at a kernel");
+    KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor,
+                                                        step.entry.function, step.entry.threads,
+                                                        step.launch.shared_bytes),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
+    all.push_back(resources);
+  }
+  return all;
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,147 @@
+#include "faro/io/npy_update.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/io/buffer.hpp"
+#include "io/output_file.hpp"
+
+namespace faro::io {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& got, const std::string& wanted,
+                         const std::string& remedy = "") {
+  throw Error({.code = ErrorCode::file,
+               .operation = "change `" + path.string() + "` in place",
+               .got = got,
+               .wanted = wanted,
+               .remedy = remedy});
+}
+
+std::string message(int error) { return std::generic_category().message(error); }
+
+// "3, 5" or "7,"
+std::string tuple_text(std::span<const std::uint64_t> shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return shape.size() == 1 ? text + "," : text;
+}
+
+// What stands between the parentheses after the last key `shape`; later fields of a dtype have no such key.
+std::optional<std::pair<std::size_t, std::size_t>> shape_in(std::string_view header) {
+  const std::size_t key =
+      std::max(header.rfind("'shape'") + 1, header.rfind("\"shape\"") + 1);  // npos + 1 = 0
+  if (key == 0) return std::nullopt;
+  const std::size_t open = header.find('(', key);
+  const std::size_t close = header.find(')', key);
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  return std::pair(open + 1, close);
+}
+
+// Whether `bytes` are the header that they should be, however that was written before.
+bool reads_as(std::span<const std::byte> bytes, std::uint64_t file_bytes, const NpyHeader& header,
+              std::span<const std::uint64_t> shape) {
+  try {
+    const NpyHeader read = parse_npy_header(bytes, file_bytes, "");
+    return std::equal(read.shape.begin(), read.shape.end(), shape.begin(), shape.end()) &&
+           read.descr == header.descr && read.data_offset == header.data_offset;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::byte> bytes,
+                                                          std::span<const std::uint64_t> shape) {
+  const std::string before(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto place = shape_in(before);
+  if (!place) return std::nullopt;
+  std::string after = before;
+  after.replace(place->first, place->second - place->first, tuple_text(shape));
+  // The blanks before the end of the line make up for the difference.
+  while (after.size() > before.size()) {
+    const std::size_t blank = after.find_last_not_of('\n');
+    if (blank == std::string::npos || after[blank] != ' ') return std::nullopt;
+    after.erase(blank, 1);
+  }
+  if (after.size() < before.size()) {
+    const std::size_t end = after.find_last_not_of('\n') + 1;
+    after.insert(end, before.size() - after.size(), ' ');
+  }
+  std::vector<std::byte> made(after.size());
+  std::memcpy(made.data(), after.data(), after.size());
+  return made;
+}
+
+void require_writable(const std::filesystem::path& path) {
+  constexpr mode_t kAnyoneWrites = S_IWUSR | S_IWGRP | S_IWOTH;
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || (status.st_mode & kAnyoneWrites) != 0) return;
+  refuse(path, message(EACCES) + ": a read-only file", "a file that may be written",
+         "`chmod u+w` makes it one");
+}
+
+NpyUpdate::NpyUpdate(const std::filesystem::path& path) : path_(path) {
+  require_writable(path);
+  Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) refuse(path, message(errno), "a .npy file that may be read and written");
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) refuse(path, message(errno), "a .npy file");
+  if (!S_ISREG(status.st_mode)) refuse(path, "a pipe or device", "a regular file, which can be mapped");
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (file_bytes > 0) {
+    void* const mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (mapping == MAP_FAILED) refuse(path, message(errno), "a file that can be mapped");
+    mapping_ = static_cast<std::byte*>(mapping);
+    mapping_bytes_ = file_bytes;
+  }
+  try {
+    header_ = parse_npy_header({mapping_, mapping_bytes_}, file_bytes, path.string());
+  } catch (...) {
+    if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+    throw;
+  }
+  // Advice: a failure leaves the pages to be read when they are touched.
+  const bool fits = mapping_bytes_ <= available_memory_bytes() / 2;
+  madvise(mapping_, mapping_bytes_, fits ? MADV_POPULATE_READ : MADV_WILLNEED);
+}
+
+NpyUpdate::~NpyUpdate() {
+  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+std::span<std::byte> NpyUpdate::data() {
+  return std::span(mapping_, mapping_bytes_).subspan(header_.data_offset);
+}
+
+void NpyUpdate::set_shape(std::span<const std::uint64_t> shape) {
+  auto made = npy_header_reshaped({mapping_, header_.data_offset}, shape);
+  if (!made || !reads_as(*made, mapping_bytes_, header_, shape)) {
+    throw Error({.code = ErrorCode::unsupported,
+                 .operation = "change `" + path_.string() + "` in place",
+                 .got = "a header without room for the shape (" + tuple_text(shape) + ")",
+                 .wanted = "a header as NumPy writes it, with blanks at its end",
+                 .remedy = "without --no-backup the file is written anew"});
+  }
+  new_header_ = *std::move(made);
+}
+
+void NpyUpdate::commit() {
+  if (mapping_ == nullptr) return;
+  if (!new_header_.empty()) std::memcpy(mapping_, new_header_.data(), new_header_.size());
+  if (msync(mapping_, mapping_bytes_, MS_SYNC) != 0)
+    refuse(path_, message(errno), "a disk that takes what is written", "the file may be changed in part");
+}
+
+}  // namespace faro::io

@@ -1,0 +1,351 @@
+#include "faro/kernels/axes_lines_params.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "kernels/axes_lines_banks.hpp"
+
+namespace faro::kernels {
+namespace {
+
+constexpr std::uint64_t kUsualTileBytes = 32 << 10;
+// Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
+constexpr std::uint64_t kBandBytes = 8 << 20;
+
+std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+std::uint64_t round_up(std::uint64_t a, std::uint64_t multiple) { return ceil_div(a, multiple) * multiple; }
+
+// The two axes that change places, in units; all others are the planes' own numbers.
+struct Plane {
+  std::size_t row_axis = 0;  // the output's fastest, but for the elements'
+  std::size_t column_axis = 0;
+  std::uint64_t element_units = 1;
+  std::uint64_t unit_bytes = 1;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t in_pitch = 0;  // bytes
+  std::uint64_t out_pitch = 0;
+
+  std::uint64_t element_bytes() const { return element_units * unit_bytes; }
+  std::uint64_t row_bytes() const { return columns * element_bytes(); }
+  std::uint64_t line_bytes() const { return rows * element_bytes(); }
+};
+
+void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
+  std::uint64_t left = (std::uint64_t{1} << 62) / unit_bytes;
+  for (const std::uint64_t extent : axes.shape) left /= extent;
+  if (left > 0) return;
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "permute axes",
+               .got = "more than 2^62 bytes",
+               .wanted = "at most 2^62 bytes",
+               .remedy = "split the batch"});
+}
+
+std::optional<Plane> plane_of(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
+  const std::size_t n = axes.shape.size();
+  const bool stays = axes.order[n - 1] == static_cast<int>(n) - 1;
+  if (stays && n < 3) return std::nullopt;
+  Plane plane;
+  plane.unit_bytes = unit_bytes;
+  plane.element_units = stays ? axes.shape[n - 1] : 1;
+  plane.column_axis = stays ? n - 2 : n - 1;
+  plane.row_axis = static_cast<std::size_t>(axes.order[stays ? n - 2 : n - 1]);
+  if (plane.row_axis == plane.column_axis) return std::nullopt;
+  plane.rows = axes.shape[plane.row_axis];
+  plane.columns = axes.shape[plane.column_axis];
+  plane.in_pitch = axes.in_strides()[plane.row_axis] * unit_bytes;
+  plane.out_pitch = axes.out_strides()[plane.column_axis] * unit_bytes;
+  return plane;
+}
+
+// Whether few rows or columns are moved as a stretch.
+bool skinny_suits(const Plane& plane, const AxesLinesOptions& options) {
+  return options.skinny && plane.element_units == 1 &&
+         plane.unit_bytes < static_cast<std::uint64_t>(kMovedBytes);
+}
+
+std::optional<AxesLinesForm> form_of(const Plane& plane, const AxesLinesOptions& options) {
+  const std::uint64_t few = std::clamp<std::uint64_t>(64 * plane.unit_bytes, 128, 256);
+  // So many rows are read 128 bytes at a time, 256 of 8-byte units.
+  const std::uint64_t few_rows = plane.unit_bytes == 8 ? 64 : plane.unit_bytes == 4 ? 128 : 256;
+  constexpr std::uint64_t least_plane = 128;
+  constexpr std::uint64_t least_long = 512;
+  constexpr std::uint64_t most_element = 64;
+  if (plane.element_bytes() > most_element) return std::nullopt;
+  const bool rows_follow = plane.in_pitch == plane.row_bytes();
+  const bool lines_follow = plane.out_pitch == plane.line_bytes();
+  if (plane.row_bytes() < few && rows_follow && plane.line_bytes() >= least_long) {
+    return AxesLinesForm::few_columns;
+  }
+  const bool few_lines = skinny_suits(plane, options) ? plane.rows <= few_rows : plane.line_bytes() < few;
+  if (few_lines && lines_follow && plane.row_bytes() >= least_long && plane.element_units == 1) {
+    return AxesLinesForm::few_rows;
+  }
+  // Elements of several units have their lines' ends stored unit by unit, which short lines do not bear.
+  const std::uint64_t least = plane.element_units == 1 ? least_plane : least_long;
+  if (plane.row_bytes() >= least && plane.line_bytes() >= least) return AxesLinesForm::plane;
+  return std::nullopt;
+}
+
+// What a tile's side adds to the bytes that are read: a sector more where it begins anywhere, and, at half
+// the price, idle lanes where it ends beyond the plane.
+double side_cost(std::uint64_t bytes, int tile_bytes) {
+  const auto side = static_cast<double>(tile_bytes);
+  const double tiles = std::ceil(static_cast<double>(bytes) / side);
+  return std::sqrt(tiles * side / static_cast<double>(bytes)) * (1 + static_cast<double>(kLineSector) / side);
+}
+
+// The cheapest of those that rows and lines fill, and of which the array has many; else the smallest.
+AxesPlaneShape shape_of(const Plane& plane, std::span<const AxesPlaneShape> all, std::uint64_t bytes,
+                        std::optional<int> index) {
+  std::vector<AxesPlaneShape> shapes;
+  for (const AxesPlaneShape& shape : all) {
+    if (static_cast<std::uint64_t>(shape.unit_bytes) == plane.unit_bytes) shapes.push_back(shape);
+  }
+  if (index)
+    return shapes[static_cast<std::size_t>(std::clamp(*index, 0, static_cast<int>(shapes.size()) - 1))];
+  constexpr std::uint64_t usual_bytes = 32 << 10;
+  constexpr std::uint64_t many = 1024;
+  std::optional<AxesPlaneShape> found;
+  double least = std::numeric_limits<double>::infinity();
+  for (const AxesPlaneShape& shape : shapes) {
+    const auto row_bytes = static_cast<std::uint64_t>(shape.row_bytes);
+    const auto line_bytes = static_cast<std::uint64_t>(shape.line_bytes);
+    const std::uint64_t tile_bytes = row_bytes * line_bytes / plane.unit_bytes;
+    if (row_bytes > plane.row_bytes() || line_bytes > plane.line_bytes()) continue;
+    if (tile_bytes > usual_bytes && bytes / tile_bytes < many) continue;
+    const double cost =
+        side_cost(plane.row_bytes(), shape.row_bytes) * side_cost(plane.line_bytes(), shape.line_bytes);
+    if (cost >= least) continue;
+    least = cost;
+    found = shape;
+  }
+  if (found) return *found;
+  return *std::min_element(shapes.begin(), shapes.end(), [](const auto& a, const auto& b) {
+    return a.row_bytes * a.line_bytes < b.row_bytes * b.line_bytes;
+  });
+}
+
+// All steps between rows and between lines, beginnings included, by OR: what divides them divides each.
+struct Steps {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
+// The axes that are neither rows nor columns. Returns how many planes they number.
+std::uint64_t add_axes(AxesLinesParams& p, const layout::UnitAxes& axes, const Plane& plane, Steps& steps) {
+  const std::vector<std::uint64_t> in_strides = axes.in_strides();
+  const std::vector<std::uint64_t> out_strides = axes.out_strides();
+  std::uint64_t planes = 1;
+  const std::size_t own = plane.element_units == 1 ? axes.shape.size() : axes.shape.size() - 1;
+  for (std::size_t i = own; i-- > 0;) {
+    const auto a = static_cast<std::size_t>(axes.order[i]);
+    if (a == plane.row_axis || a == plane.column_axis) continue;
+    p.axis[p.axes++] = {.extent = device::Division32(
+                            static_cast<std::uint32_t>(std::min<std::uint64_t>(axes.shape[a], 1U << 30))),
+                        .in_step = in_strides[a] * plane.unit_bytes,
+                        .out_step = out_strides[a] * plane.unit_bytes};
+    steps.in |= in_strides[a] * plane.unit_bytes;
+    steps.out |= out_strides[a] * plane.unit_bytes;
+    planes *= axes.shape[a];
+  }
+  return planes;
+}
+
+// Which of the two kernels for planes, and which of its shapes.
+void choose_plane(AxesLinesChoice& choice, const Plane& plane, const Steps& steps, std::uint64_t bytes,
+                  const AxesLinesOptions& options) {
+  const bool by_vectors = steps.in % kMovedBytes == 0;
+  const bool easy = by_vectors && (plane.unit_bytes >= 4 || steps.out % kLineSector == 0);
+  const bool wide = plane.unit_bytes == static_cast<std::uint64_t>(kMovedBytes);
+  choice.turned = !wide && options.turned.value_or(plane.unit_bytes == 1 || !easy);
+  const std::uint64_t word = std::max<std::uint64_t>(4, plane.unit_bytes);
+  choice.aligned = choice.turned ? steps.in % word == 0 : by_vectors;
+  choice.plane = choice.turned ? shape_of(plane, kAxesTurnedShapes, bytes, options.plane_shape)
+                               : shape_of(plane, kAxesPlaneShapes, bytes, options.plane_shape);
+}
+
+std::uint32_t turned_pitch(const AxesPlaneShape& shape) {
+  const auto vectors = (static_cast<std::uint32_t>(shape.line_bytes) + kLineSector) / kMovedBytes;
+  return static_cast<std::uint32_t>(vectors | 1) * kMovedBytes;
+}
+
+// How much a tile has of a line and of a row.
+struct TileSizes {
+  std::uint64_t steps = 0;
+  std::uint64_t columns = 1;
+};
+
+// Whole chunks of a row, or of a line, of a stretch.
+std::uint64_t chunk_bytes(const Plane& plane) { return 32 * std::max<std::uint64_t>(4, plane.unit_bytes); }
+
+TileSizes skinny_sizes(const Plane& plane, AxesLinesForm form) {
+  const bool by_rows = form == AxesLinesForm::few_rows;
+  const std::uint64_t chunk = chunk_bytes(plane);
+  const std::uint64_t chunks = kUsualTileBytes / (by_rows ? plane.rows : plane.columns) / chunk;
+  const std::uint64_t whole = chunks < 4 ? std::max<std::uint64_t>(chunks, 1) : (chunks + 1) / 4 * 4;
+  return {.steps = whole * chunk / plane.unit_bytes, .columns = by_rows ? 1 : plane.columns};
+}
+
+TileSizes sizes_of(const Plane& plane, AxesLinesForm form, const std::optional<AxesPlaneShape>& shape) {
+  const auto sectors = [](std::uint64_t bytes) { return kLineSector / std::gcd(kLineSector, bytes); };
+  if (shape) {
+    return {.steps = static_cast<std::uint64_t>(shape->steps()),
+            .columns = static_cast<std::uint64_t>(shape->columns())};
+  }
+  const std::uint64_t element = plane.element_bytes();
+  if (form == AxesLinesForm::few_columns) {
+    const std::uint64_t wanted = kUsualTileBytes / plane.row_bytes();
+    return {.steps = round_up(std::max<std::uint64_t>(wanted, 1), sectors(element)),
+            .columns = plane.columns};
+  }
+  if (form == AxesLinesForm::few_rows) {
+    const std::uint64_t wanted = kUsualTileBytes / plane.line_bytes();
+    return {.steps = round_up(std::max<std::uint64_t>(wanted, 1), sectors(plane.line_bytes())), .columns = 1};
+  }
+  constexpr std::uint64_t side_bytes = 384;
+  return {.steps = round_up(ceil_div(side_bytes, element), sectors(element)),
+          .columns = ceil_div(side_bytes, element)};
+}
+
+// False where there are too many.
+bool number_tiles(AxesLinesParams& p, std::uint64_t along, std::uint64_t across, std::uint64_t planes,
+                  std::uint64_t band) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  if (along >= most || across >= most || planes >= most || along * across >= most ||
+      along * across * planes >= most) {
+    return false;
+  }
+  const auto division = [](std::uint64_t by) { return device::Division32(static_cast<std::uint32_t>(by)); };
+  const std::uint64_t whole = std::min(along, band);
+  const std::uint64_t bands = ceil_div(along, whole);
+  p.bands = static_cast<std::uint32_t>(bands);
+  p.band = division(whole);
+  p.last_band = division(along - (bands - 1) * whole);
+  p.band_tiles = division(whole * across);
+  p.plane_tiles = division(along * across);
+  p.tiles = along * across * planes;
+  return true;
+}
+
+// Where the stretch is in shared memory, and which kernel moves it.
+void choose_skinny(AxesLinesChoice& choice, const Plane& plane, std::uint64_t most_steps) {
+  AxesLinesParams& p = choice.params;
+  const bool by_rows = p.form == AxesLinesForm::few_rows;
+  const std::uint64_t word = std::max<std::uint64_t>(4, plane.unit_bytes);
+  const std::uint64_t few = by_rows ? plane.rows : plane.columns;
+  const std::uint64_t side_bytes = by_rows ? most_steps * plane.unit_bytes : p.tile_bytes;
+  const std::uint64_t chunks = ceil_div(side_bytes, chunk_bytes(plane));
+  AxesSkinnyShape shape{.unit_bytes = static_cast<int>(plane.unit_bytes),
+                        .by_rows = by_rows,
+                        .exchanged = false,
+                        .chunks = by_rows && chunks < 8 && chunks % 4 != 0 ? 1 : 4};
+  const auto parts = static_cast<std::uint32_t>(ceil_div(chunks, static_cast<std::uint64_t>(shape.chunks)));
+  p.row_slots = p.line_slots = device::Division32(parts);
+  // What precedes a tile in its rows' words, and what follows it.
+  const std::uint64_t others = by_rows && word > plane.unit_bytes ? word * few : 0;
+  p.pitch = static_cast<std::uint32_t>(round_up(others, kMovedBytes));
+  constexpr std::uint64_t line_of_banks = 128;
+  p.shared_bytes = static_cast<std::uint32_t>(
+      round_up(p.pitch + kLineSector + most_steps * plane.unit_bytes * few + others, line_of_banks));
+  choice.skinny = choose_skinny_banks(p, shape);
+}
+
+}  // namespace
+
+std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
+                                               const AxesLinesOptions& options) {
+  FARO_CHECK(axes.shape.size() >= 2 && axes.shape.size() <= kMostAxes);
+  const auto unit = static_cast<std::uint64_t>(unit_bytes);
+  check_size(axes, unit);
+  const std::optional<Plane> found = plane_of(axes, unit);
+  if (!found) return std::nullopt;
+  const Plane& plane = *found;
+  const std::optional<AxesLinesForm> form = form_of(plane, options);
+  if (!form) return std::nullopt;
+
+  AxesLinesChoice choice{};
+  AxesLinesParams& p = choice.params;
+  const bool by_columns = *form == AxesLinesForm::few_rows;
+  p.form = *form;
+  p.in = {.begin = options.in_skew, .end = options.in_skew + axes.count() * unit};
+  p.out = {.begin = options.out_skew, .end = options.out_skew + axes.count() * unit};
+  Steps steps{.in = plane.in_pitch | options.in_skew,
+              .out = (by_columns ? 0 : plane.out_pitch) | options.out_skew};
+  const std::uint64_t planes = add_axes(p, axes, plane, steps);
+  const std::uint64_t ragged = steps.out % kLineSector == 0 ? 0 : kLineSector - unit;
+  if (*form == AxesLinesForm::plane && plane.element_units == 1) {
+    choose_plane(choice, plane, steps, axes.count() * unit, options);
+  }
+  const bool skinny = *form != AxesLinesForm::plane && skinny_suits(plane, options);
+  const TileSizes tile = skinny ? skinny_sizes(plane, *form) : sizes_of(plane, *form, choice.plane);
+  const std::uint64_t element = plane.element_bytes();
+  const std::uint64_t in_line = by_columns ? plane.line_bytes() : element;  // of a step
+
+  p.steps = by_columns ? plane.columns : plane.rows;
+  p.columns = by_columns ? 1 : plane.columns;
+  p.in_pitch = plane.in_pitch;
+  p.out_pitch = plane.out_pitch;
+  p.line_bytes = by_columns ? plane.line_bytes() * plane.columns : plane.line_bytes();
+  p.step_bytes = by_columns ? element : plane.in_pitch;
+  p.rows = by_columns ? static_cast<std::uint32_t>(plane.rows) : 1;
+  p.line_step_bytes = static_cast<std::uint32_t>(in_line);
+  p.element_bytes = static_cast<std::uint32_t>(element);
+  p.tile_steps = static_cast<std::uint32_t>(tile.steps);
+  p.tile_columns = static_cast<std::uint32_t>(tile.columns);
+  p.tile_bytes = static_cast<std::uint32_t>(tile.steps * in_line);
+  // Turned in whole groups of rows, the halo is a group as well.
+  p.halo = static_cast<std::uint32_t>(choice.turned && ragged > 0 ? kLineSector / unit
+                                                                  : ceil_div(ragged, in_line));
+  const std::uint64_t along = ceil_div(p.line_bytes + ragged, p.tile_bytes);
+  const std::uint64_t across = ceil_div(p.columns, tile.columns);
+  const std::uint64_t most_band =
+      std::max<std::uint64_t>(kBandBytes / (std::uint64_t{p.tile_bytes} * tile.columns), 1);
+  constexpr std::uint64_t memory_bytes = 64;  // at once
+  const bool by_vectors = choice.aligned && !choice.turned;
+  const bool apart = by_vectors && p.halo == 0 && steps.in % memory_bytes == 0;
+  const std::uint64_t usual = apart ? along : ceil_div(along, ceil_div(along, most_band));
+  if (!number_tiles(p, along, across, planes, options.band == 0 ? usual : options.band)) return std::nullopt;
+
+  const std::uint64_t most_steps = std::min<std::uint64_t>(p.steps, tile.steps + p.halo);
+  const std::uint64_t most_columns = std::min(plane.columns, tile.columns);
+  const std::uint64_t rows = by_columns ? plane.rows : *form == AxesLinesForm::few_columns ? 1 : most_steps;
+  const std::uint64_t row_bytes =
+      *form == AxesLinesForm::plane ? most_columns * element : most_steps * p.step_bytes;
+  p.row_slots = device::Division32(static_cast<std::uint32_t>(ceil_div(row_bytes, kMovedBytes)));
+  p.line_slots = device::Division32(p.tile_bytes / kMovedBytes);
+  p.digit0 = device::Division32(static_cast<std::uint32_t>(by_columns ? plane.rows : plane.element_units));
+  p.line_stride = p.element_bytes;
+  const auto least_pitch = static_cast<std::uint32_t>(round_up(row_bytes, kMovedBytes));
+  p.stride0 = by_columns ? least_pitch : static_cast<std::uint32_t>(unit);
+  p.stride1 = by_columns                            ? p.element_bytes
+              : *form == AxesLinesForm::few_columns ? static_cast<std::uint32_t>(plane.in_pitch)
+                                                    : least_pitch;
+  p.pitch = least_pitch;
+  if (choice.turned) {
+    p.pitch = turned_pitch(*choice.plane);
+    p.shared_bytes = p.pitch * p.tile_columns;
+    return choice;
+  }
+  if (skinny) {
+    choose_skinny(choice, plane, most_steps);
+    return choice;
+  }
+  if (choice.plane) {
+    p.pitch = static_cast<std::uint32_t>(choice.plane->row_bytes);
+  } else {
+    choose_lines_banks(p, unit_bytes, *form == AxesLinesForm::few_columns ? 1 : 8);
+  }
+  constexpr std::uint64_t line_of_banks = 128;
+  p.shared_bytes = static_cast<std::uint32_t>(round_up(rows * p.pitch, line_of_banks));
+  return choice;
+}
+
+}  // namespace faro::kernels

@@ -1,0 +1,302 @@
+// The launches of a transposition in place on a GPU: the parameters of every kernel, in order.
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "plan/gpu_transpose.hpp"
+
+namespace faro::detail {
+namespace {
+
+using kernels::C2rHeld;
+using kernels::C2rShape;
+
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint64_t kSeveralBytes = std::uint64_t{57} << 10;  // larger blocks have more threads
+
+// Of the sweeps' steps, which differ in where columns are before and after.
+class Launches {
+ public:
+  explicit Launches(const GpuTranspose& plan)
+      : plan_(plan),
+        shape_(kernels::make_c2r_shape(plan.m, plan.n)),
+        diagonal_(shape_.c > 1 && !plan.rotates_apart) {}
+
+  std::vector<GpuTransposeLaunch> take() {
+    switch (plan_.form) {
+      case GpuTransposeForm::nothing:
+        break;
+      case GpuTransposeForm::whole:
+        whole();
+        break;
+      case GpuTransposeForm::resident:
+        if (plan_.rotates_apart && !plan_.r2c) strips(false);
+        if (plan_.r2c) strips(true);
+        rows(C2rHeld{}, C2rHeld{});
+        if (!plan_.r2c) strips(true);
+        if (plan_.rotates_apart && plan_.r2c) strips(false);
+        break;
+      case GpuTransposeForm::long_rows:
+        if (plan_.r2c) strips(true);
+        long_rows();
+        if (!plan_.r2c) strips(true);
+        break;
+      case GpuTransposeForm::long_columns:
+      case GpuTransposeForm::huge:
+        long_columns();
+        break;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void whole() {
+    kernels::TransposeWholeParams p;
+    p.rows = static_cast<std::uint32_t>(plan_.rectangle.rows);
+    p.columns = static_cast<std::uint32_t>(plan_.rectangle.columns);
+    p.units = plan_.units;
+    p.arrays = static_cast<std::uint32_t>(std::min(plan_.arrays_at_once, plan_.rectangle.arrays));
+    p.total = plan_.rectangle.arrays;
+    constexpr std::uint32_t many = 16384;
+    p.threads = p.arrays * p.count() * p.units > many ? 4 * kThreads : kThreads;
+    kernels::finish(p);
+    made_.push_back({p, p.blocks(), p.threads, p.shared_bytes(plan_.unit_bytes)});
+  }
+
+  void rows(const C2rHeld& in, const C2rHeld& out) {
+    if (plan_.form == GpuTransposeForm::huge) {
+      huge_rows(in, out);
+      return;
+    }
+    if (plan_.vectors) {
+      vector_rows(in, out);
+      return;
+    }
+    kernels::C2rRowsParams p = kernels::make_c2r_rows_params(shape_, plan_.units, plan_.row_threads);
+    p.r2c = plan_.r2c;
+    p.diagonal = diagonal_;
+    p.in = in;
+    p.out = out;
+    p.scratch_pitch = plan_.moved_columns;
+    p.scratch_elements = plan_.scratch_elements();
+    made_.push_back(
+        {p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.rectangle.element_bytes)});
+  }
+
+  void vector_rows(const C2rHeld& in, const C2rHeld& out) {
+    kernels::C2rVectorRowsParams p;
+    p.shape = shape_;
+    p.threads = plan_.row_threads;
+    p.r2c = plan_.r2c;
+    p.diagonal = diagonal_;
+    p.scratch_pitch = plan_.moved_columns;
+    p.scratch_elements = plan_.scratch_elements();
+    kernels::finish(p, in, out, plan_.unit_bytes);
+    made_.push_back({p, plan_.m, p.threads, kernels::c2r_rows_shared_bytes(plan_.n, plan_.unit_bytes)});
+  }
+
+  void huge_rows(const C2rHeld& in, const C2rHeld& out) {
+    kernels::C2rHugeRowsParams p;
+    p.shape = shape_;
+    p.units = plan_.units;
+    p.r2c = plan_.r2c;
+    p.diagonal = diagonal_;
+    p.in = in;
+    p.out = out;
+    p.scratch_pitch = plan_.moved_columns;
+    for (std::uint64_t first = 0; first < plan_.m; first += plan_.copied_rows) {
+      p.first_row = first;
+      p.rows = std::min(plan_.copied_rows, plan_.m - first);
+      kernels::finish(p);
+      made_.push_back({GpuHugeStep{p, false}, p.blocks(), kernels::kC2rHugeThreads, 0});
+      made_.push_back({GpuHugeStep{p, true}, p.blocks(), kernels::kC2rHugeThreads, 0});
+    }
+  }
+
+  C2rHeld held_rows() const {
+    if (plan_.moved_rows == 0) return {};
+    return plan_.r2c ? kernels::moved_up(plan_.moved_rows, plan_.m) : kernels::moved_down(plan_.moved_rows);
+  }
+
+  void vector_strips() {
+    kernels::C2rVectorStripsParams p;
+    p.shape = shape_;
+    p.width = plan_.strip;
+    p.r2c = plan_.r2c;
+    p.diagonal = diagonal_;
+    p.held = held_rows();
+    p.scratch_elements = plan_.scratch_elements();
+    kernels::finish(p, plan_.unit_bytes);
+    p.threads = p.shared_bytes() > kSeveralBytes ? 2 * kThreads : kThreads;
+    made_.push_back({p, p.blocks_of_array(), p.threads, p.shared_bytes()});
+  }
+
+  void strips(bool shuffles) {
+    // The rotation alone, which changes rows only from panel to panel, goes unit by unit.
+    if (plan_.vectors && shuffles) {
+      vector_strips();
+      return;
+    }
+    kernels::C2rStripsParams p;
+    p.shape = shape_;
+    p.units = plan_.units;
+    p.width = plan_.strip;
+    p.r2c = plan_.r2c;
+    p.shuffles = shuffles;
+    p.diagonal = shuffles && diagonal_;
+    p.held = held_rows();
+    p.scratch_elements = plan_.scratch_elements();
+    const std::uint64_t bytes = p.shared_bytes(plan_.unit_bytes);
+    p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
+    kernels::finish(p);
+    made_.push_back({p, p.by_strips.divisor(), p.threads, bytes});
+  }
+
+  void long_rows() {
+    // The batch that the scratch holds comes first, of rows that have moved up last.
+    const std::uint64_t cut = plan_.r2c ? plan_.m - plan_.moved_rows : plan_.m;
+    const auto add = [&](std::uint64_t first, std::uint64_t end) {
+      for (; first < end; first += plan_.moved_rows) {
+        const std::uint64_t rows = std::min(plan_.moved_rows, end - first);
+        if (plan_.vectors) {
+          long_rows<kernels::C2rVectorLongRowsParams>(first, rows);
+        } else {
+          long_rows<kernels::C2rLongRowsParams>(first, rows);
+        }
+      }
+    };
+    add(0, cut);
+    add(cut, plan_.m);
+  }
+
+  template <typename Params>
+  void long_rows(std::uint64_t first, std::uint64_t rows) {
+    Params p;
+    p.shape = shape_;
+    p.width = plan_.segment;
+    p.r2c = plan_.r2c;
+    p.held = held_rows();
+    p.scratch_elements = plan_.scratch_elements();
+    p.first_row = first;
+    p.rows = rows;
+    std::uint64_t bytes = 0;
+    if constexpr (std::is_same_v<Params, kernels::C2rVectorLongRowsParams>) {
+      kernels::finish(p, plan_.unit_bytes);
+      bytes = p.shared_bytes();
+      p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
+    } else {
+      p.units = plan_.units;
+      bytes = p.shared_bytes(plan_.unit_bytes);
+      p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
+      kernels::finish(p);
+    }
+    made_.push_back({p, p.blocks_of_array(), p.threads, bytes});
+  }
+
+  void long_columns() {
+    const std::uint64_t moved = plan_.moved_columns;
+    const C2rHeld down = kernels::moved_down(moved);
+    const C2rHeld up = kernels::moved_up(moved, plan_.n);
+    const bool apart = plan_.rotates_apart;
+    if (plan_.r2c) {
+      windows_down(true);
+      rows(down, apart ? up : C2rHeld{});
+      if (apart) windows_home(false);
+    } else {
+      if (apart) windows_down(false);
+      rows(apart ? down : C2rHeld{}, up);
+      windows_home(true);
+    }
+  }
+
+  // From home: the first batch to the scratch, the next to where that was.
+  void windows_down(bool shuffles) {
+    const kernels::C2rColumns home = array();
+    windows(shuffles, 0, plan_.moved_columns, home, scratch(0));
+    for (std::uint64_t first = plan_.moved_columns; first < plan_.n; first += plan_.moved_columns) {
+      kernels::C2rColumns to = home;
+      to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
+      windows(shuffles, first, plan_.moved_columns, home, to);
+    }
+  }
+
+  // The opposite, to home.
+  void windows_home(bool shuffles) {
+    const kernels::C2rColumns home = array();
+    const std::uint64_t cut = plan_.n - plan_.moved_columns;
+    for (std::uint64_t first = 0; first < cut; first += plan_.moved_columns) {
+      kernels::C2rColumns from = home;
+      from.shift = static_cast<std::int64_t>(plan_.moved_columns);
+      windows(shuffles, first, std::min(plan_.moved_columns, cut - first), from, home);
+    }
+    windows(shuffles, cut, plan_.moved_columns, scratch(cut), home);
+  }
+
+  kernels::C2rColumns array() const {
+    return {.scratch = false, .stride = plan_.m * plan_.n, .pitch = plan_.n, .shift = 0};
+  }
+  kernels::C2rColumns scratch(std::uint64_t first_column) const {
+    return {.scratch = true,
+            .stride = plan_.scratch_elements(),
+            .pitch = plan_.moved_columns,
+            .shift = -static_cast<std::int64_t>(first_column)};
+  }
+
+  void windows(bool shuffles, std::uint64_t first, std::uint64_t columns, const kernels::C2rColumns& in,
+               const kernels::C2rColumns& out) {
+    kernels::C2rWindowsParams p;
+    p.shape = shape_;
+    p.units = plan_.units;
+    p.width = plan_.strip;
+    p.rows = plan_.window_rows;
+    p.r2c = plan_.r2c;
+    p.shuffles = shuffles;
+    p.first_column = first;
+    p.columns = std::min(columns, plan_.n - first);
+    p.in = in;
+    p.out = out;
+    // Rows that have moved lie on the diagonals of their places; those in the scratch on none.
+    const kernels::C2rColumns& shuffled = plan_.r2c ? out : in;
+    p.rotates = !shuffles || (diagonal_ && !shuffled.scratch);
+    p.panel_shift = shuffles ? shuffled.shift : 0;
+    kernels::finish(p);
+    if (plan_.vectors) {
+      kernels::C2rVectorWindowsParams v;
+      v.window = p;
+      v.threads = kThreads;
+      kernels::finish(v, plan_.unit_bytes);
+      made_.push_back({v, p.blocks_of_array(), v.threads, v.shared_bytes()});
+      return;
+    }
+    made_.push_back(
+        {p, p.blocks_of_array(), p.threads, p.shared_bytes(static_cast<std::uint32_t>(plan_.unit_bytes))});
+  }
+
+  const GpuTranspose& plan_;
+  C2rShape shape_;
+  bool diagonal_;
+  std::vector<GpuTransposeLaunch> made_;
+};
+
+}  // namespace
+
+bool in_vectors(const GpuTransposeLaunch& launch) {
+  return std::visit(
+      [](const auto& params) {
+        return requires { params.skew; };
+      },
+      launch.params);
+}
+
+bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
+  return std::visit(
+      [skew](auto& params) {
+        if constexpr (requires { params.skew; }) params.skew = skew;
+        return requires { params.skew; };
+      },
+      launch.params);
+}
+
+std::vector<GpuTransposeLaunch> launches_of(const GpuTranspose& plan) { return Launches(plan).take(); }
+
+}  // namespace faro::detail

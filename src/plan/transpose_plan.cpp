@@ -1,0 +1,183 @@
+#include "faro/plan/transpose_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "plan/facts.hpp"
+#include "plan/gpu_transpose.hpp"
+#include "plan/transpose_workers.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::uint64_t kWidestElement = 16;
+constexpr std::uint64_t kNarrow = 32;  // the shorter side below this
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+
+// Of axes in normal form: [arrays,] rows, columns [, parts of an element].
+std::optional<Rectangle> rectangle_of(const Axes& axes) {
+  const std::vector<std::uint64_t>& shape = axes.shape();
+  const std::vector<int>& order = axes.order();
+  if (axes.is_identity()) return Rectangle{.rows = 1, .columns = axes.count(), .element_bytes = 1};
+  if (order == std::vector<int>{1, 0}) {
+    return Rectangle{.rows = shape[0], .columns = shape[1], .element_bytes = 1};
+  }
+  if (order == std::vector<int>{0, 2, 1}) {
+    return Rectangle{.arrays = shape[0], .rows = shape[1], .columns = shape[2], .element_bytes = 1};
+  }
+  if (order == std::vector<int>{1, 0, 2}) {
+    return Rectangle{.rows = shape[0], .columns = shape[1], .element_bytes = shape[2]};
+  }
+  if (order == std::vector<int>{0, 2, 1, 3}) {
+    return Rectangle{.arrays = shape[0], .rows = shape[1], .columns = shape[2], .element_bytes = shape[3]};
+  }
+  return std::nullopt;
+}
+
+// Of index bits: some that stay, some that are rotated, some that stay.
+std::optional<Rectangle> rectangle_of(const Affine& map) {
+  if (map.complement() != 0) return std::nullopt;
+  const int bits = map.bits();
+  const auto image = [&](int bit) { return map.matrix().column(bit); };
+  const auto unit = [](int bit) { return f2::Word{1} << bit; };
+  int low = 0;
+  while (low < bits && image(low) == unit(low)) ++low;
+  if (low == bits) return Rectangle{.rows = 1, .columns = std::uint64_t{1} << bits, .element_bytes = 1};
+  int high = bits;
+  while (image(high - 1) == unit(high - 1)) --high;
+  const int middle = high - low;
+  int row_bits = 1;  // the lowest bit of a column becomes the bit above those of the rows
+  while (row_bits < middle && image(low) != unit(low + row_bits)) ++row_bits;
+  for (int bit = 0; bit < middle; ++bit) {
+    if (image(low + bit) != unit(low + (bit + row_bits) % middle)) return std::nullopt;
+  }
+  return Rectangle{.arrays = std::uint64_t{1} << (bits - high),
+                   .rows = std::uint64_t{1} << row_bits,
+                   .columns = std::uint64_t{1} << (middle - row_bits),
+                   .element_bytes = std::uint64_t{1} << low};
+}
+
+[[noreturn]] void refuse_permutation(const Problem& problem) {
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "plan in place",
+               .got = to_text(problem.permutation),
+               .wanted = "a transposition, or an affine map",
+               .remedy = "permute out of place"});
+}
+
+[[noreturn]] void refuse_width(std::uint64_t bytes) {
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "transpose in place",
+               .got = fmt::format("elements of {} bytes", bytes),
+               .wanted = fmt::format("at most {}", kWidestElement),
+               .remedy = "transpose out of place"});
+}
+
+void require_countable(const Rectangle& rectangle) {
+  std::uint64_t bytes = rectangle.element_bytes;
+  for (const std::uint64_t factor : {rectangle.arrays, rectangle.rows, rectangle.columns}) {
+    if (factor != 0 && bytes > kMostBytes / factor) {
+      throw Error({.code = ErrorCode::value,
+                   .operation = "plan",
+                   .got = fmt::format("{} arrays of {} x {} elements", rectangle.arrays, rectangle.rows,
+                                      rectangle.columns),
+                   .wanted = "at most 2^62 bytes",
+                   .remedy = ""});
+    }
+    bytes *= factor;
+  }
+}
+
+bool is_still(const Rectangle& rectangle) {
+  return rectangle.bytes() == 0 || rectangle.rows == 1 || rectangle.columns == 1;
+}
+
+// The steps in the order in which they are taken, as the engine joins them.
+std::vector<std::string> steps_of_gpu(const detail::GpuTranspose& gpu) {
+  using Form = detail::GpuTransposeForm;
+  if (gpu.form == Form::whole) return {"transpose whole arrays in shared memory"};
+  const std::string elements = fmt::format("{} elements", gpu.n);
+  std::string rows = fmt::format("shuffle rows of {} in shared memory", elements);
+  if (gpu.form == Form::long_rows) {
+    rows = fmt::format("shuffle rows of {}, {} at a time, each to where one was before", elements,
+                       gpu.moved_rows);
+  }
+  if (gpu.form == Form::huge) rows = fmt::format("shuffle rows of {} by way of a copy", elements);
+  std::string columns = "shuffle columns, strips in shared memory";
+  if (gpu.moved_columns > 0) {
+    columns = fmt::format("shuffle columns, {} at a time, each to where one was before", gpu.moved_columns);
+  }
+  std::vector<std::string> steps;
+  if (gpu.rotates_apart) steps.emplace_back("rotate columns");
+  steps.push_back(std::move(rows));
+  steps.push_back(std::move(columns));
+  return steps;
+}
+
+std::vector<std::string> steps_of_cpu(const Rectangle& rectangle) {
+  if (rectangle.rows == rectangle.columns) return {"exchange across the diagonal"};
+  if (rectangle.count() * rectangle.element_bytes <= detail::kSmallTransposeBytes) {
+    return {"transpose whole arrays in the cache"};
+  }
+  std::vector<std::string> steps;
+  if (std::gcd(rectangle.rows, rectangle.columns) > 1) steps.emplace_back("rotate columns");
+  steps.emplace_back("shuffle rows");
+  steps.emplace_back("shuffle columns");
+  return steps;
+}
+
+}  // namespace
+
+const char* name(TransposeMethod method) noexcept {
+  return method == TransposeMethod::narrow ? "narrow" : "rows_in_memory";
+}
+
+std::optional<Rectangle> as_transposition(const Problem& problem) {
+  std::optional<Rectangle> rectangle;
+  if (const auto* const axes = std::get_if<Axes>(&problem.permutation)) rectangle = rectangle_of(*axes);
+  if (const auto* const map = std::get_if<Affine>(&problem.permutation)) rectangle = rectangle_of(*map);
+  if (!rectangle) return std::nullopt;
+  rectangle->arrays *= problem.batch;
+  rectangle->element_bytes *= problem.element_bytes;
+  return rectangle;
+}
+
+TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(std::move(target)) {
+  static_cast<void>(total_bytes(problem));
+  const std::optional<Rectangle> rectangle = as_transposition(problem);
+  if (!rectangle) refuse_permutation(problem);
+  rectangle_ = *rectangle;
+  require_countable(rectangle_);
+  if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement)
+    refuse_width(rectangle_.element_bytes);
+  r2c_ = rectangle_.rows > rectangle_.columns;
+  method_ = std::min(rectangle_.rows, rectangle_.columns) < kNarrow ? TransposeMethod::narrow
+                                                                    : TransposeMethod::rows_in_memory;
+  if (is_still(rectangle_)) return;
+  std::vector<std::string> steps;
+  if (target_.engine == Engine::cuda) {
+    const detail::GpuTranspose gpu =
+        detail::plan_gpu_transpose(rectangle_, detail::gpu_transpose_limits(target_));
+    r2c_ = gpu.r2c;
+    workspace_bytes_ = gpu.workspace_bytes();
+    workers_ = gpu.workers();
+    steps = steps_of_gpu(gpu);
+  } else {
+    const detail::TransposeWorkers workers = detail::cpu_transpose_workers(rectangle_, target_.threads);
+    workspace_bytes_ = workers.workspace_bytes();
+    workers_ = workers.count();
+    steps = steps_of_cpu(rectangle_);
+  }
+  if (r2c_) std::reverse(steps.begin(), steps.end());
+  for (std::string& step : steps) {
+    sweeps_.push_back(
+        {.what = std::move(step), .bytes_read = rectangle_.bytes(), .bytes_written = rectangle_.bytes()});
+  }
+}
+
+}  // namespace faro

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <array>
+
+#include "swizzle/function_builder.hpp"
+
+namespace faro::swizzle::detail {
+namespace {
+
+constexpr std::array kComparisons = {Comparison::equal, Comparison::greater_equal, Comparison::greater,
+                                     Comparison::less_equal, Comparison::less};
+
+std::vector<std::int64_t> constants_of(const HoleDeclaration& hole) {
+  std::vector<std::int64_t> result;
+  const auto add = [&](std::int64_t constant) {
+    if (std::ranges::find(result, constant) == result.end()) result.push_back(constant);
+  };
+  for (const std::int64_t constant : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, hole.warp})
+    add(constant);
+  for (const std::int64_t constant : hole.constants) add(constant);
+  return result;
+}
+
+// Every way to write a condition.
+std::vector<ConditionParameters> ways(const HoleDeclaration& hole, Space space) {
+  std::vector<ConditionParameters> result(2);
+  result[0].literal = true;
+  result[1].literal = false;
+  const bool is_easy = condition_freedom_in(hole, space) == ConditionFreedom::easy;
+  const std::vector<std::int64_t> constants = is_easy ? std::vector<std::int64_t>{0} : constants_of(hole);
+  const auto arguments = static_cast<int>(hole.arguments.size());
+  for (int v1 = 0; v1 < arguments; ++v1) {
+    for (int v2 = 0; v2 < arguments; ++v2) {
+      for (const std::int64_t constant : constants) {
+        for (const int sign : {1, -1}) {
+          if (is_easy && sign < 0) continue;
+          for (const Comparison comparison : kComparisons) {
+            result.push_back({std::nullopt, v1, v2, comparison, constant, sign});
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::int32_t score_of(const ConditionParameters& p) {
+  if (p.literal) return 0;
+  return 1 + (p.constant != 0 ? 1 : 0) + (p.sign < 0 ? 1 : 0);
+}
+
+class ConditionFamily final : public Family {
+ public:
+  ConditionFamily(const HoleDeclaration& hole, Space space) : ways_(ways(hole, space)) {}
+
+  void build(const HoleDeclaration& hole, FunctionBuilder& builder) const {
+    std::vector<std::int32_t> table(static_cast<std::size_t>(cells(hole)));
+    for (std::size_t w = 0; w < ways_.size(); ++w) {
+      builder.check_limits();
+      for_each_cell(hole, [&](std::size_t cell, std::span<const std::int64_t> arguments) {
+        table[cell] = holds(ways_[w], arguments) ? 1 : 0;
+      });
+      builder.add_table(table, score_of(ways_[w]), w);
+    }
+  }
+
+  Parameters parameters(std::uint64_t source) const override { return ways_[source]; }
+
+ private:
+  std::vector<ConditionParameters> ways_;
+};
+
+// Chains of distinct conditions. A source is the conditions' numbers, 16 bits each, the first one highest.
+class PartFamily final : public Family {
+ public:
+  PartFamily(const HoleDeclaration& hole, Space space, const FunctionSet::Limits& limits)
+      : conditions_(condition_hole(hole), space, limits) {}
+
+  void build(const HoleDeclaration& hole, FunctionBuilder& builder) const {
+    const auto count = static_cast<std::size_t>(cells(hole));
+    std::vector<std::vector<std::int32_t>> tables(conditions_.size(), std::vector<std::int32_t>(count));
+    std::vector<std::int32_t> scores;
+    for (std::size_t f = 0; f < tables.size(); ++f) {
+      conditions_.table(f, tables[f]);
+      scores.push_back(score_of(std::get<ConditionParameters>(conditions_.parameters(f))));
+    }
+    // The last choice everywhere, then each condition in front of what there is so far, from the last.
+    std::vector<std::int32_t> table(count);
+    chain(hole, builder, tables, scores, std::vector<std::int32_t>(count, kOpen), 0, 0, 0);
+  }
+
+  Parameters parameters(std::uint64_t source) const override {
+    PartParameters p;
+    for (int j = length_ - 1; j >= 0; --j) {
+      const std::uint64_t f = (source >> (16 * j)) & 0xffff;
+      p.conditions.push_back(std::get<ConditionParameters>(conditions_.parameters(f)));
+    }
+    return p;
+  }
+
+  void set_length(int length) { length_ = length; }
+
+ private:
+  static constexpr std::int32_t kOpen = -1;  // no condition held yet
+
+  static HoleDeclaration condition_hole(HoleDeclaration hole) {
+    hole.kind = HoleKind::condition;
+    return hole;
+  }
+
+  void chain(const HoleDeclaration& hole, FunctionBuilder& builder,
+             const std::vector<std::vector<std::int32_t>>& tables, const std::vector<std::int32_t>& scores,
+             const std::vector<std::int32_t>& so_far, int depth, std::int32_t score,
+             std::uint64_t source) const {
+    std::vector<std::int32_t> table(so_far);
+    if (depth == length_) {
+      for (std::int32_t& value : table) value = value == kOpen ? depth : value;
+      builder.add_table(table, score, source);
+      return;
+    }
+    builder.check_limits();
+    for (std::size_t f = 0; f < tables.size(); ++f) {
+      for (std::size_t cell = 0; cell < table.size(); ++cell) {
+        table[cell] = so_far[cell] == kOpen && tables[f][cell] != 0 ? depth : so_far[cell];
+      }
+      chain(hole, builder, tables, scores, table, depth + 1, score + scores[f] + 1, (source << 16) | f);
+    }
+  }
+
+  FunctionSet conditions_;
+  int length_ = 1;
+};
+
+}  // namespace
+
+bool holds(const ConditionParameters& p, std::span<const std::int64_t> arguments) {
+  if (p.literal) return *p.literal;
+  const std::int64_t a = arguments[static_cast<std::size_t>(p.v1)];
+  const std::int64_t b = p.constant + p.sign * arguments[static_cast<std::size_t>(p.v2)];
+  switch (p.comparison) {
+    case Comparison::equal:
+      return a == b;
+    case Comparison::greater_equal:
+      return a >= b;
+    case Comparison::greater:
+      return a > b;
+    case Comparison::less_equal:
+      return a <= b;
+    case Comparison::less:
+      return a < b;
+  }
+  return false;
+}
+
+std::shared_ptr<const Family> build_conditions(const HoleDeclaration& hole, Space space,
+                                               FunctionBuilder& builder) {
+  auto family = std::make_shared<ConditionFamily>(hole, space);
+  family->build(hole, builder);
+  return family;
+}
+
+std::shared_ptr<const Family> build_parts(const HoleDeclaration& hole, Space space,
+                                          FunctionBuilder& builder) {
+  auto family = std::make_shared<PartFamily>(hole, space, FunctionSet::Limits());
+  family->set_length(static_cast<int>(hole.choices) - 1);
+  family->build(hole, builder);
+  return family;
+}
+
+std::uint64_t count_conditions(const HoleDeclaration& hole, Space space) {
+  const std::uint64_t single = ways(hole, space).size();
+  if (hole.kind == HoleKind::condition) return single;
+  std::uint64_t count = 1;
+  for (std::int64_t j = 1; j < hole.choices; ++j) count *= single;
+  return count;
+}
+
+}  // namespace faro::swizzle::detail

@@ -1,0 +1,221 @@
+#include "faro/swizzle/emission.hpp"
+
+#include <utility>
+
+#include "faro/error.hpp"
+#include "swizzle/emission_context.hpp"
+
+namespace faro::swizzle {
+namespace {
+
+constexpr std::size_t kMostColumns = 100;
+
+/// Comment lines of the words, further ones indented.
+std::string comment(const std::string& words, const std::string& indent = "") {
+  std::string text;
+  std::string line = "//";
+  std::string word;
+  const auto put = [&] {
+    if (word.empty()) return;
+    if (line.size() > 2 + indent.size() && line.size() + 1 + word.size() > kMostColumns) {
+      text += line + "\n";
+      line = "//" + indent;
+    }
+    line += " " + word;
+    word.clear();
+  };
+  for (const char c : words) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code <= ' ' || code == 0x7f) {
+      put();
+    } else {
+      word += c == '\\' ? '/' : c;  // a backslash may join lines
+    }
+  }
+  put();
+  return text + line + "\n";
+}
+
+std::string head_text(const EmissionContext& context, const StatementsText& body) {
+  const Program& program = context.program;
+  const Launch& launch = program.launch();
+  std::string text =
+      comment(context.options.title.empty() ? "A swizzle kernel." : context.options.title) + "//\n";
+  const std::uint32_t batch = context.options.batch;
+  const std::string threads = std::to_string(context.block_threads());
+  if (batch == 0) {
+    text += comment("launch: <<<" + std::to_string(launch.blocks) + ", " + threads + ">>>, warps of " +
+                    std::to_string(launch.warp) + " lanes");
+  } else {
+    const std::string rounds = batch == 1 ? context.problems
+                                          : "((" + context.problems + " + " + std::to_string(batch - 1) +
+                                                ") / " + std::to_string(batch) + ")";
+    const std::string blocks = launch.blocks == 1 ? rounds : std::to_string(launch.blocks) + " * " + rounds;
+    text += comment("launch: <<<" + blocks + ", " + threads + ">>>, warps of " + std::to_string(launch.warp) +
+                    " lanes");
+    text += comment("Each array holds `" + context.problems +
+                    "` problems, one behind another; elements are those of one.");
+  }
+  for (std::size_t k = 0; k < program.arrays().size(); ++k) {
+    const auto& array = program.arrays()[k];
+    if (array.kind == ArrayKind::shared) continue;
+    text += comment(context.arrays[k] + ": " + std::to_string(array.size) + " elements, " +
+                    (array.kind == ArrayKind::input ? "read" : "written"));
+  }
+  for (std::size_t k = 0; k < program.holes().size(); ++k) {
+    const HoleDeclaration& hole = program.holes()[k];
+    IndexNames names;
+    std::string arguments;
+    for (const Argument& argument : hole.arguments) {
+      names.arguments.push_back(argument.name);
+      arguments += (arguments.empty() ? "" : ", ") + argument.name;
+    }
+    const Index function = as_index(context.valuation.parameters(static_cast<int>(k)), hole);
+    text += comment("found: " + hole.name + "(" + arguments + ") = " + to_text(function, names), "  ");
+  }
+  for (const std::string& note : body.notes) text += comment(note);
+  return text;
+}
+
+std::string initial_value(const EmissionContext& context, Operator op) {
+  const bool is_float = context.type == "float";
+  switch (op) {
+    case Operator::multiply:
+      return "1";
+    case Operator::bit_and:
+      return "~" + context.type + "{0}";
+    case Operator::least:
+      return is_float ? "__int_as_float(0x7f800000)" : "~" + context.type + "{0}";
+    case Operator::greatest:
+      return is_float ? "-__int_as_float(0x7f800000)" : "0";
+    default:
+      return "0";
+  }
+}
+
+std::string helpers_text(const EmissionContext& context, const StatementsText& body) {
+  std::string text;
+  const std::string head = "static __device__ __forceinline__ " + context.type + " " + context.options.name;
+  const std::string parameters = "(" + context.type + " a, " + context.type + " b) { return ";
+  if (body.uses_least) text += head + "_least" + parameters + "b < a ? b : a; }\n";
+  if (body.uses_greatest) text += head + "_greatest" + parameters + "a < b ? b : a; }\n";
+  return text.empty() ? text : text + "\n";
+}
+
+bool mentions(const std::string& text, const std::string& word) {
+  const auto part = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !part(text[at - 1])) && !part(text[at + word.size()])) return true;
+  return false;
+}
+
+/// Which problem the thread has, and where its arrays begin. All lanes of a shuffle leave, or none.
+void add_problem(const EmissionContext& context, Lines& lines) {
+  const auto times = [](const std::string& value, const char* op, std::int64_t count) {
+    return count == 1 ? value : value + op + std::to_string(count);
+  };
+  std::string number = times("blockIdx.x", " / ", context.program.launch().blocks);
+  if (context.options.batch > 1)
+    number =
+        times(number, " * ", context.options.batch) + " + threadIdx.x / " + std::to_string(context.threads());
+  lines.add("const uint32_t " + context.problem + " = " + number + ";");
+  lines.add("if (" + context.problem + " >= " + context.problems + ") return;");
+  for (std::size_t k = 0; k < context.program.arrays().size(); ++k) {
+    const auto& array = context.program.arrays()[k];
+    if (array.kind != ArrayKind::shared)
+      lines.add(context.arrays[k] + " += uint64_t{" + context.problem + "} * " + std::to_string(array.size) +
+                ";");
+  }
+}
+
+void require_batch(const EmissionContext& context, const StatementsText& body) {
+  if (context.options.batch < 2) return;
+  if (body.shared_arrays.empty() && !mentions(body.text, "__syncthreads")) return;
+  throw Error({.code = ErrorCode::unsupported,
+               .operation = "emit a kernel",
+               .got = std::to_string(context.options.batch) +
+                      " problems a block, whose threads wait for each other or share memory",
+               .wanted = "a batch of 1: a problem has its block alone",
+               .remedy = ""});
+}
+
+std::string declarations_text(const EmissionContext& context, const StatementsText& body) {
+  const Program& program = context.program;
+  const std::string lanes = std::to_string(context.warp());
+  Lines lines;
+  if (context.options.batch > 0) add_problem(context, lines);
+  const bool one_warp = program.launch().warps == 1;
+  if (mentions(body.text, "t"))
+    lines.add("const int t = static_cast<int>(threadIdx.x" +
+              (one_warp && context.options.batch < 2 ? ");" : " % " + lanes + ");"));
+  if (mentions(body.text, "warp"))
+    lines.add("const int warp = static_cast<int>(threadIdx.x / " + lanes +
+              (context.options.batch < 2 ? ");" : " % " + std::to_string(program.launch().warps) + ");"));
+  if (mentions(body.text, "block"))
+    lines.add("const int block = static_cast<int>(blockIdx.x" +
+              (context.options.batch == 0 ? ");" : " % " + std::to_string(program.launch().blocks) + ");"));
+  if (body.uses_mask && shuffle_mask(context) == "lanes")
+    lines.add("const unsigned lanes = " + std::to_string((std::uint64_t{1} << context.warp()) - 1) +
+              "u << (threadIdx.x & " + std::to_string(32 - context.warp()) + "u);");
+  for (const int number : body.shared_arrays) {
+    const auto k = static_cast<std::size_t>(number);
+    lines.add("__shared__ " + context.type + " " + context.arrays[k] + "[" +
+              std::to_string(program.arrays()[k].size) + "];");
+  }
+  for (const int number : body.register_arrays) {
+    const auto k = static_cast<std::size_t>(number);
+    const std::int64_t size = context.size(number);
+    // What a demand alone names is not used by the kernel as it is.
+    const bool demanded = body.demanded.contains(number);
+    lines.add((demanded ? "[[maybe_unused]] " : "") + context.type + " " + context.registers[k] +
+              (size == 1 ? " = 0;" : "[" + std::to_string(size) + "] = {};"));
+  }
+  for (const int number : body.accumulators) {
+    const auto k = static_cast<std::size_t>(number);
+    lines.add(context.type + " " + context.accumulators[k] + " = " +
+              initial_value(context, program.accumulators()[k].accumulation.outer) + ";");
+  }
+  return lines.text();
+}
+
+std::string parameters_text(const EmissionContext& context) {
+  std::string text;
+  for (std::size_t k = 0; k < context.program.arrays().size(); ++k) {
+    const ArrayKind kind = context.program.arrays()[k].kind;
+    if (kind == ArrayKind::shared) continue;
+    text += (text.empty() ? "" : ", ") + std::string(kind == ArrayKind::input ? "const " : "") +
+            context.type + "* __restrict__ " + context.arrays[k];
+  }
+  if (context.options.batch > 0) text += (text.empty() ? "uint32_t " : ", uint32_t ") + context.problems;
+  return text;
+}
+
+}  // namespace
+
+EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options) {
+  EmissionContext context(program, valuation, options);
+  const StatementsText body = statements_text(context);
+  require_batch(context, body);
+  EmittedKernel kernel;
+  kernel.name = options.name;
+  kernel.blocks = static_cast<std::uint32_t>(program.launch().blocks);
+  kernel.threads = static_cast<std::uint32_t>(context.block_threads());
+  kernel.batch = options.batch;
+  for (const int array : body.shared_arrays)
+    kernel.shared_bytes +=
+        static_cast<std::uint32_t>(program.arrays()[static_cast<std::size_t>(array)].size) *
+        (options.element_type == "uint64_t" ? 8U : 4U);
+  kernel.shuffles = body.shuffles;
+  kernel.selects = body.selects;
+  kernel.live_accumulates = body.live_accumulates;
+  kernel.notes = body.notes;
+  kernel.text = head_text(context, body) + "#include <cstdint>\n\n" + helpers_text(context, body) +
+                "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(context.block_threads()) +
+                ") " + options.name + "(" + parameters_text(context) + ") {\n" +
+                declarations_text(context, body) + body.text + "}\n";
+  return kernel;
+}
+
+}  // namespace faro::swizzle

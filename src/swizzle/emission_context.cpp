@@ -1,0 +1,228 @@
+#include "swizzle/emission_context.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "swizzle/statement_expressions.hpp"
+#include "swizzle/symbolic_policy.hpp"
+
+namespace faro::swizzle {
+namespace {
+
+// C++'s words, and names that a kernel's text uses itself.
+constexpr const char* kReserved[] = {"alignas",       "alignof",
+                                     "and",           "and_eq",
+                                     "asm",           "auto",
+                                     "bitand",        "bitor",
+                                     "bool",          "break",
+                                     "case",          "catch",
+                                     "char",          "char8_t",
+                                     "class",         "compl",
+                                     "concept",       "const",
+                                     "consteval",     "constexpr",
+                                     "constinit",     "continue",
+                                     "decltype",      "default",
+                                     "delete",        "do",
+                                     "double",        "else",
+                                     "enum",          "explicit",
+                                     "export",        "extern",
+                                     "false",         "float",
+                                     "for",           "friend",
+                                     "goto",          "if",
+                                     "inline",        "int",
+                                     "long",          "mutable",
+                                     "namespace",     "new",
+                                     "noexcept",      "not",
+                                     "not_eq",        "nullptr",
+                                     "operator",      "or",
+                                     "or_eq",         "private",
+                                     "protected",     "public",
+                                     "register",      "requires",
+                                     "return",        "short",
+                                     "signed",        "sizeof",
+                                     "static",        "struct",
+                                     "switch",        "template",
+                                     "this",          "throw",
+                                     "true",          "try",
+                                     "typedef",       "typeid",
+                                     "typename",      "union",
+                                     "unsigned",      "using",
+                                     "virtual",       "void",
+                                     "volatile",      "wchar_t",
+                                     "while",         "xor",
+                                     "xor_eq",        "char16_t",
+                                     "char32_t",      "co_await",
+                                     "co_return",     "co_yield",
+                                     "uint32_t",      "uint64_t",
+                                     "threadIdx",     "blockIdx",
+                                     "blockDim",      "gridDim",
+                                     "warpSize",      "linux",
+                                     "unix",          "NULL",
+                                     "const_cast",    "static_cast",
+                                     "dynamic_cast",  "reinterpret_cast",
+                                     "static_assert", "thread_local",
+                                     "std",           "__shfl_sync",
+                                     "__syncthreads", "__int_as_float",
+                                     "i386",          "main"};
+
+// Of the text's own variables.
+constexpr const char* kOwnNames[] = {"t", "warp", "block", "lanes"};
+
+std::string as_identifier(const std::string& wish) {
+  std::string text;
+  for (const char c : wish) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 128;
+    text += plain ? c : '_';
+  }
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_')
+    text = "v" + text;
+  return text;
+}
+
+bool fits_int(const Interval& interval) {
+  return interval.least >= std::numeric_limits<std::int32_t>::min() &&
+         interval.most <= std::numeric_limits<std::int32_t>::max();
+}
+
+[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted, std::string remedy = "") {
+  throw Error({.code = code,
+               .operation = "emit a kernel",
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
+void require_possible(const Program& program, const EmissionOptions& options) {
+  if (as_identifier(options.name) != options.name ||
+      std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved))
+    refuse(ErrorCode::spec, "the name `" + options.name + "`", "an identifier",
+           "letters, digits and single underscores, a letter first");
+  if (options.element_type != "uint32_t" && options.element_type != "uint64_t" &&
+      options.element_type != "float")
+    refuse(ErrorCode::spec, "element type `" + options.element_type + "`", "uint32_t, uint64_t or float");
+  if (options.element_type == "float") {
+    for (const auto& declared : program.accumulators())
+      for (const Operator op : {declared.accumulation.outer, declared.accumulation.inner})
+        if (op == Operator::bit_xor || op == Operator::bit_and || op == Operator::bit_or)
+          refuse(ErrorCode::spec,
+                 std::string("the bit operator `") + name(op) + "` of accumulator `" + declared.name +
+                     "` on float",
+                 "+, *, min or max", "emit for uint32_t or uint64_t");
+  }
+  constexpr std::int64_t kMostThreads = 1024;
+  const Launch& launch = program.launch();
+  const std::int64_t batch = options.batch;
+  if (batch > kMostThreads)
+    refuse(ErrorCode::unsupported, std::to_string(batch) + " problems a block",
+           "at most 1024 threads a block");
+  if (launch.warp > kMostThreads || launch.warps > kMostThreads ||
+      launch.warp * launch.warps * (batch < 2 ? 1 : batch) > kMostThreads)
+    refuse(ErrorCode::unsupported,
+           std::to_string(launch.warps) + " warps of " + std::to_string(launch.warp) + " lanes" +
+               (batch < 2 ? "" : ", " + std::to_string(batch) + " times"),
+           "at most 1024 threads a block");
+  if (launch.blocks > std::numeric_limits<std::int32_t>::max())
+    refuse(ErrorCode::unsupported, std::to_string(launch.blocks) + " blocks", "below 2^31");
+  std::int64_t shared_elements = 0;
+  for (const auto& array : program.arrays()) {
+    if (array.size > std::numeric_limits<std::int32_t>::max())
+      refuse(ErrorCode::unsupported, std::to_string(array.size) + " elements of `" + array.name + "`",
+             "below 2^31");
+    if (array.kind == ArrayKind::shared) shared_elements += array.size;
+  }
+  constexpr std::int64_t kMostSharedBytes = 49152;
+  const std::int64_t bytes = shared_elements * (options.element_type == "uint64_t" ? 8 : 4);
+  if (bytes > kMostSharedBytes)
+    refuse(ErrorCode::unsupported, std::to_string(bytes) + " bytes of shared memory", "at most 49152");
+}
+
+}  // namespace
+
+Identifiers::Identifiers() : taken_(std::begin(kReserved), std::end(kReserved)) {
+  taken_.insert(std::begin(kOwnNames), std::end(kOwnNames));
+}
+
+std::string Identifiers::claim(const std::string& wish) {
+  const std::string base = as_identifier(wish);
+  std::string name = base;
+  for (int number = 1; !taken_.insert(name).second; ++number)
+    name = base + (base.back() == '_' ? "" : "_") + std::to_string(number);
+  return name;
+}
+
+EmissionContext::EmissionContext(const Program& the_program, const Valuation& the_valuation,
+                                 const EmissionOptions& the_options)
+    : program(the_program),
+      valuation(the_valuation),
+      options(the_options),
+      type(the_options.element_type),
+      ranges(the_program.ranges()) {
+  require_runnable(program, valuation);
+  require_possible(program, options);
+  identifiers.claim(options.name);
+  for (const auto& array : program.arrays()) arrays.push_back(identifiers.claim(array.name));
+  for (const auto& declared : program.register_arrays())
+    registers.push_back(identifiers.claim(declared.name));
+  for (const auto& declared : program.accumulators())
+    accumulators.push_back(identifiers.claim(declared.name));
+  if (options.batch > 0) {
+    problem = identifiers.claim("problem");
+    problems = identifiers.claim("problems");
+  }
+  // Loops of one name are never inside one another, and stay of one name.
+  std::map<std::string, std::string> loops;
+  for (const auto& loop : program.loops()) {
+    auto [at, is_new] = loops.try_emplace(loop.name);
+    if (is_new) at->second = identifiers.claim(loop.name);
+    names.loops.push_back(at->second);
+  }
+  for (std::size_t hole = 0; hole < program.holes().size(); ++hole)
+    functions_.push_back(as_index(valuation.parameters(static_cast<int>(hole)), program.holes()[hole]));
+  facts_ = statement_facts(program, valuation);
+}
+
+namespace {
+
+Index with_functions(const Index& index, const std::vector<Index>& functions) {
+  if (index.operands().empty() && index.kind() != IndexKind::hole) return index;
+  if (index.kind() == IndexKind::hole)
+    return substitute(functions[static_cast<std::size_t>(index.number())], index.operands());
+  std::vector<Index> operands;
+  for (const Index& operand : index.operands()) operands.push_back(with_functions(operand, functions));
+  return Index::node(index.kind(), 0, std::move(operands));
+}
+
+}  // namespace
+
+Index EmissionContext::resolved(const Index& index) const {
+  return simplify(with_functions(index, functions_), ranges);
+}
+
+std::string EmissionContext::text(const Index& index) const {
+  const auto check = [this](const auto& self, const Index& part) -> void {
+    if (const Interval range = bounds(part, ranges); !fits_int(range))
+      refuse(ErrorCode::unsupported,
+             "`" + to_text(part, program.names()) + "`, which may be " + std::to_string(range.least) +
+                 " .. " + std::to_string(range.most),
+             "what an int can hold");
+    for (const Index& operand : part.operands()) self(self, operand);
+  };
+  check(check, index);
+  return to_cpp(index, names, ranges);
+}
+
+bool EmissionContext::known_when_unrolled(const Index& resolved) {
+  return !contains(resolved, IndexKind::lane) && !contains(resolved, IndexKind::warp) &&
+         !contains(resolved, IndexKind::block);
+}
+
+std::string EmissionContext::element(int register_array, const std::string& subscript) const {
+  const std::string& name = registers[static_cast<std::size_t>(register_array)];
+  return size(register_array) == 1 ? name : name + "[" + subscript + "]";
+}
+
+}  // namespace faro::swizzle

@@ -1,0 +1,243 @@
+// Statements as C++, live ones only.
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "faro/error.hpp"
+#include "swizzle/emission_context.hpp"
+#include "swizzle/statement_expressions.hpp"
+
+namespace faro::swizzle {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(EmissionContext& context) : context_(context), registers_(context) {
+    std::unordered_map<const Statement*, StatementFacts> facts;
+    note_facts(context.program.statements(), facts);
+    live_ = live_statements(context.program, facts);
+  }
+
+  StatementsText written() && {
+    write(context_.program.statements());
+    text_.text = lines_.text();
+    text_.selects = registers_.selects();
+    text_.notes = registers_.notes();
+    return std::move(text_);
+  }
+
+ private:
+  void note_facts(std::span<const Statement> statements,
+                  std::unordered_map<const Statement*, StatementFacts>& facts) const {
+    for (const Statement& statement : statements) {
+      if (const auto* loop = std::get_if<LoopStatement>(&statement)) {
+        note_facts(loop->body, facts);
+      } else {
+        facts.emplace(&statement, context_.facts(statement));
+      }
+    }
+  }
+
+  void write(std::span<const Statement> statements) {
+    for (const Statement& statement : statements) {
+      if (!live_.contains(&statement)) continue;
+      registers_.set_times(times_);
+      if (const auto* loop = std::get_if<LoopStatement>(&statement)) {
+        write(*loop);
+      } else {
+        std::visit([&](const auto& which) { write(which, context_.facts(statement)); }, statement);
+      }
+    }
+  }
+
+  // Loops.
+
+  void write(const LoopStatement& loop) {
+    const std::string& counter = context_.names.loops[static_cast<std::size_t>(loop.number)];
+    const std::string count = std::to_string(loop.count);
+    constexpr std::int64_t kFewStatements = 512;
+    const bool unrolled = chooses_registers(loop.body, loop.number) || size_of(loop) <= kFewStatements;
+    lines_.add(unrolled ? "#pragma unroll" : "#pragma unroll 1");
+    lines_.open("for (int " + counter + " = 0; " + counter + " < " + count + "; ++" + counter + ") {");
+    times_ *= static_cast<std::uint64_t>(loop.count);
+    write(loop.body);
+    times_ /= static_cast<std::uint64_t>(loop.count);
+    lines_.close();
+  }
+
+  std::int64_t size_of(const LoopStatement& loop) const {
+    std::int64_t size = 0;
+    for (const Statement& inner : loop.body) {
+      if (!live_.contains(&inner)) continue;
+      const auto* nested = std::get_if<LoopStatement>(&inner);
+      size += nested != nullptr ? size_of(*nested) : 1;
+    }
+    return size * loop.count;
+  }
+
+  /// Whether a register's number depends on the counter: then the compiler must know it.
+  bool chooses_registers(std::span<const Statement> body, int counter) const {
+    return std::any_of(body.begin(), body.end(), [&](const Statement& statement) {
+      if (const auto* loop = std::get_if<LoopStatement>(&statement))
+        return chooses_registers(loop->body, counter);
+      if (!live_.contains(&statement)) return false;
+      return std::visit([&](const auto& which) { return chooses(which, counter); }, statement);
+    });
+  }
+  bool depends(const Register& value, int counter) const {
+    const auto has = [&](const auto& self, const Index& index) -> bool {
+      if (index.kind() == IndexKind::loop) return index.number() == counter;
+      const auto operands = index.operands();
+      return std::any_of(operands.begin(), operands.end(), [&](const Index& o) { return self(self, o); });
+    };
+    return context_.size(value.registers) > 1 && has(has, value.index);
+  }
+  bool chooses(const LoadStatement& s, int i) const { return depends(s.to, i); }
+  bool chooses(const StoreStatement& s, int i) const { return depends(s.from, i); }
+  bool chooses(const ShuffleStatement& s, int i) const { return depends(s.to, i) || depends(s.from, i); }
+  bool chooses(const MoveStatement& s, int i) const { return depends(s.to, i) || depends(s.from, i); }
+  bool chooses(const AccumulateStatement& s, int i) const {
+    return std::any_of(s.term.begin(), s.term.end(),
+                       [&](const Register& value) { return depends(value, i); });
+  }
+  bool chooses(const EvaluateStatement& s, int i) const { return depends(s.to, i); }
+  template <typename Other>
+  bool chooses(const Other&, int) const {
+    return false;
+  }
+
+  // Statements.
+
+  std::string read(const Register& from, const std::set<std::int64_t>& values) {
+    text_.register_arrays.insert(from.registers);
+    return registers_.read(from.registers, context_.resolved(from.index), values, lines_);
+  }
+  void write(const Register& to, const std::set<std::int64_t>& values, const std::string& value) {
+    text_.register_arrays.insert(to.registers);
+    registers_.write(to.registers, context_.resolved(to.index), values, value, lines_);
+  }
+  std::string array_element(Array array, const Index& address) {
+    const auto number = static_cast<std::size_t>(array.number);
+    if (context_.program.arrays()[number].kind == ArrayKind::shared) text_.shared_arrays.insert(array.number);
+    return context_.arrays[number] + "[" + context_.text(context_.resolved(address)) + "]";
+  }
+  /// Calls body() inside an `if` where the condition does not always hold.
+  template <typename Body>
+  void guarded(const Index& when, const StatementFacts& facts, const Body& body) {
+    if (!facts.always) lines_.open("if (" + context_.text(context_.resolved(when)) + ") {");
+    body();
+    if (!facts.always) lines_.close();
+  }
+
+  void write(const LoadStatement& s, const StatementFacts& facts) {
+    guarded(s.when, facts, [&] { write(s.to, facts.writes, array_element(s.from, s.address)); });
+  }
+
+  void write(const StoreStatement& s, const StatementFacts& facts) {
+    if (facts.after_all) lines_.add("__syncthreads();");
+    guarded(s.when, facts, [&] {
+      const std::string value = read(s.from, facts.reads[0]);
+      lines_.add(array_element(s.to, s.address) + " = " + value + ";");
+    });
+  }
+
+  void write(const ShuffleStatement& s, const StatementFacts& facts) {
+    std::string value = read(s.from, facts.reads[0]);
+    if (!facts.own_lane) {
+      const std::int64_t lanes = context_.warp();
+      if (lanes > 32 || (lanes & (lanes - 1)) != 0)
+        throw Error({.code = ErrorCode::unsupported,
+                     .operation = "emit a kernel",
+                     .got = "shuffles in a warp of " + std::to_string(lanes) + " lanes",
+                     .wanted = "a power of two up to 32",
+                     .remedy = ""});
+      Index lane = context_.resolved(s.lane);
+      // The instruction takes the remainder itself.
+      if (lane.kind() == IndexKind::remainder && lane.operands()[1].kind() == IndexKind::constant &&
+          lane.operands()[1].value() > 0 && lane.operands()[1].value() % lanes == 0)
+        lane = lane.operands()[0];
+      value = "__shfl_sync(" + shuffle_mask(context_) + ", " + value + ", " + context_.text(lane) + ", " +
+              std::to_string(lanes) + ")";
+      text_.shuffles += times_;
+      text_.uses_mask = true;
+    }
+    write(s.to, facts.writes, value);
+  }
+
+  void write(const PermuteStatement& s, const StatementFacts&) {
+    text_.register_arrays.insert(s.to);
+    text_.register_arrays.insert(s.from);
+    registers_.permute(s, lines_);
+  }
+
+  void write(const MoveStatement& s, const StatementFacts& facts) {
+    write(s.to, facts.writes, read(s.from, facts.reads[0]));
+  }
+
+  std::string combined(Operator op, const std::string& a, const std::string& b) {
+    if (op == Operator::least || op == Operator::greatest) {
+      (op == Operator::least ? text_.uses_least : text_.uses_greatest) = true;
+      return context_.options.name + (op == Operator::least ? "_least(" : "_greatest(") + a + ", " + b + ")";
+    }
+    return a + " " + name(op) + " " + b;
+  }
+
+  void write(const AccumulateStatement& s, const StatementFacts& facts) {
+    const auto number = static_cast<std::size_t>(s.accumulator);
+    const Accumulation& how = context_.program.accumulators()[number].accumulation;
+    const std::string& sum = context_.accumulators[number];
+    text_.accumulators.insert(s.accumulator);
+    ++text_.live_accumulates;
+    guarded(s.when, facts, [&] {
+      std::string term = read(s.term[0], facts.reads[0]);
+      for (std::size_t k = 1; k < s.term.size(); ++k)
+        term = combined(how.inner, term, read(s.term[k], facts.reads[k]));
+      const bool named = how.outer == Operator::least || how.outer == Operator::greatest;
+      lines_.add(named ? sum + " = " + combined(how.outer, sum, term) + ";"
+                       : sum + " " + name(how.outer) + "= " + term + ";");
+    });
+  }
+
+  void write(const EvaluateStatement& s, const StatementFacts& facts) {
+    const auto number = static_cast<std::size_t>(s.accumulator);
+    const std::uint32_t divisor = context_.program.accumulators()[number].accumulation.divisor;
+    text_.accumulators.insert(s.accumulator);
+    write(s.to, facts.writes,
+          context_.accumulators[number] + (divisor == 1 ? "" : " / " + std::to_string(divisor) + "u"));
+  }
+
+  void write(const BarrierStatement&, const StatementFacts&) { lines_.add("__syncthreads();"); }
+
+  void write(const PresentStatement& s, const StatementFacts&) {
+    text_.register_arrays.insert(s.registers);
+    text_.demanded.insert(s.registers);
+    lines_.add("// Here the warp's `" + context_.registers[static_cast<std::size_t>(s.registers)] +
+               "` hold all that it needs for `" + context_.arrays[static_cast<std::size_t>(s.output.number)] +
+               "`.");
+  }
+
+  void write(const LoopStatement&, const StatementFacts&) {}
+
+  EmissionContext& context_;
+  RegisterText registers_;
+  std::set<const Statement*> live_;
+  Lines lines_;
+  std::uint64_t times_ = 1;
+  StatementsText text_;
+};
+
+}  // namespace
+
+StatementsText statements_text(EmissionContext& context) { return Writer(context).written(); }
+
+std::string shuffle_mask(const EmissionContext& context) {
+  const std::int64_t threads = context.threads();
+  // Of a batch, the problems of one warp may be there in part.
+  if (context.options.batch > 1 && threads % 32 != 0) return "lanes";
+  if (threads % 32 == 0) return "0xffffffffu";
+  if (threads < 32) return std::to_string((std::uint64_t{1} << threads) - 1) + "u";
+  return "lanes";
+}
+
+}  // namespace faro::swizzle

@@ -1,0 +1,164 @@
+#include "faro/swizzle/hole.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "faro/error.hpp"
+
+namespace faro::swizzle {
+namespace {
+
+// A table of more cells is no table that anybody enumerates.
+constexpr std::int64_t kMostCells = std::int64_t{1} << 32;
+constexpr std::int64_t kLargestRange = std::int64_t{1} << 20;
+
+[[noreturn]] void refuse(const HoleDeclaration& hole, const std::string& got, const std::string& wanted,
+                         const std::string& remedy) {
+  throw Error({ErrorCode::spec, "declare hole `" + hole.name + "`", got, wanted, remedy});
+}
+
+void check_range(const HoleDeclaration& hole, const std::string& what, std::int64_t range) {
+  if (range >= 1 && range <= kLargestRange) return;
+  refuse(hole, what + " " + std::to_string(range), "a range of 1 to " + std::to_string(kLargestRange),
+         "give every range of the hole");
+}
+
+void check_arguments(const HoleDeclaration& hole, std::size_t least, std::size_t most,
+                     const std::string& wanted) {
+  const std::size_t count = hole.arguments.size();
+  if (count < least || count > most) {
+    refuse(hole, std::to_string(count) + (count == 1 ? " argument" : " arguments"), wanted,
+           "declare the arguments that a " + std::string(name(hole.kind)) + " takes");
+  }
+  std::int64_t product = 1;
+  for (const Argument& argument : hole.arguments) {
+    check_range(hole, "`" + argument.name + "` of range", argument.asked);
+    product *= argument.asked;
+    if (product > kMostCells) {
+      refuse(hole, "a table of more than 2^32 cells", "fewer cells", "ask the hole for less");
+    }
+  }
+}
+
+void check_xform(const HoleDeclaration& hole) {
+  check_range(hole, "n =", hole.n);
+  check_range(hole, "m =", hole.m);
+  check_arguments(hole, 2, 2, "two arguments, i and k");
+  const Argument& i = hole.arguments[0];
+  const Argument& k = hole.arguments[1];
+  if (i.asked > hole.n) {
+    refuse(hole, "`" + i.name + "` of range " + std::to_string(i.asked),
+           "at most n = " + std::to_string(hole.n), "a larger n");
+  }
+  if (k.asked > hole.m) {
+    refuse(hole, "`" + k.name + "` of range " + std::to_string(k.asked),
+           "at most m = " + std::to_string(hole.m), "a larger m");
+  }
+}
+
+}  // namespace
+
+const char* name(HoleKind kind) noexcept {
+  switch (kind) {
+    case HoleKind::xform:
+      return "sw_xform";
+    case HoleKind::part:
+      return "sw_part";
+    case HoleKind::condition:
+      return "sw_cond";
+    case HoleKind::warp_offset:
+      return "warp_offset";
+    case HoleKind::warp_size:
+      return "warp_size";
+  }
+  return "";
+}
+
+const char* name(Space space) noexcept {
+  switch (space) {
+    case Space::easy:
+      return "easy";
+    case Space::easy_conditions:
+      return "easy-conditions";
+    case Space::full:
+      return "full";
+    case Space::extra:
+      return "extra";
+  }
+  return "";
+}
+
+Freedom freedom_in(const HoleDeclaration& hole, Space space) noexcept {
+  if (hole.most == Freedom::easy || space == Space::easy || space == Space::easy_conditions) {
+    return Freedom::easy;
+  }
+  return space == Space::full ? Freedom::full : std::max(Freedom::full, hole.in_extra);
+}
+
+ConditionFreedom condition_freedom_in(const HoleDeclaration& hole, Space space) noexcept {
+  return space == Space::easy ? ConditionFreedom::easy : hole.most_conditions;
+}
+
+void check(const HoleDeclaration& hole) {
+  if (hole.name.empty()) {
+    throw Error({ErrorCode::spec, "declare a hole", "no name", "a name", "name every hole of the sketch"});
+  }
+  switch (hole.kind) {
+    case HoleKind::xform:
+      check_xform(hole);
+      return;
+    case HoleKind::part:
+      if (hole.choices < 2 || hole.choices > 4) {
+        refuse(hole, std::to_string(hole.choices) + " choices", "two to four",
+               "divide the part into two holes, or use a constant");
+      }
+      [[fallthrough]];
+    case HoleKind::condition:
+      check_arguments(hole, 1, 4, "one to four arguments");
+      check_range(hole, "warp =", hole.warp);
+      return;
+    case HoleKind::warp_offset:
+      check_arguments(hole, 1, 3, "one to three ids");
+      if (hole.units.size() != hole.arguments.size()) {
+        refuse(hole, std::to_string(hole.units.size()) + " units",
+               std::to_string(hole.arguments.size()) + ", one for each id", "give each id its unit");
+      }
+      break;
+    case HoleKind::warp_size:
+      check_arguments(hole, 0, 0, "no arguments");
+      check_range(hole, "warp =", hole.warp);
+      break;
+  }
+  if (hole.most_constant < 0 || hole.most_constant > 1024) {
+    refuse(hole, "constants up to " + std::to_string(hole.most_constant), "0 to 1024",
+           "a smaller largest constant");
+  }
+}
+
+std::int64_t cells(const HoleDeclaration& hole) {
+  std::int64_t product = 1;
+  for (const Argument& argument : hole.arguments) product *= argument.asked;
+  return product;
+}
+
+std::int64_t cell(const HoleDeclaration& hole, const std::vector<std::int64_t>& arguments) {
+  if (arguments.size() != hole.arguments.size()) {
+    throw Error({ErrorCode::spec, "ask hole `" + hole.name + "`",
+                 std::to_string(arguments.size()) + " arguments", std::to_string(hole.arguments.size()),
+                 "call it with the arguments it was declared with"});
+  }
+  std::int64_t result = 0;
+  for (std::size_t j = arguments.size(); j-- > 0;) {
+    const Argument& argument = hole.arguments[j];
+    if (arguments[j] < 0 || arguments[j] >= argument.asked) {
+      throw Error({ErrorCode::spec, "ask hole `" + hole.name + "`",
+                   argument.name + " = " + std::to_string(arguments[j]),
+                   "0 .. " + std::to_string(argument.asked - 1),
+                   "declare the hole for all that the sketch asks"});
+    }
+    result = result * argument.asked + arguments[j];
+  }
+  return result;
+}
+
+}  // namespace faro::swizzle

@@ -1,0 +1,225 @@
+#include "faro/swizzle/synthesis_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace faro::swizzle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+  return digits;
+}
+
+std::string counted(std::uint64_t count, const char* noun) {
+  return grouped(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// A function as its parameters, and as the formula that they come to.
+struct FunctionText {
+  std::string parameters, formula;
+};
+
+FunctionText text_of(const HoleDeclaration& hole, const Parameters& parameters) {
+  IndexNames names;
+  for (const Argument& argument : hole.arguments) names.arguments.push_back(argument.name);
+  return {.parameters = to_text(parameters, hole), .formula = to_text(as_index(parameters, hole), names)};
+}
+
+FunctionText text_of(const Example& example, const Valuation& valuation, std::size_t hole) {
+  return text_of(example.sketch.holes()[hole], valuation.parameters(static_cast<int>(hole)));
+}
+
+Json json_of(const Cost& cost) {
+  return {{"live_accumulates", cost.live_accumulates},
+          {"shuffles", cost.shuffles},
+          {"instructions", cost.instructions}};
+}
+
+Json json_of(const Example& example, const Valuation& valuation, const Cost& cost) {
+  Json holes = Json::object();
+  for (std::size_t hole = 0; hole < example.sketch.holes().size(); ++hole) {
+    const FunctionText text = text_of(example, valuation, hole);
+    holes[example.sketch.holes()[hole].name] = {{"parameters", text.parameters}, {"formula", text.formula}};
+  }
+  return {{"cost", json_of(cost)}, {"holes", holes}};
+}
+
+// The solution that needs no search, where the example has one.
+const KnownSolution* closed_form_of(const Example& example) {
+  const auto found = std::find_if(example.known.begin(), example.known.end(),
+                                  [](const KnownSolution& known) { return known.source == "closed form"; });
+  return found == example.known.end() ? nullptr : &*found;
+}
+
+std::string cost_text(const Cost& cost) {
+  return fmt::format("{}, {}, {}",
+                     counted(static_cast<std::uint64_t>(cost.live_accumulates), "live accumulate"),
+                     counted(static_cast<std::uint64_t>(cost.shuffles), "shuffle"),
+                     counted(static_cast<std::uint64_t>(cost.instructions), "instruction"));
+}
+
+class Text {
+ public:
+  void line(const std::string& label, const std::string& text) {
+    text_ += fmt::format("{:<14}{}\n", label, text);
+  }
+  void solution(const std::string& label, const Example& example, const Valuation& valuation,
+                const Cost& cost) {
+    line(label, cost_text(cost));
+    std::size_t width = 0;
+    for (const HoleDeclaration& hole : example.sketch.holes()) width = std::max(width, hole.name.size());
+    for (std::size_t hole = 0; hole < example.sketch.holes().size(); ++hole) {
+      const FunctionText text = text_of(example, valuation, hole);
+      const bool same = text.parameters == text.formula;
+      line("", fmt::format("{:<{}}  {}{}", example.sketch.holes()[hole].name, width, text.formula,
+                           same ? "" : "   " + text.parameters));
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string families_text(const SynthesisResult& result, std::size_t family, std::size_t width) {
+  const HoleFamily& f = result.families[family];
+  if (f.functions == 0) return fmt::format("{:<{}}  not enumerated", f.hole, width);
+  const bool tried = std::find(result.order.begin(), result.order.end(), f.hole) != result.order.end();
+  return fmt::format("{:<{}}  {}, written in {}{}", f.hole, width, counted(f.functions, "function"),
+                     counted(f.parameters, "way"), tried ? "; tried one by one" : "");
+}
+
+std::string outcome_text(const SynthesisResult& result) {
+  switch (result.outcome) {
+    case Outcome::found:
+      return fmt::format("{}{}; {:.2f} s, the best after {:.2f} s", counted(result.solutions, "solution"),
+                         result.solver.is_least_only ? ", others not sought" : ", and no other in this space",
+                         result.seconds, result.seconds_to_best);
+    case Outcome::none:
+      return fmt::format("no solution in this space: proven by {} in {:.2f} s",
+                         !result.solver.name.empty() ? result.solver.name + "'s refutation"
+                         : result.candidates == 0    ? std::string("the families alone")
+                                                     : "trying " + counted(result.candidates, "function"),
+                         result.seconds);
+    case Outcome::not_finished:
+      break;
+  }
+  const std::string found = result.solutions == 0
+                                ? "nothing found, which proves nothing"
+                                : counted(result.solutions, "solution") + " found, and there may be more";
+  return fmt::format("not finished: {}; {}; {:.2f} s", result.unfinished, found, result.seconds);
+}
+
+std::string solver_text(const SolverFacts& solver) {
+  std::string least;
+  if (solver.least_live_accumulates) {
+    const std::uint64_t live = *solver.least_live_accumulates;
+    least = live == 0 ? "" : fmt::format("; fewer than {} is refuted", counted(live, "live accumulate"));
+  }
+  return fmt::format("{}: {}, {}; {} of {} asked{}", solver.name, counted(solver.variables, "variable"),
+                     counted(solver.clauses, "clause"), grouped(solver.sites),
+                     counted(solver.all_sites, "site"), least);
+}
+
+Json json_of(const SolverFacts& solver) {
+  if (solver.name.empty()) return nullptr;
+  return {{"name", solver.name},
+          {"least_live_accumulates",
+           solver.least_live_accumulates ? Json(*solver.least_live_accumulates) : Json(nullptr)},
+          {"variables", solver.variables},
+          {"clauses", solver.clauses},
+          {"sites", solver.sites},
+          {"all_sites", solver.all_sites}};
+}
+
+}  // namespace
+
+std::string to_text(const Example& example, const SynthesisResult& result, std::uint64_t most_solutions) {
+  Text text;
+  const Launch& launch = example.sketch.launch();
+  text.line("example", example.name + ": " + example.summary);
+  text.line("launch",
+            fmt::format("{} of {} of {}", counted(static_cast<std::uint64_t>(launch.blocks), "block"),
+                        counted(static_cast<std::uint64_t>(launch.warps), "warp"),
+                        counted(static_cast<std::uint64_t>(launch.warp), "lane")));
+  if (example.struct_words) text.line("struct", std::to_string(*example.struct_words));
+  text.line("space", name(result.space));
+  std::size_t width = 0;
+  for (const HoleFamily& family : result.families) width = std::max(width, family.hole.size());
+  for (std::size_t family = 0; family < result.families.size(); ++family)
+    text.line(family == 0 ? "holes" : "", families_text(result, family, width));
+  if (result.families.empty()) text.line("holes", "none: the program is checked as it stands");
+  text.line("result", outcome_text(result));
+  if (!result.solver.name.empty()) text.line("solver", solver_text(result.solver));
+  if (result.best) text.solution("best", example, result.best->valuation, result.best->cost);
+  std::uint64_t shown = 0;
+  for (const Solution& solution : result.kept) {
+    if (shown == most_solutions) break;
+    text.solution("solution " + std::to_string(++shown), example, solution.valuation, solution.cost);
+  }
+  if (most_solutions > 0 && shown < result.solutions)
+    text.line("", counted(result.solutions - shown, "more solution") + ", not shown");
+  const KnownSolution* const closed = closed_form_of(example);
+  if (!result.best && closed != nullptr)
+    text.solution("closed form", example, closed->valuation, cost_of(example.sketch, closed->valuation));
+  return text.take();
+}
+
+std::string to_json(const Example& example, const SynthesisResult& result, std::uint64_t most_solutions) {
+  Json json;
+  json["schema"] = 1;
+  json["example"] = example.name;
+  json["struct"] = example.struct_words ? Json(*example.struct_words) : Json(nullptr);
+  json["warp"] = example.sketch.launch().warp;
+  json["space"] = name(result.space);
+  json["functions"] = Json::object();
+  json["parameters"] = Json::object();
+  for (const HoleFamily& family : result.families) {
+    json["functions"][family.hole] = family.functions == 0 ? Json(nullptr) : Json(family.functions);
+    json["parameters"][family.hole] = family.parameters;
+  }
+  json["outcome"] = name(result.outcome);
+  const bool unknown = result.outcome == Outcome::not_finished && result.solutions == 0;
+  json["solutions"] = unknown ? Json(nullptr) : Json(result.solutions);
+  json["best"] = result.best ? json_of(example, result.best->valuation, result.best->cost) : Json(nullptr);
+  json["seconds"] = result.seconds;
+  json["enumeration_seconds"] = result.enumeration_seconds;
+  json["seconds_to_best"] = result.best ? Json(result.seconds_to_best) : Json(nullptr);
+  json["candidates"] = result.candidates;
+  json["order"] = result.order;
+  json["unfinished"] = result.unfinished;
+  json["solver"] = json_of(result.solver);
+  const KnownSolution* const closed = closed_form_of(example);
+  json["closed_form"] = closed == nullptr
+                            ? Json(nullptr)
+                            : json_of(example, closed->valuation, cost_of(example.sketch, closed->valuation));
+  json["all"] = Json::array();
+  for (const Solution& solution : result.kept) {
+    if (json["all"].size() == most_solutions) break;
+    json["all"].push_back(json_of(example, solution.valuation, solution.cost));
+  }
+  return json.dump(2);
+}
+
+std::string grid_text(const ValueTable& values, const WarpState& state, std::int64_t warp) {
+  const auto lanes = static_cast<std::size_t>(warp);
+  std::string text;
+  for (std::size_t i = 0; i < state.values.size(); ++i) {
+    const ValueId value = state.values[i];
+    std::string cell = "*";
+    if (value == kUndefined) cell = "-";
+    if (value != kUndefined && values.is_input(value)) cell = std::to_string(values.index_of(value));
+    text += cell;
+    text += (i + 1) % lanes == 0 ? '\n' : ' ';
+  }
+  return text;
+}
+
+}  // namespace faro::swizzle

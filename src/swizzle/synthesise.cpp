@@ -1,0 +1,270 @@
+#include "faro/swizzle/synthesise.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "swizzle/search.hpp"
+#include "swizzle/solver/sat.hpp"
+#include "swizzle/solver/solve.hpp"
+
+namespace faro::swizzle {
+namespace {
+
+constexpr double kSecondsBetweenReports = 0.1;
+// What solutions that were kept may take when time is up.
+constexpr double kSecondsToKeep = 0.3;
+
+class Clock {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool wants_anything(const Specification& specification) {
+  const std::span<const ArrayDeclaration> arrays = specification.arrays();
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    if (arrays[a].kind != ArrayKind::output) continue;
+    for (std::int64_t i = 0; i < arrays[a].size; ++i) {
+      if (specification.wanted(Array{static_cast<int>(a)}, i) != kUndefined) return true;
+    }
+  }
+  return false;
+}
+
+// A solution with all that it is compared by.
+struct Found {
+  Cost cost;
+  int operations = 0;
+  std::vector<std::size_t> functions;
+  bool operator<(const Found& other) const {
+    return std::tie(cost, operations, functions) < std::tie(other.cost, other.operations, other.functions);
+  }
+};
+
+bool is_for_solver(Method method, const ChoiceGraph& graph) {
+  if (method != Method::automatic) return method == Method::solver;
+  return !detail::solver_name().empty() && detail::has_many_conditions(graph);
+}
+
+class Synthesis {
+ public:
+  Synthesis(const Specification& specification, const Program& sketch, const SynthesisOptions& options)
+      : specification_(specification), sketch_(sketch), options_(options), last_(sketch) {
+    result_.space = options.space;
+  }
+
+  SynthesisResult result() {
+    try {
+      make_families();
+      ChoiceLimits limits;
+      limits.seconds = seconds_left();
+      report("choices", 0);
+      const ChoiceGraph graph = build_choices(specification_, sketch_, families_, limits);
+      run(graph);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported) throw;
+      result_.outcome = Outcome::not_finished;
+      result_.unfinished = error.what();
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  void make_families() {
+    for (const HoleDeclaration& hole : sketch_.holes()) {
+      result_.families.push_back({hole.name, parameter_count(hole, options_.space), 0});
+    }
+    for (std::size_t h = 0; h < sketch_.holes().size(); ++h) {
+      const HoleDeclaration& hole = sketch_.holes()[h];
+      report("functions of `" + hole.name + "`", 0);
+      FunctionSet::Limits limits;
+      limits.seconds = seconds_left();
+      families_.emplace_back(hole, options_.space, limits);
+      result_.families[h].functions = families_.back().size();
+    }
+    result_.enumeration_seconds = clock_.seconds();
+  }
+
+  void run(const ChoiceGraph& graph) {
+    detail::SearchHooks hooks;
+    hooks.found = [this](std::span<const std::size_t> functions) {
+      take(functions);
+      return !is_out_of_time();
+    };
+    hooks.goes_on = [this](double done) {
+      report("search", done);
+      return !is_out_of_time();
+    };
+    const detail::SearchResult searched = search(graph, hooks);
+    result_.candidates = searched.candidates;
+    for (const int hole : searched.order) {
+      result_.order.push_back(sketch_.holes()[static_cast<std::size_t>(hole)].name);
+    }
+    if (searched.finished) {
+      result_.outcome = result_.solutions > 0 ? Outcome::found : Outcome::none;
+    } else {
+      result_.outcome = Outcome::not_finished;
+      result_.unfinished = "the search, at the time limit";
+    }
+  }
+
+  detail::SearchResult search(const ChoiceGraph& graph, const detail::SearchHooks& hooks) {
+    if (!is_for_solver(options_.method, graph)) {
+      return detail::search(graph, specification_, families_, hooks);
+    }
+    detail::SolverResult solved =
+        detail::solve(graph, specification_, families_, options_.solve_until, hooks);
+    result_.solver = std::move(solved.facts);
+    return std::move(solved.searched);
+  }
+
+  // 0: no limit.
+  double seconds_left() const {
+    if (options_.time_limit_seconds <= 0) return 0;
+    return std::max(options_.time_limit_seconds - clock_.seconds(), 1e-9);
+  }
+
+  bool is_out_of_time() const {
+    return options_.time_limit_seconds > 0 && clock_.seconds() > options_.time_limit_seconds;
+  }
+
+  void report(const std::string& stage, double done) {
+    if (!options_.progress) return;
+    const double now = clock_.seconds();
+    if (now < next_report_) return;
+    next_report_ = now + kSecondsBetweenReports;
+    options_.progress({now, options_.space, stage, done, result_.solutions});
+  }
+
+  // Solutions that follow each other differ in few holes.
+  const Valuation& valuation_of(std::span<const std::size_t> functions) {
+    for (std::size_t h = 0; h < functions.size(); ++h) {
+      if (!last_functions_.empty() && last_functions_[h] == functions[h]) continue;
+      last_.set(static_cast<int>(h), families_[h].parameters(functions[h]));
+    }
+    last_functions_.assign(functions.begin(), functions.end());
+    return last_;
+  }
+
+  int operations_of(std::size_t hole, std::size_t function) {
+    const auto [known, fresh] = operations_.try_emplace({hole, function}, 0);
+    if (fresh) {
+      known->second = operations(as_index(families_[hole].parameters(function), sketch_.holes()[hole]));
+    }
+    return known->second;
+  }
+
+  void take(std::span<const std::size_t> functions) {
+    ++result_.solutions;
+    Found found;
+    found.cost = cost_of(sketch_, valuation_of(functions));
+    found.functions.assign(functions.begin(), functions.end());
+    for (std::size_t h = 0; h < functions.size(); ++h) found.operations += operations_of(h, functions[h]);
+    if (!best_ || found < *best_) {
+      best_ = found;
+      result_.seconds_to_best = clock_.seconds();
+    }
+    if (found_.size() < options_.keep) found_.push_back(std::move(found));
+  }
+
+  void finish() {
+    if (best_ &&
+        std::ranges::none_of(found_, [&](const Found& f) { return f.functions == best_->functions; })) {
+      found_.push_back(*best_);
+    }
+    std::ranges::sort(found_, std::less<>());
+    const double enough = clock_.seconds() + kSecondsToKeep;
+    for (const Found& found : found_) {
+      if (options_.time_limit_seconds > 0 && is_out_of_time() && clock_.seconds() > enough) break;
+      result_.kept.push_back({valuation_of(found.functions), found.cost});
+    }
+    if (!result_.kept.empty()) result_.best = result_.kept.front();
+    result_.seconds = clock_.seconds();
+  }
+
+  const Specification& specification_;
+  const Program& sketch_;
+  const SynthesisOptions& options_;
+  Clock clock_;
+  double next_report_ = 0;
+  std::vector<FunctionSet> families_;
+  Valuation last_;
+  std::vector<std::size_t> last_functions_;
+  std::vector<Found> found_;
+  std::optional<Found> best_;
+  std::map<std::pair<std::size_t, std::size_t>, int> operations_;
+  SynthesisResult result_;
+};
+
+}  // namespace
+
+const char* name(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::found:
+      return "found";
+    case Outcome::none:
+      return "none";
+    case Outcome::not_finished:
+      return "not finished";
+  }
+  return "";
+}
+
+const char* name(Method method) noexcept {
+  switch (method) {
+    case Method::enumeration:
+      return "enumerate";
+    case Method::solver:
+      return "solver";
+    case Method::automatic:
+      return "automatic";
+  }
+  return "";
+}
+
+SynthesisResult synthesise(const Specification& specification, const Program& sketch,
+                           const SynthesisOptions& options) {
+  check(sketch);
+  if (options.method == Method::solver && detail::solver_name().empty()) {
+    throw Error({ErrorCode::unsupported, "synthesise",
+                 "method solver, which this build of faro does not have",
+                 "method enumerate, or a build with CaDiCaL",
+                 "install libcadical-dev, configure with CMake again, and build"});
+  }
+  if (!wants_anything(specification)) {
+    throw Error({ErrorCode::spec, "synthesise", "a specification that wants nothing", "outputs that are set",
+                 "set the outputs' elements in the specification"});
+  }
+  return Synthesis(specification, sketch, options).result();
+}
+
+std::vector<SynthesisResult> synthesise_in_order(const Specification& specification, const Program& sketch,
+                                                 const SynthesisOptions& options, SearchUntil until) {
+  const Clock clock;
+  std::vector<SynthesisResult> results;
+  for (const Space space : {Space::easy, Space::easy_conditions, Space::full, Space::extra}) {
+    if (space > options.space) break;
+    SynthesisOptions one = options;
+    one.space = space;
+    if (options.time_limit_seconds > 0) {
+      one.time_limit_seconds = std::max(options.time_limit_seconds - clock.seconds(), 1e-9);
+    }
+    results.push_back(synthesise(specification, sketch, one));
+    if (until == SearchUntil::first && results.back().solutions > 0) break;
+  }
+  return results;
+}
+
+}  // namespace faro::swizzle

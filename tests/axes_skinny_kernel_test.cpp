@@ -1,0 +1,225 @@
+// Transposes with few rows or few columns, on the counting memory: against the definition at any alignment,
+// every byte stored once, few bank conflicts, few sectors more than there are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "affine_kernel_support.hpp"
+#include "axes_kernel_support.hpp"
+#include "faro/kernels/axes_lines_params.hpp"
+#include "faro/kernels/axes_skinny.hpp"
+
+namespace faro::kernels {
+namespace {
+
+using machine::AccessCounts;
+using machine::CountingMemory;
+
+template <std::size_t index>
+bool run_if(CountingMemory& memory, const AxesLinesChoice& choice, CountingMemory::Launch launch) {
+  constexpr AxesSkinnyShape shape = axes_skinny_shape(static_cast<int>(index));
+  if (*choice.skinny != shape) return false;
+  launch.threads = kAxesSkinnyThreads;
+  const AxesLinesParams& p = choice.params;
+  memory.run(
+      launch,
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        load_axes_skinny<shape>(m, p, axes_lines_tile(p, block), thread);
+      },
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        store_axes_skinny<shape>(m, p, axes_lines_tile(p, block), thread);
+      });
+  return true;
+}
+
+template <std::size_t... indices>
+bool run_any(CountingMemory& memory, const AxesLinesChoice& choice, const CountingMemory::Launch& launch,
+             std::index_sequence<indices...> /*all*/) {
+  return (run_if<indices>(memory, choice, launch) || ...);
+}
+
+void run_kernel(CountingMemory& memory, const AxesLinesChoice& choice, const CountingMemory::Launch& launch) {
+  ASSERT_TRUE(run_any(memory, choice, launch, std::make_index_sequence<kAxesSkinnyShapes>()));
+}
+
+std::string text_of(const AxesSkinnyShape& shape) {
+  return std::string(shape.by_rows ? "rows " : "columns ") + std::to_string(shape.unit_bytes) +
+         (shape.exchanged ? " exchanged" : "") + (shape.chunks == 1 ? " short" : "");
+}
+
+using Reached = std::set<std::string>;
+
+// False where another kernel is chosen.
+bool check(const UnitAxes& axes, int unit_bytes, const AxesLinesOptions& options, std::mt19937_64& random,
+           Reached& reached, AccessCounts* counts = nullptr) {
+  const auto choice = make_axes_lines(axes, unit_bytes, options);
+  if (!choice || !choice->skinny) return false;
+  const AxesLinesParams& p = choice->params;
+  SCOPED_TRACE(describe(axes, unit_bytes) + ", skews " + std::to_string(options.in_skew) + " " +
+               std::to_string(options.out_skew) + ": " + text_of(*choice->skinny) + ", band " +
+               std::to_string(options.band) + ", tile " + std::to_string(p.tile_steps) + ", halo " +
+               std::to_string(p.halo));
+  const auto unit = static_cast<std::size_t>(unit_bytes);
+  std::vector<std::byte> in(p.in.end);
+  for (std::byte& b : in) b = static_cast<std::byte>(random());
+  std::vector<std::byte> out(p.out.end, kPoison);
+  CountingMemory memory({.shared_bytes = p.shared_bytes});
+  memory.add_input(in);
+  memory.add_output(out);
+  run_kernel(memory, *choice, {.blocks = p.tiles});
+  const std::vector<std::uint64_t> target = targets(axes.shape, axes.order);
+  for (std::size_t x = 0; x < target.size(); ++x) {
+    const std::byte* const from = &in[options.in_skew + x * unit];
+    EXPECT_EQ(std::memcmp(from, &out[options.out_skew + target[x] * unit], unit), 0) << "unit " << x;
+    if (testing::Test::HasFailure()) break;
+  }
+  for (std::uint32_t i = 0; i < options.out_skew; ++i) EXPECT_EQ(out[i], kPoison);
+  EXPECT_EQ(memory.counts().global_stores.bytes, axes.count() * unit);
+  reached.insert(text_of(*choice->skinny));
+  if (p.halo > 0) reached.insert("halo");
+  if (p.axes > 0) reached.insert("planes");
+  if (counts != nullptr) *counts = memory.counts();
+  return true;
+}
+
+AxesLinesOptions random_options(int unit_bytes, std::mt19937_64& random) {
+  const auto unit = static_cast<std::uint32_t>(unit_bytes);
+  const bool aligned = random() % 3 == 0;
+  return {.in_skew = aligned ? 0 : static_cast<std::uint32_t>(random() % 16 / unit * unit),
+          .out_skew = aligned ? 0 : static_cast<std::uint32_t>(random() % 32 / unit * unit),
+          .band = random() % 2 == 0 ? 0 : 1 + random() % 3,
+          .turned = std::nullopt,
+          .skinny = true};
+}
+
+TEST(AxesSkinnyKernel, KnownShapes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  struct Case {
+    std::vector<std::uint64_t> shape;
+    std::vector<int> order;
+  };
+  const Case cases[] = {
+      {{3, 20001}, {1, 0}},      {{20001, 3}, {1, 0}},      {{2, 30000}, {1, 0}},
+      {{30000, 2}, {1, 0}},      {{31, 2003}, {1, 0}},      {{2003, 31}, {1, 0}},
+      {{32, 2003}, {1, 0}},      {{2003, 32}, {1, 0}},      {{127, 521}, {1, 0}},
+      {{1301, 127}, {1, 0}},     {{253, 777}, {1, 0}},      {{256, 640}, {1, 0}},
+      {{64, 1111}, {1, 0}},      {{1111, 64}, {1, 0}},      {{3, 5, 2001}, {0, 2, 1}},
+      {{3, 2001, 5}, {0, 2, 1}}, {{4, 5, 2500}, {0, 2, 1}}, {{4, 2500, 6}, {0, 2, 1}},
+      {{128, 600}, {1, 0}},      {{63, 700}, {1, 0}},       {{100, 515}, {1, 0}},
+      {{16, 2048}, {1, 0}},      {{2048, 16}, {1, 0}},
+  };
+  for (const Case& c : cases) {
+    const UnitAxes axes = normal(c.shape, c.order);
+    for (const int unit : {1, 2, 4, 8}) {
+      check(axes, unit, {}, random, reached);
+      for (int round = 0; round < 2; ++round)
+        check(axes, unit, random_options(unit, random), random, reached);
+      if (HasFailure()) FAIL() << "seed " << kSeed;
+    }
+  }
+  for (int number = 0; number < kAxesSkinnyShapes; ++number) {
+    EXPECT_TRUE(reached.contains(text_of(axes_skinny_shape(number)))) << text_of(axes_skinny_shape(number));
+  }
+  EXPECT_TRUE(reached.contains("halo"));
+  EXPECT_TRUE(reached.contains("planes"));
+}
+
+TEST(AxesSkinnyKernel, RandomShapes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  int checked = 0;
+  for (int round = 0; round < 150; ++round) {
+    const int unit = 1 << random() % 4;
+    const std::uint64_t few = 2 + random() % (round % 2 == 0 ? 30 : 254);
+    const std::uint64_t many = (512 + random() % 30000) / few + 1 + 511 / static_cast<unsigned>(unit);
+    const bool rows = random() % 2 == 0;
+    const UnitAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
+    checked += check(axes, unit, random_options(unit, random), random, reached) ? 1 : 0;
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+  EXPECT_GT(checked, 80);
+}
+
+// A tile between others. The stretch moves by vectors, the other side by words: 32 of them a request, so that
+// rows that begin anywhere take a sector a request more; lines are cut where sectors begin.
+TEST(AxesSkinnyKernel, MovesFewSectorsMore) {
+  for (const int unit : {1, 2, 4, 8}) {
+    for (const std::uint64_t few : {3U, 7U, 63U}) {
+      for (const bool rows : {true, false}) {
+        const UnitAxes axes = rows ? normal({few, 1000001}, {1, 0}) : normal({1000001, few}, {1, 0});
+        const auto choice = make_axes_lines(axes, unit);
+        if (!choice || !choice->skinny) continue;
+        SCOPED_TRACE(describe(axes, unit));
+        const AxesLinesParams& p = choice->params;
+        CountingMemory memory({.shared_bytes = p.shared_bytes});
+        memory.add_virtual_input(p.in.end);
+        memory.add_virtual_output(p.out.end);
+        run_kernel(memory, *choice, {.blocks = 1, .first_block = 5});
+        const AccessCounts& counts = memory.counts();
+        const std::uint64_t bytes = std::uint64_t{p.tile_bytes} * p.tile_columns;
+        const std::uint64_t halo = rows ? 0 : p.halo * p.in_pitch;
+        EXPECT_EQ(counts.global_stores.bytes, bytes);
+        EXPECT_EQ(counts.global_stores.sectors, bytes / 32);
+        EXPECT_LE(counts.global_loads.sectors, rows ? bytes / 32 * 5 / 4 + 2 * few : (bytes + halo) / 32 + 2);
+        EXPECT_LE(counts.global_loads.bytes, bytes + halo + 16 + 4 * few);
+        EXPECT_LE(counts.shared_loads.wavefronts, counts.shared_loads.phases * 21 / 20);
+        EXPECT_LE(counts.shared_stores.wavefronts, counts.shared_stores.phases * 21 / 20);
+      }
+    }
+  }
+}
+
+TEST(AxesSkinnyKernel, MeetsFewConflicts) {
+  for (const int unit : {1, 2, 4, 8}) {
+    double worst = 0;
+    std::string where;
+    for (std::uint64_t few = 2; few <= 256; ++few) {
+      for (const bool rows : {false, true}) {
+        const std::uint64_t many = 100003;
+        const UnitAxes axes = rows ? normal({few, many}, {1, 0}) : normal({many, few}, {1, 0});
+        const auto choice = make_axes_lines(axes, unit);
+        if (!choice || !choice->skinny) continue;
+        EXPECT_LE(choice->params.shared_bytes, 40U << 10) << describe(axes, unit);
+        const double congestion = axes_skinny_congestion(choice->params, *choice->skinny);
+        if (congestion > worst) where = describe(axes, unit);
+        worst = std::max(worst, congestion);
+      }
+    }
+    EXPECT_LE(worst, unit == 1 ? 2 : 4) << where;
+  }
+}
+
+// Blocks of arrays of 2^34 units and more: at both ends, and anywhere.
+TEST(AxesSkinnyKernel, BeyondThirtyTwoBits) {
+  std::mt19937_64 random(kSeed);
+  const UnitAxes all[] = {normal({3, (std::uint64_t{1} << 34) + 5}, {1, 0}),
+                          normal({(std::uint64_t{1} << 34) + 5, 5}, {1, 0}),
+                          normal({251, (std::uint64_t{1} << 30) + 5}, {1, 0})};
+  for (const UnitAxes& axes : all) {
+    const auto choice = make_axes_lines(axes, 2);
+    ASSERT_TRUE(choice);
+    ASSERT_TRUE(choice->skinny);
+    const AxesLinesParams& p = choice->params;
+    for (int sample = 0; sample < 12; ++sample) {
+      const std::uint64_t block = sample == 0 ? 0 : sample == 1 ? p.tiles - 1 : random() % p.tiles;
+      CountingMemory memory({.shared_bytes = p.shared_bytes});
+      memory.add_virtual_input(p.in.end);
+      memory.add_virtual_output(p.out.end);
+      run_kernel(memory, *choice, {.blocks = 1, .first_block = block});
+      EXPECT_LE(memory.counts().global_stores.bytes, std::uint64_t{p.tile_bytes} * p.tile_columns);
+      if (sample > 1) {
+        EXPECT_GT(memory.counts().global_stores.bytes, 0U);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace faro::kernels

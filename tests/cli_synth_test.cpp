@@ -1,0 +1,183 @@
+// `faro synth` as a user meets it: what it finds and proves, its JSON, what it writes, its refusals.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli_support.hpp"
+
+namespace {
+
+using namespace faro::testing;
+
+class CliSynth : public CommandTest {
+ protected:
+  Json json_of(const std::string& arguments) const {
+    const Result result = run("synth " + arguments + " --json");
+    EXPECT_EQ(result.status, 0) << "faro synth " << arguments << "\n" << result.err;
+    EXPECT_EQ(result.err, "");
+    return Json::parse(result.out);
+  }
+};
+
+TEST_F(CliSynth, ListsTheExamples) {
+  EXPECT_EQ(run("synth --list").out,
+            "stencil-1d\nconv-1d\nconv-2d\npoly-32\npoly-64\nload-only\naos-sum\naos-crc\naos-rcr\n"
+            "transpose\n");
+  EXPECT_EQ(Json::parse(run("synth --list --json").out).at("names").size(), 10U);
+}
+
+// Of 32 lanes, as published.
+TEST_F(CliSynth, CountsFunctionsAndSolutions) {
+  struct Case {
+    std::string arguments;
+    int solutions;
+    std::vector<std::pair<std::string, int>> functions;
+  };
+  const std::vector<Case> table{
+      {"aos-crc --struct 2", 2, {{"first", 20}, {"row", 36670}, {"last", 20}}},
+      {"aos-rcr --struct 2", 4, {{"load", 36670}, {"column", 20}, {"store", 36670}}},
+      {"aos-crc --struct 4", 8, {{"first", 469}, {"row", 110014}, {"last", 469}}},
+      {"aos-crc --struct 6", 0, {{"first", 1917}, {"row", 183358}, {"last", 1917}}},
+      {"conv-2d", 1, {{"lane_x", 512}}},
+      {"transpose --struct 7", 1, {}},
+  };
+  for (const Case& c : table) {
+    SCOPED_TRACE("faro synth " + c.arguments);
+    const Json json = json_of(c.arguments);
+    EXPECT_EQ(json.at("schema"), 1);
+    EXPECT_EQ(json.at("space"), "full");
+    EXPECT_EQ(json.at("solutions"), c.solutions);
+    EXPECT_EQ(json.at("outcome"), c.solutions == 0 ? "none" : "found");
+    EXPECT_EQ(json.at("best").is_null(), c.solutions == 0);
+    for (const auto& [hole, count] : c.functions) EXPECT_EQ(json.at("functions").at(hole), count) << hole;
+  }
+}
+
+TEST_F(CliSynth, JsonIsDocumented) {
+  for (const std::string arguments :
+       {"aos-rcr --struct 4 --warp 8 --all --emit kernel.cu", "aos-rcr --struct 4 --warp 8",
+        "aos-crc --struct 6 --warp 8 --space easy", "poly-32 --warp 4 --all"}) {
+    SCOPED_TRACE("faro synth " + arguments);
+    Json json = json_of(arguments);
+    // Objects with a key for each hole.
+    for (const char* const key : {"functions", "parameters"}) json[key] = 0;
+    for (const char* const key : {"best", "closed_form"})
+      if (!json[key].is_null()) json[key]["holes"] = 0;
+    for (Json& solution : json["all"]) solution["holes"] = 0;
+    std::set<std::string> keys;
+    collect_keys(json, "", keys);
+    const std::set<std::string> documented = documented_keys().at("synth");
+    for (const std::string& key : keys)
+      EXPECT_TRUE(documented.contains(key) || key == "all") << key;  // empty without --all
+    // What is null has no keys inside; all else is there.
+    for (const std::string& key : without_empty_arrays(leaves_of(documented), json)) {
+      const std::string outer = key.substr(0, key.find('.'));
+      EXPECT_TRUE(keys.contains(key) || keys.contains(outer)) << key;
+    }
+  }
+}
+
+TEST_F(CliSynth, ShowsAllSolutions) {
+  const Json json = json_of("aos-rcr --struct 4 --warp 8 --all");
+  EXPECT_EQ(json.at("all").size(), json.at("solutions").get<std::size_t>());
+  EXPECT_EQ(json.at("all").at(0), json.at("best"));
+  EXPECT_TRUE(json_of("aos-rcr --struct 4 --warp 8").at("all").empty());
+  const std::string text = run("synth aos-rcr --struct 4 --warp 8 --all").out;
+  EXPECT_NE(text.find("solution 1"), std::string::npos) << text;
+}
+
+// Where the space has none, the proof is told and the closed form is written.
+TEST_F(CliSynth, EmitsTheClosedFormWhereThereIsNoSolution) {
+  for (const std::string example : {"aos-crc", "aos-rcr"}) {
+    const Result result = run("synth " + example + " --struct 6 --space easy --emit kernel.cu");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.out.find("no solution in this space: proven"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("closed form"), std::string::npos) << result.out;
+    EXPECT_NE(files().at("kernel.cu").find("__global__"), std::string::npos);
+  }
+}
+
+TEST_F(CliSynth, EmitsABatch) {
+  const Json json = json_of("aos-rcr --struct 4 --warp 8 --emit kernel.cu --batch 16");
+  EXPECT_EQ(json.at("emitted").at("batch"), 16);
+  EXPECT_EQ(json.at("emitted").at("threads"), 128);
+  EXPECT_NE(files().at("kernel.cu").find("uint32_t problems)"), std::string::npos);
+  EXPECT_EQ(json_of("aos-rcr --struct 4 --warp 8 --emit kernel.cu").at("emitted").at("batch"), 0);
+}
+
+// The same counts by a formula, where this build has a solver; else one line that names the package.
+TEST_F(CliSynth, SolvesByCadical) {
+  const Result result = run("synth poly-64 --warp 4 --method solver --json");
+  if (result.status != 0) {
+    EXPECT_EQ(result.status, 3);
+    EXPECT_NE(result.err.find("libcadical-dev"), std::string::npos) << result.err;
+    return;
+  }
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json.at("solutions"), 1152);
+  EXPECT_EQ(json.at("solver").at("name"), "CaDiCaL");
+  EXPECT_EQ(json.at("solver").at("least_live_accumulates"), 6);
+  EXPECT_TRUE(json_of("poly-64 --warp 4").at("solver").is_null());
+  for (const auto& [key, value] : json.at("solver").items())
+    EXPECT_TRUE(documented_keys().at("synth").contains("solver." + key)) << key;
+  const std::string text = run("synth poly-64 --warp 4 --method solver").out;
+  EXPECT_NE(text.find("fewer than 6 live accumulates is refuted"), std::string::npos) << text;
+  EXPECT_NE(run("synth aos-crc --struct 6 --warp 8 --method solver").out.find("refutation"),
+            std::string::npos);
+}
+
+TEST_F(CliSynth, TooLittleTimeIsNoProof) {
+  const Json json = json_of("poly-64 --space extra --time-limit 1");
+  if (json.at("outcome") == "not finished") {
+    EXPECT_NE(json.at("solutions"), 0);
+    EXPECT_NE(json.at("unfinished"), "");
+  } else {
+    EXPECT_GT(json.at("solutions"), 0);
+  }
+}
+
+TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
+  struct Refused {
+    std::string arguments;
+    int status;
+    std::string part;
+  };
+  const std::vector<Refused> table{
+      {"", 2, "no EXAMPLE"},
+      {"aos-cr", 2, "did you mean `aos-crc`?"},
+      {"aos-crc --list", 2, "one of them"},
+      {"aos-crc --struct 0", 2, "--struct"},
+      {"aos-crc --struct many", 2, "`many`"},
+      {"aos-crc --struct 65", 2, "1 to 64"},
+      {"aos-crc --warp 0", 2, "--warp"},
+      {"aos-crc --warp 65", 2, "1 to 64"},
+      {"aos-crc --warp ''", 2, "--warp: an empty value"},
+      {"poly-64 --struct 3", 2, "no structs"},
+      {"conv-2d --struct 5", 2, "3 or 7"},
+      {"aos-crc --space ful", 2, "did you mean `full`?"},
+      {"aos-crc --space ''", 2, "--space: an empty value"},
+      {"aos-crc --method solve", 2, "did you mean `solver`?"},
+      {"aos-crc --method ''", 2, "--method: an empty value"},
+      {"aos-crc --time-limit 0", 2, "--time-limit"},
+      {"aos-crc --al", 2, "did you mean `--all`?"},
+      {"aos-crc --struct 2 --warp 4 --emit missing/kernel.cu", 6, "missing/kernel.cu"},
+      {"aos-crc --struct 2 --warp 4 --emit kernel.cu --element double", 2, "double"},
+      {"aos-crc --struct 2 --warp 4 --emit kernel.cu --batch 0", 2, "--batch"},
+      {"aos-crc --struct 2 --warp 4 --emit kernel.cu --batch 257", 3, "1024 threads"},
+      {"transpose --emit kernel.cu --batch 2", 3, "2 problems a block"},
+      {"conv-2d --warp 16 --space easy --emit kernel.cu", 3, "no solution in space easy"},
+  };
+  for (const Refused& refused : table)
+    for (const bool as_json : {false, true}) {
+      SCOPED_TRACE("faro synth " + refused.arguments);
+      const Result result = run("synth " + refused.arguments + (as_json ? " --json" : ""));
+      EXPECT_EQ(result.status, refused.status) << result.err;
+      EXPECT_EQ(lines_of(result.err), 1) << result.err;
+      EXPECT_NE(result.err.find(refused.part), std::string::npos) << result.err;
+      EXPECT_EQ(result.out.empty(), !as_json) << result.out;
+      EXPECT_TRUE(files().empty());
+    }
+}
+
+}  // namespace

@@ -1,0 +1,345 @@
+// Transposition in place on the CPU against the loop that defines it: every shape to 64 x 64, every way that
+// the work can be shared out, every width, between guard zones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine_support.hpp"
+#include "engines/cpu/transpose_program.hpp"
+#include "faro/engines/cpu_transpose.hpp"
+#include "faro/permutation/axes.hpp"
+
+namespace faro {
+namespace {
+
+using cpu::TransposeProgram;
+using detail::cpu_transpose_workers;
+using detail::kSmallTransposeBytes;
+using detail::TransposeWorkers;
+using testing::kGuardBytes;
+using testing::kInstrumented;
+using testing::kPoison;
+using testing::SplitMix64;
+
+struct Case {
+  Rectangle rectangle;
+  TransposeWorkers workers;
+  std::uint64_t small_bytes = kSmallTransposeBytes;
+  std::size_t offset = 0;
+};
+
+std::string describe(const Case& c) {
+  return std::to_string(c.rectangle.rows) + " x " + std::to_string(c.rectangle.columns) + " of " +
+         std::to_string(c.rectangle.element_bytes) + " bytes, " + std::to_string(c.rectangle.arrays) +
+         " arrays, " + std::to_string(c.workers.arrays_at_once) + " at once, " +
+         std::to_string(c.workers.threads) + " threads" +
+         (c.workers.shared_rows ? ", shared rows" : ", own rows") + ", small up to " +
+         std::to_string(c.small_bytes) + ", data + " + std::to_string(c.offset);
+}
+
+// Memory between guard zones; an instrumented build sees whatever goes past those.
+class Guarded {
+ public:
+  Guarded(std::uint64_t bytes, std::size_t offset)
+      : bytes_(bytes), offset_(kGuardBytes + offset), memory_(offset_ + bytes + kGuardBytes, kPoison) {}
+
+  std::byte* data() { return memory_.data() + offset_; }
+  bool intact() const {
+    const auto poison = [](std::byte b) { return b == kPoison; };
+    const auto begin = memory_.begin();
+    return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(offset_), poison) &&
+           std::all_of(begin + static_cast<std::ptrdiff_t>(offset_ + bytes_), memory_.end(), poison);
+  }
+
+ private:
+  std::uint64_t bytes_;
+  std::size_t offset_;
+  std::vector<std::byte> memory_;
+};
+
+std::vector<std::byte> draw(std::uint64_t bytes) {
+  std::vector<std::byte> drawn(bytes);
+  SplitMix64 random{bytes};
+  for (std::uint64_t at = 0; at < bytes; at += 8) {
+    const std::uint64_t word = random();
+    std::memcpy(drawn.data() + at, &word, std::min<std::uint64_t>(8, bytes - at));
+  }
+  return drawn;
+}
+
+// The definition.
+std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byte>& in) {
+  std::vector<std::byte> out(in.size());
+  const std::uint64_t width = r.element_bytes;
+  for (std::uint64_t array = 0; array < r.arrays; ++array) {
+    const std::uint64_t first = array * r.count();
+    for (std::uint64_t i = 0; i < r.rows; ++i) {
+      for (std::uint64_t j = 0; j < r.columns; ++j) {
+        std::memcpy(out.data() + (first + j * r.rows + i) * width,
+                    in.data() + (first + i * r.columns + j) * width, width);
+      }
+    }
+  }
+  return out;
+}
+
+::testing::AssertionResult holds(const Case& c) {
+  const TransposeProgram program(c.rectangle, c.workers, c.small_bytes);
+  const std::vector<std::byte> in = draw(c.rectangle.bytes());
+  Guarded data(in.size(), c.offset);
+  Guarded workspace(program.workspace_bytes(), 3);
+  if (!in.empty()) std::memcpy(data.data(), in.data(), in.size());
+  program.run(data.data(), program.workspace_bytes() == 0 ? nullptr : workspace.data());
+  const std::vector<std::byte> wanted = transposed(c.rectangle, in);
+  const auto differs = std::mismatch(wanted.begin(), wanted.end(), data.data()).first - wanted.begin();
+  if (static_cast<std::size_t>(differs) != wanted.size()) {
+    return ::testing::AssertionFailure()
+           << "element " << static_cast<std::uint64_t>(differs) / c.rectangle.element_bytes
+           << " is wrong: " << describe(c);
+  }
+  if (!data.intact()) return ::testing::AssertionFailure() << "written outside: " << describe(c);
+  if (!workspace.intact())
+    return ::testing::AssertionFailure() << "written outside the workspace: " << describe(c);
+  return ::testing::AssertionSuccess();
+}
+
+enum class Rows { own, shared };
+
+// Shared out as the test wants it, whatever the size.
+Case forced(const Rectangle& r, int threads, Rows rows) {
+  const std::uint64_t row_bytes = std::max(r.rows, r.columns) * r.element_bytes;
+  return {.rectangle = r,
+          .workers = {.arrays_at_once = 1,
+                      .threads = threads,
+                      .shared_rows = rows == Rows::shared,
+                      .row_bytes = row_bytes},
+          .small_bytes = 0};
+}
+
+Case as_planned(const Rectangle& r, int threads) {
+  return {.rectangle = r, .workers = cpu_transpose_workers(r, threads)};
+}
+
+constexpr std::uint64_t kExhaustive = kInstrumented ? 24 : 64;
+
+TEST(CpuTranspose, FourByFiveByHand) {
+  std::vector<std::uint16_t> data(12);
+  for (std::uint16_t i = 0; i < 12; ++i) data[i] = i;
+  Case c = forced({.arrays = 1, .rows = 3, .columns = 4, .element_bytes = 2}, 1, Rows::own);
+  std::vector<std::byte> row(c.workers.workspace_bytes());
+  TransposeProgram(c.rectangle, c.workers, 0).run(reinterpret_cast<std::byte*>(data.data()), row.data());
+  EXPECT_EQ(data, (std::vector<std::uint16_t>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+}
+
+TEST(CpuTranspose, EveryShapeTo64) {
+  for (std::uint64_t rows = 1; rows <= kExhaustive; ++rows) {
+    for (std::uint64_t columns = 1; columns <= kExhaustive; ++columns) {
+      const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 4};
+      ASSERT_TRUE(holds(forced(r, 1, Rows::own)));
+      ASSERT_TRUE(holds(forced(r, 1, Rows::shared)));
+      ASSERT_TRUE(holds(as_planned(r, 2)));
+    }
+  }
+}
+
+TEST(CpuTranspose, EveryShapeTo64OfOtherWidths) {
+  for (const std::uint64_t width : {1, 3, 16}) {
+    for (std::uint64_t rows = 2; rows <= kExhaustive; rows += width == 1 ? 1 : 3) {
+      for (std::uint64_t columns = 2; columns <= kExhaustive; ++columns) {
+        const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = width};
+        ASSERT_TRUE(holds(forced(r, 1, rows % 2 == 0 ? Rows::own : Rows::shared)));
+      }
+    }
+  }
+}
+
+TEST(CpuTranspose, NothingOrOneElement) {
+  for (const auto& [rows, columns] : {std::pair{0, 5}, {5, 0}, {0, 0}, {1, 1}, {1, 7}, {7, 1}}) {
+    const Rectangle r{.arrays = 3,
+                      .rows = static_cast<std::uint64_t>(rows),
+                      .columns = static_cast<std::uint64_t>(columns),
+                      .element_bytes = 4};
+    EXPECT_EQ(cpu_transpose_workers(r, 4).workspace_bytes(), 0U);
+    EXPECT_TRUE(holds(as_planned(r, 4)));
+  }
+  const Rectangle none{.arrays = 0, .rows = 6, .columns = 7, .element_bytes = 4};
+  EXPECT_TRUE(holds(as_planned(none, 4)));
+}
+
+// Shapes that take every path: strips borrowed and within, runs and walks, common divisors, squares.
+const std::vector<std::pair<std::uint64_t, std::uint64_t>> kShapes{
+    {2, 3},   {2, 1001}, {3, 999},  {7, 5000},  {31, 1000}, {32, 33},   {33, 32},   {45, 60},
+    {97, 89}, {128, 96}, {100, 75}, {300, 301}, {257, 513}, {2000, 37}, {40, 2560}, {120, 121},
+};
+
+TEST(CpuTranspose, EveryWidthThreadAndAlignment) {
+  std::uint64_t number = 0;
+  for (std::uint64_t width = 1; width <= 16; ++width) {
+    for (const auto& [rows, columns] : kShapes) {
+      const Rectangle r{.arrays = 1 + number % 2, .rows = rows, .columns = columns, .element_bytes = width};
+      for (const Rows how : {Rows::own, Rows::shared}) {
+        // All threads wait for one another after every shared row, which takes long where cores are few.
+        const std::uint64_t most = how == Rows::shared && std::min(rows, columns) > 8 ? 1 : 4;
+        Case c = forced(r, static_cast<int>(1 + number % most), how);
+        c.offset = number % 7;
+        ASSERT_TRUE(holds(c));
+        ++number;
+      }
+    }
+  }
+}
+
+TEST(CpuTranspose, Batches) {
+  for (const std::uint64_t arrays : {1, 2, 5, 64}) {
+    for (int threads = 1; threads <= 4; ++threads) {
+      for (const auto& [rows, columns] : {std::pair{2, 3}, {16, 16}, {50, 70}, {70, 50}, {90, 90}}) {
+        const Rectangle r{.arrays = arrays,
+                          .rows = static_cast<std::uint64_t>(rows),
+                          .columns = static_cast<std::uint64_t>(columns),
+                          .element_bytes = 8};
+        ASSERT_TRUE(holds(as_planned(r, threads)));
+        Case at_once = forced(r, 1, Rows::own);
+        at_once.workers.arrays_at_once = static_cast<std::uint64_t>(threads);
+        ASSERT_TRUE(holds(at_once));
+      }
+    }
+  }
+}
+
+TEST(CpuTranspose, BackAgainIsTheIdentity) {
+  SplitMix64 random{7};
+  for (int trial = 0; trial < 20; ++trial) {
+    const Rectangle there{.arrays = 1,
+                          .rows = 2 + random() % 700,
+                          .columns = 2 + random() % 700,
+                          .element_bytes = 1 + random() % 16};
+    const Rectangle back{
+        .arrays = 1, .rows = there.columns, .columns = there.rows, .element_bytes = there.element_bytes};
+    const std::vector<std::byte> in = draw(there.bytes());
+    std::vector<std::byte> data = in;
+    for (const Rectangle& r : {there, back}) {
+      const Case c = as_planned(r, 2);
+      std::vector<std::byte> workspace(c.workers.workspace_bytes());
+      TransposeProgram(r, c.workers).run(data.data(), workspace.data());
+    }
+    ASSERT_EQ(data, in) << describe(as_planned(there, 2));
+  }
+}
+
+TEST(CpuTranspose, LargeShapes) {
+  if (kInstrumented) GTEST_SKIP() << "sizes only; every path is taken by smaller shapes";
+  // A slender one, an almost square one beyond the second-level cache, powers of two times odd, few rows.
+  for (const auto& [rows, columns, width] : {std::tuple{5, 1000003, 4},
+                                             {1000003, 29, 4},
+                                             {4099, 4093, 2},
+                                             {3 * 1024, 5 * 1024, 1},
+                                             {20000, 301, 8},
+                                             {70, 100000, 12},
+                                             {9001, 130, 16}}) {
+    const Rectangle r{.arrays = 1,
+                      .rows = static_cast<std::uint64_t>(rows),
+                      .columns = static_cast<std::uint64_t>(columns),
+                      .element_bytes = static_cast<std::uint64_t>(width)};
+    ASSERT_TRUE(holds(as_planned(r, 2)));
+  }
+}
+
+TEST(CpuTranspose, RandomShapes) {
+  SplitMix64 random{2026};
+  for (int trial = 0; trial < (kInstrumented ? 20 : 150); ++trial) {
+    const std::uint64_t limit = std::uint64_t{1} << (10 + random() % (kInstrumented ? 6 : 9));
+    const std::uint64_t rows = 2 + random() % std::min<std::uint64_t>(limit / 2, 4000);
+    const std::uint64_t columns = std::max<std::uint64_t>(2, limit / rows + random() % 5);
+    const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 1 + random() % 16};
+    ASSERT_TRUE(
+        holds(forced(r, static_cast<int>(1 + random() % 4), random() % 2 == 0 ? Rows::own : Rows::shared)));
+    ASSERT_TRUE(holds(as_planned(r, static_cast<int>(1 + random() % 4))));
+  }
+}
+
+// By way of a plan, from four threads at once, each with its own array and workspace.
+TEST(CpuTranspose, PlansRunFromManyThreadsAtOnce) {
+  for (const auto& [rows, columns] : {std::pair{3, 5}, {90, 90}, {120, 75}, {5, 4000}, {700, 900}}) {
+    const auto r = static_cast<std::uint64_t>(rows);
+    const auto c = static_cast<std::uint64_t>(columns);
+    const Problem problem{.permutation = maps::transpose_any(r, c),
+                          .element_bytes = 4,
+                          .batch = 2,
+                          .placement = Placement::in_place};
+    const TransposePlan plan(problem, cpu::target(2));
+    ASSERT_EQ(plan.rectangle().bytes(), 2 * r * c * 4);
+    const cpu::TransposeExecutor executor(plan);
+    const std::vector<std::byte> in = draw(plan.rectangle().bytes());
+    const std::vector<std::byte> wanted = transposed(plan.rectangle(), in);
+    std::vector<std::vector<std::byte>> data(4, in);
+    std::vector<std::thread> callers;
+    callers.reserve(data.size());
+    for (std::vector<std::byte>& mine : data) {
+      callers.emplace_back([&] {
+        std::vector<std::byte> workspace(plan.workspace_bytes());
+        executor.run(mine.data(), workspace.empty() ? nullptr : workspace.data());
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const std::vector<std::byte>& each : data) EXPECT_EQ(each, wanted) << rows << " x " << columns;
+  }
+}
+
+// What is borrowed is a row a worker and no more, and nothing where no row is needed.
+TEST(CpuTranspose, Workspace) {
+  for (const auto& [rows, columns] : kShapes) {
+    for (const int threads : {1, 2, 64}) {
+      const Rectangle r{.arrays = 3, .rows = rows, .columns = columns, .element_bytes = 4};
+      const TransposeWorkers workers = cpu_transpose_workers(r, threads);
+      EXPECT_LE(workers.workspace_bytes(), std::max(rows, columns) * 4 * static_cast<std::uint64_t>(threads));
+      EXPECT_LE(workers.count(), static_cast<std::uint64_t>(threads));
+    }
+  }
+  const auto bytes = [](std::uint64_t rows, std::uint64_t columns) {
+    return cpu_transpose_workers({.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 4}, 8)
+        .workspace_bytes();
+  };
+  EXPECT_EQ(bytes(5000, 5000), 0U);
+  EXPECT_EQ(bytes(30, 34), 0U);                    // 4080 bytes: by way of the stack
+  EXPECT_EQ(bytes(5000, 4000), 8U * 5000 * 4);     // a row for each thread
+  EXPECT_EQ(bytes(3, 100000000), 100000000U * 4);  // one for all
+  EXPECT_EQ(bytes(100000000, 3), 100000000U * 4);
+}
+
+// Both kinds of strips, and where one turns into the other.
+TEST(CpuTranspose, Strips) {
+  using cpu::ColumnShuffle;
+  const auto strip = [](std::uint64_t m, std::uint64_t n, std::uint64_t width) {
+    return ColumnShuffle(m, n, width, cpu::Shuffle::c2r, cpu::RowsLie::in_place).strip_for(n * width);
+  };
+  EXPECT_TRUE(strip(100, 10000, 4).borrowed);
+  EXPECT_EQ(strip(100, 10000, 4).columns, 100U);  // 10000 elements are 100 columns of 100
+  EXPECT_EQ(strip(100, 10000, 2).columns, 64U);   // rotated by registers
+  EXPECT_FALSE(strip(1000, 1001, 4).borrowed);
+  EXPECT_EQ(strip(1000, 1001, 4).columns, 64U);
+  EXPECT_EQ(strip(1000, 1001, 1).columns, 64U);  // rotated by registers
+  EXPECT_EQ(strip(1000, 1001, 3).columns, 42U);  // a window of 85 pieces of 85 elements would be too large
+  EXPECT_EQ(strip(40, 100000, 4).columns, 40U);  // 128 columns would be three turns of 40 rows
+  EXPECT_EQ(strip(5, 100000, 4).columns, 2457U);
+  EXPECT_TRUE(strip(20, 21, 4).borrowed);  // fewer rows than a strip's columns
+  EXPECT_EQ(strip(20, 21, 4).columns, 1U);
+  for (const std::uint64_t m : {2, 5, 64, 1000}) {
+    for (std::uint64_t width = 1; width <= 16; ++width) {
+      for (const std::uint64_t n : {m + 1, 3 * m, 40 * m, 1000 * m}) {
+        const cpu::Strip s = strip(m, n, width);
+        EXPECT_GE(s.columns, 1U);
+        EXPECT_LE(s.borrowed ? s.columns * m : m / 8 / width, n);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace faro

@@ -1,0 +1,418 @@
+// Kernels of completed sketches: their text, what is in them, and that on the CPU, thread by thread with
+// waits at shuffles and barriers, they leave what the interpreter and the specification say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#define FARO_WARP_ON_CPU_HOST
+#include "emitted/warp_on_cpu.hpp"
+#include "faro/error.hpp"
+#include "swizzle_arrays_support.hpp"
+#include "swizzle_kernels_support.hpp"
+
+namespace faro::testing {
+namespace {
+
+using namespace swizzle;
+
+template <typename T>
+std::string type_name() {
+  if (std::is_same_v<T, float>) return "float";
+  return sizeof(T) == 4 ? "uint32_t" : "uint64_t";
+}
+
+template <typename T>
+std::string first_difference(const std::vector<T>& got, const std::vector<T>& wanted) {
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    if (!(got[k] == wanted[k]))
+      return "[" + std::to_string(k) + "]: got " + std::to_string(got[k]) + ", wanted " +
+             std::to_string(wanted[k]);
+  return "";
+}
+
+/// Runs the kernel in both orders and holds it to interpreter and oracle.
+template <typename T>
+void check_run(const WarpLibrary& library, const SwizzleKernel& kernel, const EmittedKernel& emitted) {
+  SCOPED_TRACE(emitted.name + "\n" + emitted.text);
+  const auto inputs = swizzle_inputs<T>(kernel, !std::is_floating_point_v<T>);
+  const auto expected = swizzle_expected<T>(kernel, inputs);
+  const auto& arrays = kernel.program.arrays();
+  if (kernel.specified) {
+    const std::vector<std::span<const T>> in(inputs.begin(), inputs.end());
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (arrays[k].kind != ArrayKind::output) continue;
+      for (std::int64_t i = 0; i < arrays[k].size; ++i) {
+        const ValueId wanted = kernel.specification.wanted({static_cast<int>(k)}, i);
+        ASSERT_EQ(expected[k][static_cast<std::size_t>(i)],
+                  kernel.specification.values().number<T>(wanted, in));
+      }
+    }
+  }
+  for (const Order order : {Order::forward, Order::backward}) {
+    std::vector<std::vector<T>> buffers;
+    std::vector<void*> arguments;
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (arrays[k].kind == ArrayKind::input) {
+        buffers.push_back(inputs[k]);
+      } else {
+        buffers.emplace_back(expected[k].size() + 2 * kSwizzleGuard, T{kSwizzlePoison});
+      }
+    }
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (arrays[k].kind == ArrayKind::shared) continue;
+      arguments.push_back(buffers[k].data() + (arrays[k].kind == ArrayKind::output ? kSwizzleGuard : 0));
+    }
+    library.run(emitted.name, {.blocks = emitted.blocks, .threads = emitted.threads}, arguments, order);
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (arrays[k].kind == ArrayKind::input) {
+        EXPECT_EQ(first_difference(buffers[k], inputs[k]), "");
+      }
+      if (arrays[k].kind != ArrayKind::output) continue;
+      std::vector<T> wanted(kSwizzleGuard, T{kSwizzlePoison});
+      wanted.insert(wanted.end(), expected[k].begin(), expected[k].end());
+      wanted.resize(wanted.size() + kSwizzleGuard, T{kSwizzlePoison});
+      EXPECT_EQ(first_difference(buffers[k], wanted), "") << "order " << static_cast<int>(order);
+    }
+  }
+}
+
+template <typename T>
+std::vector<EmittedKernel> emit_all(const std::vector<SwizzleKernel>& kernels) {
+  std::vector<EmittedKernel> all;
+  for (const SwizzleKernel& kernel : kernels) {
+    if (std::is_floating_point_v<T> && kernel.integers) {
+      all.emplace_back();
+      continue;
+    }
+    all.push_back(swizzle::emit(kernel.program, kernel.valuation,
+                                {.name = kernel.name + "_" + type_name<T>(),
+                                 .element_type = type_name<T>(),
+                                 .title = "Test of " + kernel.name}));
+  }
+  return all;
+}
+
+template <typename T>
+void check_all(const WarpLibrary& library, const std::vector<SwizzleKernel>& kernels,
+               const std::vector<EmittedKernel>& emitted) {
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (!emitted[k].text.empty()) check_run<T>(library, kernels[k], emitted[k]);
+}
+
+TEST(EmitSwizzle, KernelsLeaveWhatTheInterpreterSays) {
+  const std::vector<SwizzleKernel> kernels = swizzle_kernels();
+  const auto words = emit_all<std::uint32_t>(kernels);
+  const auto wide = emit_all<std::uint64_t>(kernels);
+  const auto floats = emit_all<float>(kernels);
+  WarpLibrary library;
+  for (const auto* all : {&words, &wide, &floats})
+    for (const EmittedKernel& kernel : *all) library.add(kernel.text);
+  library.build();
+  check_all<std::uint32_t>(library, kernels, words);
+  check_all<std::uint64_t>(library, kernels, wide);
+  check_all<float>(library, kernels, floats);
+}
+
+// Problem p has the kernel's inputs, each array turned by p.
+void check_batch(const WarpLibrary& library, const SwizzleKernel& kernel, const EmittedKernel& emitted,
+                 std::uint32_t problems, Order order) {
+  SCOPED_TRACE(std::to_string(problems) + " problems\n" + emitted.text);
+  using T = std::uint32_t;
+  const auto& arrays = kernel.program.arrays();
+  std::vector<std::vector<T>> buffers(arrays.size());
+  std::vector<std::vector<T>> wanted(arrays.size());
+  const auto guard = [&](std::vector<T>& values) {
+    values.insert(values.end(), kSwizzleGuard, kSwizzlePoison);
+  };
+  for (auto& values : wanted) guard(values);
+  for (std::uint32_t problem = 0; problem < problems; ++problem) {
+    auto inputs = swizzle_inputs<T>(kernel, true);
+    for (auto& values : inputs)
+      if (!values.empty())
+        std::rotate(values.begin(), values.begin() + problem % static_cast<std::uint32_t>(values.size()),
+                    values.end());
+    const auto expected = swizzle_expected<T>(kernel, inputs);
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      buffers[k].insert(buffers[k].end(), inputs[k].begin(), inputs[k].end());
+      wanted[k].insert(wanted[k].end(), expected[k].begin(), expected[k].end());
+    }
+  }
+  for (auto& values : wanted) guard(values);
+  std::vector<void*> arguments;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    if (arrays[k].kind == ArrayKind::shared) continue;
+    const bool output = arrays[k].kind == ArrayKind::output;
+    if (output) buffers[k].assign(wanted[k].size(), kSwizzlePoison);
+    arguments.push_back(buffers[k].data() + (output ? kSwizzleGuard : 0));
+  }
+  arguments.push_back(reinterpret_cast<void*>(std::uintptr_t{problems}));
+  const unsigned rounds = (problems + emitted.batch - 1) / emitted.batch;
+  library.run(emitted.name, {.blocks = emitted.blocks * rounds, .threads = emitted.threads}, arguments,
+              order);
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    if (arrays[k].kind != ArrayKind::output) continue;
+    EXPECT_EQ(first_difference(buffers[k], wanted[k]), "");
+  }
+}
+
+TEST(EmitSwizzle, BatchesLeaveWhatEachProblemWouldLeave) {
+  struct Case {
+    SwizzleKernel kernel;
+    std::vector<std::uint32_t> batches;
+  };
+  const std::vector<Case> table{{stencil_kernel(32, 2, false), {1, 3}},  // 2 blocks a problem
+                                {stencil_kernel(8, 3, true), {1, 3}},    // 24 threads: in part of a warp
+                                {conv_2d_kernel(), {1, 2, 5}},           // 16 threads
+                                {poly_64_kernel(32), {1, 4}},
+                                {poly_64_kernel(4), {1, 7}},
+                                {rcr_kernel(6, 64), {1, 2}},
+                                {rcr_kernel(10, 20), {3}},
+                                {crc_kernel(6, 8), {5}},
+                                {transpose_kernel(), {1}},
+                                {odd_kernel(), {1}}};
+  WarpLibrary library;
+  std::vector<std::vector<EmittedKernel>> emitted;
+  for (const Case& c : table) {
+    auto& kernels = emitted.emplace_back();
+    for (const std::uint32_t batch : c.batches) {
+      kernels.push_back(swizzle::emit(c.kernel.program, c.kernel.valuation,
+                                      {.name = c.kernel.name + "_by_" + std::to_string(batch),
+                                       .element_type = "uint32_t",
+                                       .title = "",
+                                       .batch = batch}));
+      EXPECT_EQ(kernels.back().batch, batch);
+      library.add(kernels.back().text);
+    }
+  }
+  library.build();
+  for (std::size_t c = 0; c < table.size(); ++c)
+    for (const EmittedKernel& kernel : emitted[c])
+      for (const std::uint32_t problems : {0U, 1U, 2U, 5U, 8U})
+        for (const Order order : {Order::forward, Order::backward})
+          check_batch(library, table[c].kernel, kernel, problems, order);
+}
+
+// The harness must see what it is for.
+TEST(EmitSwizzle, TheHarnessSeesRacesAndMissingLanes) {
+  WarpLibrary library;
+  library.add(R"(
+extern "C" void race(unsigned* out) {
+  out[0] = threadIdx.x;
+}
+extern "C" void stray(unsigned* out) {
+  if (threadIdx.x < 31) out[0] = __shfl_sync(0xffffffffu, threadIdx.x, 0, 32);
+}
+extern "C" void unmasked(unsigned* out) { out[0] = __shfl_sync(1u, threadIdx.x, 0, 32); }
+extern "C" void broken_barrier(unsigned* out) {
+  if (threadIdx.x != 3) __syncthreads();
+  out[0] = 1;
+}
+extern "C" void turned(unsigned* out) {
+  unsigned x = 100 + threadIdx.x;
+  for (int k = 0; k < 3; ++k) x = __shfl_sync(0xffffffffu, x, static_cast<int>(threadIdx.x) - 1, 8);
+  __syncthreads();
+  out[32 * blockIdx.x + threadIdx.x] = x;
+})");
+  library.build();
+  std::vector<unsigned> out(64);
+  unsigned last[2] = {};
+  for (const Order order : {Order::forward, Order::backward}) {
+    library.run("race", {.blocks = 1, .threads = 32}, {out.data()}, order);
+    last[static_cast<int>(order)] = out[0];
+    EXPECT_THROW(library.run("stray", {.blocks = 1, .threads = 32}, {out.data()}, order), std::runtime_error);
+    EXPECT_THROW(library.run("unmasked", {.blocks = 1, .threads = 32}, {out.data()}, order),
+                 std::runtime_error);
+    EXPECT_THROW(library.run("broken_barrier", {.blocks = 1, .threads = 32}, {out.data()}, order),
+                 std::runtime_error);
+    library.run("turned", {.blocks = 2, .threads = 32}, {out.data()}, order);
+    for (unsigned t = 0; t < 64; ++t) EXPECT_EQ(out[t], 100 + (t % 32 / 8) * 8 + (t + 5) % 8) << t;
+  }
+  EXPECT_NE(last[0], last[1]);
+}
+
+EmittedKernel emitted(const SwizzleKernel& kernel) {
+  return swizzle::emit(kernel.program, kernel.valuation,
+                       {.name = "k", .element_type = "uint32_t", .title = ""});
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(EmitSwizzle, TheStencilsText) {
+  const EmittedKernel kernel = emitted(stencil_kernel(32, 2, false));
+  EXPECT_TRUE(has(kernel.text, "i <= t ? rc[0] : rc[1]")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "sum += x;")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "#pragma unroll")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "= sum / 3u;")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "__shfl_sync(0xffffffffu, ")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "const uint32_t* __restrict__ I")) << kernel.text;
+  EXPECT_FALSE(has(kernel.text, "for[")) << kernel.text;  // what only dead statements would use
+  EXPECT_EQ(kernel.blocks, 2U);
+  EXPECT_EQ(kernel.threads, 64U);
+  EXPECT_EQ(kernel.shuffles, 3U);
+  EXPECT_EQ(kernel.selects, 3U);
+  EXPECT_EQ(kernel.live_accumulates, 1U);
+  EXPECT_EQ(kernel.shared_bytes, 0U);
+}
+
+TEST(EmitSwizzle, DeadAccumulatesAndWhatOnlyTheyNeedAreGone) {
+  SwizzleKernel kernel = poly_64_kernel(32);
+  const EmittedKernel six = emitted(kernel);
+  EXPECT_EQ(six.live_accumulates, 6U);
+  EXPECT_EQ(six.shuffles, 128U);
+  // Without the accumulates of x[3], its shuffle goes too.
+  for (const char* use : {"use5", "use11"}) kernel.valuation.set(use, ConditionParameters{.literal = false});
+  const EmittedKernel less = emitted(kernel);
+  EXPECT_EQ(less.live_accumulates, 4U);
+  EXPECT_EQ(less.shuffles, 96U);
+  EXPECT_FALSE(has(less.text, "x[3]")) << less.text;
+}
+
+TEST(EmitSwizzle, ABatchsText) {
+  const SwizzleKernel poly = poly_64_kernel(32);
+  const EmittedKernel kernel = swizzle::emit(
+      poly.program, poly.valuation, {.name = "k", .element_type = "uint32_t", .title = "", .batch = 4});
+  EXPECT_EQ(kernel.threads, 128U);
+  EXPECT_EQ(kernel.blocks, 1U);
+  for (const char* part :
+       {"// launch: <<<((problems + 3) / 4), 128>>>, warps of 32 lanes", "__launch_bounds__(128) k(",
+        "uint32_t* __restrict__ C, uint32_t problems)",
+        "const uint32_t problem = blockIdx.x * 4 + threadIdx.x / 32;", "if (problem >= problems) return;",
+        "A += uint64_t{problem} * 64;", "C += uint64_t{problem} * 128;", "threadIdx.x % 32"})
+    EXPECT_TRUE(has(kernel.text, part)) << part << "\n" << kernel.text;
+  EXPECT_FALSE(has(emitted(poly).text, "problem"));
+}
+
+TEST(EmitSwizzle, ColumnsAreBarrels) {
+  for (const std::int64_t S : {2, 3, 4, 5, 6, 7, 8, 12, 16}) {
+    const EmittedKernel kernel = emitted(rcr_kernel(S, 32));
+    EXPECT_EQ(kernel.shuffles, 0U);
+    EXPECT_FALSE(has(kernel.text, "shfl")) << kernel.text;
+    ASSERT_EQ(kernel.notes.size(), 1U) << kernel.text;
+    EXPECT_TRUE(has(kernel.notes[0], "a barrel of ")) << kernel.notes[0];
+    // ceil(log2 of each digit's length), summed: at most one more than of S itself.
+    int steps = 0;
+    while ((1 << steps) < S) ++steps;
+    EXPECT_LE(kernel.selects, static_cast<std::uint64_t>(S * (steps + 1))) << kernel.text;
+  }
+}
+
+TEST(EmitSwizzle, AShuffleFromTheOwnLaneIsNone) {
+  Specification spec;
+  const Array I = spec.input("I", 32), O = spec.output("O", 32);
+  Program p(spec, {.warp = 32, .warps = 1, .blocks = 1});
+  const Registers x = p.registers("x", 1);
+  p.load(x[0], I, lane_index());
+  p.shuffle(x[0], x[0], lane_index() + 32);
+  p.store(O, lane_index(), x[0], lane_index() < 100);
+  const EmittedKernel kernel = swizzle::emit(p, Valuation(p), {});
+  EXPECT_EQ(kernel.shuffles, 0U);
+  EXPECT_FALSE(has(kernel.text, "shfl"));
+  EXPECT_FALSE(has(kernel.text, "if (")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "void __launch_bounds__(32) kernel("));
+}
+
+TEST(EmitSwizzle, LoadsThatAreDemandedStay) {
+  Specification spec;
+  const Array I = spec.input("I", 34), O = spec.output("O", 32);
+  for (std::int64_t k = 0; k < 32; ++k) {
+    auto sum = spec.accumulator({});
+    for (std::int64_t j = 0; j < 3; ++j) sum.add({spec.at(I, k + j)});
+    spec.set(O, k, sum);
+  }
+  Program p(spec, {.warp = 32, .warps = 1, .blocks = 1});
+  const Registers rc = p.registers("rc", 2);
+  p.global_to_registers(rc, I, {.rounds = 2, .offset = 0, .size = Index(34), .lane = {}});
+  p.present(rc, O, lane_index());
+  const EmittedKernel kernel = swizzle::emit(p, Valuation(p), {});
+  EXPECT_TRUE(has(kernel.text, "rc[round] = I[")) << kernel.text;
+  EXPECT_TRUE(has(kernel.text, "hold all that it needs for `O`")) << kernel.text;
+}
+
+TEST(EmitSwizzle, CommentsCannotBecomeCode) {
+  SwizzleKernel kernel = rcr_kernel(2, 32);
+  const EmittedKernel text = swizzle::emit(
+      kernel.program, kernel.valuation, {.name = "k", .element_type = "float", .title = "one\nint x = } \\"});
+  EXPECT_EQ(text.text.rfind("// one int x = } /\n", 0), 0U) << text.text;
+}
+
+std::string refusal(const std::function<void()>& call, ErrorCode code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(name(error.code()), name(code)) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(EmitSwizzle, Refusals) {
+  const SwizzleKernel poly = poly_64_kernel(4);
+  const SwizzleKernel rcr = rcr_kernel(3, 32);
+  const auto with = [](const SwizzleKernel& k, const EmissionOptions& options) {
+    return [&k, options] { swizzle::emit(k.program, k.valuation, options); };
+  };
+  for (const char* name : {"", "1k", "a b", "int", "k;", "_k", "main"})
+    EXPECT_TRUE(has(refusal(with(rcr, {.name = name, .element_type = "float", .title = ""}), ErrorCode::spec),
+                    "an identifier"))
+        << name;
+  EXPECT_TRUE(has(refusal(with(rcr, {.name = "k", .element_type = "double", .title = ""}), ErrorCode::spec),
+                  "`double`"));
+  EXPECT_TRUE(has(refusal(with(poly, {.name = "k", .element_type = "float", .title = ""}), ErrorCode::spec),
+                  "bit operator `^`"));
+  EXPECT_TRUE(
+      has(refusal([&] { swizzle::emit(rcr.program, Valuation(rcr.program), {}); }, ErrorCode::spec), "load"));
+
+  const auto program = [](std::int64_t warp, std::int64_t warps, std::int64_t size,
+                          const std::function<void(Program&, Array, Array)>& body) {
+    return [=] {
+      Specification spec;
+      const Array I = spec.input("I", size), O = spec.output("O", size);
+      Program p(spec, {.warp = warp, .warps = warps, .blocks = 1});
+      body(p, I, O);
+      swizzle::emit(p, Valuation(p), {});
+    };
+  };
+  const auto shuffles = [](Program& p, Array I, Array O) {
+    const Registers x = p.registers("x", 1);
+    p.load(x[0], I, lane_index());
+    p.shuffle(x[0], x[0], lane_index() + 1);
+    p.store(O, lane_index(), x[0]);
+  };
+  EXPECT_TRUE(has(refusal(program(12, 1, 12, shuffles), ErrorCode::unsupported), "12 lanes"));
+  EXPECT_TRUE(has(refusal(program(64, 1, 64, shuffles), ErrorCode::unsupported), "64 lanes"));
+  EXPECT_TRUE(has(refusal(program(32, 64, 64, shuffles), ErrorCode::unsupported), "1024 threads"));
+  EXPECT_TRUE(has(refusal(program(32, 1, 31, shuffles), ErrorCode::spec), "I[31]"));
+  const auto far = [](Program& p, Array I, Array O) {
+    const Registers x = p.registers("x", 2);
+    p.load(x[lane_index() / 8], I, 0);
+    p.store(O, 0, x[0]);
+  };
+  EXPECT_TRUE(has(refusal(program(32, 1, 31, far), ErrorCode::spec), "x[2] in block 0, warp 0, lane 16"));
+  const auto shared = [](Program& p, Array I, Array O) {
+    const Array tile = p.shared("tile", 12289);
+    const Registers x = p.registers("x", 1);
+    p.load(x[0], I, 0);
+    p.store(tile, 0, x[0]);
+    p.store(O, 0, x[0]);
+  };
+  EXPECT_TRUE(has(refusal(program(32, 1, 1, shared), ErrorCode::unsupported), "49156 bytes"));
+
+  const SwizzleKernel transpose = transpose_kernel();
+  const SwizzleKernel odd = odd_kernel();
+  const auto batch = [](std::uint32_t of) {
+    return EmissionOptions{.name = "k", .element_type = "uint32_t", .title = "", .batch = of};
+  };
+  for (const SwizzleKernel* waiting : {&transpose, &odd})
+    EXPECT_TRUE(has(refusal(with(*waiting, batch(2)), ErrorCode::unsupported), "2 problems a block"));
+  EXPECT_TRUE(has(refusal(with(rcr, batch(33)), ErrorCode::unsupported), "1024 threads"));
+  EXPECT_TRUE(has(refusal(with(rcr, batch(4294967295U)), ErrorCode::unsupported), "4294967295 problems"));
+}
+
+}  // namespace
+}  // namespace faro::testing

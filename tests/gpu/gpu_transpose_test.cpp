@@ -1,0 +1,193 @@
+// The transposition in place on a GPU, against the definition, between guard zones: every width, every form
+// of plan, batches, arrays that begin anywhere, workspaces of exactly the size, graphs, 2^32 elements and
+// more.
+#include "plan/gpu_transpose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faro/engines/cuda_transpose.hpp"
+#include "faro/error.hpp"
+#include "faro/permutation/axes.hpp"
+#include "gpu/gpu_support.hpp"
+#include "gpu/transpose_oracle.hpp"
+
+namespace faro::testing {
+namespace {
+
+constexpr std::uint64_t kGuard = 256;
+
+Problem problem_of(const Rectangle& r) {
+  return {.permutation = maps::transpose_any(r.rows, r.columns),
+          .element_bytes = r.element_bytes,
+          .batch = r.arrays,
+          .placement = Placement::in_place};
+}
+
+std::string text_of(const Rectangle& r) {
+  return "transpose(" + std::to_string(r.rows) + ", " + std::to_string(r.columns) + "), " +
+         std::to_string(r.element_bytes) + " bytes, batch " + std::to_string(r.arrays);
+}
+
+class GpuTranspose : public GpuTest {
+ protected:
+  std::mt19937_64 random{settings().seed};
+  std::set<detail::GpuTransposeForm> reached;
+
+  // Of a part of a poisoned allocation that begins `offset` past an aligned address.
+  void check_shape(const Rectangle& r, std::uint64_t offset = 0) {
+    SCOPED_TRACE(text_of(r) + ", offset " + std::to_string(offset));
+    const TransposePlan plan(problem_of(r), cuda::target());
+    reached.insert(detail::plan_gpu_transpose(r, detail::gpu_transpose_limits(plan.target())).form);
+    EXPECT_LE(plan.workspace_bytes(), plan.workers() * std::max(r.rows, r.columns) * r.element_bytes);
+    const cuda::TransposeExecutor executor(plan);
+    const std::uint64_t begin = kGuard + offset;
+    std::vector<std::byte> poison(begin + r.bytes() + kGuard, std::byte{0x5a});
+    std::vector<std::byte> lent(2 * kGuard + plan.workspace_bytes(), std::byte{0x5a});
+    cuda::DeviceArray memory(poison.size());
+    cuda::DeviceArray workspace(lent.size());
+    memory.upload(poison.data());
+    workspace.upload(lent.data());
+    const OwnStream stream;
+    draw(memory.data() + begin, r, 7, stream);
+    executor.run(memory.data() + begin, plan.workspace_bytes() == 0 ? nullptr : workspace.data() + kGuard,
+                 stream);
+    EXPECT_EQ(misplaced_elements(memory.data() + begin, r, 7, stream), 0u);
+    memory.download(poison.data());
+    workspace.download(lent.data());
+    const auto is_poison = [](std::byte b) { return b == std::byte{0x5a}; };
+    const auto at = [](std::vector<std::byte>& bytes, std::uint64_t i) {
+      return bytes.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    EXPECT_TRUE(std::all_of(poison.begin(), at(poison, begin), is_poison));
+    EXPECT_TRUE(std::all_of(at(poison, begin + r.bytes()), poison.end(), is_poison));
+    EXPECT_TRUE(std::all_of(lent.begin(), at(lent, kGuard), is_poison));
+    EXPECT_TRUE(std::all_of(at(lent, kGuard + plan.workspace_bytes()), lent.end(), is_poison));
+  }
+};
+
+TEST_F(GpuTranspose, EveryFormAndWidth) {
+  for (std::uint64_t width = 1; width <= 16; ++width) {
+    const std::uint64_t unit = width & (~width + 1);
+    for (const Rectangle& r : {Rectangle{.arrays = 5, .rows = 7, .columns = 11},
+                               Rectangle{.arrays = 1000, .rows = 3, .columns = 5},
+                               Rectangle{.arrays = 2, .rows = 333, .columns = 500},
+                               Rectangle{.arrays = 3, .rows = 5, .columns = 60001},
+                               Rectangle{.arrays = 2, .rows = 12, .columns = 300000},
+                               Rectangle{.arrays = 1, .rows = 300007, .columns = 3},
+                               Rectangle{.arrays = 1, .rows = 1500, .columns = 9000},
+                               Rectangle{.arrays = 1, .rows = 7919, .columns = 1583},
+                               Rectangle{.arrays = 1, .rows = 1000, .columns = 8000}}) {
+      Rectangle shape = r;
+      shape.element_bytes = width;
+      check_shape(shape, unit * (random() % 16));
+    }
+  }
+  EXPECT_EQ(reached.size(), 4u) << "every form but huge, which is below";
+}
+
+TEST_F(GpuTranspose, EverySmallShape) {
+  for (std::uint64_t rows = 1; rows <= 20; ++rows) {
+    for (std::uint64_t columns = 1; columns <= 20; ++columns) {
+      check_shape({.arrays = 3, .rows = rows, .columns = columns, .element_bytes = 4});
+    }
+  }
+}
+
+TEST_F(GpuTranspose, RandomShapes) {
+  for (int i = 0; i < 150; ++i) {
+    const std::uint64_t count = std::uint64_t{1} << (12 + random() % 14);
+    const std::uint64_t rows = 1 + random() % (std::uint64_t{1} << (1 + random() % 20));
+    const std::uint64_t columns = std::max<std::uint64_t>(1, count / rows);
+    constexpr std::uint64_t widths[] = {4, 8, 2, 1, 16, 12};
+    check_shape(
+        {.arrays = 1 + random() % 3, .rows = rows, .columns = columns, .element_bytes = widths[i % 6]});
+  }
+}
+
+// The last two have rows that fit no shared memory.
+TEST_F(GpuTranspose, LargeArrays) {
+  if (free_device_bytes() < std::uint64_t{12} << 30) GTEST_SKIP() << "too little memory";
+  const OwnStream stream;
+  for (const Rectangle& r : {Rectangle{.rows = 65537, .columns = 65539, .element_bytes = 1},
+                             Rectangle{.rows = 3, .columns = 1431655777, .element_bytes = 2},
+                             Rectangle{.rows = 2147483659, .columns = 2, .element_bytes = 1},
+                             Rectangle{.rows = 15001, .columns = 16003, .element_bytes = 16},
+                             Rectangle{.rows = 18000, .columns = 15000, .element_bytes = 16}}) {
+    SCOPED_TRACE(text_of(r));
+    const TransposePlan plan(problem_of(r), cuda::target());
+    const cuda::TransposeExecutor executor(plan);
+    const cuda::DeviceArray memory(r.bytes());
+    const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
+    draw(memory.data(), r, 9, stream);
+    executor.run(memory.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+    EXPECT_EQ(misplaced_elements(memory.data(), r, 9, stream), 0u);
+  }
+}
+
+TEST_F(GpuTranspose, IsCapturedIntoAGraph) {
+  const Rectangle r{.rows = 1237, .columns = 9001, .element_bytes = 4};
+  const TransposePlan plan(problem_of(r), cuda::target());
+  const cuda::TransposeExecutor executor(plan);
+  const cuda::DeviceArray memory(r.bytes());
+  const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
+  const OwnStream stream;
+  draw(memory.data(), r, 3, stream);
+  stream.wait();
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  executor.run(memory.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+  check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
+  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+  check_cuda(cudaGraphLaunch(ready, stream.get()), "cudaGraphLaunch");
+  EXPECT_EQ(misplaced_elements(memory.data(), r, 3, stream), 0u);
+  check_cuda(cudaGraphExecDestroy(ready), "cudaGraphExecDestroy");
+  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+}
+
+TEST_F(GpuTranspose, RefusesWhatItCannotUse) {
+  const Rectangle r{.rows = 1237, .columns = 90001, .element_bytes = 4};
+  const TransposePlan plan(problem_of(r), cuda::target());
+  const cuda::TransposeExecutor executor(plan);
+  ASSERT_GT(plan.workspace_bytes(), 0u);
+  const cuda::DeviceArray memory(r.bytes() + 16);
+  const cuda::DeviceArray workspace(plan.workspace_bytes() + 16);
+  std::vector<std::byte> host(16);
+  const OwnStream stream;
+  const auto code_of = [&](void* data, void* lent) {
+    try {
+      executor.run(data, lent, stream);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  draw(memory.data(), r, 3, stream);
+  EXPECT_EQ(code_of(memory.data() + 2, workspace.data()), ErrorCode::value);
+  EXPECT_EQ(code_of(memory.data(), nullptr), ErrorCode::value);
+  EXPECT_EQ(code_of(memory.data(), workspace.data() + 4), ErrorCode::value);
+  EXPECT_EQ(code_of(host.data(), workspace.data()), ErrorCode::value);
+  EXPECT_EQ(code_of(memory.data(), host.data()), ErrorCode::value);
+  executor.run(memory.data(), workspace.data(), stream);
+  EXPECT_EQ(misplaced_elements(memory.data(), r, 3, stream), 0u) << "nothing had been moved";
+}
+
+TEST_F(GpuTranspose, KernelsKeepTheirRegisters) {
+  for (const Rectangle& r : {Rectangle{.rows = 5000, .columns = 7001, .element_bytes = 4},
+                             Rectangle{.rows = 7, .columns = 1000001, .element_bytes = 8}}) {
+    const cuda::TransposeExecutor executor(TransposePlan(problem_of(r), cuda::target()));
+    for (const cuda::KernelResources& each : executor.resources()) {
+      EXPECT_EQ(each.local_bytes, 0u) << text_of(r);
+      EXPECT_GE(each.blocks_per_multiprocessor, 1) << text_of(r);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace faro::testing
