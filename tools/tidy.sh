@@ -16,7 +16,7 @@ nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 cuda_include=$(dirname "$(dirname "$nvcc")")/include
 [[ -e $cuda_include/cuda_runtime_api.h ]] || cuda_include=""
 as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed"
-  -DFMT_HEADER_ONLY=1 ${cuda_include:+-isystem "$cuda_include"})
+  ${cuda_include:+-isystem "$cuda_include"})
 
 # Of src and cli: "FOLDER FILE" a line.
 list_files() {
