@@ -3,6 +3,7 @@
 //
 //     gpu_index_bench [--sizes 10,12,…,30] [--widths 1,2,4,8,16] [--budget MS] [--out FILE]
 //     gpu_index_bench --places 24                 places with and without bank conflicts
+//     gpu_index_bench --recognised 26             maps that have names beside their index arrays
 //     gpu_index_bench --kernels 28 --widths 4 --chunk-bits 14 --levels 7,7        every pass by itself
 //
 // Every result is verified on the device before it is timed. `plan` runs the array as a scatter, `back` as a
@@ -40,6 +41,7 @@ struct Options {
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   std::optional<int> kernels = {};
   std::optional<int> places = {};
+  std::optional<int> recognised = {};
   int chunk_bits = 14;
   std::vector<int> level_bits = {7, 7};
   double budget_ms = 300;
@@ -72,6 +74,9 @@ Options read(int count, char** words) {
       options.kernels = numbers_of(option, value, 33).at(0);
     } else if (option == "--places") {
       options.places = numbers_of(option, value, 28).at(0);
+    } else if (option == "--recognised") {
+      options.recognised = numbers_of(option, value, 31).at(0);
+      if (*options.recognised < 20) refuse_option(option, value, "from 20 to 31");
     } else if (option == "--chunk-bits") {
       options.chunk_bits = numbers_of(option, value, 16).at(0);
     } else if (option == "--levels") {
@@ -81,8 +86,9 @@ Options read(int count, char** words) {
     } else if (option == "--out") {
       options.out = value;
     } else {
-      refuse_option(option, value,
-                    "--sizes, --widths, --kernels, --places, --chunk-bits, --levels, --budget or --out");
+      refuse_option(
+          option, value,
+          "--sizes, --widths, --kernels, --places, --recognised, --chunk-bits, --levels, --budget or --out");
     }
   }
   return options;
@@ -204,6 +210,10 @@ void run(const Options& options) {
       "the cudaMemcpy of the\nsame array in the same rounds.\n\n";
   if (options.places) {
     const std::string table = places_table(*options.places, options.budget_ms);
+    std::fputs(table.c_str(), stdout);
+    page += table;
+  } else if (options.recognised) {
+    const std::string table = recognised_table(*options.recognised, options.widths, options.budget_ms);
     std::fputs(table.c_str(), stdout);
     page += table;
   } else {
