@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # tools/tidy.sh BUILD_DIR   clang-tidy over src and cli (headers come with them), with what BUILD_DIR has generated.
 #
-# Most of the time goes into headers, so a few files of a folder are read as one where their names allow that, else in
-# halves. What was clean is skipped until a file of it, a header of ours that it includes, or .clang-tidy changes.
+# Nearly all of the time goes into headers, so the files of a folder are read as one, but for those whose names clash with
+# others', which are read together after them. What was clean is skipped until a file of it, a header of ours that it
+# includes, or .clang-tidy changes.
 #
 # Files that are not of this build, because there is no CUDA, are skipped. Kernels (.cu) are read as plain C++ with
 # nvcc's words defined away by tools/tidy_cuda_shim.hpp, since clang 14 cannot read CUDA 13; those that use CUB, which it
@@ -25,24 +26,40 @@ list_files() {
       [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || continue
     fi
     [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && continue
-    echo "$(dirname "$file")/${file##*.} $file"
+    # Highway's files include themselves for each instruction set.
+    local kind=${file##*.}
+    grep -q 'foreach_target' "$file" && kind=$file
+    echo "$(dirname "$file")/$kind $file"
   done
 }
 
 # tidy FILE...   all of one kind, read as one.
 tidy() {
-  local stamp unit=$1 half=$(($# / 2)) includes=() flags=("${as_cpp[@]}")
+  local stamp unit=$1 includes=() flags=("${as_cpp[@]}")
   stamp=$stamps/$(echo "$@" | sha256sum | cut -c1-32)
   [[ -e $stamp ]] && sha256sum --check --status "$stamp" && return 0
   [[ $1 == *.cu ]] && flags+=(-include tools/tidy_cuda_shim.hpp)
   if (($# > 1)); then
     unit=$stamp.cpp
     printf '#include "%s"  // NOLINT(bugprone-suspicious-include)\n' "$@" >"$unit"
-    if ! clang++-14 "${flags[@]}" -w -fsyntax-only "$unit" >/dev/null 2>&1; then
+    local errors
+    if ! errors=$(clang++-14 "${flags[@]}" -w -ferror-limit=0 -fsyntax-only "$unit" 2>&1); then
       rm "$unit"
-      local failed=0
-      tidy "${@:1:half}" || failed=1
-      tidy "${@:half+1}" || failed=1
+      # Errors lie in the second of two files that clash.
+      local apart=() together=() file failed=0
+      for file in "$@"; do
+        if grep -q "$file:[0-9:]* error:" <<<"$errors"; then
+          apart+=("$file")
+        else
+          together+=("$file")
+        fi
+      done
+      if ((${#together[@]} == 0 || ${#apart[@]} == 0)); then
+        together=("${@:1:$#/2}")
+        apart=("${@:$#/2+1}")
+      fi
+      tidy "${together[@]}" || failed=1
+      tidy "${apart[@]}" || failed=1
       return $failed
     fi
   fi
@@ -58,6 +75,7 @@ if [[ ${2:-} == --files ]]; then
   tidy "${@:3}"
 else
   # Files that fail must not stop the others: xargs goes on after statuses 1 to 125.
-  list_files | awk '$1 != folder || n == 8 { if (line) print line; line = ""; folder = $1; n = 0 } { line = line " " $2; ++n } END { print line }' |
+  list_files | sort -s -k 1,1 |
+    awk '$1 != folder || n == 24 { if (line) print line; line = ""; folder = $1; n = 0 } { line = line " " $2; ++n } END { print line }' |
     xargs -r -L 1 -P "$(nproc)" "tools/tidy.sh" "$build" --files
 fi
