@@ -4,8 +4,8 @@
 //     gpu_aos_bench [--bytes 2GiB] [--rounds 7] [--out FILE]
 //
 // Every output is verified on the device before its kernel is timed. Figures are shares of the
-// copy's speed: bytes of the structs once read and once written over the time; indices are not counted as
-// bytes.
+// copy's speed: bytes of the structs once read and once written over the time, of sums those of the structs
+// once read and of the sums; indices are not counted as bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +28,7 @@ using cuda::DeviceArray;
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWordBytes = 4;
+constexpr std::uint64_t kStructsOfVector = 4;
 
 struct Options {
   std::uint64_t bytes = std::uint64_t{2} << 30;
@@ -84,9 +85,12 @@ class Bench {
                                          {Way::chosen, "aos.hpp"}};
     std::vector<Column> with_planes = contiguous;
     with_planes.push_back({Way::planes, "to_planes"});
+    with_planes.push_back({Way::pairs, "aos.hpp, 2 a thread"});
+    with_planes.push_back({Way::quads, "aos.hpp, 4 a thread"});
     table("Load: each thread its struct, then stored as planes", Job::load, with_planes);
-    with_planes.back().title = "from_planes";
+    with_planes[contiguous.size()].title = "from_planes";
     table("Store: from planes, each thread its struct", Job::store, with_planes);
+    table("Load: each thread the sum of its struct's words", Job::sum, contiguous);
     std::vector<Column> with_vectors = contiguous;
     with_vectors.push_back({Way::direct_vectors, "direct, aligned to 16"});
     with_vectors.push_back({Way::chosen_vectors, "aos.hpp, aligned to 16"});
@@ -126,7 +130,7 @@ class Bench {
 
   void row(Job job, int words, const std::vector<Column>& columns) {
     const std::uint64_t struct_bytes = kWordBytes * static_cast<std::uint64_t>(words);
-    const std::uint64_t count = options_.bytes / struct_bytes;
+    const std::uint64_t count = options_.bytes / struct_bytes / kStructsOfVector * kStructsOfVector;
     const std::uint64_t bytes = count * struct_bytes;
     std::vector<Call> calls;
     std::vector<bool> is_there;
@@ -151,14 +155,16 @@ class Bench {
             clock_.milliseconds(1, [&](Stream stream) { static_cast<void>(queue(calls[c], stream)); }));
       }
     }
+    // Of the words that a copy reads and writes, a sum's share.
+    const double share = job == Job::sum ? (words + 1.0) / (2.0 * words) : 1.0;
     constexpr double percent = 100;
     constexpr double per_ms_to_giga = 1e6;
     const double copy_ms = median(copying);
     std::string line =
         fmt::format("| {} | {:.0f} |", words, 2 * static_cast<double>(bytes) / copy_ms / per_ms_to_giga);
     for (std::size_t c = 0; c < calls.size(); ++c) {
-      line +=
-          is_there[c] ? fmt::format(" {:.1f}% |", percent * copy_ms / median(times[c])) : std::string(" |");
+      line += is_there[c] ? fmt::format(" {:.1f}% |", percent * share * copy_ms / median(times[c]))
+                          : std::string(" |");
     }
     add(line + "\n");
   }

@@ -10,6 +10,7 @@ namespace {
 namespace aos = device::aos;
 
 constexpr unsigned kThreads = 256;
+constexpr unsigned kGroupThreads = 512;
 constexpr unsigned kSweepBlocks = 8192;
 
 template <int words, int alignment>
@@ -86,6 +87,14 @@ __device__ void scatter(T* array, std::uint32_t index, const T& value, bool want
   }
 }
 
+template <Way way>
+constexpr unsigned kThreadsOf = way == Way::pairs || way == Way::quads ? kGroupThreads : kThreads;
+
+template <Way way, int words>
+constexpr int kStructsOf = way == Way::pairs   ? 2
+                           : way == Way::quads ? 4
+                                               : kStructsOfThread<words>;
+
 template <int words>
 __device__ std::uint64_t first_struct() {
   return std::uint64_t{blockIdx.x} * (kThreads * kStructsOfThread<words>)+threadIdx.x;
@@ -105,6 +114,42 @@ __device__ void run_planes(const Arrays& arrays) {
       const auto* const planes = static_cast<const std::uint32_t*>(arrays.in);
       aos::from_planes(planes, static_cast<T*>(arrays.out), count, i, count);
     }
+  }
+}
+
+// Several structs of a thread, one after the other, are one large one: word k of all of them is a vector of
+// plane k.
+template <Job job, int words, int structs>
+__device__ void run_groups(const Arrays& arrays) {
+  struct Group {
+    Struct<words, 4> part[structs];
+  };
+  using Vector = std::conditional_t<structs == 2, uint2, uint4>;
+  union Packed {
+    Vector vector;
+    std::uint32_t word[structs];
+  };
+  const std::uint64_t count = arrays.count / structs;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kGroupThreads + threadIdx.x;
+  if constexpr (job == Job::load) {
+    const Group value = aos::load(static_cast<const Group*>(arrays.in), i, count);
+#pragma unroll
+    for (int k = 0; k < words; ++k) {
+      Packed packed;
+#pragma unroll
+      for (int s = 0; s < structs; ++s) packed.word[s] = value.part[s].word[k];
+      if (i < count) (static_cast<Vector*>(arrays.out) + k * count)[i] = packed.vector;
+    }
+  } else {
+    Group value;
+#pragma unroll
+    for (int k = 0; k < words; ++k) {
+      Packed packed{};
+      if (i < count) packed.vector = (static_cast<const Vector*>(arrays.in) + k * count)[i];
+#pragma unroll
+      for (int s = 0; s < structs; ++s) value.part[s].word[k] = packed.word[s];
+    }
+    aos::store(static_cast<Group*>(arrays.out), i, value, count);
   }
 }
 
@@ -143,6 +188,11 @@ __device__ void run_structs(const Arrays& arrays) {
       for (int k = 0; k < words; ++k) {
         if (i < count) planes[k * count + i] = value[n].word[k];
       }
+    } else if constexpr (job == Job::sum) {
+      std::uint32_t sum = 0;
+#pragma unroll
+      for (int k = 0; k < words; ++k) sum += value[n].word[k];
+      if (i < count) static_cast<std::uint32_t*>(arrays.out)[i] = sum;
     } else if constexpr (job == Job::scatter) {
       scatter<T, way>(out, index[n], value[n], i < count);
     } else if constexpr (job == Job::step) {
@@ -157,8 +207,12 @@ __device__ void run_structs(const Arrays& arrays) {
 }
 
 template <Job job, Way way, int words, int alignment>
-__global__ void __launch_bounds__(kThreads) run(Arrays arrays) {
-  if constexpr (way == Way::planes) {
+__global__ void __launch_bounds__(kThreadsOf<way>) run(Arrays arrays) {
+  if constexpr (way == Way::pairs) {
+    run_groups<job, words, 2>(arrays);
+  } else if constexpr (way == Way::quads) {
+    run_groups<job, words, 4>(arrays);
+  } else if constexpr (way == Way::planes) {
     run_planes<job, words>(arrays);
   } else {
     run_structs<job, way, words, alignment>(arrays);
@@ -167,10 +221,10 @@ __global__ void __launch_bounds__(kThreads) run(Arrays arrays) {
 
 template <Job job, Way way, int words, int alignment>
 bool launch(const Call& call, Stream stream) {
-  constexpr unsigned of_block = kThreads * kStructsOfThread<words>;
+  constexpr unsigned of_block = kThreadsOf<way> * kStructsOf<way, words>;
   const auto blocks = static_cast<unsigned>((call.count + of_block - 1) / of_block);
   run<job, way, words, alignment>
-      <<<blocks, kThreads, 0, stream.handle()>>>(Arrays{call.in, call.out, call.index, call.count});
+      <<<blocks, kThreadsOf<way>, 0, stream.handle()>>>(Arrays{call.in, call.out, call.index, call.count});
   check_cuda(cudaGetLastError(), "aos kernel");
   return true;
 }
@@ -182,6 +236,7 @@ bool launch_words(std::integer_sequence<int, from_0...> /*of words*/, const Call
 }
 
 using AllWords = std::integer_sequence<int, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>;
+using UpToEight = std::integer_sequence<int, 3, 4, 5, 6, 7, 8>;
 using Quads = std::integer_sequence<int, 4, 8, 12, 16>;
 using Line = std::integer_sequence<int, 16>;
 
@@ -237,6 +292,14 @@ __global__ void count_wrong(Call call, unsigned long long* wrong) {
   const auto words = static_cast<std::uint64_t>(call.words);
   const std::uint64_t all = call.count * words;
   const auto* const out = static_cast<const std::uint32_t*>(call.out);
+  if (call.job == Job::sum) {
+    for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < call.count; i += step) {
+      std::uint32_t sum = 0;
+      for (std::uint64_t k = 0; k < words; ++k) sum += word_of(i * words + k);
+      if (out[i] != sum) atomicAdd(wrong, 1ULL);
+    }
+    return;
+  }
   for (std::uint64_t x = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; x < all; x += step) {
     const std::uint64_t i = x / words;
     const std::uint64_t k = x % words;
@@ -256,12 +319,16 @@ __global__ void count_wrong(Call call, unsigned long long* wrong) {
 
 bool queue(const Call& call, Stream stream) {
   return launch_way<Job::load, AllWords>(call, stream) || launch_way<Job::store, AllWords>(call, stream) ||
-         launch_way<Job::step, AllWords>(call, stream) || launch_way<Job::gather, Line>(call, stream) ||
-         launch_way<Job::scatter, Line>(call, stream) || launch_vectors<Job::step, Quads>(call, stream) ||
-         launch_vectors<Job::gather, Line>(call, stream) ||
+         launch_way<Job::step, AllWords>(call, stream) || launch_way<Job::sum, AllWords>(call, stream) ||
+         launch_way<Job::gather, Line>(call, stream) || launch_way<Job::scatter, Line>(call, stream) ||
+         launch_vectors<Job::step, Quads>(call, stream) || launch_vectors<Job::gather, Line>(call, stream) ||
          launch_vectors<Job::scatter, Line>(call, stream) ||
          launch_words<Job::load, Way::planes, 4>(AllWords{}, call, stream) ||
-         launch_words<Job::store, Way::planes, 4>(AllWords{}, call, stream);
+         launch_words<Job::store, Way::planes, 4>(AllWords{}, call, stream) ||
+         launch_words<Job::load, Way::pairs, 4>(AllWords{}, call, stream) ||
+         launch_words<Job::store, Way::pairs, 4>(AllWords{}, call, stream) ||
+         launch_words<Job::load, Way::quads, 4>(UpToEight{}, call, stream) ||
+         launch_words<Job::store, Way::quads, 4>(UpToEight{}, call, stream);
 }
 
 void queue_fill(void* array, std::uint64_t words, Stream stream) {

@@ -12,6 +12,7 @@ namespace faro::bench::gpu {
 enum class Job {
   load,    // structs to planes: each thread has its struct in registers and stores word k to plane k
   store,   // planes to structs
+  sum,     // structs to one word each
   step,    // structs to structs, their words rotated by one
   gather,  // out[i] = in[index[i]]
   scatter  // out[index[i]] = in[i]
@@ -24,7 +25,9 @@ enum class Way {
   row_column_row,
   chosen,          // what aos.hpp does for arrays aligned to words
   chosen_vectors,  // and to 16 bytes
-  planes           // to_planes, from_planes: no shuffles
+  planes,          // to_planes, from_planes: no shuffles
+  pairs,           // aos.hpp's load and store of two structs at once, planes in vectors of two words
+  quads            // of four
 };
 
 struct Call {
@@ -40,8 +43,9 @@ struct Call {
 inline constexpr int kFewestWords = 3;
 inline constexpr int kMostWords = 16;
 
-/// Queues the call. False where there is no such kernel: gather and scatter are of 16 words, vectors of 4, 8,
-/// 12 and 16, planes load and store. Errors: ErrorCode::device.
+/// Queues the call. Requires: a count that is a multiple of 4. False where there is no such kernel: gather
+/// and scatter are of 16 words, vectors of 4, 8, 12 and 16, planes, pairs and quads load and store, quads of
+/// at most 8 words. Errors: ErrorCode::device.
 bool queue(const Call& call, Stream stream);
 
 void queue_fill(void* array, std::uint64_t words, Stream stream);
