@@ -63,7 +63,6 @@ struct Chooser {
     plan.unit_bytes = std::uint64_t{1} << std::countr_zero(e);
     plan.units = static_cast<std::uint32_t>(e / plan.unit_bytes);
     plan.vectors = limits.vectors && plan.units == 1 && plan.unit_bytes < kernels::kC2rVectorBytes;
-    plan.overlaps = limits.overlaps;
   }
 
   // Rows of n elements: C2R where they are the array's own.

@@ -46,7 +46,6 @@ struct GpuTransposeLimits {
   std::uint64_t batch_bytes_max = std::uint64_t{128} << 20;  // and a sixteenth of the array, at most
   std::uint64_t copied_bytes = std::uint64_t{16} << 20;      // of rows of form huge
   bool vectors = true;                                       // where elements allow it
-  bool overlaps = false;  // a launch prepares itself while the one before it ends
   std::uint64_t blocks_max = (std::uint64_t{1} << 31) - 1;
 };
 
@@ -62,7 +61,6 @@ struct GpuTranspose {
   std::uint64_t n = 1;
   bool rotates_apart = false;
   bool vectors = false;  // elements of one unit below 16 bytes: every kernel but that of form whole
-  bool overlaps = false;
   std::uint64_t unit_bytes = 1;
   std::uint32_t units = 1;
   std::uint64_t moved_rows = 0;     // K
@@ -104,9 +102,6 @@ struct GpuTransposeLaunch {
   std::uint32_t threads = 0;
   std::uint64_t shared_bytes = 0;
 };
-
-/// Whether it is one in vectors.
-bool in_vectors(const GpuTransposeLaunch& launch);
 
 /// Tells a launch in vectors that the array begins `skew` elements after an address aligned to 16 bytes,
 /// which is what it is then given. Returns whether it is one; others take the array as it is.

@@ -280,14 +280,6 @@ class Launches {
 
 }  // namespace
 
-bool in_vectors(const GpuTransposeLaunch& launch) {
-  return std::visit(
-      [](const auto& params) {
-        return requires { params.skew; };
-      },
-      launch.params);
-}
-
 bool set_skew(GpuTransposeLaunch& launch, std::uint32_t skew) {
   return std::visit(
       [skew](auto& params) {

@@ -17,8 +17,7 @@ namespace faro::cuda {
 namespace {
 
 constexpr const char* kLoading = "load a kernel";
-constexpr std::uint64_t kVectorBytes = 16;
-constexpr std::uint64_t kWorkspaceAlignment = kVectorBytes;
+constexpr std::uint64_t kWorkspaceAlignment = kernels::kC2rVectorBytes;
 
 struct Step {
   detail::GpuTransposeLaunch launch;
@@ -94,7 +93,7 @@ struct TransposeExecutor::State {
   void launch(const Step& step, std::uint64_t blocks, std::byte* array, std::byte* scratch, std::byte* rows,
               Stream stream, bool begun) const {
     detail::GpuTransposeLaunch given = step.launch;
-    const std::uint64_t skew_bytes = reinterpret_cast<std::uintptr_t>(array) % kVectorBytes;
+    const std::uint64_t skew_bytes = reinterpret_cast<std::uintptr_t>(array) % kernels::kC2rVectorBytes;
     if (detail::set_skew(given, static_cast<std::uint32_t>(skew_bytes / plan.unit_bytes)))
       array -= skew_bytes;
     void* params = std::visit(
@@ -107,19 +106,9 @@ struct TransposeExecutor::State {
         },
         given.params);
     void* arguments[] = {params, &array, &scratch, &rows};
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(step.launch.threads);
-    config.dynamicSmemBytes = step.launch.shared_bytes;
-    config.stream = stream.handle();
-    config.attrs = &overlap;
-    // The first launch of a run follows others' work.
-    config.numAttrs = plan.overlaps && begun && detail::in_vectors(step.launch) ? 1 : 0;
-    const cudaError_t result = cudaLaunchKernelExC(&config, step.entry.function, arguments);
-    check(result, "cudaLaunchKernelExC", "transpose in place",
+    check(cudaLaunchKernel(step.entry.function, dim3(static_cast<unsigned>(blocks)),
+                           dim3(step.launch.threads), arguments, step.launch.shared_bytes, stream.handle()),
+          "cudaLaunchKernel", "transpose in place",
           begun ? "earlier sweeps are queued, so the array will be permuted in part" : "nothing was queued");
   }
 };

@@ -59,19 +59,4 @@ struct InPlaceMemory {
 
 inline constexpr int kSharedAlignment = 16;
 
-/// The launch that follows may be prepared; what it does before its own wait_for_launch_before() touches no
-/// memory.
-__device__ inline void let_next_launch_begin() {
-#if __CUDA_ARCH__ >= 900  // before that a launch always waits for the one before
-  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
-#endif
-}
-/// Until the launch before has done all its accesses. Where that was not asked for at the launch, it had
-/// ended anyway.
-__device__ inline void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900  // before that a launch always waits for the one before
-  asm volatile("griddepcontrol.wait;" : : : "memory");
-#endif
-}
-
 }  // namespace faro::cuda

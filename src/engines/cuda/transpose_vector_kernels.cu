@@ -16,8 +16,6 @@ __global__ void __launch_bounds__(1024)
                           std::byte* scratch, std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{array, scratch, rows, shared};
-  let_next_launch_begin();
-  wait_for_launch_before();
   kernels::load_c2r_vector_row<bytes>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
   kernels::store_c2r_vector_row<bytes>(memory, params, blockIdx.x, threadIdx.x);
@@ -29,9 +27,7 @@ __global__ void __launch_bounds__(512, 2)
                             std::byte* scratch, std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{array, scratch, rows, shared};
-  let_next_launch_begin();
   kernels::list_c2r_strip_in<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  wait_for_launch_before();
   __syncthreads();
   kernels::load_c2r_vector_strip<bytes>(memory, params, threadIdx.x);
   __syncthreads();
@@ -47,9 +43,7 @@ __global__ void __launch_bounds__(256, 4)
                              std::byte* scratch, std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{array, scratch, rows, shared};
-  let_next_launch_begin();
   kernels::list_c2r_window_in<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  wait_for_launch_before();
   __syncthreads();
   kernels::load_c2r_vector_window<bytes>(memory, params, blockIdx.x, threadIdx.x);
   __syncthreads();
@@ -65,9 +59,7 @@ __global__ void __launch_bounds__(512, 2)
                                std::byte* array, std::byte* scratch, std::byte* rows) {
   extern __shared__ __align__(kSharedAlignment) std::byte shared[];
   InPlaceMemory memory{array, scratch, rows, shared};
-  let_next_launch_begin();
   kernels::list_c2r_vector_segments<bytes>(memory, params, blockIdx.x, threadIdx.x);
-  wait_for_launch_before();
   __syncthreads();
   kernels::load_c2r_vector_stretch<bytes>(memory, params, threadIdx.x);
   memory.wait();
