@@ -37,20 +37,6 @@ std::uint64_t segment_width(std::uint64_t m, std::uint64_t element_bytes, std::u
   return 0;
 }
 
-// The widest strip or segment in vectors: of `wanted` bytes a row, fewer where they do not fit; 0 where not
-// even `least` bytes do. `shared` gives the shared memory of so many elements.
-template <typename Shared>
-std::uint64_t vector_width(std::uint64_t wanted, std::uint64_t least, std::uint64_t element_bytes,
-                           std::uint64_t bytes, const Shared& shared) {
-  constexpr std::uint64_t line = 128;
-  if (wanted > line) wanted = wanted / line * line;
-  for (; wanted >= least && wanted >= element_bytes;
-       wanted = wanted > 2 * line ? wanted - line : wanted / 2) {
-    if (shared(wanted / element_bytes) <= bytes) return wanted / element_bytes;
-  }
-  return 0;
-}
-
 struct Chooser {
   const GpuTransposeLimits& limits;
   GpuTranspose plan;
@@ -77,15 +63,29 @@ struct Chooser {
     return n < kCountable && kernels::c2r_rows_shared_bytes(n, e) <= bytes;
   }
 
-  // Narrow strips of short columns are made wide, so that a block has something to do.
-  std::uint64_t strip_of(std::uint64_t m, std::uint64_t bytes) const {
-    if (plan.vectors) {
-      return vector_width(std::max(limits.tile_bytes / m, limits.strip_bytes), limits.strip_bytes_min, e,
-                          bytes,
-                          [&](std::uint64_t width) { return kernels::c2r_vector_strip_bytes(m, width, e); });
+  // The widest strip or segment in vectors; 0 where not even the least fits.
+  std::uint64_t vector_width(const kernels::C2rTile& tile, std::uint64_t bytes) const {
+    constexpr std::uint64_t line = 128;
+    std::uint64_t wanted = std::max(limits.tile_bytes / tile.rows, limits.strip_bytes);
+    if (wanted > line) wanted = wanted / line * line;
+    for (; wanted >= limits.strip_bytes_min && wanted >= e;
+         wanted = wanted > 2 * line ? wanted - line : wanted / 2) {
+      if (tile.shared_bytes(wanted / e) <= bytes) return wanted / e;
     }
-    const std::uint64_t wide = elements_in(std::max(limits.blocks_bytes / 2 / m, limits.strip_bytes), e);
-    return strip_width(m, e, wide, least(), bytes);
+    return 0;
+  }
+
+  // Narrow strips of short columns are made wide, so that a block has something to do.
+  std::uint64_t wide(std::uint64_t m) const {
+    return elements_in(std::max(limits.blocks_bytes / 2 / m, limits.strip_bytes), e);
+  }
+  std::uint64_t strip_of(std::uint64_t m, std::uint64_t bytes) const {
+    if (plan.vectors) return vector_width(kernels::c2r_strip_tile(m, e), bytes);
+    return strip_width(m, e, wide(m), least(), bytes);
+  }
+  std::uint64_t segment_of(std::uint64_t m, std::uint64_t bytes) const {
+    if (plan.vectors) return vector_width(kernels::c2r_segments_tile(m, e), bytes);
+    return segment_width(m, e, wide(m), least(), bytes);
   }
 
   // As many threads of all rows of a multiprocessor as there are registers for.
@@ -135,11 +135,6 @@ struct Chooser {
     return true;
   }
 
-  std::uint64_t vector_segment(std::uint64_t m, std::uint64_t bytes) const {
-    return vector_width(std::max(limits.tile_bytes / m, limits.strip_bytes), limits.strip_bytes_min, e, bytes,
-                        [&](std::uint64_t width) { return kernels::c2r_vector_stretch_bytes(m, width, e); });
-  }
-
   // A launch ends with multiprocessors that wait for the last blocks: the fewer launches, the better.
   std::uint64_t batch() const {
     constexpr std::uint64_t parts = 16;
@@ -149,9 +144,7 @@ struct Chooser {
 
   bool long_rows(std::uint64_t n, std::uint64_t bytes) {
     const std::uint64_t m = plan.rectangle.count() / n;
-    const std::uint64_t wide = elements_in(std::max(limits.blocks_bytes / 2 / m, limits.strip_bytes), e);
-    const std::uint64_t segment =
-        plan.vectors ? vector_segment(m, bytes) : segment_width(m, e, wide, least(), bytes);
+    const std::uint64_t segment = segment_of(m, bytes);
     const std::uint64_t strip = strip_of(m, bytes);
     const std::uint64_t b = n / std::gcd(m, n);
     if (segment == 0 || strip == 0 || (b < n && b * e < limits.panel_bytes_min)) return false;

@@ -12,7 +12,12 @@ using kernels::C2rHeld;
 using kernels::C2rShape;
 
 constexpr std::uint32_t kThreads = 256;
-constexpr std::uint64_t kSeveralBytes = std::uint64_t{57} << 10;  // larger blocks have more threads
+
+// Larger blocks, of which few fit a multiprocessor, have more.
+std::uint32_t threads_of(std::uint64_t shared_bytes) {
+  constexpr std::uint64_t several = std::uint64_t{57} << 10;
+  return shared_bytes > several ? 2 * kThreads : kThreads;
+}
 
 // Of the sweeps' steps, which differ in where columns are before and after.
 class Launches {
@@ -127,7 +132,7 @@ class Launches {
     p.held = held_rows();
     p.scratch_elements = plan_.scratch_elements();
     kernels::finish(p, plan_.unit_bytes);
-    p.threads = p.shared_bytes() > kSeveralBytes ? 2 * kThreads : kThreads;
+    p.threads = threads_of(p.shared_bytes());
     made_.push_back({p, p.blocks_of_array(), p.threads, p.shared_bytes()});
   }
 
@@ -147,7 +152,7 @@ class Launches {
     p.held = held_rows();
     p.scratch_elements = plan_.scratch_elements();
     const std::uint64_t bytes = p.shared_bytes(plan_.unit_bytes);
-    p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
+    p.threads = threads_of(bytes);
     kernels::finish(p);
     made_.push_back({p, p.by_strips.divisor(), p.threads, bytes});
   }
@@ -179,17 +184,17 @@ class Launches {
     p.scratch_elements = plan_.scratch_elements();
     p.first_row = first;
     p.rows = rows;
+    constexpr bool in_vectors = std::is_same_v<Params, kernels::C2rVectorLongRowsParams>;
     std::uint64_t bytes = 0;
-    if constexpr (std::is_same_v<Params, kernels::C2rVectorLongRowsParams>) {
+    if constexpr (in_vectors) {
       kernels::finish(p, plan_.unit_bytes);
       bytes = p.shared_bytes();
-      p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
     } else {
       p.units = plan_.units;
       bytes = p.shared_bytes(plan_.unit_bytes);
-      p.threads = bytes > kSeveralBytes ? 2 * kThreads : kThreads;
-      kernels::finish(p);
     }
+    p.threads = threads_of(bytes);
+    if constexpr (!in_vectors) kernels::finish(p);  // it takes what it can use of the threads
     made_.push_back({p, p.blocks_of_array(), p.threads, bytes});
   }
 

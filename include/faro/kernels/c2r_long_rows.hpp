@@ -98,7 +98,9 @@ struct C2rSegment {
   std::uint32_t slot;  // of the first in the stretch; the others are m apart
 };
 
-constexpr C2rSegment c2r_segment(const C2rLongRowsParams& p, const C2rStretch& stretch,
+/// Of the array whose first element is `array`.
+template <typename Params, typename Stretch>
+constexpr C2rSegment c2r_segment(const Params& p, const Stretch& stretch, std::uint64_t array,
                                  std::uint32_t number) {
   const C2rShape& s = p.shape;
   std::uint32_t lap = number;
@@ -109,7 +111,7 @@ constexpr C2rSegment c2r_segment(const C2rLongRowsParams& p, const C2rStretch& s
   const std::uint64_t before = lap * s.n;
   const std::uint64_t begin = first_at(stretch.begin + before);
   const std::uint64_t end = first_at(stretch.end + before);
-  return {.element = stretch.array * s.m * s.n + row * s.n + panel * s.b + begin,
+  return {.element = array + row * s.n + panel * s.b + begin,
           .count = static_cast<std::uint32_t>(end - begin),
           .slot = static_cast<std::uint32_t>(row + begin * s.m - before - stretch.begin)};
 }
@@ -235,7 +237,8 @@ constexpr void list_c2r_segments(Memory& memory, const C2rLongRowsParams& p, std
   const detail::C2rStretch stretch(p, block);
   const auto m = static_cast<std::uint32_t>(p.shape.m);
   for (std::uint32_t number = thread; number < m; number += p.threads) {
-    const detail::C2rSegment segment = detail::c2r_segment(p, stretch, number);
+    const detail::C2rSegment segment =
+        detail::c2r_segment(p, stretch, stretch.array * p.shape.m * p.shape.n, number);
     memory.template store_shared<16>(
         16 * number,
         device::Packet<16>{{static_cast<std::uint32_t>(segment.element),

@@ -25,6 +25,7 @@
 
 #include "faro/device/division.hpp"
 #include "faro/kernels/c2r_index.hpp"
+#include "faro/kernels/c2r_long_rows.hpp"
 #include "faro/kernels/c2r_places.hpp"
 #include "faro/kernels/c2r_vectors.hpp"
 
@@ -61,17 +62,9 @@ struct C2rVectorLongRowsParams {
   }
 };
 
-/// Bytes of the tables of m segments.
-constexpr std::uint64_t c2r_segment_tables_bytes(std::uint64_t m, std::uint64_t element_bytes) {
-  const std::uint64_t again = kC2rVectorBytes / element_bytes - 1;
-  return ((m + 1) * kC2rLineBytes + 4 * (m + again) + 15) / 16 * 16;
-}
-
-/// Shared memory of segments of so many elements of m laps, at most.
-constexpr std::uint64_t c2r_vector_stretch_bytes(std::uint64_t m, std::uint64_t width,
-                                                 std::uint64_t element_bytes) {
-  return c2r_segment_tables_bytes(m, element_bytes) +
-         m * c2r_row_pitch(c2r_run_vectors(width, element_bytes)) * kC2rVectorBytes;
+/// Of the segments of m laps; the stretch has a line as well.
+constexpr C2rTile c2r_segments_tile(std::uint64_t m, std::uint64_t element_bytes) {
+  return {.rows = m, .lines = m + 1, .element_bytes = element_bytes};
 }
 
 /// Fills in what follows from width and rows. Requires: m w < 2^31.
@@ -82,7 +75,7 @@ constexpr void finish(C2rVectorLongRowsParams& p, std::uint64_t element_bytes) {
   constexpr int eight_vectors = 3;  // all banks
   p.pitch = static_cast<std::uint32_t>(c2r_row_pitch(vectors));
   p.pad = static_cast<std::uint32_t>(std::max(eight_vectors, std::countr_zero(s.m)));  // on the host
-  p.tile = static_cast<std::uint32_t>(c2r_segment_tables_bytes(s.m, element_bytes));
+  p.tile = static_cast<std::uint32_t>(c2r_segments_tile(s.m, element_bytes).tables_bytes());
   p.stretch_vectors = static_cast<std::uint32_t>(c2r_run_vectors(p.stretch(), element_bytes));
   p.by_stretches = device::Division64(stretches);
   p.by_row_stretches = device::Division64(stretches * s.c);
@@ -128,30 +121,6 @@ struct C2rVectorStretch {
   }
 };
 
-/// Of one lap within one stretch.
-struct C2rVectorSegment {
-  C2rRun run;
-  std::uint32_t slot;  // of the first in the stretch; the others are m apart
-
-  constexpr C2rVectorSegment(const C2rVectorLongRowsParams& p, const C2rVectorStretch& stretch,
-                             std::uint32_t number)
-      : run{}, slot(0) {
-    const C2rShape& s = p.shape;
-    std::uint32_t lap = number;
-    const std::uint32_t panel = p.by_laps.divide(lap);
-    const std::uint64_t row = c2r_wrapped(stretch.row + panel, s.m);
-    // The least k with row + k m >= x.
-    const auto first_at = [&](std::uint64_t x) { return x > row ? s.by_m.quotient(x - row + s.m - 1) : 0; };
-    const std::uint64_t before = lap * s.n;
-    const std::uint64_t begin = first_at(stretch.begin + before);
-    const std::uint64_t end = first_at(stretch.end + before);
-    run = {.first = stretch.extent.array + row * s.n + panel * s.b + begin,
-           .count = static_cast<std::uint32_t>(end - begin),
-           .scratch = false};
-    slot = static_cast<std::uint32_t>(row + begin * s.m - before - stretch.begin);
-  }
-};
-
 /// Elements of a segment, every m-th of a stretch as it lay.
 template <int bytes>
 struct C2rSegmentSource {
@@ -177,8 +146,9 @@ constexpr void list_c2r_vector_segments(Memory& memory, const C2rVectorLongRowsP
   const detail::C2rVectorStretch stretch(p, block);
   const auto m = static_cast<std::uint32_t>(p.shape.m);
   for (std::uint32_t number = thread; number < m; number += p.threads) {
-    const detail::C2rVectorSegment segment(p, stretch, number);
-    const C2rLine line = make_c2r_line<bytes>(stretch.extent, segment.run, 0);
+    const detail::C2rSegment segment = detail::c2r_segment(p, stretch, stretch.extent.array, number);
+    const C2rRun run{.first = segment.element, .count = segment.count, .scratch = false};
+    const C2rLine line = make_c2r_line<bytes>(stretch.extent, run, 0);
     detail::store_c2r_line(memory, 0, segment.slot, line);
     std::uint32_t begin = p.tile + segment.slot * p.pitch * kC2rVectorBytes + line.begin * bytes;
     device::converge(memory);

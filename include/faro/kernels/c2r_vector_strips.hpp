@@ -48,17 +48,9 @@ struct C2rVectorStripsParams {
   constexpr std::uint64_t shared_bytes() const { return tile + shape.m * pitch * kC2rVectorBytes; }
 };
 
-/// Bytes of the tables of m lines.
-constexpr std::uint64_t c2r_tables_bytes(std::uint64_t m, std::uint64_t element_bytes) {
-  const std::uint64_t again = kC2rVectorBytes / element_bytes - 1;
-  return (m * kC2rLineBytes + 4 * (m + again) + 15) / 16 * 16;
-}
-
-/// Shared memory of strips of so many columns of m elements.
-constexpr std::uint64_t c2r_vector_strip_bytes(std::uint64_t m, std::uint64_t width,
-                                               std::uint64_t element_bytes) {
-  return c2r_tables_bytes(m, element_bytes) +
-         m * c2r_row_pitch(c2r_run_vectors(width, element_bytes)) * kC2rVectorBytes;
+/// Of columns of m elements.
+constexpr C2rTile c2r_strip_tile(std::uint64_t m, std::uint64_t element_bytes) {
+  return {.rows = m, .lines = m, .element_bytes = element_bytes};
 }
 
 /// Fills in what follows from width and the steps. Requires: m < 2^26.
@@ -67,7 +59,7 @@ constexpr void finish(C2rVectorStripsParams& p, std::uint64_t element_bytes) {
   const std::uint64_t strips = (columns + p.width - 1) / p.width;
   const auto vectors = static_cast<std::uint32_t>(c2r_run_vectors(p.width, element_bytes));
   p.pitch = static_cast<std::uint32_t>(c2r_row_pitch(vectors));
-  p.tile = static_cast<std::uint32_t>(c2r_tables_bytes(p.shape.m, element_bytes));
+  p.tile = static_cast<std::uint32_t>(c2r_strip_tile(p.shape.m, element_bytes).tables_bytes());
   p.by_strips = device::Division64(strips);
   p.by_blocks = device::Division64(strips * (p.diagonal ? p.shape.c : 1));
   p.by_m = device::Division32(static_cast<std::uint32_t>(p.shape.m));

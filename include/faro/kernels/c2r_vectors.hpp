@@ -86,6 +86,24 @@ struct C2rLine {
 
 inline constexpr std::uint32_t kC2rLineBytes = 16;
 
+/// Rows of a tile that are found by a table: the lines, where every row begins, and the rows. The table's
+/// first entries come again at its end, so that those of any vector follow one another.
+struct C2rTile {
+  std::uint64_t rows = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t element_bytes = 0;
+
+  /// Up to the first row.
+  constexpr std::uint64_t tables_bytes() const {
+    const std::uint64_t again = kC2rVectorBytes / element_bytes - 1;
+    return (lines * kC2rLineBytes + 4 * (rows + again) + 15) / 16 * 16;
+  }
+  /// Shared memory of rows of so many elements, at most.
+  constexpr std::uint64_t shared_bytes(std::uint64_t width) const {
+    return tables_bytes() + rows * c2r_row_pitch(c2r_run_vectors(width, element_bytes)) * kC2rVectorBytes;
+  }
+};
+
 template <int bytes>
 constexpr C2rLine make_c2r_line(const C2rExtent& extent, const C2rRun& run, std::uint32_t note) {
   constexpr std::uint32_t v = kC2rVector<bytes>;
