@@ -3,9 +3,11 @@
 // visit() lists the ways that are left through a site's nodes, keeps those that the specification allows, and
 // restricts every cell that all of them ask to the values that they have there:
 //
-//     store O[9]   last(1,2) = 0 .. 3 ─ row(2,·) known ─ first known   ->  of 4 ways one gives I9: last(1,2)
-//     = 0 supplier     term of a sum: suppliers.hpp cluster      suppliers made of the same nodes, asked
-//     together present      each wanted input can be in some register
+//     store O[9]   last(1,2) = 0 .. 3 ─ row(2,·) known ─ first known  ->  of 4 ways one gives I9:
+//                  last(1,2) = 0
+//     supplier     term of a sum: suppliers.hpp
+//     cluster      suppliers made of the same nodes, asked together
+//     present      each wanted input can be in some register
 //
 // Sites that the same holes decide are a *group*. The sites of a group are alike: what one of them costs, all
 // do.

@@ -1,10 +1,9 @@
 // The row shuffle of C2R and R2C for rows that no shared memory holds, in vectors: what c2r_long_rows.hpp
 // does unit by unit, with the same laps, segments and stretches.
 //
-//     C2R    segments  --->  rows of a tile, as they lie  --->  the stretch gathers: its elements x, x + 1,
-//     ...
-//                                                               are in segments x mod m, x + 1 mod m, ...
-//     R2C    the stretch  --->  shared, as it lies  --->  segments gather every m-th element
+//     C2R    segments     --->  rows of a tile, as they lie  --->  the stretch gathers: elements x, x + 1 …
+//                                                                  are in segments x mod m, x + 1 mod m …
+//     R2C    the stretch  --->  shared, as it lies           --->  segments gather every m-th element
 //
 // Segments are numbered by the place in the stretch of their first element, which is below m and differs from
 // segment to segment. A table says where in the tile each begins; its first entries come again at its end,
@@ -13,8 +12,7 @@
 //
 //     m = 3, vectors of 4      segment 0 1 2 | 0 1 2        of entries 3, 4, 5 the next element
 //
-// Every m-th element of a stretch of even m is in few banks, so a vector is left out after
-// every 2^pad.
+// Every m-th element of a stretch of even m is in few banks, so a vector is left out after every 2^pad.
 //
 // A stretch ends where its panel of targets does, so that it is one run.
 #pragma once
