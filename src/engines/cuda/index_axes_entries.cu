@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <utility>
 
 #include "engines/cuda/index_simple_entries.hpp"
 #include "engines/cuda/index_simple_support.cuh"
@@ -98,22 +97,6 @@ KernelEntry axes_tile_entry(int out_vector) {
   return {};
 }
 
-template <std::size_t index>
-void find_plane(const kernels::AxesPlaneShape& wanted, bool aligned, KernelEntry& found) {
-  constexpr kernels::AxesPlaneShape shape = kernels::kAxesPlaneShapes[index];
-  if (wanted != shape) return;
-  if constexpr (shape.unit_bytes < kernels::kMovedBytes) {
-    if (!aligned) found = entry_of(&permute_axes_plane<index, false>, shape.threads);
-  }
-  if (aligned) found = entry_of(&permute_axes_plane<index, true>, shape.threads);
-}
-template <std::size_t... indices>
-KernelEntry find_any_plane(const kernels::AxesPlaneShape& wanted, bool aligned,
-                           std::index_sequence<indices...> /*all*/) {
-  KernelEntry found{};
-  (find_plane<indices>(wanted, aligned, found), ...);
-  return found;
-}
 }  // namespace
 
 KernelEntry axes_tile_kernel(int unit_bytes, int in_vector, int out_vector) {
@@ -136,8 +119,18 @@ KernelEntry axes_lines_kernel(int unit_bytes) {
   });
 }
 
-KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned) {
-  return find_any_plane(shape, aligned, std::make_index_sequence<std::size(kernels::kAxesPlaneShapes)>());
+KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& wanted, bool aligned) {
+  return find_entry<std::size(kernels::kAxesPlaneShapes)>([&](auto number) -> KernelEntry {
+    constexpr std::size_t index = decltype(number)::value;
+    constexpr kernels::AxesPlaneShape shape = kernels::kAxesPlaneShapes[index];
+    if (wanted != shape) return {};
+    if (aligned) return entry_of(&permute_axes_plane<index, true>, shape.threads);
+    if constexpr (shape.unit_bytes < kernels::kMovedBytes) {
+      return entry_of(&permute_axes_plane<index, false>, shape.threads);
+    } else {
+      return {};
+    }
+  });
 }
 
 KernelEntry axes_rows_kernel(int unit_bytes) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "engines/cuda/device_memory.cuh"
 #include "engines/cuda/kernels.hpp"
@@ -103,6 +104,20 @@ struct TransposeMemory : NeighbourMemory {
 template <typename Kernel>
 KernelEntry entry_of(Kernel* kernel, int threads) {
   return {.function = reinterpret_cast<const void*>(kernel), .threads = threads, .shared_bytes = 0};
+}
+
+// The entry that f gives for one of the numbers below `count`; null where it gives none.
+template <std::size_t count, typename F>
+KernelEntry find_entry(const F& f) {
+  KernelEntry found{};
+  const auto take = [&](const KernelEntry& entry) {
+    if (entry.function != nullptr) found = entry;
+  };
+  [&]<std::size_t... numbers>(std::index_sequence<numbers...> /*all*/) {
+    (take(f(std::integral_constant<std::size_t, numbers>())), ...);
+  }
+  (std::make_index_sequence<count>());
+  return found;
 }
 
 // Calls f<unit_bytes>() for the width, or gives a null entry.

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <utility>
 
 #include "engines/cuda/index_simple_entries.hpp"
 #include "engines/cuda/index_simple_support.cuh"
@@ -47,43 +46,28 @@ __global__ void __launch_bounds__(kernels::kAxesTurnedShapes[index].threads,
   kernels::store_axes_turned<shape>(memory, params, tile, threadIdx.x);
 }
 
-template <int... numbers>
-KernelEntry find_skinny(const kernels::AxesSkinnyShape& wanted,
-                        std::integer_sequence<int, numbers...> /*all*/) {
-  KernelEntry found{};
-  const auto find = [&](auto number) {
-    constexpr int n = decltype(number)::value;
-    if (wanted == kernels::axes_skinny_shape(n)) {
-      found = entry_of(&permute_axes_skinny<n>, kernels::kAxesSkinnyThreads);
-    }
-  };
-  (find(std::integral_constant<int, numbers>()), ...);
-  return found;
-}
-template <std::size_t index>
-void find_turned(const kernels::AxesPlaneShape& wanted, bool words, KernelEntry& found) {
-  constexpr kernels::AxesPlaneShape shape = kernels::kAxesTurnedShapes[index];
-  if (wanted != shape) return;
-  if constexpr (shape.unit_bytes < 4) {
-    if (!words) found = entry_of(&permute_axes_turned<index, false>, shape.threads);
-  }
-  if (words) found = entry_of(&permute_axes_turned<index, true>, shape.threads);
-}
-template <std::size_t... indices>
-KernelEntry find_any_turned(const kernels::AxesPlaneShape& wanted, bool words,
-                            std::index_sequence<indices...> /*all*/) {
-  KernelEntry found{};
-  (find_turned<indices>(wanted, words, found), ...);
-  return found;
-}
 }  // namespace
 
-KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape) {
-  return find_skinny(shape, std::make_integer_sequence<int, kernels::kAxesSkinnyShapes>());
+KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& wanted) {
+  return find_entry<kernels::kAxesSkinnyShapes>([&](auto number) -> KernelEntry {
+    constexpr int n = static_cast<int>(decltype(number)::value);
+    if (wanted != kernels::axes_skinny_shape(n)) return {};
+    return entry_of(&permute_axes_skinny<n>, kernels::kAxesSkinnyThreads);
+  });
 }
 
-KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words) {
-  return find_any_turned(shape, words, std::make_index_sequence<std::size(kernels::kAxesTurnedShapes)>());
+KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& wanted, bool words) {
+  return find_entry<std::size(kernels::kAxesTurnedShapes)>([&](auto number) -> KernelEntry {
+    constexpr std::size_t index = decltype(number)::value;
+    constexpr kernels::AxesPlaneShape shape = kernels::kAxesTurnedShapes[index];
+    if (wanted != shape) return {};
+    if (words) return entry_of(&permute_axes_turned<index, true>, shape.threads);
+    if constexpr (shape.unit_bytes < 4) {
+      return entry_of(&permute_axes_turned<index, false>, shape.threads);
+    } else {
+      return {};
+    }
+  });
 }
 
 }  // namespace faro::cuda
