@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "faro/error.hpp"
+#include "programs/refuse.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
@@ -11,23 +11,15 @@ namespace {
 
 using machine::MachineOptions;
 
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "fit a program to the machine",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
-}
-
 void check(const MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (machine.kind != machine::MachineKind::hmm) {
-    refuse("a program of the hmm on the " + std::string(machine::name(machine.kind)), "the hmm");
+    refuse_machine("a program of the hmm on the " + std::string(machine::name(machine.kind)), "the hmm");
   }
   const std::uint64_t side = matrix_side(n);
   if (side % machine.width != 0) {
-    refuse("m = " + std::to_string(side) + " at width " + std::to_string(machine.width),
-           "an m x m matrix whose side m is a multiple of the width");
+    refuse_machine("m = " + std::to_string(side) + " at width " + std::to_string(machine.width),
+                   "an m x m matrix whose side m is a multiple of the width");
   }
 }
 

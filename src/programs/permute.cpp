@@ -4,6 +4,7 @@
 
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
+#include "programs/refuse.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
@@ -13,11 +14,8 @@ using machine::MachineKind;
 Cost scheduled_permute_cost(const machine::MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (machine.kind != MachineKind::dmm) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "fit a program to the machine",
-                 .got = "the conflict-free schedule on the " + std::string(machine::name(machine.kind)),
-                 .wanted = "the dmm",
-                 .remedy = {}});
+    refuse_machine("the conflict-free schedule on the " + std::string(machine::name(machine.kind)),
+                   "the dmm");
   }
   return {.time = (Units{2} * Sizes(machine, n).sweep()).value,
           .text = "2 (p/w + l - 1) n/p",

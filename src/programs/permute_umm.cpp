@@ -5,23 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "faro/schedule/conflict_free.hpp"
 #include "faro/schedule/row_column.hpp"
+#include "programs/refuse.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
 namespace {
 
 using machine::MachineOptions;
-
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted, const std::string& remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "fit a program to the machine",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
-}
 
 // e where n = w^e, and 1 at w = 1.
 int exponent_of(const MachineOptions& machine, std::uint64_t n) {
@@ -30,10 +22,10 @@ int exponent_of(const MachineOptions& machine, std::uint64_t n) {
   std::uint64_t power = 1;
   for (; power < n; ++exponent) power *= machine.width;
   if (power != n || exponent == 0) {
-    refuse("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
-           "a power of the width: w, w^2, w^3, …",
-           "the nearest are " + std::to_string(std::max(power / machine.width, machine.width)) + " and " +
-               std::to_string(std::max(power, machine.width)));
+    refuse_machine("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
+                   "a power of the width: w, w^2, w^3, …",
+                   "the nearest are " + std::to_string(std::max(power / machine.width, machine.width)) +
+                       " and " + std::to_string(std::max(power, machine.width)));
   }
   return exponent;
 }
@@ -164,7 +156,8 @@ Cost row_permute_cost(const MachineOptions& machine, std::uint64_t n) {
 Cost column_permute_cost(const MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (n != machine.width * machine.width) {
-    refuse("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width), "a w x w matrix");
+    refuse_machine("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
+                   "a w x w matrix");
   }
   const Units transpose{rotating_transpose_cost(machine, n, machine.width, machine.width).time};
   return {.time = (Units{2} * transpose + Units{row_permute_cost(machine, n).time}).value,
