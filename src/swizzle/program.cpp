@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "faro/error.hpp"
+#include "swizzle/refuse.hpp"
 
 namespace faro::swizzle {
 namespace {
-
-[[noreturn]] void refuse(std::string operation, std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::spec,
-               .operation = std::move(operation),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
 
 Index all_of(const std::vector<Index>& conditions) {
   Index all = 1;
@@ -53,7 +45,8 @@ Index Hole::call(std::vector<Index> arguments) const {
 Program::Program(const Specification& specification, const Launch& launch)
     : launch_(launch), arrays_(specification.arrays().begin(), specification.arrays().end()) {
   const auto require = [](const char* what, std::int64_t count) {
-    if (count < 1) refuse("program", std::string(what) + " = " + std::to_string(count), "at least 1");
+    if (count < 1)
+      detail::refuse_spec("program", std::string(what) + " = " + std::to_string(count), "at least 1");
   };
   require("warp", launch.warp);
   require("warps", launch.warps);
@@ -63,12 +56,12 @@ Program::Program(const Specification& specification, const Launch& launch)
 std::string Program::claim(std::string name, const char* what) const {
   const auto taken = [&name](const auto& declared) { return declared.name == name; };
   const std::string operation = std::string("declare ") + what + " `" + name + "`";
-  if (name.empty()) refuse(operation, "an empty name", "a name");
+  if (name.empty()) detail::refuse_spec(operation, "an empty name", "a name");
   if (std::any_of(arrays_.begin(), arrays_.end(), taken) ||
       std::any_of(registers_.begin(), registers_.end(), taken) ||
       std::any_of(accumulators_.begin(), accumulators_.end(), taken) ||
       std::any_of(holes_.begin(), holes_.end(), taken))
-    refuse(operation, "a name that is taken", "another name");
+    detail::refuse_spec(operation, "a name that is taken", "another name");
   return name;
 }
 
@@ -86,7 +79,9 @@ std::string Program::unused(const std::string& wish) const {
 
 Registers Program::registers(std::string name, std::int64_t size) {
   name = claim(std::move(name), "registers");
-  if (size < 1) refuse("declare registers `" + name + "`", std::to_string(size) + " registers", "at least 1");
+  if (size < 1)
+    detail::refuse_spec("declare registers `" + name + "`", std::to_string(size) + " registers",
+                        "at least 1");
   registers_.push_back({.name = std::move(name), .size = size});
   return {.number = static_cast<int>(registers_.size()) - 1, .size = size};
 }
@@ -94,7 +89,8 @@ Registers Program::registers(std::string name, std::int64_t size) {
 Array Program::shared(std::string name, std::int64_t size) {
   name = claim(std::move(name), "shared array");
   if (size < 1)
-    refuse("declare shared array `" + name + "`", std::to_string(size) + " elements", "at least 1");
+    detail::refuse_spec("declare shared array `" + name + "`", std::to_string(size) + " elements",
+                        "at least 1");
   arrays_.push_back({.name = std::move(name), .kind = ArrayKind::shared, .size = size});
   return {.number = static_cast<int>(arrays_.size()) - 1};
 }
@@ -102,9 +98,9 @@ Array Program::shared(std::string name, std::int64_t size) {
 AccumulatorRef Program::accumulator(std::string name, const Accumulation& accumulation) {
   name = claim(std::move(name), "accumulator");
   if (accumulation.outer == Operator::none)
-    refuse("declare accumulator `" + name + "`", "no outer operator", "an outer operator");
+    detail::refuse_spec("declare accumulator `" + name + "`", "no outer operator", "an outer operator");
   if (accumulation.divisor == 0)
-    refuse("declare accumulator `" + name + "`", "divisor 0", "a divisor of at least 1");
+    detail::refuse_spec("declare accumulator `" + name + "`", "divisor 0", "a divisor of at least 1");
   accumulators_.push_back({.name = std::move(name), .accumulation = accumulation});
   return {.number = static_cast<int>(accumulators_.size()) - 1};
 }
@@ -186,7 +182,8 @@ void Program::store(Array to, const Index& address, const Register& from, const 
 void Program::store(Array to, const Index& address, AccumulatorRef accumulator, const Index& when) {
   const auto number = static_cast<std::size_t>(accumulator.number);
   if (accumulator.number < 0 || number >= accumulators_.size())
-    refuse("store", "accumulator number " + std::to_string(accumulator.number), "one of this program");
+    detail::refuse_spec("store", "accumulator number " + std::to_string(accumulator.number),
+                        "one of this program");
   const Registers value = registers(unused(accumulators_[number].name + "_value"), 1);
   evaluate(value[0], accumulator);
   store(to, address, value[0], when);
@@ -238,9 +235,10 @@ std::string Program::unused_counter(const std::string& wish) const {
 void Program::loop(std::string name, std::int64_t count,
                    const std::function<void(const Index& counter)>& body) {
   const std::string operation = "loop `" + name + "`";
-  if (name.empty()) refuse("loop", "an empty name", "a name");
-  if (unused_counter(name) != name) refuse(operation, "the name of a loop around it", "another name");
-  if (count < 1) refuse(operation, std::to_string(count) + " iterations", "at least 1");
+  if (name.empty()) detail::refuse_spec("loop", "an empty name", "a name");
+  if (unused_counter(name) != name)
+    detail::refuse_spec(operation, "the name of a loop around it", "another name");
+  if (count < 1) detail::refuse_spec(operation, std::to_string(count) + " iterations", "at least 1");
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({.name = std::move(name), .count = count});
   std::vector<Statement> recorded;
@@ -291,12 +289,13 @@ void each_element(Program& program, const Transfer& transfer, Array array, const
 
 void require_registers(const char* operation, const Registers& registers, const Transfer& transfer) {
   if (transfer.slice < 1 || transfer.rounds < 1)
-    refuse(operation,
-           "slice " + std::to_string(transfer.slice) + ", rounds " + std::to_string(transfer.rounds),
-           "at least 1 of both");
+    detail::refuse_spec(
+        operation, "slice " + std::to_string(transfer.slice) + ", rounds " + std::to_string(transfer.rounds),
+        "at least 1 of both");
   if (registers.size < transfer.slice * transfer.rounds)
-    refuse(operation, std::to_string(registers.size) + " registers",
-           "slice x rounds = " + std::to_string(transfer.slice * transfer.rounds) + " registers");
+    detail::refuse_spec(
+        operation, std::to_string(registers.size) + " registers",
+        "slice x rounds = " + std::to_string(transfer.slice * transfer.rounds) + " registers");
 }
 
 }  // namespace

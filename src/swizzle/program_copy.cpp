@@ -3,33 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "faro/error.hpp"
 #include "faro/swizzle/program.hpp"
+#include "swizzle/refuse.hpp"
 
 namespace faro::swizzle {
 namespace {
 
-[[noreturn]] void refuse(const char* operation, std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::spec,
-               .operation = operation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 void require_box(const char* operation, const BlockCopy& copy) {
   const std::size_t axes = copy.extents.size();
-  if (axes < 1 || axes > 3) refuse(operation, std::to_string(axes) + " extents", "1 to 3");
+  if (axes < 1 || axes > 3) detail::refuse_spec(operation, std::to_string(axes) + " extents", "1 to 3");
   if (copy.global_strides.size() != axes || copy.shared_strides.size() != axes)
-    refuse(operation,
-           std::to_string(copy.global_strides.size()) + " global and " +
-               std::to_string(copy.shared_strides.size()) + " shared strides",
-           std::to_string(axes) + " of each, as there are extents");
+    detail::refuse_spec(operation,
+                        std::to_string(copy.global_strides.size()) + " global and " +
+                            std::to_string(copy.shared_strides.size()) + " shared strides",
+                        std::to_string(axes) + " of each, as there are extents");
   if (!copy.limits.empty() && copy.limits.size() != axes)
-    refuse(operation, std::to_string(copy.limits.size()) + " limits",
-           "none, or " + std::to_string(axes) + ", as there are extents");
+    detail::refuse_spec(operation, std::to_string(copy.limits.size()) + " limits",
+                        "none, or " + std::to_string(axes) + ", as there are extents");
   for (const std::int64_t extent : copy.extents)
-    if (extent < 1) refuse(operation, "extent " + std::to_string(extent), "at least 1");
+    if (extent < 1) detail::refuse_spec(operation, "extent " + std::to_string(extent), "at least 1");
 }
 
 /// Calls each(global address, shared address, when) once for every round of the block's threads.

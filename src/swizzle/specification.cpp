@@ -2,24 +2,18 @@
 
 #include <utility>
 
-#include "faro/error.hpp"
+#include "swizzle/refuse.hpp"
 
 namespace faro::swizzle {
 namespace {
 
-[[noreturn]] void refuse(std::string operation, std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::spec,
-               .operation = std::move(operation),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 Array declare(std::vector<ArrayDeclaration>& arrays, std::string name, ArrayKind kind, std::int64_t size) {
-  if (name.empty()) refuse("declare an array", "an empty name", "a name");
+  if (name.empty()) detail::refuse_spec("declare an array", "an empty name", "a name");
   for (const auto& other : arrays)
-    if (other.name == name) refuse("declare array `" + name + "`", "a name that is taken", "another name");
-  if (size < 1) refuse("declare array `" + name + "`", std::to_string(size) + " elements", "at least 1");
+    if (other.name == name)
+      detail::refuse_spec("declare array `" + name + "`", "a name that is taken", "another name");
+  if (size < 1)
+    detail::refuse_spec("declare array `" + name + "`", std::to_string(size) + " elements", "at least 1");
   arrays.push_back({.name = std::move(name), .kind = kind, .size = size});
   return {.number = static_cast<int>(arrays.size()) - 1};
 }
@@ -28,13 +22,13 @@ void require_element(const std::vector<ArrayDeclaration>& arrays, Array array, A
                      std::int64_t index) {
   const std::string wanted = kind == ArrayKind::input ? "an input" : "an output";
   if (array.number < 0 || static_cast<std::size_t>(array.number) >= arrays.size())
-    refuse("specification", "array number " + std::to_string(array.number),
-           wanted + " of this specification");
+    detail::refuse_spec("specification", "array number " + std::to_string(array.number),
+                        wanted + " of this specification");
   const auto& declared = arrays[static_cast<std::size_t>(array.number)];
-  if (declared.kind != kind) refuse("specification", "array `" + declared.name + "`", wanted);
+  if (declared.kind != kind) detail::refuse_spec("specification", "array `" + declared.name + "`", wanted);
   if (index < 0 || index >= declared.size)
-    refuse("specification", declared.name + "[" + std::to_string(index) + "]",
-           "an index in 0 .. " + std::to_string(declared.size - 1));
+    detail::refuse_spec("specification", declared.name + "[" + std::to_string(index) + "]",
+                        "an index in 0 .. " + std::to_string(declared.size - 1));
 }
 
 }  // namespace
@@ -60,19 +54,20 @@ ValueId Specification::at(Array input, std::int64_t index) {
 
 void Specification::Accumulator::add(std::vector<ValueId> term, bool when) {
   if (!when) return;
-  if (term.empty()) refuse("add to an accumulator", "a term of no values", "at least one value");
+  if (term.empty()) detail::refuse_spec("add to an accumulator", "a term of no values", "at least one value");
   if (term.size() > 1 && accumulation_.inner == Operator::none)
-    refuse("add to an accumulator", "a term of " + std::to_string(term.size()) + " values",
-           "one value, as there is no inner operator");
+    detail::refuse_spec("add to an accumulator", "a term of " + std::to_string(term.size()) + " values",
+                        "one value, as there is no inner operator");
   for (const ValueId value : term)
     if (value == kUndefined)
-      refuse("add to an accumulator", "an undefined value", "values of inputs or sums");
+      detail::refuse_spec("add to an accumulator", "an undefined value", "values of inputs or sums");
   terms_.push_back(std::move(term));
 }
 
 Specification::Accumulator Specification::accumulator(const Accumulation& accumulation) const {
-  if (accumulation.outer == Operator::none) refuse("accumulator", "no outer operator", "an outer operator");
-  if (accumulation.divisor == 0) refuse("accumulator", "divisor 0", "a divisor of at least 1");
+  if (accumulation.outer == Operator::none)
+    detail::refuse_spec("accumulator", "no outer operator", "an outer operator");
+  if (accumulation.divisor == 0) detail::refuse_spec("accumulator", "divisor 0", "a divisor of at least 1");
   Accumulator result;
   result.accumulation_ = accumulation;
   return result;

@@ -1,23 +1,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
+#include "swizzle/refuse.hpp"
 
 namespace faro::swizzle {
-namespace {
-
-[[noreturn]] void refuse(std::string operation, std::string got, std::string wanted,
-                         std::string remedy = "") {
-  throw Error({.code = ErrorCode::spec,
-               .operation = std::move(operation),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
-}  // namespace
-
 Valuation::Valuation(const Program& program)
     : holes_(program.holes().begin(), program.holes().end()),
       values_(program.ranges().holes),
@@ -27,8 +14,8 @@ Valuation::Valuation(const Program& program)
 std::size_t Valuation::require(int hole) const {
   const auto number = static_cast<std::size_t>(hole);
   if (hole < 0 || number >= holes_.size())
-    refuse("valuation", "hole number " + std::to_string(hole),
-           "one of " + std::to_string(holes_.size()) + " holes");
+    detail::refuse_spec("valuation", "hole number " + std::to_string(hole),
+                        "one of " + std::to_string(holes_.size()) + " holes");
   return number;
 }
 
@@ -44,9 +31,9 @@ void Valuation::set(int hole, const Parameters& parameters) {
       std::string where;
       for (std::size_t k = 0; k < arguments.size(); ++k)
         where += (k == 0 ? " at " : ", ") + declared.arguments[k].name + " = " + std::to_string(arguments[k]);
-      refuse("function of hole `" + declared.name + "`", std::to_string(value) + where,
-             "values in " + std::to_string(values_[number].least) + " .. " +
-                 std::to_string(values_[number].most));
+      detail::refuse_spec("function of hole `" + declared.name + "`", std::to_string(value) + where,
+                          "values in " + std::to_string(values_[number].least) + " .. " +
+                              std::to_string(values_[number].most));
     }
     table.push_back(static_cast<std::int32_t>(value));
     for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -64,15 +51,16 @@ void Valuation::set(const std::string& hole, const Parameters& parameters) {
     if (holes_[number].name == hole) return set(static_cast<int>(number), parameters);
     names += (names.empty() ? "" : ", ") + holes_[number].name;
   }
-  refuse("valuation", "hole `" + hole + "`",
-         names.empty() ? "nothing: there are no holes" : "one of " + names);
+  detail::refuse_spec("valuation", "hole `" + hole + "`",
+                      names.empty() ? "nothing: there are no holes" : "one of " + names);
 }
 
 std::int64_t Valuation::operator()(int hole, std::span<const std::int64_t> arguments) const {
   const std::size_t number = require(hole);
   const HoleDeclaration& declared = holes_[number];
   const auto& table = tables_[number];
-  if (table.empty()) refuse("hole `" + declared.name + "`", "no function", "a function", "set one");
+  if (table.empty())
+    detail::refuse_spec("hole `" + declared.name + "`", "no function", "a function", "set one");
   std::int64_t place = 0;
   if (arguments.size() != declared.arguments.size())
     place = cell(declared, {arguments.begin(), arguments.end()});
@@ -87,7 +75,7 @@ std::int64_t Valuation::operator()(int hole, std::span<const std::int64_t> argum
 const Parameters& Valuation::parameters(int hole) const {
   const std::size_t number = require(hole);
   if (!parameters_[number])
-    refuse("hole `" + holes_[number].name + "`", "no function", "a function", "set one");
+    detail::refuse_spec("hole `" + holes_[number].name + "`", "no function", "a function", "set one");
   return *parameters_[number];
 }
 
