@@ -4,16 +4,12 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle::detail {
 namespace {
 
 constexpr std::uint32_t kDecisionsPerCheck = 64;
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-  return hash ^ (hash >> 29);
-}
 
 bool has_hole(const Index& index) {
   if (index.kind() == IndexKind::hole) return true;

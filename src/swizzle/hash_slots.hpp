@@ -17,6 +17,12 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+/// A hash of what `hash` is of, and of `word`.
+constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+  return hash ^ (hash >> 29);
+}
+
 /// Numbers by hash, open addressing. The numbers' owner says what is equal.
 class HashSlots {
  public:

@@ -7,14 +7,10 @@
 
 #include "faro/error.hpp"
 #include "swizzle/arithmetic.hpp"
+#include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle {
 namespace {
-
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-  return hash ^ (hash >> 29);
-}
 
 std::string joined(Operator op, const std::vector<std::string>& parts, bool spaced) {
   std::string text;
@@ -101,14 +97,15 @@ ValueTable::ValueTable() : entries_(1), buckets_(64) {}
 
 ValueId ValueTable::intern(Entry entry) {
   const auto hash_of = [](const Entry& e) {
-    std::uint64_t hash = mixed(static_cast<std::uint64_t>(e.array), static_cast<std::uint64_t>(e.index));
+    std::uint64_t hash =
+        detail::mixed(static_cast<std::uint64_t>(e.array), static_cast<std::uint64_t>(e.index));
     if (e.array >= 0) return hash;
-    hash = mixed(hash, static_cast<std::uint64_t>(e.accumulation.outer));
-    hash = mixed(hash, static_cast<std::uint64_t>(e.accumulation.inner));
-    hash = mixed(hash, e.accumulation.divisor);
+    hash = detail::mixed(hash, static_cast<std::uint64_t>(e.accumulation.outer));
+    hash = detail::mixed(hash, static_cast<std::uint64_t>(e.accumulation.inner));
+    hash = detail::mixed(hash, e.accumulation.divisor);
     for (const auto& term : e.terms) {
-      hash = mixed(hash, term.size());
-      for (const ValueId value : term) hash = mixed(hash, value);
+      hash = detail::mixed(hash, term.size());
+      for (const ValueId value : term) hash = detail::mixed(hash, value);
     }
     return hash;
   };
