@@ -10,19 +10,16 @@
 namespace faro::machine {
 namespace {
 
-constexpr std::size_t kLongestNameBytes = 300;
-
 void require_lines_fit(const MachineOptions& options, const Trace& trace) {
   if (trace.longest_line <= options.width) return;
   const auto longer = std::find_if(trace.accesses.begin(), trace.accesses.end(),
                                    [&](const TraceAccess& a) { return a.lanes > options.width; });
-  throw Error({.code = ErrorCode::spec,
-               .operation = "run " + faro::detail::in_quotes(trace.name, kLongestNameBytes),
-               .got = std::to_string(longer->lanes) + " lanes at " +
-                      faro::detail::printable(trace.name, kLongestNameBytes) + ":" +
-                      std::to_string(longer->line),
-               .wanted = "at most the width, " + std::to_string(options.width),
-               .remedy = "take a wider machine, or one line for each warp"});
+  throw Error(
+      {.code = ErrorCode::spec,
+       .operation = "run " + faro::detail::in_quotes(trace.name, faro::detail::kLongestPathBytes),
+       .got = std::to_string(longer->lanes) + " lanes at " + faro::detail::line_of(trace.name, longer->line),
+       .wanted = "at most the width, " + std::to_string(options.width),
+       .remedy = "take a wider machine, or one line for each warp"});
 }
 
 MachineOptions with_threads(MachineOptions options, const Trace& trace) {

@@ -15,11 +15,9 @@ namespace {
 using faro::detail::in_quotes;
 using faro::detail::is_digit;
 using faro::detail::NumberFault;
-using faro::detail::printable;
 using faro::detail::scan_number;
 
 constexpr std::size_t kLargestFileBytes = std::size_t{1} << 30;
-constexpr std::size_t kLongestNameBytes = 300;
 
 bool is_between(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ','; }
 
@@ -124,9 +122,8 @@ class TraceReader {
 
   [[noreturn]] void fail(const std::string& got, std::string wanted) const {
     throw Error({.code = ErrorCode::file,
-                 .operation = "read " + in_quotes(trace_.name, kLongestNameBytes),
-                 .got = got + " at " + printable(trace_.name, kLongestNameBytes) + ":" +
-                        std::to_string(std::max<std::uint64_t>(line_, 1)),
+                 .operation = faro::detail::reading(trace_.name),
+                 .got = got + " at " + faro::detail::line_of(trace_.name, std::max<std::uint64_t>(line_, 1)),
                  .wanted = std::move(wanted),
                  .remedy = ""});
   }

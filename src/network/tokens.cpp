@@ -9,9 +9,8 @@ namespace {
 
 using faro::detail::in_quotes;
 using faro::detail::is_digit;
+using faro::detail::is_space;
 using faro::detail::is_word_start;
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 template <typename Holds>
 std::size_t end_of(std::string_view text, std::size_t from, Holds holds) {

@@ -94,8 +94,7 @@ class AffineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
     const std::string_view before = text_.substr(0, std::min(position, text_.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    fail(ErrorCode::spec, "malformed JSON at " + printable(file_name_, 300) + ":" + std::to_string(line),
-         std::string(kShape));
+    fail(ErrorCode::spec, "malformed JSON at " + line_of(file_name_, line), std::string(kShape));
   }
 
  private:
@@ -136,7 +135,7 @@ class AffineHandler : public nlohmann::json_sax<nlohmann::json> {
 
   [[noreturn]] void fail(ErrorCode code, std::string got, std::string wanted, std::string remedy = {}) const {
     throw Error({.code = code,
-                 .operation = "read " + in_quotes(file_name_, 300),
+                 .operation = reading(file_name_),
                  .got = std::move(got),
                  .wanted = std::move(wanted),
                  .remedy = std::move(remedy)});

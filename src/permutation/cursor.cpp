@@ -8,13 +8,7 @@
 namespace faro::detail {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 bool ends_path(char c) { return is_space(c) || c == ',' || c == ';' || c == ')'; }
-
-std::size_t count_while(std::string_view text, bool (*holds)(char)) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
-}
 
 std::string at_character(std::size_t offset) { return " at character " + std::to_string(offset + 1); }
 

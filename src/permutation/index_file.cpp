@@ -11,14 +11,11 @@
 namespace faro::detail {
 namespace {
 
-// A path is quoted whole: it is what the user has to look at.
-constexpr std::size_t kLongestPathBytes = 300;
-
 constexpr std::string_view kWantedTypes = "one of '<u4', '<i4', '<u8' and '<i8'";
 
 [[noreturn]] void refuse(const std::string& path, std::string got, std::string wanted, std::string remedy) {
   throw Error({.code = ErrorCode::value,
-               .operation = "read " + in_quotes(path, kLongestPathBytes),
+               .operation = reading(path),
                .got = std::move(got),
                .wanted = std::move(wanted),
                .remedy = std::move(remedy)});
@@ -77,7 +74,7 @@ Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data
     return Indexed::from_bytes(data, type, direction);
   } catch (const Error& error) {
     ErrorReport report = error.report();
-    report.operation = "read " + in_quotes(path, kLongestPathBytes);
+    report.operation = reading(path);
     throw Error(report);
   }
 }

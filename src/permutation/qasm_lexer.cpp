@@ -8,10 +8,6 @@
 namespace faro::detail {
 namespace {
 
-std::size_t count_while(std::string_view text, bool (*holds)(char)) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
-}
-
 std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
@@ -47,8 +43,7 @@ QasmToken QasmLexer::next() {
 
 void QasmLexer::skip_blanks() {
   for (;;) {
-    const std::size_t blanks =
-        count_while(rest_, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+    const std::size_t blanks = count_while(rest_, is_space);
     line_ += lines_in(rest_.substr(0, blanks));
     rest_ = rest_.substr(blanks);
     if (rest_.starts_with("//")) {
@@ -74,8 +69,8 @@ QasmToken QasmLexer::take(QasmToken::Kind kind, std::size_t length) {
 void QasmLexer::fail(ErrorCode code, std::size_t line, const std::string& got, std::string wanted,
                      std::string remedy) const {
   throw Error({.code = code,
-               .operation = "read " + in_quotes(file_name_, 300),
-               .got = got + " at " + printable(file_name_, 300) + ":" + std::to_string(line),
+               .operation = reading(file_name_),
+               .got = got + " at " + line_of(file_name_, line),
                .wanted = std::move(wanted),
                .remedy = std::move(remedy)});
 }

@@ -15,12 +15,9 @@ namespace {
 // A circuit of some millions of gates. What is longer was meant for something else.
 constexpr std::size_t kLargestFileBytes = std::size_t{64} << 20;
 
-// A path is quoted whole: it is what the user has to look at.
-constexpr std::size_t kLongestPathBytes = 300;
-
 [[noreturn]] void refuse(ErrorCode code, const std::string& path, std::string got, std::string wanted) {
   throw Error({.code = code,
-               .operation = "read " + in_quotes(path, kLongestPathBytes),
+               .operation = reading(path),
                .got = std::move(got),
                .wanted = std::move(wanted),
                .remedy = ""});

@@ -56,6 +56,8 @@ std::string escaped(char c) {
 
 }  // namespace
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_word(char c) { return is_word_start(c) || is_digit(c); }
@@ -79,6 +81,10 @@ ScannedNumber scan_number(std::string_view text) {
   return result;
 }
 
+std::size_t count_while(std::string_view text, bool (*holds)(char)) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) - text.begin());
+}
+
 std::string printable(std::string_view text, std::size_t longest_bytes) {
   std::string result;
   std::size_t i = 0;
@@ -97,6 +103,12 @@ std::string printable(std::string_view text, std::size_t longest_bytes) {
 
 std::string in_quotes(std::string_view text, std::size_t longest_bytes) {
   return "`" + printable(text, longest_bytes) + "`";
+}
+
+std::string reading(std::string_view path) { return "read " + in_quotes(path, kLongestPathBytes); }
+
+std::string line_of(std::string_view path, std::uint64_t line) {
+  return printable(path, kLongestPathBytes) + ":" + std::to_string(line);
 }
 
 }  // namespace faro::detail

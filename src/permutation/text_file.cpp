@@ -13,12 +13,9 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
 
-// A path is quoted whole: it is what the user has to look at.
-constexpr std::size_t kLongestPathBytes = 300;
-
 [[noreturn]] void refuse(const std::string& path, std::string got, std::string wanted) {
   throw Error({.code = ErrorCode::file,
-               .operation = "read " + in_quotes(path, kLongestPathBytes),
+               .operation = reading(path),
                .got = std::move(got),
                .wanted = std::move(wanted),
                .remedy = ""});
