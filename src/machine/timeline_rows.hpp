@@ -5,6 +5,7 @@
 // show stage by stage, such units in a row become one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace faro::machine::detail {
 // What is wider or deeper is not shown in columns.
 inline constexpr std::uint64_t kMostBankColumns = 64;
 inline constexpr std::uint64_t kMostPipelineColumns = 32;
+inline constexpr std::size_t kMostWordsText = 60;
 
 struct TimelineRow {
   std::uint64_t first_unit = 0;

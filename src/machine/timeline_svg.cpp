@@ -26,7 +26,6 @@ constexpr double kWordsWidth = 420;  // where banks are not shown
 constexpr double kStage = 36;
 constexpr double kGap = 28;  // between banks and pipeline
 constexpr double kDigit = 7.5;
-constexpr std::size_t kMostWordsText = 60;
 constexpr std::uint64_t kColours = 8;
 
 std::string colour(const TimelineStage& stage) { return fmt::format("bank b{}", stage.warp % kColours); }
@@ -125,7 +124,8 @@ void draw_row(svg::Canvas& canvas, const Panel& panel, const TimelineRow& row, d
     }
   } else if (stage != nullptr) {
     canvas.box({panel.banks_x(), y, kWordsWidth, kRow}, colour(*stage), hint(*stage));
-    canvas.label({panel.banks_x() + 6, middle}, "ink small mono", detail::words_text(*stage, kMostWordsText));
+    canvas.label({panel.banks_x() + 6, middle}, "ink small mono",
+                 detail::words_text(*stage, detail::kMostWordsText));
   }
   for (std::size_t i = 0; i < row.pipeline.size(); ++i) {
     const TimelineStage* in = row.pipeline[i];

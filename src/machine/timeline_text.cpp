@@ -12,8 +12,6 @@ namespace {
 using detail::MemoryTimeline;
 using detail::TimelineRow;
 
-constexpr std::size_t kMostWordsText = 60;
-
 // Columns wide enough for everything in them.
 struct Columns {
   std::size_t unit = 4;
@@ -41,7 +39,7 @@ Columns columns_of(const MemoryTimeline& memory) {
     columns.enters = std::max(columns.enters, enters_text(row).size());
     if (row.entering == nullptr) continue;
     columns.warp = std::max(columns.warp, 1 + std::to_string(row.entering->warp).size());
-    columns.words = std::max(columns.words, detail::words_text(*row.entering, kMostWordsText).size());
+    columns.words = std::max(columns.words, detail::words_text(*row.entering, detail::kMostWordsText).size());
     for (const std::uint64_t word : row.entering->words) {
       columns.word = std::max(columns.word, std::to_string(word).size());
     }
@@ -100,7 +98,7 @@ std::string table_text(const MemoryTimeline& memory) {
       line += "     " + banks_text(memory, columns, row);
     } else {
       const std::string words =
-          row.entering == nullptr ? "" : detail::words_text(*row.entering, kMostWordsText);
+          row.entering == nullptr ? "" : detail::words_text(*row.entering, detail::kMostWordsText);
       line += fmt::format(" {:<{}}", words, columns.words);
     }
     if (memory.shows_pipeline()) line += "       " + pipeline_text(columns, row);
