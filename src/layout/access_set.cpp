@@ -9,15 +9,14 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_geometry.hpp"
 #include "faro/suggest.hpp"
 #include "layout/access_trace.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"row", "column", "diagonal", "stride"};
-constexpr machine::MemoryGeometry kGeometry;
 
 [[noreturn]] void refuse(const std::string& operation, const std::string& got, const std::string& wanted,
                          const std::string& remedy = {}) {

@@ -4,13 +4,11 @@
 #include <map>
 
 #include "faro/f2/subspace.hpp"
-#include "faro/machine/memory_geometry.hpp"
 #include "layout/bank_search.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
-
-constexpr machine::MemoryGeometry kGeometry;
 
 // Calls visit(words) for every phase that asks for anything, with the distinct words in ascending order.
 template <typename Visit>

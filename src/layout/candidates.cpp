@@ -6,12 +6,10 @@
 
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
-
-constexpr machine::MemoryGeometry kGeometry;
 
 Candidate counted(const AdviceRequest& request, Placement placement) {
   Candidate candidate{.placement = std::move(placement)};

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
-#include "faro/machine/memory_geometry.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
-
-constexpr machine::MemoryGeometry kGeometry;
 
 Index bank_row_elements(const SharedArray& array) {
   return static_cast<Index>(kGeometry.bank_row_bytes()) / array.element_bytes;

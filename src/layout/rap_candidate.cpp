@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
-#include "faro/machine/memory_geometry.hpp"
 #include "layout/candidates.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
 
-constexpr machine::MemoryGeometry kGeometry;
 constexpr std::uint64_t kMostSeeds = 256;
 constexpr std::uint64_t kMostWords = 50'000'000;  // looked at, for one access set
 

@@ -3,20 +3,17 @@
 #include <bit>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_geometry.hpp"
 #include "layout/bank_search.hpp"
+#include "layout/geometry.hpp"
 
 namespace faro::layout {
 namespace {
 
 constexpr std::uint32_t kBanks = 1U << kBankBits;
-constexpr machine::MemoryGeometry kGeometry;
 
 constexpr std::uint64_t kMostProofSteps = 200'000'000;    // differences looked at
 constexpr std::uint64_t kMostDescentSteps = 500'000'000;  // words looked at
 constexpr int kBeginnings = 12;
-
-int log2_of(Index power_of_two) { return std::countr_zero(power_of_two); }
 
 Index word_count(const SharedArray& array) {
   const auto row = static_cast<std::uint64_t>(kGeometry.bank_row_bytes());
@@ -33,7 +30,7 @@ int high_bits(const SharedArray& array) {
 int unit_bits(const SharedArray& array, Index vector_elements) {
   const Index bytes =
       std::max(vector_elements * array.element_bytes, static_cast<Index>(kGeometry.bank_bytes));
-  return log2_of(bytes) - log2_of(static_cast<Index>(kGeometry.bank_bytes));
+  return std::countr_zero(bytes) - machine::log2_exact(kGeometry.bank_bytes);
 }
 
 using Columns = std::vector<std::uint32_t>;  // X e_i, in words
@@ -157,8 +154,8 @@ class Descent {
 };
 
 Xor layout_of(const SharedArray& array, const Columns& columns) {
-  const int word_bits = log2_of(static_cast<Index>(kGeometry.bank_bytes));
-  const int width_bits = log2_of(array.element_bytes);
+  const int word_bits = machine::log2_exact(kGeometry.bank_bytes);
+  const int width_bits = std::countr_zero(array.element_bytes);
   Xor layout;
   layout.bank_row_bits = kBankBits + word_bits - width_bits;
   layout.tile_bits = layout.bank_row_bits + static_cast<int>(columns.size());
@@ -202,7 +199,7 @@ std::optional<CuteSearch> search_cute(const SharedArray& array, std::span<const 
   const int unit = unit_bits(array, vector_elements);
   const int total_bits = kBankBits + high_bits(array);
   // From words to elements: an element may be several words, or a word several elements.
-  const int to_elements = log2_of(static_cast<Index>(kGeometry.bank_bytes)) - log2_of(array.element_bytes);
+  const int to_elements = machine::log2_exact(kGeometry.bank_bytes) - std::countr_zero(array.element_bytes);
   std::optional<CuteSearch> best;
   std::vector<std::uint8_t> banks(std::size_t{1} << total_bits);
   for (int bits = 1; bits <= kBankBits - unit; ++bits) {
