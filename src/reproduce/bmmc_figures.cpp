@@ -22,8 +22,6 @@ constexpr double kElementBytes = 4;
 constexpr double kLargeBudgetMs = 600;  // of one map and all its rungs
 constexpr double kSmallBudgetMs = 120;
 
-constexpr const char* kNeedsGpu = "needs a GPU";
-constexpr const char* kOtherHardware = "other hardware";
 constexpr const char* kAboveOne = "above 1 for every map";
 
 // The rungs that figures 10 and 11 compare.

@@ -12,8 +12,6 @@
 namespace faro::reproduce {
 namespace {
 
-constexpr const char* kNeedsGpu = "needs a GPU";
-constexpr const char* kOtherHardware = "other hardware";
 constexpr double kPaperCopyNs = 102.937;
 constexpr std::uint32_t kManyBlocks = 8;  // of every multiprocessor
 

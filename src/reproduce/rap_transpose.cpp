@@ -112,9 +112,6 @@ Row congestion_row(const std::string& subject, const std::string& side, double p
   return estimated_row(subject, "mean " + side + " congestion", paper, tally);
 }
 
-constexpr const char* kNeedsGpu = "needs a GPU";
-constexpr const char* kOtherHardware = "other hardware";
-
 Row time_row(const std::string& subject, const Value& paper, std::optional<double> ns) {
   return {.subject = subject,
           .quantity = "time",

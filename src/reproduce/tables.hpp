@@ -30,6 +30,8 @@ Table swizzle_table1(const Options& options);
 
 inline constexpr const char* kCongestionUnit = "turns";
 inline constexpr const char* kTimeUnit = "time units";
+inline constexpr const char* kNeedsGpu = "needs a GPU";
+inline constexpr const char* kOtherHardware = "other hardware";
 inline constexpr const char* kExpectedGrowth = "O~(log w / log log w)";
 
 /// Printed to two digits behind the point, a figure and its estimate may differ by so much.

@@ -13,8 +13,6 @@
 namespace faro::schedule {
 namespace {
 
-constexpr std::uint64_t kPieceElements = 1 << 16;
-
 [[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
   refuse_value("check a schedule", got, wanted);
 }

@@ -18,6 +18,9 @@ inline int thread_count(int threads, std::uint64_t elements) {
   return static_cast<int>(std::min(static_cast<std::uint64_t>(most), 1 + elements / kThreadElements));
 }
 
+/// Of an array that is looked at piece by piece, each by one thread.
+inline constexpr std::uint64_t kPieceElements = 1 << 16;
+
 /// work(chunk, thread) for each chunk, thread below `threads`. Requires: work does not throw.
 template <typename Work>
 void for_each_chunk(std::uint64_t chunks, int threads, const Work& work) {

@@ -7,8 +7,6 @@
 namespace faro::schedule {
 namespace {
 
-constexpr std::uint64_t kPieceElements = 1 << 16;
-
 // begins(i) for each element i of the piece that a run begins with.
 template <typename Entry, typename Begins>
 void each_run(std::span<const Entry> entries, std::uint64_t piece, const Begins& begins) {

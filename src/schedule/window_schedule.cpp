@@ -10,7 +10,6 @@ namespace faro::schedule {
 namespace {
 
 constexpr std::uint32_t kMaxWindow = 32767;
-constexpr std::uint64_t kPieceElements = 1 << 16;
 constexpr const char* kOperation = "make a window schedule";
 
 template <typename Entry>
