@@ -9,13 +9,12 @@
 #include "network/pass_facts.hpp"
 #include "network/program_text.hpp"
 #include "plan/facts.hpp"
+#include "plan/json_schema.hpp"
 
 namespace faro::network {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;
 
 Json vectors(std::span<const f2::Word> words) {
   Json list = Json::array();
@@ -52,7 +51,7 @@ Json pass_json(const Pass& pass) {
 std::string Plan::explain_json() const {
   Json directions = Json::array();
   for (const Layer& layer : normal_form_.layers) directions.push_back(faro::detail::hex(layer.direction()));
-  Json json = {{"schema", kSchema},
+  Json json = {{"schema", faro::detail::kJsonSchema},
                {"program", short_text(problem_.program)},
                {"index_bits", normal_form_.bits},
                {"element", to_text(problem_.element)},

@@ -10,14 +10,13 @@
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
+#include "plan/json_schema.hpp"
 #include "plan/launch_facts.hpp"
 
 namespace faro {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;
 
 Json vectors(std::span<const f2::Word> words) {
   Json list = Json::array();
@@ -178,7 +177,7 @@ std::string Plan::explain_json() const {
   }
   const Affine& map = detail::element_map(*this);
   Json json = {
-      {"schema", kSchema},
+      {"schema", detail::kJsonSchema},
       {"permutation", to_text(problem_.permutation)},
       {"index_bits", map.bits()},
       {"class", name(map.classify())},

@@ -3,13 +3,12 @@
 #include <string>
 
 #include "plan/index_facts.hpp"
+#include "plan/json_schema.hpp"
 
 namespace faro {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;
 
 Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
   constexpr double us_per_ms = 1e3;
@@ -49,7 +48,7 @@ nlohmann::ordered_json recognition_json(const Recognition& recognition) {
 
 std::string IndexPlan::explain_json() const {
   Json json = {
-      {"schema", kSchema},
+      {"schema", detail::kJsonSchema},
       {"permutation", to_text(problem_.permutation)},
       {"elements", count()},
       {"direction", direction_json(problem_)},

@@ -17,14 +17,13 @@
 
 #include "faro/plan/transpose_plan.hpp"
 #include "plan/facts.hpp"
+#include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;
 
 std::string map_text(const Rectangle& rectangle) {
   return fmt::format("transpose({}, {})", rectangle.rows, rectangle.columns);
@@ -72,7 +71,7 @@ std::string TransposePlan::explain_json() const {
         {{"what", each.what}, {"bytes_read", each.bytes_read}, {"bytes_written", each.bytes_written}});
   }
   const Json json = {
-      {"schema", kSchema},
+      {"schema", detail::kJsonSchema},
       {"permutation", map_text(r)},
       {"elements", r.count()},
       {"element_bytes", r.element_bytes},

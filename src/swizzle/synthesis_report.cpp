@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "plan/json_schema.hpp"
+
 namespace faro::swizzle {
 namespace {
 
@@ -174,7 +176,7 @@ std::string to_text(const Example& example, const SynthesisResult& result, std::
 
 std::string to_json(const Example& example, const SynthesisResult& result, std::uint64_t most_solutions) {
   Json json;
-  json["schema"] = 1;
+  json["schema"] = faro::detail::kJsonSchema;
   json["example"] = example.name;
   json["struct"] = example.struct_words ? Json(*example.struct_words) : Json(nullptr);
   json["warp"] = example.sketch.launch().warp;
