@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engines/cpu/cache_line.hpp"
+
 namespace faro::cpu {
 
 /// A width that the compiler knows: a move or a few.
@@ -56,10 +58,9 @@ void with_width(std::uint64_t element_bytes, const Use& use) {
 /// Fetches the lines of an element that will be needed soon. Wide ones are streams that the processor
 /// follows by itself once they have begun.
 inline void prefetch_element(const std::byte* element, std::uint64_t bytes) {
-  constexpr std::uint64_t kLine = 64;
   constexpr std::uint64_t kMost = 256;
   __builtin_prefetch(element, 0, 2);
-  for (std::uint64_t at = kLine; at < bytes && at < kMost; at += kLine)
+  for (std::uint64_t at = kLineBytes; at < bytes && at < kMost; at += kLineBytes)
     __builtin_prefetch(element + at, 0, 2);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/index_program.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::size_t kMaxAxes = 40;                            // extents of at least 2, counts to 2^40
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;  // of a long segment
-constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kRegister = 16;
 
 using Numbers = std::array<std::uint64_t, kMaxAxes>;
@@ -125,9 +125,9 @@ class AxesProgram final : public IndexProgram {
     planes_ = axes_ >= 2 && transposes_in_registers(width_) && box_[in_.axes.front()] * width_ >= kRegister &&
               box_[out_.axes.front()] * width_ >= kRegister;
     // Whether every run of a box begins at a line's beginning and ends at one's end.
-    whole_lines_ = run * width_ % kLine == 0;
+    whole_lines_ = run * width_ % kLineBytes == 0;
     for (std::size_t k = out_.joined; k < axes_; ++k)
-      whole_lines_ = whole_lines_ && out_strides_[out_.axes[k]] * width_ % kLine == 0;
+      whole_lines_ = whole_lines_ && out_strides_[out_.axes[k]] * width_ % kLineBytes == 0;
     // Boxes that share lines of the output follow one another; else those that share pages of the input.
     walk_ = whole_lines_ ? in_.axes : out_.axes;
   }
@@ -207,7 +207,7 @@ class AxesProgram final : public IndexProgram {
   void fetch_some(Fetch& fetch) const {
     for (std::size_t i = 0; i < reads_per_write_ && fetch.left > 0; ++i) {
       const std::byte* const run = fetch.from + reads_[--fetch.left];
-      for (std::uint64_t at = 0; at < read_bytes_ + kLine - 1; at += kLine)
+      for (std::uint64_t at = 0; at < read_bytes_ + kLineBytes - 1; at += kLineBytes)
         __builtin_prefetch(run + at, 0, 2);
     }
   }

@@ -2,6 +2,7 @@
 // others are measured against.
 #include <algorithm>
 
+#include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/index_program.hpp"
@@ -13,8 +14,6 @@ namespace {
 constexpr std::uint64_t kAhead = 32;  // elements
 // Smaller arrays are near enough for no fetching ahead.
 constexpr std::uint64_t kNearBytes = std::uint64_t{128} << 10;
-// A streamed store is worth its price where it fills a line.
-constexpr std::uint64_t kLine = 64;
 
 // One thread's part of one array.
 struct Part {
@@ -35,7 +34,8 @@ void gather(Width width, const Entry* entries, const Part& part) {
   std::uint64_t i = part.first;
   const auto move = [&](std::uint64_t at) {
     const std::byte* const from = part.in + entries[at] * bytes;
-    if (bytes >= kLine && part.streamed) {
+    // A streamed store is worth its price where it fills a line.
+    if (bytes >= kLineBytes && part.streamed) {
       copy_streamed(from, part.out + at * bytes, bytes);
     } else {
       width.move(from, part.out + at * bytes);
@@ -54,7 +54,7 @@ void scatter(Width width, const Entry* entries, const Part& part) {
   const std::uint64_t fetched =
       part.fetches && part.count > kAhead ? std::min(part.last, part.count - kAhead) : part.first;
   std::uint64_t i = part.first;
-  if (bytes >= kLine && part.streamed) {
+  if (bytes >= kLineBytes && part.streamed) {
     for (; i < part.last; ++i) copy_streamed(part.in + i * bytes, part.out + entries[i] * bytes, bytes);
     return;
   }

@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "engines/cpu/cache_line.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::cpu {
 
 inline constexpr std::size_t kMaxVectorBytes = 64;
-inline constexpr std::uint64_t kLineBytes = 64;
 inline constexpr std::uint64_t kMaxTileBytes = 4096;  // and of the staging buffer
 /// The buffer of a pass in place: two tiles that change places, or a larger one that stays where it is.
 inline constexpr std::uint64_t kInPlaceBufferBytes = 2 * kMaxTileBytes;

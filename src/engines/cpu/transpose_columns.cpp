@@ -4,13 +4,13 @@
 #include <array>
 #include <cstring>
 
+#include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/transpose_rotation.hpp"
 
 namespace faro::cpu {
 namespace {
 
-constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kStripBytes = std::uint64_t{160} << 10;  // of a strip, in the second-level cache
 constexpr std::uint64_t kNarrow = 32;                            // rows
 constexpr std::uint64_t kNarrowStripBytes = std::uint64_t{48} << 10;
@@ -50,7 +50,7 @@ void along(const Diagonal& d, std::uint64_t bytes, const Move& move) {
 
 void fetch(const std::byte* piece, std::uint64_t bytes) {
   __builtin_prefetch(piece, 1, 2);
-  for (std::uint64_t at = kLine; at < bytes; at += kLine) __builtin_prefetch(piece + at, 1, 2);
+  for (std::uint64_t at = kLineBytes; at < bytes; at += kLineBytes) __builtin_prefetch(piece + at, 1, 2);
   __builtin_prefetch(piece + bytes - 1, 1, 2);
 }
 
@@ -93,7 +93,7 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
   std::uint64_t columns =
       std::clamp<std::uint64_t>(std::min(memory_bytes / m_, most_bytes) / element_bytes_, 1, n_);
   // A diagonal that turns more than once is slow to follow.
-  if (m_ * element_bytes_ >= 2 * kLine) columns = std::min(columns, m_);
+  if (m_ * element_bytes_ >= 2 * kLineBytes) columns = std::min(columns, m_);
   const bool enough_bits = memory_bytes >= m_ / 8 + 1;
   if (const std::uint64_t whole = whole_columns(); whole != 0 && enough_bits) {
     if (columns < whole) return {.columns = whole, .borrowed = false};
@@ -102,7 +102,7 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
   // The window takes as many pieces as a piece has columns.
   std::uint64_t within = kPieceBytes / element_bytes_;
   while (within * within * element_bytes_ > kWindowBytes) within /= 2;
-  const bool whole_lines = (columns + 1) * element_bytes_ >= kLine;
+  const bool whole_lines = (columns + 1) * element_bytes_ >= kLineBytes;
   return whole_lines || within > m_ || !enough_bits ? Strip{.columns = columns, .borrowed = true}
                                                     : Strip{.columns = within, .borrowed = false};
 }
@@ -157,7 +157,7 @@ void ColumnShuffle::move_whole(const Pieces& pieces, std::byte* memory) const {
   const auto piece = [&](std::uint64_t strip, std::uint64_t row) {
     return pieces.first + row * row_bytes_ + strip * bytes;
   };
-  std::array<std::uint64_t, kMostPieceBytes / kLine> rotations{};
+  std::array<std::uint64_t, kMostPieceBytes / kLineBytes> rotations{};
   for (std::uint64_t s = 0; s < count; ++s) rotations[s] = (pieces.rotation + s * whole) % m_;
   const auto source = [&](std::uint64_t strip, std::uint64_t row) {
     return source_of(row, rotations[strip]);
@@ -223,7 +223,7 @@ void ColumnShuffle::scatter_by_memory(Width width, const Pieces& pieces, std::by
 // ones are needed again at the end.
 template <typename Width>
 void ColumnShuffle::rotate_up(Width width, const Pieces& pieces) const {
-  alignas(kLine) std::byte window[kWindowBytes];
+  alignas(kLineBytes) std::byte window[kWindowBytes];
   const std::uint64_t bytes = width.bytes();
   const std::uint64_t piece_bytes = pieces.columns * bytes;
   const std::uint64_t saved = pieces.columns - 1;
@@ -243,7 +243,7 @@ void ColumnShuffle::rotate_up(Width width, const Pieces& pieces) const {
 // new[r][k] = old[(r - k) mod m][k]: the same from the last row on.
 template <typename Width>
 void ColumnShuffle::rotate_down(Width width, const Pieces& pieces) const {
-  alignas(kLine) std::byte window[kWindowBytes];
+  alignas(kLineBytes) std::byte window[kWindowBytes];
   const std::uint64_t bytes = width.bytes();
   const std::uint64_t piece_bytes = pieces.columns * bytes;
   const std::uint64_t saved = pieces.columns - 1;

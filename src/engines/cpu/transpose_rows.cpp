@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/plane_transpose.hpp"
 
@@ -88,8 +89,7 @@ void turn_to_runs(std::uint64_t element_bytes, const PlaneIn& laps, std::uint64_
 
 // What the next block will need: m runs and as many laps are more streams than the processor follows.
 void fetch(const std::byte* from, std::uint64_t bytes) {
-  constexpr std::uint64_t kLine = 64;
-  for (std::uint64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(from + at, 1, 2);
+  for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at, 1, 2);
 }
 
 }  // namespace
