@@ -4,6 +4,7 @@
 
 #include "api/planning.hpp"
 #include "engines/cuda/device_pointer.hpp"
+#include "plan/in_place_facts.hpp"
 
 namespace faro::detail {
 namespace {
@@ -15,8 +16,6 @@ bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t 
 }
 
 constexpr const char* kOtherPlacement = "Problem::placement says which a plan takes";
-
-bool is_in_place(const Plan& plan) { return plan.problem().placement == Placement::in_place; }
 
 void check_size(const Plan& plan, std::uint64_t bytes) {
   const std::uint64_t wanted = plan.array_bytes();

@@ -8,6 +8,7 @@
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
+#include "plan/planners.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -18,12 +19,6 @@ constexpr std::uint64_t kSmallest = 64 * kMiB;   // below this nothing would be 
 constexpr std::uint64_t kSizesApart = 4;         // the large array over the small one
 constexpr int kRounds = 5;                       // the median of so many
 constexpr int kSegmentBits = 12;                 // passes without a tile move 4 KiB at a time
-
-int log2_of(std::uint64_t power_of_two) {
-  int bits = 0;
-  while (std::uint64_t{1} << bits < power_of_two) ++bits;
-  return bits;
-}
 
 // Two arrays of the same size.
 class Bench {
@@ -68,7 +63,7 @@ TransferRate rate(const Bench& bench, const Microseconds& microseconds) {
 
 // Whole segments in reversed order, and in two halves that change places: the slowest and the fastest kind.
 double vectors_us(const Bench& bench, std::uint64_t bytes, const Target& target) {
-  const int n = log2_of(bytes);
+  const int n = detail::log2_floor(bytes);
   const int high = n - kSegmentBits;
   const Affine reversed = direct_sum(Affine(kSegmentBits), maps::bit_reversal(high));
   const Affine swapped = maps::xor_mask(n, std::uint64_t{1} << (n - 1));
@@ -76,7 +71,7 @@ double vectors_us(const Bench& bench, std::uint64_t bytes, const Target& target)
 }
 
 double tiles_us(const Bench& bench, std::uint64_t bytes, std::uint64_t element_bytes, const Target& target) {
-  const int n = log2_of(bytes / element_bytes);
+  const int n = detail::log2_floor(bytes / element_bytes);
   return (bench.plan_us(maps::bit_reversal(n), element_bytes, target) +
           bench.plan_us(maps::random_bmmc(n, 1), element_bytes, target)) /
          2;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "plan/planners.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -21,8 +22,6 @@ constexpr std::uint64_t kLeastPieceBytes = 8 * kMiB;
 constexpr std::uint64_t kMostPieceBytes = 64 * kMiB;
 // One piece is gathered or scattered while two are on their way up, on the device, or on their way down.
 constexpr int kMostInFlight = 3;
-
-int log2_floor(std::uint64_t x) { return static_cast<int>(std::bit_width(x)) - 1; }
 
 const Affine& map_of(const Problem& problem) { return affine(problem.permutation, "run staged"); }
 
@@ -52,15 +51,15 @@ std::string text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes ==
 }  // namespace
 
 std::uint64_t least_piece_bytes(const Problem& problem, std::uint64_t segment_bytes) {
-  const int width_bits = log2_floor(problem.element_bytes);
-  const int s = std::max(0, log2_floor(std::bit_ceil(segment_bytes)) - width_bits);
+  const int width_bits = detail::log2_floor(problem.element_bytes);
+  const int s = std::max(0, detail::log2_floor(std::bit_ceil(segment_bytes)) - width_bits);
   const Affine& map = map_of(problem);
   if (s >= map.bits()) return bytes_of_one(problem);
   return std::uint64_t{1} << (s + map.rank_gamma(s) + width_bits);
 }
 
 Pieces::Pieces(const Problem& problem, const PieceLimits& limits)
-    : width_bits_(log2_floor(problem.element_bytes)), array_bytes_(bytes_of_one(problem)) {
+    : width_bits_(detail::log2_floor(problem.element_bytes)), array_bytes_(bytes_of_one(problem)) {
   FARO_CHECK(f2::is_power_of_two(problem.element_bytes));
   if (total_bytes(problem) == 0) return;
   if (array_bytes_ <= limits.piece_bytes) {
@@ -69,7 +68,7 @@ Pieces::Pieces(const Problem& problem, const PieceLimits& limits)
   }
   const int s = limits.piece_bytes < problem.element_bytes
                     ? -1
-                    : segment_bits(map_of(problem), log2_floor(limits.piece_bytes) - width_bits_);
+                    : segment_bits(map_of(problem), detail::log2_floor(limits.piece_bytes) - width_bits_);
   if (s < 0 || problem.element_bytes << s < limits.segment_bytes) {
     refuse_piece(limits.piece_bytes, least_piece_bytes(problem, limits.segment_bytes), " a piece");
   }
