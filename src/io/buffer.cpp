@@ -10,15 +10,14 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "rounding.hpp"
 
 namespace faro::io {
 namespace {
 
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
+using faro::detail::round_up;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 void touch(std::byte* data, std::uint64_t bytes, std::uint64_t page_bytes) {
   const auto pages = static_cast<std::int64_t>((bytes + page_bytes - 1) / page_bytes);

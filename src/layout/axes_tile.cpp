@@ -11,13 +11,14 @@
 
 #include "faro/error.hpp"
 #include "layout/axes_tile_banks.hpp"
+#include "rounding.hpp"
 
 namespace faro::layout {
 namespace {
 
-using Extents = std::vector<std::uint64_t>;
+using faro::detail::ceil_div;
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+using Extents = std::vector<std::uint64_t>;
 
 // The axes of a side, fastest first.
 std::vector<std::size_t> fastest_first(const UnitAxes& axes, bool output) {

@@ -5,13 +5,12 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "rounding.hpp"
 
 namespace faro::machine {
 namespace {
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+using faro::detail::round_up;
 
 // Of all blocks of a wave. Addresses and their sums then stay far from 2^64.
 constexpr std::uint64_t kMaxSharedBytes = std::uint64_t{1} << 40;

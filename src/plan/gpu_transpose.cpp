@@ -6,13 +6,12 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "rounding.hpp"
 
 namespace faro::detail {
 namespace {
 
 constexpr std::uint64_t kCountable = std::uint64_t{1} << 31;
-
-std::uint64_t rounded_up(std::uint64_t x, std::uint64_t by) { return (x + by - 1) / by; }
 
 // The largest power of two elements in `bytes`, at least one.
 std::uint64_t elements_in(std::uint64_t bytes, std::uint64_t element_bytes) {
@@ -95,7 +94,7 @@ struct Chooser {
     constexpr std::uint64_t system_bytes = 1024;  // of every block
     const std::uint64_t bytes = kernels::c2r_rows_shared_bytes(plan.n, e) + system_bytes;
     const std::uint64_t blocks = std::max<std::uint64_t>(1, (limits.shared_bytes + system_bytes) / bytes);
-    const std::uint64_t useful = std::max(warp, rounded_up(plan.n, kernels::kC2rBatch));
+    const std::uint64_t useful = std::max(warp, ceil_div(plan.n, kernels::kC2rBatch));
     const std::uint64_t wanted = std::min(std::max(2 * warp, threads / blocks), useful);
     plan.row_threads = static_cast<std::uint32_t>(wanted / warp * warp);
   }
@@ -152,7 +151,7 @@ struct Chooser {
     view(n);
     plan.strip = static_cast<std::uint32_t>(strip);
     plan.segment = static_cast<std::uint32_t>(segment);
-    plan.moved_rows = std::clamp<std::uint64_t>(batch() / (n * e), 1, rounded_up(m, 8));
+    plan.moved_rows = std::clamp<std::uint64_t>(batch() / (n * e), 1, ceil_div(m, 8));
     together(plan.moved_rows);
     return true;
   }

@@ -11,6 +11,7 @@
 
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/index_simple_kernels.hpp"
+#include "rounding.hpp"
 
 namespace faro::cuda {
 
@@ -30,8 +31,6 @@ inline Address split(const void* array, std::uint64_t alignment = kVector) {
 inline bool aligned(const void* in, const void* out, std::uint64_t bytes) {
   return (reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out)) % bytes == 0;
 }
-
-inline std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// The widest unit of an element. Requires: element_bytes > 0 (checked).
 std::uint64_t unit_of_width(std::uint64_t element_bytes);
@@ -120,8 +119,8 @@ struct MovedPass : OnePass::State {
   virtual void run(const KernelEntry& entry, Params& params, Stream stream, const std::byte* in,
                    const std::byte* out) const {
     const auto threads = static_cast<std::uint64_t>(entry.threads);
-    launch_blocks(entry, params, params.first_vector, ceil_div(params.vectors(), threads), threads, stream,
-                  in, out);
+    launch_blocks(entry, params, params.first_vector, faro::detail::ceil_div(params.vectors(), threads),
+                  threads, stream, in, out);
   }
   std::vector<KernelEntry> entries() const override { return {variants.front().entry}; }
 

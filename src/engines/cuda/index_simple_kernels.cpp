@@ -55,8 +55,9 @@ struct RunsPass : MovedPass<kernels::RunsParams> {
   void run(const KernelEntry& entry, kernels::RunsParams& params, Stream stream, const std::byte* in,
            const std::byte* out) const override {
     constexpr std::uint64_t per_block = std::uint64_t{kernels::kRunsThreads} * kernels::kRunsVectors;
-    launch_blocks(entry, params, params.first_vector, ceil_div(params.vectors(), per_block), per_block,
-                  stream, in, out, begins, froms, static_cast<const std::uint64_t*>(firsts.data()));
+    launch_blocks(entry, params, params.first_vector, faro::detail::ceil_div(params.vectors(), per_block),
+                  per_block, stream, in, out, begins, froms,
+                  static_cast<const std::uint64_t*>(firsts.data()));
   }
   std::uint64_t table_bytes() const override { return sorted.bytes() + sources.bytes() + firsts.bytes(); }
 
