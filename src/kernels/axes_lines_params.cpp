@@ -9,17 +9,18 @@
 
 #include "faro/error.hpp"
 #include "kernels/axes_lines_banks.hpp"
+#include "kernels/axes_size.hpp"
+#include "rounding.hpp"
 
 namespace faro::kernels {
 namespace {
 
+using faro::detail::ceil_div;
+using faro::detail::round_up;
+
 constexpr std::uint64_t kUsualTileBytes = 32 << 10;
 // Of a band's tiles in one line: those in the next lines still find its sectors in the second-level cache.
 constexpr std::uint64_t kBandBytes = 8 << 20;
-
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
-std::uint64_t round_up(std::uint64_t a, std::uint64_t multiple) { return ceil_div(a, multiple) * multiple; }
 
 // The two axes that change places, in units; all others are the planes' own numbers.
 struct Plane {
@@ -36,17 +37,6 @@ struct Plane {
   std::uint64_t row_bytes() const { return columns * element_bytes(); }
   std::uint64_t line_bytes() const { return rows * element_bytes(); }
 };
-
-void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
-  std::uint64_t left = (std::uint64_t{1} << 62) / unit_bytes;
-  for (const std::uint64_t extent : axes.shape) left /= extent;
-  if (left > 0) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "permute axes",
-               .got = "more than 2^62 bytes",
-               .wanted = "at most 2^62 bytes",
-               .remedy = "split the batch"});
-}
 
 std::optional<Plane> plane_of(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
   const std::size_t n = axes.shape.size();

@@ -4,22 +4,10 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "kernels/axes_size.hpp"
 
 namespace faro::kernels {
 namespace {
-
-// Numbers of units and bytes are divided by device::Division64, and added up.
-void check_size(const layout::UnitAxes& axes, int unit_bytes) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 62;
-  std::uint64_t left = most / static_cast<unsigned>(unit_bytes);
-  for (const std::uint64_t extent : axes.shape) left /= extent;
-  if (left > 0) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "permute axes",
-               .got = "more than 2^62 bytes",
-               .wanted = "at most 2^62 bytes",
-               .remedy = "split the batch"});
-}
 
 class SideMaker {
  public:
