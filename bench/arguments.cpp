@@ -2,71 +2,139 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
 #include <utility>
 
 #include "faro/error.hpp"
 
 namespace faro::bench {
 
-void refuse_option(const std::string& option, std::string_view got, const std::string& wanted) {
+void refuse(const Argument& got, const std::string& wanted) {
   throw Error({.code = ErrorCode::usage,
-               .operation = option,
-               .got = "`" + std::string(got) + "`",
+               .operation = got.option,
+               .got = got.text.empty() ? "nothing" : "`" + std::string(got.text) + "`",
                .wanted = wanted,
                .remedy = "--help lists the options"});
 }
 
-std::uint64_t parse_count(const std::string& option, std::string_view text) {
+std::uint64_t parse_count(const Argument& argument, std::uint64_t least, std::uint64_t most) {
+  const std::string_view text = argument.text;
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) refuse_option(option, text, "a number");
-  return value;
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (is_number && value >= least && value <= most) return value;
+  const bool is_limited = most != std::numeric_limits<std::uint64_t>::max();
+  if (is_limited) refuse(argument, fmt::format("a number from {} to {}", least, most));
+  refuse(argument, least == 0 ? "a number" : fmt::format("a number, at least {}", least));
 }
 
-std::uint64_t parse_bytes(const std::string& option, std::string_view text, std::uint64_t least) {
+int parse_int(const Argument& argument, int least, int most) {
+  return static_cast<int>(
+      parse_count(argument, static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(most)));
+}
+
+std::uint64_t parse_bytes(const Argument& argument, std::uint64_t least) {
   constexpr int kLargestBits = 40;
-  const std::string_view given = text;
+  Argument number = argument;
   std::uint64_t bytes = 0;
-  if (text.starts_with("2^")) {
-    const std::uint64_t exponent = parse_count(option, text.substr(2));
+  if (number.text.starts_with("2^")) {
+    number.text.remove_prefix(2);
+    const std::uint64_t exponent = parse_count(number);
     bytes = exponent <= kLargestBits ? std::uint64_t{1} << exponent : 0;
   } else {
     int shift = 0;
     for (const auto& [unit, unit_shift] : {std::pair{"KiB", 10}, {"MiB", 20}, {"GiB", 30}}) {
-      if (!text.ends_with(unit)) continue;
+      if (!number.text.ends_with(unit)) continue;
       shift = unit_shift;
-      text.remove_suffix(3);
+      number.text.remove_suffix(3);
       break;
     }
-    const std::uint64_t count = parse_count(option, text);
+    const std::uint64_t count = parse_count(number);
     bytes = count <= std::uint64_t{1} << (kLargestBits - shift) ? count << shift : 0;
   }
   if (!std::has_single_bit(bytes) || bytes < least) {
-    refuse_option(option, given, "a power of two, " + size_text(least) + " to 2^40");
+    refuse(argument, "a power of two, " + size_text(least) + " to 2^40");
   }
   return bytes;
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
+std::vector<std::uint64_t> parse_counts(const Argument& argument, std::uint64_t least) {
+  std::vector<std::uint64_t> numbers;
+  for (const Argument& part : split(argument)) numbers.push_back(parse_count(part, least));
+  return numbers;
 }
 
-std::vector<std::uint64_t> parse_widths(const std::string& option, std::string_view text) {
+std::vector<int> parse_ints(const Argument& argument, int least, int most) {
+  std::vector<int> numbers;
+  for (const Argument& part : split(argument)) numbers.push_back(parse_int(part, least, most));
+  return numbers;
+}
+
+std::vector<std::uint64_t> parse_widths(const Argument& argument) {
   std::vector<std::uint64_t> widths;
-  for (const std::string_view part : split(text)) {
-    const std::uint64_t width = parse_count(option, part);
-    if (!std::has_single_bit(width) || width > 16) refuse_option(option, part, "1, 2, 4, 8 or 16");
+  for (const Argument& part : split(argument)) {
+    const std::uint64_t width = parse_count(part);
+    if (!std::has_single_bit(width) || width > 16) refuse(part, "1, 2, 4, 8 or 16");
     widths.push_back(width);
   }
   return widths;
+}
+
+std::vector<Argument> split(const Argument& argument, char separator) {
+  std::vector<Argument> parts;
+  std::string_view text = argument.text;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back({argument.option, text.substr(0, end)});
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+CommandLine::CommandLine(int count, const char* const* words)
+    : name_(std::filesystem::path(words[0]).filename()), words_(words + 1, words + count) {}
+
+std::string CommandLine::text() const {
+  std::string text = name_;
+  for (const std::string& word : words_) text += " " + word;
+  return text;
+}
+
+bool CommandLine::has(std::string_view word) const {
+  return std::find(words_.begin(), words_.end(), word) != words_.end();
+}
+
+void CommandLine::read(const std::vector<Option>& options, const std::vector<std::string_view>& flags) const {
+  for (auto word = words_.begin(); word != words_.end(); ++word) {
+    if (std::find(flags.begin(), flags.end(), *word) != flags.end()) continue;
+    const auto option = std::find_if(options.begin(), options.end(),
+                                     [&](const Option& known) { return known.name == *word; });
+    if (option == options.end()) refuse({name_, *word}, "an option");
+    if (word + 1 == words_.end()) refuse({*word, ""}, "a value");
+    ++word;
+    option->read({std::string(option->name), *word});
+  }
+}
+
+int run_program(int count, const char* const* words, const char* usage,
+                const std::function<int(const CommandLine&)>& run) {
+  const CommandLine line(count, words);
+  try {
+    if (!line.has("--help")) return run(line);
+    std::fputs(usage, stdout);
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s: %s\n", line.name().c_str(), error.what());
+    return exit_status(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", line.name().c_str(), error.what());
+    return exit_status(ErrorCode::internal);
+  }
 }
 
 std::string size_text(std::uint64_t bytes) {

@@ -1,28 +1,73 @@
-// What the benchmarks' command lines have in common.
+// What the benchmarks' command lines have in common, from `main` on.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace faro::bench {
 
+/// What stands behind an option, or a part of it.
+struct Argument {
+  std::string option;
+  std::string_view text;
+};
+
 /// Throws ErrorCode::usage.
-[[noreturn]] void refuse_option(const std::string& option, std::string_view got, const std::string& wanted);
+[[noreturn]] void refuse(const Argument& got, const std::string& wanted);
 
 // Errors of all: ErrorCode::usage, naming the option.
 
-std::uint64_t parse_count(const std::string& option, std::string_view text);
+std::uint64_t parse_count(const Argument& argument, std::uint64_t least = 0,
+                          std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+int parse_int(const Argument& argument, int least, int most = std::numeric_limits<int>::max());
 
 /// "256MiB", "1GiB", "2^30" or bytes: a power of two, `least` to 2^40.
-std::uint64_t parse_bytes(const std::string& option, std::string_view text, std::uint64_t least);
+std::uint64_t parse_bytes(const Argument& argument, std::uint64_t least);
+
+/// "3,12,5".
+std::vector<std::uint64_t> parse_counts(const Argument& argument, std::uint64_t least);
+std::vector<int> parse_ints(const Argument& argument, int least, int most);
 
 /// "1,4,16": widths of elements that are one unit.
-std::vector<std::uint64_t> parse_widths(const std::string& option, std::string_view text);
+std::vector<std::uint64_t> parse_widths(const Argument& argument);
 
-/// The parts between commas.
-std::vector<std::string_view> split(std::string_view text);
+/// The parts between separators.
+std::vector<Argument> split(const Argument& argument, char separator = ',');
+
+struct Option {
+  std::string_view name;
+  std::function<void(const Argument&)> read;
+};
+
+class CommandLine {
+ public:
+  CommandLine(int count, const char* const* words);
+
+  /// The program's, without its folder.
+  const std::string& name() const { return name_; }
+  /// Behind the name.
+  const std::vector<std::string>& words() const { return words_; }
+  /// All of it.
+  std::string text() const;
+  bool has(std::string_view word) const;
+
+  /// Reads the value of every option that is there, in their order. Flags have none: ask `has` for them.
+  /// Errors: ErrorCode::usage where there is any other word; what `read` throws.
+  void read(const std::vector<Option>& options, const std::vector<std::string_view>& flags = {}) const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> words_;
+};
+
+/// What `main` returns: of `run`, or of its error, which is one line on standard error. For --help prints
+/// `usage` instead.
+int run_program(int count, const char* const* words, const char* usage,
+                const std::function<int(const CommandLine&)>& run);
 
 /// "4 KiB", "64 MiB", "4 GiB".
 std::string size_text(std::uint64_t bytes);

@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <exception>
 #include <fstream>
 
+#include "bench/arguments.hpp"
 #include "bench/gather_tile.hpp"
 #include "bench/in_cache.hpp"
 #include "bench/large_arrays.hpp"
 #include "bench/latency.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
-#include "faro/error.hpp"
 #include "faro_build_info.hpp"
 
 namespace faro::bench {
@@ -67,20 +66,10 @@ void run(const Options& options) {
 }  // namespace
 }  // namespace faro::bench
 
-int main(int argc, char** argv) {
-  try {
-    const faro::bench::Options options = faro::bench::parse_options(argc, argv);
-    if (options.help) {
-      faro::bench::print(faro::bench::kUsage);
-    } else {
-      faro::bench::run(options);
-    }
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, kUsage, [](const CommandLine& line) {
+    run(parse_options(line));
     return 0;
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "cpu_bench: %s\n", error.what());
-    return faro::exit_status(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "cpu_bench: %s\n", error.what());
-    return 1;
-  }
+  });
 }

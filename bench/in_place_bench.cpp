@@ -1,8 +1,5 @@
 // in_place_bench: affine maps in place on the CPU beside the same maps out of place and a plain copy, by
-// turns.
-//
-//     in_place_bench [--bytes 1GiB] [--widths 1,4,16] [--maps "bit_reversal(28);random_bmmc(28, 1)"]
-//                    [--budget-ms 3000]
+// turns. `in_place_bench --help` lists the options.
 //
 // Every map is verified before it is timed, then timed on the array that it keeps permuting. Shares are of
 // the copy's speed; every pass in place is one sweep of the memory, as a copy is.
@@ -12,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/arguments.hpp"
@@ -28,6 +24,18 @@
 namespace faro::bench {
 namespace {
 
+constexpr const char* kUsage =
+    R"(in_place_bench: affine maps in place on the CPU beside the same maps out of place and a plain copy
+
+  --bytes SIZE         bytes of an array, a power of two: 256MiB, 1GiB, 2^30      (default 1GiB)
+  --widths LIST        element widths in bytes                                    (default 1,4,16)
+  --maps LIST          such as bit_reversal(28);random_bmmc(28, 1)                (default a dozen of the array's size)
+  --budget-ms NUMBER   of measuring a map                                         (default 3000)
+  --help
+)";
+
+constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 12;
+
 struct Options {
   std::uint64_t bytes = std::uint64_t{1} << 30;
   std::vector<std::uint64_t> widths{1, 4, 16};
@@ -35,35 +43,15 @@ struct Options {
   double budget_ms = 3000;
 };
 
-// Parts between semicolons: maps have commas of their own.
-std::vector<std::string> parse_maps(std::string_view text) {
-  std::vector<std::string> list;
-  for (;;) {
-    const std::size_t end = text.find(';');
-    list.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return list;
-    text.remove_prefix(end + 1);
-  }
-}
-
-Options parse(int count, char** words) {
+Options parse(const CommandLine& line) {
   Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (i + 1 == count) refuse_option(option, "nothing", "a value");
-    const std::string_view value = words[++i];
-    if (option == "--bytes") {
-      options.bytes = parse_bytes(option, value, std::uint64_t{1} << 12);
-    } else if (option == "--widths") {
-      options.widths = parse_widths(option, value);
-    } else if (option == "--maps") {
-      options.maps = parse_maps(value);
-    } else if (option == "--budget-ms") {
-      options.budget_ms = static_cast<double>(parse_count(option, value));
-    } else {
-      refuse_option(option, value, "--bytes, --widths, --maps or --budget-ms");
-    }
-  }
+  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }},
+             {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+             {"--maps",
+              [&](const Argument& a) {
+                for (const Argument& map : split(a, ';')) options.maps.emplace_back(map.text);
+              }},
+             {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }}});
   return options;
 }
 
@@ -100,7 +88,7 @@ void measure(const Options& options, const Arrays& arrays, std::uint64_t width, 
   std::byte* const out = arrays.out.data();
   Problem problem{.permutation = parse_permutation(spec), .element_bytes = width};
   const std::uint64_t bytes = total_bytes(problem);
-  if (bytes > options.bytes) refuse_option("--maps", spec, "maps of at most --bytes, at every width");
+  if (bytes > options.bytes) refuse({"--maps", spec}, "maps of at most --bytes, at every width");
   const cpu::Executor two_arrays(Plan(problem, cpu::target()));
   problem.placement = Placement::in_place;
   const Plan plan(problem, cpu::target());
@@ -118,8 +106,8 @@ void measure(const Options& options, const Arrays& arrays, std::uint64_t width, 
   std::fflush(stdout);
 }
 
-int run(int count, char** words) {
-  const Options options = parse(count, words);
+int run(const CommandLine& line) {
+  const Options options = parse(line);
   const Arrays arrays{.in = io::Buffer(options.bytes), .out = io::Buffer(options.bytes)};
   for (std::uint64_t at = 0; at + 8 <= options.bytes; at += 8) {
     const std::uint64_t word = (at + 1) * 0x9e3779b97f4a7c15;
@@ -140,10 +128,5 @@ int run(int count, char** words) {
 }  // namespace faro::bench
 
 int main(int count, char** words) {
-  try {
-    return faro::bench::run(count, words);
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "in_place_bench: %s\n", error.what());
-    return 1;
-  }
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run);
 }

@@ -1,10 +1,6 @@
 // index_bench: permutations given by an index array on the CPU: the planner's choice, partitions of other
-// shapes, gather and scatter by the array, and a copy, all in turns.
-//
-//     index_bench [--sizes 20,24,27] [--widths 1,4,16] [--gather] [--shapes 14:7:6,15:6:6] [--budget-ms 3000]
-//
-// Sizes are powers of two, of elements; a shape is the bits of a chunk and of each level. Every contestant is
-// verified before it is timed.
+// shapes, gather and scatter by the array, and a copy, all in turns. `index_bench --help` lists the options.
+// Every contestant is verified before it is timed.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/arguments.hpp"
@@ -28,52 +23,42 @@
 namespace faro::bench {
 namespace {
 
+constexpr const char* kUsage =
+    R"(index_bench: permutations given by an index array on the CPU beside gather, scatter and a plain copy
+
+  --sizes LIST         powers of two, of elements                                 (default 20,24,27)
+  --widths LIST        element widths in bytes                                    (default 1,4,16)
+  --gather             arrays say where elements come from, not where they go
+  --shapes LIST        partitions of these shapes too: the bits of a chunk and of each level, as 14:7:6,15:6:6
+  --budget-ms NUMBER   of measuring a size and width                              (default 3000)
+  --help
+)";
+
+constexpr int kMostBits = 40;
+
 struct Options {
-  std::vector<std::uint64_t> size_bits{20, 24, 27};
+  std::vector<int> size_bits{20, 24, 27};
   std::vector<std::uint64_t> widths{1, 4, 16};
   std::vector<std::vector<int>> shapes;
   Direction direction = Direction::scatter;
   double budget_ms = 3000;
 };
 
-std::vector<std::uint64_t> numbers(const std::string& option, std::string_view text) {
-  std::vector<std::uint64_t> list;
-  for (const std::string_view part : split(text)) list.push_back(parse_count(option, part));
-  return list;
-}
-
-std::vector<int> shape_of(const std::string& option, std::string_view text) {
-  std::vector<int> bits;
-  for (;;) {
-    const std::size_t colon = text.find(':');
-    bits.push_back(static_cast<int>(parse_count(option, text.substr(0, colon))));
-    if (colon == std::string_view::npos) return bits;
-    text.remove_prefix(colon + 1);
-  }
-}
-
-Options parse(int count, char** words) {
+Options parse(const CommandLine& line) {
   Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (option == "--gather") {
-      options.direction = Direction::gather;
-      continue;
-    }
-    if (i + 1 == count) refuse_option(option, "nothing", "a value");
-    const std::string_view value = words[++i];
-    if (option == "--sizes") {
-      options.size_bits = numbers(option, value);
-    } else if (option == "--widths") {
-      options.widths = numbers(option, value);
-    } else if (option == "--shapes") {
-      for (const std::string_view part : split(value)) options.shapes.push_back(shape_of(option, part));
-    } else if (option == "--budget-ms") {
-      options.budget_ms = static_cast<double>(parse_count(option, value));
-    } else {
-      refuse_option(option, value, "--sizes, --widths, --gather, --shapes or --budget-ms");
-    }
-  }
+  if (line.has("--gather")) options.direction = Direction::gather;
+  line.read({{"--sizes", [&](const Argument& a) { options.size_bits = parse_ints(a, 0, kMostBits); }},
+             {"--widths", [&](const Argument& a) { options.widths = parse_counts(a, 1); }},
+             {"--shapes",
+              [&](const Argument& a) {
+                for (const Argument& shape : split(a)) {
+                  options.shapes.emplace_back();
+                  for (const Argument& bits : split(shape, ':'))
+                    options.shapes.back().push_back(parse_int(bits, 0, kMostBits));
+                }
+              }},
+             {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }}},
+            {"--gather"});
   return options;
 }
 
@@ -91,7 +76,7 @@ struct Contestant {
   std::function<void()> run;
 };
 
-void measure(const Options& options, std::uint64_t bits, std::uint64_t width) {
+void measure(const Options& options, int bits, std::uint64_t width) {
   const std::uint64_t count = std::uint64_t{1} << bits;
   const Indexed drawn = Indexed::random(count, 1);
   const Indexed indexed = drawn.direction() == options.direction ? drawn : drawn.inverse();
@@ -149,13 +134,13 @@ void measure(const Options& options, std::uint64_t bits, std::uint64_t width) {
   }
 }
 
-int run(int count, char** words) {
-  const Options options = parse(count, words);
+int run(const CommandLine& line) {
+  const Options options = parse(line);
   fmt::print("{}, {}\n", cpu::target().name, FARO_COMMIT);
   fmt::print("{:<5} {:>3}  {:<28} {:>10} {:>8} {:>9} {:>8} {:>8}\n", "count", "B", name(options.direction),
              "ms", "+-", "ns/elem", "copies", "direct/");
   for (const std::uint64_t width : options.widths) {
-    for (const std::uint64_t bits : options.size_bits) measure(options, bits, width);
+    for (const int bits : options.size_bits) measure(options, bits, width);
   }
   return 0;
 }
@@ -164,10 +149,5 @@ int run(int count, char** words) {
 }  // namespace faro::bench
 
 int main(int count, char** words) {
-  try {
-    return faro::bench::run(count, words);
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "index_bench: %s\n", error.what());
-    return 1;
-  }
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run);
 }

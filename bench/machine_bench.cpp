@@ -9,11 +9,11 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/report.hpp"
 #include "faro/error.hpp"
 #include "faro/kernels/affine_tile.hpp"
@@ -120,7 +120,16 @@ MachineReport reverse_bits(std::span<std::uint32_t> in, std::span<std::uint32_t>
   return machine.report();
 }
 
-void run() {
+constexpr const char* kUsage =
+    R"(machine_bench: accesses a second that the memory machines simulate, on one core
+
+  --help
+
+It takes no other options, and 20 seconds to measure.
+)";
+
+int run(const CommandLine& line) {
+  line.read({});
   std::vector<std::uint32_t> in(std::size_t{1} << kKernelBits);
   std::iota(in.begin(), in.end(), 0U);
   std::vector<std::uint32_t> out(in.size());
@@ -166,17 +175,12 @@ void run() {
   }
   fmt::print("\n{}; one thread; load average before {:.1f}\n\nCommit {}; command `machine_bench`\n",
              machine_text(), load, FARO_COMMIT);
+  return 0;
 }
 
 }  // namespace
 }  // namespace faro::bench
 
-int main() {
-  try {
-    faro::bench::run();
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "machine_bench: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run);
 }

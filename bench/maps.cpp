@@ -8,25 +8,29 @@
 #include "faro/f2/bits.hpp"
 
 namespace faro::bench {
+namespace {
 
-MapCounts parse_maps(const std::string& option, std::string_view text) {
+constexpr int kMostMaps = 1000;  // of a family
+
+}  // namespace
+
+MapCounts parse_maps(const Argument& argument) {
   MapCounts counts{.bit_reversal = 0, .transpose = 0, .random_bpc = 0, .random_bmmc = 0};
-  for (const std::string_view part : split(text)) {
-    const std::size_t equals = part.find('=');
-    const std::string_view family = part.substr(0, equals);
-    const std::uint64_t count =
-        equals == std::string_view::npos ? 1 : parse_count(option, part.substr(equals + 1));
-    if (count > 1000) refuse_option(option, part, "at most 1000 maps of a family");
+  for (const Argument& part : split(argument)) {
+    const std::size_t equals = part.text.find('=');
+    const std::string_view family = part.text.substr(0, equals);
+    const bool is_counted = equals != std::string_view::npos;
+    const int count = is_counted ? parse_int({part.option, part.text.substr(equals + 1)}, 0, kMostMaps) : 1;
     if (family == "bit_reversal") {
       counts.bit_reversal = 1;
     } else if (family == "transpose") {
       counts.transpose = 1;
     } else if (family == "random_bpc") {
-      counts.random_bpc = static_cast<int>(count);
+      counts.random_bpc = count;
     } else if (family == "random_bmmc") {
-      counts.random_bmmc = static_cast<int>(count);
+      counts.random_bmmc = count;
     } else {
-      refuse_option(option, part, "bit_reversal, transpose, random_bpc=COUNT or random_bmmc=COUNT");
+      refuse(part, "bit_reversal, transpose, random_bpc=COUNT or random_bmmc=COUNT");
     }
   }
   return counts;

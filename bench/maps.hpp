@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "faro/permutation/permutation.hpp"
 
 namespace faro::bench {
@@ -18,7 +18,7 @@ struct MapCounts {
 };
 
 /// "bit_reversal,random_bmmc=4": absent families are left out. Errors: ErrorCode::usage.
-MapCounts parse_maps(const std::string& option, std::string_view text);
+MapCounts parse_maps(const Argument& argument);
 
 struct NamedMap {
   std::string spec;  // in the text grammar, "transpose(16384, 16384)"

@@ -1,7 +1,5 @@
 // network_bench: sorting networks and transforms on the CPU, beside a plain copy and std::sort.
-//
-//     network_bench [BITS] [THREADS]      arrays of 2^BITS elements, 2^24 by default; threads as OpenMP has
-//     them
+// `network_bench --help` lists what it takes.
 //
 // Every result is verified first. A row's `floor` is the same program with tiles of one direction beside the
 // segment, nearly a pass a layer; its `copy` is of the same array in the same rounds; std::sort runs on one
@@ -13,13 +11,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/report.hpp"
 #include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
@@ -37,6 +35,15 @@ using network::ElementType;
 using network::Executable;
 using network::Scalar;
 
+constexpr const char* kUsage =
+    R"(network_bench [BITS] [THREADS]: sorting networks and transforms on the CPU
+
+  BITS      arrays of 2^BITS elements, 1 to 30                                    (default 24)
+  THREADS                                                                         (default as OpenMP has them)
+  --help
+)";
+
+constexpr int kMostBits = 30;
 constexpr int kMostFloorBits = 22;  // above, a pass a layer takes minutes
 
 struct Case {
@@ -147,7 +154,11 @@ void run(const Case& c, int bits, int threads) {
   std::fflush(stdout);
 }
 
-void run_all(int bits, int threads) {
+int run_all(const CommandLine& line) {
+  const std::vector<std::string>& words = line.words();
+  if (words.size() > 2) refuse({line.name(), words[2]}, "no more than BITS and THREADS");
+  const int bits = words.empty() ? 24 : parse_int({"BITS", words[0]}, 1, kMostBits);
+  const int threads = words.size() < 2 ? omp_get_max_threads() : parse_int({"THREADS", words[1]}, 1);
   fmt::print("`network_bench {} {}`, commit {}, {}; 2^{} elements\n\n", bits, threads, FARO_COMMIT,
              machine_text(), bits);
   fmt::print(
@@ -155,23 +166,12 @@ void run_all(int bits, int threads) {
       "ms "
       "| floor, ms |\n|---|---|---|---|---|---|---|---|---|---|\n");
   for (const Case& c : kCases) run(c, bits, threads);
+  return 0;
 }
 
 }  // namespace
 }  // namespace faro::bench
 
-int main(int argc, char** argv) {
-  try {
-    const int bits = argc > 1 ? std::atoi(argv[1]) : 24;
-    const int threads = argc > 2 ? std::atoi(argv[2]) : omp_get_max_threads();
-    if (bits < 1 || bits > 30 || threads < 1) {
-      std::fputs("network_bench [BITS] [THREADS], BITS from 1 to 30\n", stderr);
-      return 2;
-    }
-    faro::bench::run_all(bits, threads);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "network_bench: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run_all);
 }

@@ -1,10 +1,5 @@
 #include "bench/options.hpp"
 
-#include <algorithm>
-#include <string_view>
-
-#include "bench/arguments.hpp"
-
 namespace faro::bench {
 
 const char* const kUsage =
@@ -29,12 +24,13 @@ namespace {
 
 // Below, a thread would have too few tiles of the baseline's larger shapes.
 constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 20;
+constexpr int kMostRounds = 1000;
 
-std::vector<io::PageKind> parse_pages(const std::string& option, std::string_view text) {
-  if (text == "both") return {io::PageKind::base, io::PageKind::huge};
-  if (text == "small") return {io::PageKind::base};
-  if (text == "huge") return {io::PageKind::huge};
-  refuse_option(option, text, "small, huge or both");
+std::vector<io::PageKind> parse_pages(const Argument& argument) {
+  if (argument.text == "both") return {io::PageKind::base, io::PageKind::huge};
+  if (argument.text == "small") return {io::PageKind::base};
+  if (argument.text == "huge") return {io::PageKind::huge};
+  refuse(argument, "small, huge or both");
 }
 
 void make_quick(Options& options) {
@@ -46,39 +42,19 @@ void make_quick(Options& options) {
 
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv) {
+Options parse_options(const CommandLine& line) {
   Options options;
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  options.command = "cpu_bench";
-  for (const std::string& argument : arguments) options.command += " " + argument;
+  options.command = line.text();
   // --quick first: what is said beside it holds, wherever it stands.
-  if (std::find(arguments.begin(), arguments.end(), "--quick") != arguments.end()) make_quick(options);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& option = arguments[i];
-    const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) refuse_option(option, "nothing", "a value");
-      return arguments[++i];
-    };
-    if (option == "--bytes") {
-      options.bytes = parse_bytes(option, value(), kLeastBytes);
-    } else if (option == "--widths") {
-      options.widths = parse_widths(option, value());
-    } else if (option == "--maps") {
-      options.maps = parse_maps(option, value());
-    } else if (option == "--pages") {
-      options.pages = parse_pages(option, value());
-    } else if (option == "--rounds") {
-      options.rounds = static_cast<int>(std::clamp<std::uint64_t>(parse_count(option, value()), 1, 1000));
-    } else if (option == "--no-in-cache") {
-      options.in_cache = false;
-    } else if (option == "--json") {
-      options.json_file = value();
-    } else if (option == "--help") {
-      options.help = true;
-    } else if (option != "--quick") {
-      refuse_option("cpu_bench", option, "an option");
-    }
-  }
+  if (line.has("--quick")) make_quick(options);
+  if (line.has("--no-in-cache")) options.in_cache = false;
+  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }},
+             {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+             {"--maps", [&](const Argument& a) { options.maps = parse_maps(a); }},
+             {"--pages", [&](const Argument& a) { options.pages = parse_pages(a); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, kMostRounds); }},
+             {"--json", [&](const Argument& a) { options.json_file = a.text; }}},
+            {"--quick", "--no-in-cache"});
   return options;
 }
 

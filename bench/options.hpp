@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/maps.hpp"
 #include "faro/io/buffer.hpp"
 
@@ -18,14 +19,13 @@ struct Options {
   int rounds = 3;
   bool in_cache = true;
   std::string json_file;  // empty: none
-  bool help = false;
-  std::string command;  // as it was given
+  std::string command;    // as it was given
 };
 
 extern const char* const kUsage;
 
 /// Errors: ErrorCode::usage for an option or a value that is not understood.
-Options parse_options(int argc, const char* const* argv);
+Options parse_options(const CommandLine& line);
 
 /// "small" or "huge".
 const char* name(io::PageKind pages);

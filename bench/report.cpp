@@ -12,6 +12,7 @@
 
 #include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 
 namespace faro::bench {
 namespace {
@@ -190,16 +191,7 @@ void write_json(const std::string& path, const Setting& setting, std::span<const
                                     {"command", setting.command},
                                     {"rows", to_json(large)},
                                     {"in_cache_rows", to_json(in_cache)}};
-  std::ofstream file(path);
-  file << json.dump(1) << '\n';
-  file.close();
-  if (!file) {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "write " + path,
-                 .got = "a failure",
-                 .wanted = "a file that can be written",
-                 .remedy = {}});
-  }
+  io::write_file(path, json.dump(1) + "\n");
 }
 
 }  // namespace faro::bench

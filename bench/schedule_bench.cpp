@@ -1,7 +1,5 @@
 // schedule_bench: how long edge colouring takes, verified as always, on one core.
 //
-//     schedule_bench [EDGES]      random regular graphs of about 2^22 edges, or EDGES
-//
 // For each number of nodes a side the degree is EDGES / nodes, as for a permutation of EDGES elements over so
 // many banks; where the degree is a power of two Euler splitting is all there is, one less needs a matching
 // at every halving.
@@ -10,13 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <functional>
 #include <numeric>
 #include <random>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "faro/error.hpp"
 #include "faro/measure.hpp"
 #include "faro/schedule/edge_colouring.hpp"
@@ -24,6 +21,17 @@
 
 namespace faro::bench {
 namespace {
+
+constexpr const char* kUsage =
+    R"(schedule_bench [EDGES]: how long edge colouring takes on one core
+
+  EDGES    of each random regular graph, about; 64 to 2^30                        (default 2^22)
+  --help
+)";
+
+constexpr std::uint64_t kUsualEdges = std::uint64_t{1} << 22;
+constexpr std::uint64_t kLeastEdges = 64;
+constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 30;
 
 struct Shape {
   std::uint64_t nodes;
@@ -49,7 +57,11 @@ Ends random_ends(const Shape& shape) {
   return ends;
 }
 
-void run(std::uint64_t edges) {
+int run(const CommandLine& line) {
+  const std::vector<std::string>& words = line.words();
+  if (words.size() > 1) refuse({line.name(), words[1]}, "no more than EDGES");
+  const std::uint64_t edges =
+      words.empty() ? kUsualEdges : parse_count({"EDGES", words[0]}, kLeastEdges, kMostEdges);
   std::vector<Ends> graphs;
   std::vector<Shape> shapes;
   for (const std::uint64_t nodes : {std::uint64_t{32}, std::uint64_t{2048}, std::uint64_t{65536}}) {
@@ -80,22 +92,12 @@ void run(std::uint64_t edges) {
                timings[i].median_ms, timings[i].mad_ms,
                1e6 * timings[i].median_ms / static_cast<double>(count));
   }
+  return 0;
 }
 
 }  // namespace
 }  // namespace faro::bench
 
-int main(int argc, char** argv) {
-  try {
-    const std::uint64_t edges = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : std::uint64_t{1} << 22;
-    if (edges < 64 || edges > std::uint64_t{1} << 30) {
-      std::fputs("schedule_bench [EDGES], from 64 to 2^30\n", stderr);
-      return 2;
-    }
-    faro::bench::run(edges);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "schedule_bench: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run);
 }

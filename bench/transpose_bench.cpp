@@ -1,8 +1,5 @@
 // transpose_bench: transposition in place of random shapes on the CPU, beside a copy, the out-of-place engine
-// and the following of cycles.
-//
-//     transpose_bench [--bytes 256MiB] [--shapes 20] [--widths 4] [--cycles 3] [--seed 1] [--threads 0]
-//                     [--budget-ms 1500] [--shape 5000x4000]
+// and the following of cycles. `transpose_bench --help` lists the options.
 //
 // Three kinds of shapes: `any` has sides of all magnitudes, `even` a longer side of at most eight times the
 // shorter, `narrow` a shorter side below 32. faro, out of place and copy take turns; cycles are followed
@@ -19,7 +16,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/arguments.hpp"
@@ -34,6 +30,22 @@
 
 namespace faro::bench {
 namespace {
+
+constexpr const char* kUsage =
+    R"(transpose_bench: transposition in place of random shapes on the CPU beside a plain copy
+
+  --bytes SIZE         bytes of an array, about; a power of two                   (default 256MiB)
+  --shapes COUNT       of each of three kinds                                     (default 20)
+  --shape SHAPE        ROWSxCOLUMNS instead of those, as 5000x4000
+  --seed NUMBER        of the shapes                                              (default 1)
+  --widths LIST        element widths in bytes                                    (default 4)
+  --cycles COUNT       shapes of each kind in which cycles are followed, too      (default 3)
+  --threads COUNT      0: all                                                     (default 0)
+  --budget-ms NUMBER   of measuring a shape                                       (default 1500)
+  --help
+)";
+
+constexpr std::uint64_t kLeastBytes = 4096;
 
 struct Shape {
   std::uint64_t rows = 0;
@@ -51,37 +63,22 @@ struct Options {
   std::optional<Shape> shape;
 };
 
-Options parse(int count, char** words) {
+Shape parse_shape(const Argument& argument) {
+  const std::vector<Argument> sides = split(argument, 'x');
+  if (sides.size() != 2) refuse(argument, "ROWSxCOLUMNS");
+  return {.rows = parse_count(sides[0], 1), .columns = parse_count(sides[1], 1)};
+}
+
+Options parse(const CommandLine& line) {
   Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (i + 1 == count) refuse_option(option, "nothing", "a value");
-    const std::string_view value = words[++i];
-    if (option == "--bytes") {
-      options.bytes = parse_bytes(option, value, 4096);
-    } else if (option == "--shapes") {
-      options.shapes = parse_count(option, value);
-    } else if (option == "--cycles") {
-      options.cycles = parse_count(option, value);
-    } else if (option == "--seed") {
-      options.seed = parse_count(option, value);
-    } else if (option == "--threads") {
-      options.threads = static_cast<int>(parse_count(option, value));
-    } else if (option == "--widths") {
-      options.widths.clear();
-      for (const std::string_view part : split(value)) options.widths.push_back(parse_count(option, part));
-    } else if (option == "--budget-ms") {
-      options.budget_ms = static_cast<double>(parse_count(option, value));
-    } else if (option == "--shape") {
-      const std::size_t cross = value.find('x');
-      if (cross == std::string_view::npos) refuse_option(option, value, "ROWSxCOLUMNS");
-      options.shape = Shape{.rows = parse_count(option, value.substr(0, cross)),
-                            .columns = parse_count(option, value.substr(cross + 1))};
-    } else {
-      refuse_option(option, value,
-                    "--bytes, --shapes, --widths, --cycles, --seed, --threads, --budget-ms or --shape");
-    }
-  }
+  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }},
+             {"--shapes", [&](const Argument& a) { options.shapes = parse_count(a); }},
+             {"--cycles", [&](const Argument& a) { options.cycles = parse_count(a); }},
+             {"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
+             {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
+             {"--widths", [&](const Argument& a) { options.widths = parse_counts(a, 1); }},
+             {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
+             {"--shape", [&](const Argument& a) { options.shape = parse_shape(a); }}});
   return options;
 }
 
@@ -194,8 +191,8 @@ void measure_kind(const Options& options, Kind kind, std::uint64_t width) {
       100 * *std::min_element(shares.begin(), shares.end()), 100 * median(others), median(over_cycles));
 }
 
-int run(int count, char** words) {
-  const Options options = parse(count, words);
+int run(const CommandLine& line) {
+  const Options options = parse(line);
   fmt::print("{}, {}, {} arrays, seed {}\n", cpu::target(options.threads).name, FARO_COMMIT,
              size_text(options.bytes), options.seed);
   fmt::print("{:>10} x {:<10} {:>3} {:>9} {:>9} {:>8} {:>8}  {}\n", "rows", "columns", "B", "ms", "copy ms",
@@ -214,10 +211,5 @@ int run(int count, char** words) {
 }  // namespace faro::bench
 
 int main(int count, char** words) {
-  try {
-    return faro::bench::run(count, words);
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "transpose_bench: %s\n", error.what());
-    return 1;
-  }
+  return faro::bench::run_program(count, words, faro::bench::kUsage, faro::bench::run);
 }

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 
 #include "bench/arguments.hpp"
 #include "bench/gpu/arena.hpp"
@@ -16,27 +14,15 @@
 #include "bench/gpu/ladder.hpp"
 #include "bench/gpu/large_arrays.hpp"
 #include "bench/gpu/options.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu/report.hpp"
 #include "bench/gpu/small_arrays.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {
-
-// Prints each part when it is there, and keeps all for a file.
-class Page {
- public:
-  void add(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    text_ += text;
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 std::uint64_t arena_bytes(const Options& options) {
   std::uint64_t bytes = 0;
@@ -66,7 +52,7 @@ void write_files(const Options& options, const Setting& setting, const Page& pag
     if (file.ends_with(".json")) {
       write_json(file, setting, large, small);
     } else {
-      write_text(file, page.text());
+      io::write_file(file, page.text());
     }
   }
 }
@@ -136,20 +122,10 @@ void run(const Options& options) {
 }  // namespace
 }  // namespace faro::bench::gpu
 
-int main(int argc, char** argv) {
-  try {
-    const faro::bench::gpu::Options options = faro::bench::gpu::parse_options(argc, argv);
-    if (options.help) {
-      std::fputs(faro::bench::gpu::kUsage, stdout);
-    } else {
-      faro::bench::gpu::run(options);
-    }
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::run(gpu::parse_options(line));
     return 0;
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "gpu_bench: %s\n", error.what());
-    return faro::exit_status(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_bench: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,11 +1,7 @@
 #include "bench/gpu/options.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string_view>
 
-#include "bench/arguments.hpp"
 #include "faro/kernels/in_place_tiles.hpp"
 
 namespace faro::bench::gpu {
@@ -40,12 +36,26 @@ namespace {
 constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kLeastSmallBytes = std::uint64_t{1} << 10;
 constexpr std::uint64_t kMostSmallBytes = std::uint64_t{16} << 20;
+constexpr int kMostRounds = 1000;
 
-std::vector<std::uint64_t> parse_sizes(const std::string& option, std::string_view text,
-                                       std::uint64_t least) {
+std::vector<std::uint64_t> parse_sizes(const Argument& argument, std::uint64_t least) {
   std::vector<std::uint64_t> sizes;
-  for (const std::string_view part : split(text)) sizes.push_back(parse_bytes(option, part, least));
+  for (const Argument& part : split(argument)) sizes.push_back(parse_bytes(part, least));
   return sizes;
+}
+
+std::vector<std::uint64_t> parse_small_sizes(const Argument& argument) {
+  if (argument.text == "none") return {};
+  const std::vector<std::uint64_t> sizes = parse_sizes(argument, kLeastSmallBytes);
+  const bool are_small =
+      std::all_of(sizes.begin(), sizes.end(), [](std::uint64_t bytes) { return bytes <= kMostSmallBytes; });
+  if (!are_small) refuse(argument, "sizes up to " + size_text(kMostSmallBytes));
+  return sizes;
+}
+
+std::string parse_out(const Argument& argument) {
+  if (argument.text.ends_with(".md") || argument.text.ends_with(".json")) return std::string(argument.text);
+  refuse(argument, "FILE.md or FILE.json");
 }
 
 void make_quick(Options& options) {
@@ -74,64 +84,25 @@ void make_in_place(Options& options, bool quick) {
   options.maps = {.random_bpc = maps, .random_bmmc = maps};
 }
 
-std::size_t parse_tile(const std::string& option, const std::string& text) {
-  const std::uint64_t number = parse_count(option, text);
-  if (number >= kernels::kInPlaceTileCount)
-    refuse_option(option, text, fmt::format("a number below {}", kernels::kInPlaceTileCount));
-  return number;
-}
-
-bool has(const std::vector<std::string>& arguments, const char* option) {
-  return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
-}
-
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv) {
+Options parse_options(const CommandLine& line) {
+  constexpr int most_tile = kernels::kInPlaceTileCount - 1;
   Options options;
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  options.command = "gpu_bench";
-  for (const std::string& argument : arguments) options.command += " " + argument;
+  options.command = line.text();
   // --quick first: what is said beside it holds, wherever it stands.
-  const bool quick = has(arguments, "--quick");
+  const bool quick = line.has("--quick");
   if (quick) make_quick(options);
-  if (has(arguments, "--ladder")) make_ladder(options, quick);
-  if (has(arguments, "--in-place")) make_in_place(options, quick);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& option = arguments[i];
-    const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) refuse_option(option, "nothing", "a value");
-      return arguments[++i];
-    };
-    if (option == "--bytes") {
-      options.bytes = parse_sizes(option, value(), kLeastBytes);
-    } else if (option == "--widths") {
-      options.widths = parse_widths(option, value());
-    } else if (option == "--maps") {
-      options.maps = parse_maps(option, value());
-    } else if (option == "--rounds") {
-      options.rounds = static_cast<int>(std::clamp<std::uint64_t>(parse_count(option, value()), 1, 1000));
-    } else if (option == "--small") {
-      const std::string& sizes = value();
-      options.small_bytes.clear();
-      if (sizes != "none") options.small_bytes = parse_sizes(option, sizes, kLeastSmallBytes);
-      for (const std::uint64_t bytes : options.small_bytes) {
-        if (bytes > kMostSmallBytes)
-          refuse_option(option, sizes, "sizes up to " + size_text(kMostSmallBytes));
-      }
-    } else if (option == "--out") {
-      const std::string& file = value();
-      if (!file.ends_with(".md") && !file.ends_with(".json"))
-        refuse_option(option, file, "FILE.md or FILE.json");
-      options.out_files.push_back(file);
-    } else if (option == "--tile") {
-      options.tile = parse_tile(option, value());
-    } else if (option == "--help") {
-      options.help = true;
-    } else if (option != "--quick" && option != "--ladder" && option != "--in-place") {
-      refuse_option("gpu_bench", option, "an option");
-    }
-  }
+  if (line.has("--ladder")) make_ladder(options, quick);
+  if (line.has("--in-place")) make_in_place(options, quick);
+  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_sizes(a, kLeastBytes); }},
+             {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+             {"--maps", [&](const Argument& a) { options.maps = parse_maps(a); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, kMostRounds); }},
+             {"--small", [&](const Argument& a) { options.small_bytes = parse_small_sizes(a); }},
+             {"--out", [&](const Argument& a) { options.out_files.push_back(parse_out(a)); }},
+             {"--tile", [&](const Argument& a) { options.tile = parse_int(a, 0, most_tile); }}},
+            {"--quick", "--ladder", "--in-place"});
   return options;
 }
 

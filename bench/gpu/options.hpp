@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/maps.hpp"
 
 namespace faro::bench::gpu {
@@ -21,13 +22,12 @@ struct Options {
   bool ladder = false;                 // the emitted rungs instead of all else
   bool in_place = false;               // maps in place instead of all else
   std::optional<std::size_t> tile;     // of kernels::kInPlaceTiles: that one kernel only
-  bool help = false;
-  std::string command;  // as it was given
+  std::string command;                 // as it was given
 };
 
 extern const char* const kUsage;
 
 /// Errors: ErrorCode::usage for an option or a value that is not understood.
-Options parse_options(int argc, const char* const* argv);
+Options parse_options(const CommandLine& line);
 
 }  // namespace faro::bench::gpu

@@ -3,17 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "bench/arguments.hpp"
-#include "bench/gpu/runtime.hpp"
-#include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro_build_info.hpp"
+#include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -220,18 +214,6 @@ std::string summary_table(const Rows& large, const Rows& small) {
   return header + widths + "\n" + rule + "\n" + lines + "\n";
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (file) return;
-  throw Error({.code = ErrorCode::file,
-               .operation = "write " + path,
-               .got = "a failure",
-               .wanted = "a file that can be written",
-               .remedy = {}});
-}
-
 void write_json(const std::string& path, const Setting& setting, const Rows& large, const Rows& small) {
   const nlohmann::ordered_json json{{"schema", 1},
                                     {"device", setting.device},
@@ -242,7 +224,7 @@ void write_json(const std::string& path, const Setting& setting, const Rows& lar
                                     {"command", setting.command},
                                     {"rows", to_json(large)},
                                     {"small_rows", to_json(small)}};
-  write_text(path, json.dump(1) + "\n");
+  io::write_file(path, json.dump(1) + "\n");
 }
 
 }  // namespace faro::bench::gpu

@@ -24,8 +24,7 @@ std::string small_table(const Rows& rows);
 /// width.
 std::string summary_table(const Rows& large, const Rows& small);
 
-/// One object a row. Errors of both: ErrorCode::file where it cannot be written.
+/// One object a row. Errors: ErrorCode::file where it cannot be written.
 void write_json(const std::string& path, const Setting& setting, const Rows& large, const Rows& small);
-void write_text(const std::string& path, const std::string& text);
 
 }  // namespace faro::bench::gpu

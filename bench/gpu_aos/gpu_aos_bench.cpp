@@ -1,25 +1,23 @@
 // gpu_aos_bench: arrays of structures on a GPU, read and written through registers by faro/device/aos.hpp,
 // beside direct access, C2R by shuffles, and a plain copy of the same bytes in the same rounds.
-//
-//     gpu_aos_bench [--bytes 2GiB] [--rounds 7] [--out FILE]
+// `gpu_aos_bench --help` lists the options.
 //
 // Every output is verified on the device before its kernel is timed. Figures are shares of the
 // copy's speed: bytes of the structs once read and once written over the time, of sums those of the structs
 // once read and of the sums; indices are not counted as bytes.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_aos/kernels.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -29,6 +27,16 @@ using cuda::DeviceArray;
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWordBytes = 4;
 constexpr std::uint64_t kStructsOfVector = 4;
+constexpr std::uint64_t kMostRounds = 1000;
+
+constexpr const char* kUsage =
+    R"(gpu_aos_bench: arrays of structures on a GPU, read and written through registers and directly
+
+  --bytes SIZE     bytes of each of two arrays, a power of two                 (default 2GiB)
+  --rounds COUNT   turns of every way and the copy                             (default 7)
+  --out FILE       the tables, in Markdown
+  --help
+)";
 
 struct Options {
   std::uint64_t bytes = std::uint64_t{2} << 30;
@@ -37,29 +45,13 @@ struct Options {
   std::string command = {};
 };
 
-Options read(int count, char** words) {
+Options parse(const CommandLine& line) {
   Options options;
-  for (int i = 0; i < count; ++i) options.command += std::string(i == 0 ? "" : " ") + words[i];
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (i + 1 == count) refuse_option(option, "nothing", "a value after it");
-    const std::string value = words[++i];
-    if (option == "--bytes") {
-      options.bytes = parse_bytes(option, value, kLeastBytes);
-    } else if (option == "--rounds") {
-      options.rounds = std::max<std::uint64_t>(1, parse_count(option, value));
-    } else if (option == "--out") {
-      options.out = value;
-    } else {
-      refuse_option(option, value, "--bytes, --rounds or --out");
-    }
-  }
+  options.command = line.text();
+  line.read({{"--bytes", [&](const Argument& a) { options.bytes = parse_bytes(a, kLeastBytes); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 struct Column {
@@ -73,11 +65,11 @@ class Bench {
       : options_(options), in_(options.bytes), out_(options.bytes), index_(options.bytes / kMostWords) {}
 
   void run() {
-    add("# Arrays of structures on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        fmt::format(
-            "\n{} of structs. Every output was verified before it was timed. Medians of {} alternating "
-            "rounds;\nshares of the cudaMemcpy of the same bytes in the same rounds.\n",
-            size_text(options_.bytes), options_.rounds));
+    page_.add("# Arrays of structures on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              fmt::format(
+                  "\n{} of structs. Every output was verified before it was timed. Medians of {} alternating "
+                  "rounds;\nshares of the cudaMemcpy of the same bytes in the same rounds.\n",
+                  size_text(options_.bytes), options_.rounds));
     queue_fill(in_.data(), options_.bytes / kWordBytes, {});
     const std::vector<Column> contiguous{{Way::direct, "direct"},
                                          {Way::column_row_column, "C2R"},
@@ -99,22 +91,10 @@ class Bench {
                 {});
     table("Gather of 64-byte structs at random, stored in order", Job::gather, with_vectors);
     table("Scatter of 64-byte structs, read in order", Job::scatter, with_vectors);
-    if (!options_.out.empty() && !(std::ofstream(options_.out) << page_)) {
-      throw Error({.code = ErrorCode::file,
-                   .operation = "write " + options_.out,
-                   .got = "a failed write",
-                   .wanted = "a file that can be written",
-                   .remedy = ""});
-    }
+    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
-  void add(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    page_ += text;
-  }
-
   void table(const char* title, Job job, const std::vector<Column>& columns) {
     std::string head = fmt::format("\n## {}\n\n| words | copy, GB/s |", title);
     std::string rule = "|---|---|";
@@ -122,7 +102,7 @@ class Bench {
       head += fmt::format(" {} |", column.title);
       rule += "---|";
     }
-    add(head + "\n" + rule + "\n");
+    page_.add(head + "\n" + rule + "\n");
     const bool is_random = job == Job::gather || job == Job::scatter;
     for (int words = is_random ? kMostWords : kFewestWords; words <= kMostWords; ++words)
       row(job, words, columns);
@@ -166,7 +146,7 @@ class Bench {
       line += is_there[c] ? fmt::format(" {:.1f}% |", percent * share * copy_ms / median(times[c]))
                           : std::string(" |");
     }
-    add(line + "\n");
+    page_.add(line + "\n");
   }
 
   // Whether there is such a kernel. A copy of the input takes the place of what another way left.
@@ -188,18 +168,16 @@ class Bench {
   DeviceArray out_;
   DeviceArray index_;
   cuda::StreamClock clock_;
-  std::string page_;
+  Page page_;
 };
 
 }  // namespace
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  try {
-    faro::bench::gpu::Bench(faro::bench::gpu::read(count, words)).run();
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::Bench(gpu::parse(line)).run();
     return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_aos_bench: %s\n", error.what());
-    return 1;
-  }
+  });
 }

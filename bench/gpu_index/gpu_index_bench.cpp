@@ -1,10 +1,6 @@
 // gpu_index_bench: random index arrays on a GPU, each with the plan that faro chooses, beside a gather and a
 // scatter of an element a thread and a plain copy, all in the same alternating run.
-//
-//     gpu_index_bench [--sizes 10,12,…,30] [--widths 1,2,4,8,16] [--budget MS] [--out FILE]
-//     gpu_index_bench --places 24                 places with and without bank conflicts
-//     gpu_index_bench --recognised 26             maps that have names beside their index arrays
-//     gpu_index_bench --kernels 28 --widths 4 --chunk-bits 14 --levels 7,7        every pass by itself
+// `gpu_index_bench --help` lists the options.
 //
 // Every result is verified on the device before it is timed. `plan` runs the array as a scatter, `back` as a
 // gather; schedule is what it takes to make the executor from an array that is on the device.
@@ -13,8 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +19,7 @@
 #include "bench/gpu_index/race.hpp"
 #include "faro/engines/cuda_index.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 #include "faro/plan/index_plan.hpp"
 
 namespace faro::bench::gpu {
@@ -35,6 +30,21 @@ using cuda::DeviceArray;
 // Arrays whose runs are shorter than a launch takes the host.
 constexpr std::uint64_t kSmallBytes = std::uint64_t{8} << 20;
 constexpr int kSmallRepeats = 32;
+
+constexpr const char* kUsage =
+    R"(gpu_index_bench: random index arrays on a GPU beside gather, scatter and a plain copy
+
+  --sizes LIST         powers of two, of elements                              (default 10,12 and so on to 30)
+  --widths LIST        element widths in bytes                                 (default 1,2,4,8,16)
+  --budget NUMBER      milliseconds of measuring a row                         (default 300)
+  --out FILE           the tables, in Markdown
+  --places BITS        instead of all that: places with and without bank conflicts, 2^BITS elements
+  --recognised BITS    instead of all that: maps that have names beside their index arrays, of about 2^BITS elements
+  --kernels BITS       instead of all that: every pass by itself, 2^BITS elements
+  --chunk-bits NUMBER  of those passes                                         (default 14)
+  --levels LIST        bits of each of those passes                            (default 7,7)
+  --help
+)";
 
 struct Options {
   std::vector<int> sizes = {10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
@@ -49,48 +59,20 @@ struct Options {
   std::string command = {};
 };
 
-std::vector<int> numbers_of(const std::string& option, std::string_view text, std::uint64_t most) {
-  std::vector<int> numbers;
-  for (const std::string_view part : split(text)) {
-    const std::uint64_t n = parse_count(option, part);
-    if (n < 1 || n > most) refuse_option(option, part, "from 1 to " + std::to_string(most));
-    numbers.push_back(static_cast<int>(n));
-  }
-  return numbers;
-}
-
-Options read(int count, char** words) {
+Options parse(const CommandLine& line) {
+  constexpr int most_bits = 33, most_places_bits = 28, most_chunk_bits = 16, most_level_bits = 12;
+  constexpr int least_recognised_bits = 20, most_recognised_bits = 31;
   Options options;
-  for (int i = 0; i < count; ++i) options.command += std::string(i == 0 ? "" : " ") + words[i];
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (i + 1 == count) refuse_option(option, "nothing", "a value after it");
-    const std::string value = words[++i];
-    if (option == "--sizes") {
-      options.sizes = numbers_of(option, value, 33);
-    } else if (option == "--widths") {
-      options.widths = parse_widths(option, value);
-    } else if (option == "--kernels") {
-      options.kernels = numbers_of(option, value, 33).at(0);
-    } else if (option == "--places") {
-      options.places = numbers_of(option, value, 28).at(0);
-    } else if (option == "--recognised") {
-      options.recognised = numbers_of(option, value, 31).at(0);
-      if (*options.recognised < 20) refuse_option(option, value, "from 20 to 31");
-    } else if (option == "--chunk-bits") {
-      options.chunk_bits = numbers_of(option, value, 16).at(0);
-    } else if (option == "--levels") {
-      options.level_bits = numbers_of(option, value, 12);
-    } else if (option == "--budget") {
-      options.budget_ms = static_cast<double>(parse_count(option, value));
-    } else if (option == "--out") {
-      options.out = value;
-    } else {
-      refuse_option(
-          option, value,
-          "--sizes, --widths, --kernels, --places, --recognised, --chunk-bits, --levels, --budget or --out");
-    }
-  }
+  options.command = line.text();
+  line.read(
+      {{"--sizes", [&](const Argument& a) { options.sizes = parse_ints(a, 1, most_bits); }},
+       {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+       {"--kernels", [&](const Argument& a) { options.kernels = parse_int(a, 1, most_bits); }},
+       {"--places", [&](const Argument& a) { options.places = parse_int(a, 1, most_places_bits); }},
+       {"--chunk-bits", [&](const Argument& a) { options.chunk_bits = parse_int(a, 1, most_chunk_bits); }},
+       {"--levels", [&](const Argument& a) { options.level_bits = parse_ints(a, 1, most_level_bits); }},
+       {"--budget", [&](const Argument& a) { options.budget_ms = parse_int(a, 0); }},
+       {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
 
@@ -219,18 +201,16 @@ void run(const Options& options) {
   } else {
     page += options.kernels ? kernels_page(options) : sizes_page(options);
   }
-  if (!options.out.empty() && !(std::ofstream(options.out) << page)) fail("no file " + options.out);
+  if (!options.out.empty()) io::write_file(options.out, page);
 }
 
 }  // namespace
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  try {
-    faro::bench::gpu::run(faro::bench::gpu::read(count, words));
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::run(gpu::parse(line));
     return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_index_bench: %s\n", error.what());
-    return 1;
-  }
+  });
 }

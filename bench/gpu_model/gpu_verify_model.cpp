@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_model/cases.hpp"
 #include "bench/gpu_model/comparison.hpp"
@@ -111,21 +111,18 @@ bool report(const std::string& csv, const std::string& out) {
   return misses.empty() && off == 0;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  const std::string mode = arguments.empty() ? "--help" : arguments.front();
-  if (mode == "--help") {
-    std::fputs(kUsage, stdout);
-  } else if (mode == "--metrics" && arguments.size() == 1) {
+int run(const CommandLine& line) {
+  const std::vector<std::string>& words = line.words();
+  const std::string mode = words.empty() ? "" : words.front();
+  if (mode == "--metrics" && words.size() == 1) {
     std::printf("%s\n", fmt::format("{}", fmt::join(metrics(), ",")).c_str());
-  } else if (mode == "--launch" && arguments.size() == 1) {
+  } else if (mode == "--launch" && words.size() == 1) {
     launch_all();
-  } else if (mode == "--report" && arguments.size() == 3) {
-    const bool agrees = report(arguments[1], arguments[2]);
+  } else if (mode == "--report" && words.size() == 3) {
+    const bool agrees = report(words[1], words[2]);
     if (!agrees) return exit_status(ErrorCode::verification);
   } else {
-    throw Error({ErrorCode::usage, "gpu_verify_model",
-                 "`" + mode + "` with " + std::to_string(arguments.size() - 1) + " values",
-                 "--metrics, --launch, or --report CSV OUT", "--help tells more"});
+    refuse({line.name(), mode}, "--metrics, --launch, or --report CSV OUT");
   }
   return 0;
 }
@@ -133,14 +130,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace faro::bench::gpu_model
 
-int main(int argc, char** argv) {
-  try {
-    return faro::bench::gpu_model::run({argv + 1, argv + argc});
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "gpu_verify_model: %s\n", error.what());
-    return faro::exit_status(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_verify_model: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, gpu_model::kUsage, gpu_model::run);
 }

@@ -1,7 +1,6 @@
 // gpu_network_bench: sorting networks, Walsh-Hadamard and Fourier transforms on a GPU, each in few passes,
 // beside a launch for every layer, CUB's radix sort, cuFFT and a plain copy, all in the same alternating run.
-//
-//     gpu_network_bench [--sort 24,28] [--wht 28] [--fft 24] [--tile-bits M] [--segment-bits S] [--out FILE]
+// `gpu_network_bench --help` lists the options.
 //
 // Every result is verified before it is timed: sorts against CUB's, transforms against cuFFT's and, WHT, by
 // twice being 2^n times the input.
@@ -11,9 +10,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <cstring>
-#include <exception>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +20,7 @@
 #include "bench/gpu_network/cufft.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 #include "faro/measure.hpp"
 #include "faro/network/cuda_engine.hpp"
 #include "faro/network/library.hpp"
@@ -34,6 +31,19 @@ namespace {
 
 using cuda::DeviceArray;
 using network::Program;
+
+constexpr const char* kUsage =
+    R"(gpu_network_bench: sorting networks and transforms on a GPU beside CUB, cuFFT and a plain copy
+
+  --sort LIST             powers of two, of elements to sort, or none          (default 20,24,28)
+  --wht LIST              the same of the Walsh-Hadamard transform             (default 24,28)
+  --fft LIST              the same of the Fourier transform                    (default 20,24,26)
+  --tile-bits NUMBER      of the plans' tiles                                  (default as planned)
+  --segment-bits NUMBER   of the plans' segments                               (default as planned)
+  --quick                 --sort 20 --wht 20 --fft 20
+  --out FILE              the table, in Markdown
+  --help
+)";
 
 struct Options {
   std::vector<int> sort = {20, 24, 28};
@@ -59,46 +69,23 @@ struct Row {
   double copy_ms = 0;
 };
 
-std::vector<int> bits_of(const std::string& option, std::string_view text) {
-  std::vector<int> bits;
-  for (const std::string_view part : split(text)) {
-    if (part.empty()) continue;
-    const std::uint64_t n = parse_count(option, part);
-    if (n < 1 || n > 32) refuse_option(option, part, "from 1 to 32");
-    bits.push_back(static_cast<int>(n));
-  }
-  return bits;
+std::vector<int> parse_bits(const Argument& argument) {
+  constexpr int most_bits = 32;
+  if (argument.text.empty() || argument.text == "none") return {};
+  return parse_ints(argument, 1, most_bits);
 }
 
-Options read(int count, char** words) {
+Options parse(const CommandLine& line) {
   Options options;
-  for (int i = 0; i < count; ++i) options.command += std::string(i == 0 ? "" : " ") + words[i];
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (option == "--quick") {
-      options.sort = {20};
-      options.wht = {20};
-      options.fft = {20};
-      continue;
-    }
-    if (i + 1 == count) refuse_option(option, "nothing", "a value after it");
-    const std::string value = words[++i];
-    if (option == "--sort") {
-      options.sort = bits_of(option, value);
-    } else if (option == "--wht") {
-      options.wht = bits_of(option, value);
-    } else if (option == "--fft") {
-      options.fft = bits_of(option, value);
-    } else if (option == "--tile-bits") {
-      options.sizes.tile_bits = static_cast<int>(parse_count(option, value));
-    } else if (option == "--segment-bits") {
-      options.sizes.segment_bits = static_cast<int>(parse_count(option, value));
-    } else if (option == "--out") {
-      options.out = value;
-    } else {
-      refuse_option(option, value, "--sort, --wht, --fft, --tile-bits, --segment-bits, --out or --quick");
-    }
-  }
+  options.command = line.text();
+  if (line.has("--quick")) options.sort = options.wht = options.fft = {20};
+  line.read({{"--sort", [&](const Argument& a) { options.sort = parse_bits(a); }},
+             {"--wht", [&](const Argument& a) { options.wht = parse_bits(a); }},
+             {"--fft", [&](const Argument& a) { options.fft = parse_bits(a); }},
+             {"--tile-bits", [&](const Argument& a) { options.sizes.tile_bits = parse_int(a, 0); }},
+             {"--segment-bits", [&](const Argument& a) { options.sizes.segment_bits = parse_int(a, 0); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}},
+            {"--quick"});
   return options;
 }
 
@@ -315,18 +302,16 @@ void run(const Options& options) {
   for (const int bits : options.wht) add(race_wht(bits, options));
   for (const int bits : options.fft) add(race_fft(bits, options));
   page += table(rows);
-  if (!options.out.empty() && !(std::ofstream(options.out) << page)) fail("no file " + options.out);
+  if (!options.out.empty()) io::write_file(options.out, page);
 }
 
 }  // namespace
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  try {
-    faro::bench::gpu::run(faro::bench::gpu::read(count, words));
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::run(gpu::parse(line));
     return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gpu_network_bench: {}\n", error.what());
-    return 1;
-  }
+  });
 }

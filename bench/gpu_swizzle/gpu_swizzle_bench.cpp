@@ -1,33 +1,41 @@
 // gpu_swizzle_bench: kernels from swizzles that were found, on a GPU. Convolutions beside a shared-memory
 // kernel, a direct one and NPP; products of polynomials with 6, 8 and 10 accumulates.
-//
-//     gpu_swizzle_bench [--size 8192] [--products 262144] [--rounds 11] [--out FILE]
+// `gpu_swizzle_bench --help` lists the options.
 //
 // Every output is verified on the device before its kernel is timed; a plain copy of the same bytes stands in
 // the same rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_swizzle/kernels.hpp"
 #include "bench/gpu_swizzle/npp.hpp"
 #include "bench/gpu_swizzle/polynomials.hpp"
 #include "faro/engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {
 
 using cuda::DeviceArray;
+
+constexpr const char* kUsage =
+    R"(gpu_swizzle_bench: kernels from swizzles that were found, on a GPU, beside others and a plain copy
+
+  --size NUMBER      sides of the largest image                                (default 8192)
+  --products COUNT   of polynomials                                            (default 262144)
+  --rounds COUNT     turns of every kernel and the copy                        (default 11)
+  --out FILE         the tables, in Markdown
+  --help
+)";
 
 struct Options {
   std::uint64_t size = 8192;
@@ -37,35 +45,16 @@ struct Options {
   std::string command = {};
 };
 
-std::uint64_t limited(const std::string& option, const std::string& value, std::uint64_t least,
-                      std::uint64_t most) {
-  const std::uint64_t count = parse_count(option, value);
-  if (count < least || count > most) refuse_option(option, value, fmt::format("{} to {}", least, most));
-  return count;
-}
-
-Options read(int count, char** words) {
-  constexpr std::uint64_t kLeastSize = 64, kMostSize = 32768;
-  constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 22;
-  constexpr std::uint64_t kMostRounds = 1000;
+Options parse(const CommandLine& line) {
+  constexpr std::uint64_t least_size = 64, most_size = 32768;
+  constexpr std::uint64_t most_products = std::uint64_t{1} << 22;
+  constexpr std::uint64_t most_rounds = 1000;
   Options options;
-  for (int i = 0; i < count; ++i) options.command += std::string(i == 0 ? "" : " ") + words[i];
-  for (int i = 1; i < count; ++i) {
-    const std::string option = words[i];
-    if (i + 1 == count) refuse_option(option, "nothing", "a value after it");
-    const std::string value = words[++i];
-    if (option == "--size") {
-      options.size = limited(option, value, kLeastSize, kMostSize);
-    } else if (option == "--products") {
-      options.products = limited(option, value, 1, kMostProducts);
-    } else if (option == "--rounds") {
-      options.rounds = limited(option, value, 1, kMostRounds);
-    } else if (option == "--out") {
-      options.out = value;
-    } else {
-      refuse_option(option, value, "--size, --products, --rounds or --out");
-    }
-  }
+  options.command = line.text();
+  line.read({{"--size", [&](const Argument& a) { options.size = parse_count(a, least_size, most_size); }},
+             {"--products", [&](const Argument& a) { options.products = parse_count(a, 1, most_products); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, most_rounds); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
 
@@ -94,7 +83,8 @@ class Bench {
   explicit Bench(const Options& options) : options_(options) {}
 
   void run() {
-    add("# Swizzles that were found, on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+    page_.add(
+        "# Swizzles that were found, on a GPU\n\n" + setting_table(make_setting(options_.command)) +
         fmt::format(
             "\nEvery output was verified before it was timed. Medians of {} alternating rounds, quarter to\n"
             "three-quarter of them in brackets; shares of the cudaMemcpy of the same bytes in the same "
@@ -102,22 +92,10 @@ class Bench {
             options_.rounds));
     convolutions();
     products();
-    if (!options_.out.empty() && !(std::ofstream(options_.out) << page_)) {
-      throw Error({.code = ErrorCode::file,
-                   .operation = "write " + options_.out,
-                   .got = "a failed write",
-                   .wanted = "a file that can be written",
-                   .remedy = ""});
-    }
+    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
  private:
-  void add(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    page_ += text;
-  }
-
   [[noreturn]] static void refuse_wrong(std::uint64_t wrong, const std::string& what) {
     throw Error({.code = ErrorCode::verification,
                  .operation = "gpu_swizzle_bench",
@@ -149,14 +127,16 @@ class Bench {
   // Convolutions.
 
   void convolutions() {
-    add("\n## Convolution of a float image, without its border\n\n"
+    page_.add(
+        "\n## Convolution of a float image, without its border\n\n"
         "`found` is the kernel of `conv-2d`'s swizzles, `found, lines` that of `conv-1d`'s with four columns "
         "a lane;\nin square brackets the rows of outputs a warp, the best of five.\n");
     const int size = static_cast<int>(options_.size);
     for (const int taps : {3, 7}) {
       const NppFilter npp(taps);
-      add(fmt::format("\n{} x {} weights. NPP: {}.\n\n", taps, taps, npp.reason()));
-      add("| image | copy, GB/s | copy, µs | found | found, lines | shared memory | direct | NPP |\n"
+      page_.add(fmt::format("\n{} x {} weights. NPP: {}.\n\n", taps, taps, npp.reason()));
+      page_.add(
+          "| image | copy, GB/s | copy, µs | found | found, lines | shared memory | direct | NPP |\n"
           "|---|---|---|---|---|---|---|---|\n");
       const int quarter = size / 4;
       for (const auto& [width, height] : {std::pair{size, size}, std::pair{size - 2, size / 2 + 3},
@@ -209,7 +189,7 @@ class Bench {
     measure(copy, cells);
     std::string line = fmt::format("| {} x {} |", width, height) + copy_text(copy, bytes);
     for (const Cell& made : cells) line += cell_text(made, copy.median());
-    add(line + "\n");
+    page_.add(line + "\n");
   }
 
   /// Of a copy that reads and writes so many bytes: two cells.
@@ -224,7 +204,7 @@ class Bench {
   void products() {
     constexpr std::uint32_t kOfBlock = 8;
     std::vector<ProductKernel> kernels = product_kernels(kOfBlock);
-    add(
+    page_.add(
         fmt::format("\n## Products of polynomials over GF(2), 64 words each\n\n"
                     "{} products, a warp each, {} to a block. The kernels are `poly-64`'s solutions, as they "
                     "are emitted.\n\n",
@@ -234,7 +214,7 @@ class Bench {
       module.emplace(std::move(kernels));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::device) throw;
-      return add(std::string("Not measured: ") + error.what() + "\n");
+      return page_.add(std::string("Not measured: ") + error.what() + "\n");
     }
     const std::uint64_t factor_bytes = options_.products * kFactorWords * sizeof(std::uint32_t);
     const DeviceArray a(factor_bytes), b(factor_bytes), c(2 * factor_bytes), copied(2 * factor_bytes);
@@ -257,33 +237,32 @@ class Bench {
     Timed copy{
         .queue = [&](Stream stream) { cuda::copy(c.data(), copied.data(), 2 * factor_bytes, stream); }};
     measure(copy, cells);
-    add("| solution | accumulates | shuffles | selects | registers | local bytes | copy, µs | time, µs | "
+    page_.add(
+        "| solution | accumulates | shuffles | selects | registers | local bytes | copy, µs | time, µs | "
         "share of copy |\n|---|---|---|---|---|---|---|---|---|\n");
     constexpr double micro = 1e3;
     for (std::size_t k = 0; k < cells.size(); ++k) {
       const ProductKernel& kernel = module->kernels()[k];
-      add(fmt::format("| {} | {} | {} | {} | {} | {} | {:.1f} | {:.1f} |", kernel.solution,
-                      kernel.emitted.live_accumulates, kernel.emitted.shuffles, kernel.emitted.selects,
-                      module->registers(k), module->local_bytes(k), micro * copy.median(),
-                      micro * cells[k].ways.front().median()) +
-          cell_text(cells[k], copy.median()) + "\n");
+      page_.add(fmt::format("| {} | {} | {} | {} | {} | {} | {:.1f} | {:.1f} |", kernel.solution,
+                            kernel.emitted.live_accumulates, kernel.emitted.shuffles, kernel.emitted.selects,
+                            module->registers(k), module->local_bytes(k), micro * copy.median(),
+                            micro * cells[k].ways.front().median()) +
+                cell_text(cells[k], copy.median()) + "\n");
     }
   }
 
   Options options_;
   cuda::StreamClock clock_;
-  std::string page_;
+  Page page_;
 };
 
 }  // namespace
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  try {
-    faro::bench::gpu::Bench(faro::bench::gpu::read(count, words)).run();
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kUsage, [](const CommandLine& line) {
+    gpu::Bench(gpu::parse(line)).run();
     return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_swizzle_bench: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -10,14 +10,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
+#include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_transpose/measure.hpp"
 #include "bench/gpu_transpose/options.hpp"
-#include "faro/error.hpp"
+#include "faro/io/npy.hpp"
+#include "faro/measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -33,10 +35,9 @@ struct Group {
   std::vector<double> out_of_place = {};
 };
 
-std::string median_and_least(std::vector<double> shares) {
+std::string median_and_least(const std::vector<double>& shares) {
   if (shares.empty()) return "| ";
-  std::sort(shares.begin(), shares.end());
-  return fmt::format("{:.1f}% | {:.1f}% ", shares[shares.size() / 2], shares.front());
+  return fmt::format("{:.1f}% | {:.1f}% ", median(shares), *std::min_element(shares.begin(), shares.end()));
 }
 
 class Bench {
@@ -116,45 +117,25 @@ class Bench {
     if (failures_ > 0) add(fmt::format("\n{} failed.\n", failures_));
   }
 
+  // What was measured is in the file, whatever becomes of the device.
   void add(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    page_ += text;
-    if (options_.out.empty() || (std::ofstream(options_.out) << page_)) return;
-    throw Error({.code = ErrorCode::file,
-                 .operation = "write " + options_.out,
-                 .got = "a failed write",
-                 .wanted = "a file that can be written",
-                 .remedy = ""});
+    page_.add(text);
+    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
   }
 
   TransposeOptions options_;
   TranspositionClock clock_;
   std::vector<Group> groups_;
   std::uint64_t failures_ = 0;
-  std::string page_;
+  Page page_;
 };
-
-int run(int count, char** words) {
-  const TransposeOptions options = parse_transpose_options(count, words);
-  if (options.help) {
-    std::fputs(kTransposeUsage, stdout);
-    return 0;
-  }
-  return Bench(options).run() ? 0 : 1;
-}
 
 }  // namespace
 }  // namespace faro::bench::gpu
 
 int main(int count, char** words) {
-  try {
-    return faro::bench::gpu::run(count, words);
-  } catch (const faro::Error& error) {
-    std::fprintf(stderr, "gpu_transpose_bench: %s\n", error.what());
-    return faro::exit_status(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_transpose_bench: %s\n", error.what());
-    return 1;
-  }
+  using namespace faro::bench;
+  return run_program(count, words, gpu::kTransposeUsage, [](const CommandLine& line) {
+    return gpu::Bench(gpu::parse_transpose_options(line)).run() ? 0 : 1;
+  });
 }

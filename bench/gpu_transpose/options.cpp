@@ -1,9 +1,6 @@
 #include "bench/gpu_transpose/options.hpp"
 
 #include <algorithm>
-#include <string_view>
-
-#include "bench/arguments.hpp"
 
 namespace faro::bench::gpu {
 
@@ -27,53 +24,36 @@ row, the others are measured all the same, and the exit status is 1.
 namespace {
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostRounds = 1000;
 
-std::vector<std::string> parse_groups(const std::string& option, const std::string& text) {
+std::vector<std::string> parse_groups(const Argument& argument) {
   std::vector<std::string> groups;
-  for (const std::string_view part : split(text)) {
-    const bool known = std::find(kShapeGroups.begin(), kShapeGroups.end(), part) != kShapeGroups.end();
-    if (!known) refuse_option(option, part, "groups that --help lists");
-    groups.emplace_back(part);
+  for (const Argument& part : split(argument)) {
+    const bool known = std::find(kShapeGroups.begin(), kShapeGroups.end(), part.text) != kShapeGroups.end();
+    if (!known) refuse(part, "groups that --help lists");
+    groups.emplace_back(part.text);
   }
   return groups;
 }
 
+void parse_only(const Argument& how, TransposeOptions& options) {
+  options.in_place = how.text == "in_place";
+  options.out_of_place = how.text == "out_of_place";
+  if (!options.in_place && !options.out_of_place) refuse(how, "in_place or out_of_place");
+}
+
 }  // namespace
 
-TransposeOptions parse_transpose_options(int count, const char* const* words) {
+TransposeOptions parse_transpose_options(const CommandLine& line) {
   TransposeOptions options;
-  const std::vector<std::string> arguments(words + 1, words + count);
-  options.command = "gpu_transpose_bench";
-  for (const std::string& argument : arguments) options.command += " " + argument;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& option = arguments[i];
-    const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) refuse_option(option, "nothing", "a value");
-      return arguments[++i];
-    };
-    if (option == "--bytes") {
-      options.shapes.bytes = parse_bytes(option, value(), kLeastBytes);
-    } else if (option == "--random") {
-      options.shapes.random = parse_count(option, value());
-    } else if (option == "--seed") {
-      options.shapes.seed = parse_count(option, value());
-    } else if (option == "--groups") {
-      options.groups = parse_groups(option, value());
-    } else if (option == "--rounds") {
-      options.rounds = std::clamp<std::uint64_t>(parse_count(option, value()), 1, 1000);
-    } else if (option == "--only") {
-      const std::string& how = value();
-      if (how != "in_place" && how != "out_of_place") refuse_option(option, how, "in_place or out_of_place");
-      options.in_place = how == "in_place";
-      options.out_of_place = how == "out_of_place";
-    } else if (option == "--out") {
-      options.out = value();
-    } else if (option == "--help") {
-      options.help = true;
-    } else {
-      refuse_option("gpu_transpose_bench", option, "an option");
-    }
-  }
+  options.command = line.text();
+  line.read({{"--bytes", [&](const Argument& a) { options.shapes.bytes = parse_bytes(a, kLeastBytes); }},
+             {"--random", [&](const Argument& a) { options.shapes.random = parse_count(a); }},
+             {"--seed", [&](const Argument& a) { options.shapes.seed = parse_count(a); }},
+             {"--groups", [&](const Argument& a) { options.groups = parse_groups(a); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_count(a, 1, kMostRounds); }},
+             {"--only", [&](const Argument& a) { parse_only(a, options); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/arguments.hpp"
 #include "bench/gpu_transpose/shapes.hpp"
 
 namespace faro::bench::gpu {
@@ -19,11 +20,10 @@ struct TransposeOptions {
   bool in_place = true;
   bool out_of_place = true;
   std::string out = {};
-  bool help = false;
   std::string command = {};
 };
 
 /// Errors: ErrorCode::usage, naming the option.
-TransposeOptions parse_transpose_options(int count, const char* const* words);
+TransposeOptions parse_transpose_options(const CommandLine& line);
 
 }  // namespace faro::bench::gpu
