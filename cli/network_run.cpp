@@ -42,12 +42,6 @@ constexpr std::array<Dtype, 8> kDtypes{{{"'<i4'", Scalar::i32},
                                         {"'<c8'", Scalar::c64},
                                         {"'<c16'", Scalar::c128}}};
 
-std::string shape_text(const std::vector<std::uint64_t>& shape) {
-  std::string text;
-  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text.empty() ? "()" : text;
-}
-
 ElementType element_of(const NetworkRunOptions& options, const io::NpyHeader& header) {
   const auto* const found = std::find_if(kDtypes.begin(), kDtypes.end(),
                                          [&](const Dtype& dtype) { return dtype.descr == header.descr; });

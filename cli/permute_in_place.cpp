@@ -51,21 +51,36 @@ void check_options(const PermuteOptions& options) {
   check_spec_file(options, options.in, "FILE");
 }
 
-// A shape of two axes that the permutation transposes, turned round; any other as it is.
+// `transpose(rows, columns)` says what shape it takes; other words that move the same elements do not.
+bool names_a_shape(const std::string& spec) {
+  constexpr const char* blanks = " \t\r\n";
+  const std::size_t start = spec.find_first_not_of(blanks);
+  return start != std::string::npos && spec.compare(start, 9, "transpose") == 0;
+}
+
+// A shape of two axes that the permutation transposes, turned round; any other as it is. Errors:
+// ErrorCode::value where the permutation names another.
 Shape shape_after(const PermuteOptions& options, const Plan& plan, const io::NpyHeader& header) {
   const Problem& problem = plan.problem();
   const Shape& shape = header.shape;
   if (shape.size() != 2 || problem.batch != 1 || problem.element_bytes != header.item_bytes) return shape;
+  const bool is_named = names_a_shape(options.spec);
   // A row, a column and no elements at all stay where they are: only the words tell.
   const bool rests = shape[0] <= 1 || shape[1] <= 1;
-  if (rests && options.spec.find("transpose") == std::string::npos) return shape;
+  if (rests && !is_named) return shape;
   const auto canonical = [](const Permutation& permutation) {
     const std::optional<Affine> map = affine_form(permutation);
     return map ? Permutation(*map) : permutation;
   };
-  const bool is_transposed =
-      canonical(problem.permutation) == canonical(maps::transpose_any(shape[0], shape[1]));
-  return is_transposed ? Shape{shape[1], shape[0]} : shape;
+  if (canonical(problem.permutation) == canonical(maps::transpose_any(shape[0], shape[1])))
+    return {shape[1], shape[0]};
+  if (is_named) {
+    refuse_value(
+        operation_of(options), "shape " + shape_text(shape),
+        fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec),
+        fmt::format("`transpose({}, {})` is this array's", shape[0], shape[1]));
+  }
+  return shape;
 }
 
 double milliseconds_of(const std::function<void()>& work) {

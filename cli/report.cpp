@@ -73,6 +73,12 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{:.4g} {}", value, units.at(unit));
 }
 
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "()" : text;
+}
+
 std::string count_text(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

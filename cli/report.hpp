@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "faro/error.hpp"
 
@@ -31,6 +32,9 @@ int report_error(const Error& error, bool as_json) noexcept;
 
 /// "1.5 GiB", "512 bytes".
 std::string size_text(std::uint64_t bytes);
+
+/// "30x70"
+std::string shape_text(const std::vector<std::uint64_t>& shape);
 
 /// "1 array", "3 arrays".
 std::string count_text(std::uint64_t count, const std::string& noun);

@@ -25,6 +25,7 @@ class InPlaceCli : public CommandTest {
     CommandTest::SetUp();
     ASSERT_EQ(run("new 1024 u4 a.npy").status, 0);
     ASSERT_EQ(run("new 30x70 u4 m.npy").status, 0);
+    ASSERT_EQ(run("new 2100 u4 flat.npy").status, 0);
     ASSERT_EQ(run("new 16x64 u4 p.npy").status, 0);
     ASSERT_EQ(run("new 3x5x7 u2 three.npy").status, 0);
   }
@@ -64,7 +65,7 @@ TEST_F(InPlaceCli, PermutesAsWithTwoFiles) {
                                 {"gray", "a.npy", " --element-bytes 32"},
                                 {"'gray(4)'", "a.npy", " --batch 64"},
                                 {"'transpose(30, 70)'", "m.npy", ""},
-                                {"'transpose(70, 30)'", "m.npy", ""},
+                                {"'transpose(70, 30)'", "flat.npy", ""},
                                 {"'transpose(10, 7)'", "m.npy", " --batch 30"},
                                 {"'transpose(25, 28)'", "m.npy", " --element-bytes 12"},
                                 {"'transpose(8, 64)'", "p.npy", " --element-bytes 8"},
@@ -94,9 +95,16 @@ TEST_F(InPlaceCli, TurnsTheShapeRound) {
     EXPECT_EQ(shape_of("m.npy"), "(70, 30)");
     ASSERT_EQ(run("permute --in-place 'transpose(30, 70)' m.npy --inverse" + more).status, 0);
     EXPECT_EQ(shape_of("m.npy"), "(30, 70)");
-    ASSERT_EQ(run("permute --in-place 'transpose(70, 30)' m.npy" + more).status, 0);
-    EXPECT_EQ(shape_of("m.npy"), "(30, 70)");  // not the transposition of this array
     ASSERT_EQ(run("permute --in-place 'transpose(70, 30)' m.npy --inverse" + more).status, 0);
+    EXPECT_EQ(shape_of("m.npy"), "(70, 30)");
+    ASSERT_EQ(run("permute --in-place 'transpose(70, 30)' m.npy" + more).status, 0);
+    EXPECT_EQ(shape_of("m.npy"), "(30, 70)");
+    // Not the transposition of this array, and no words of a shape.
+    ASSERT_EQ(run("permute --in-place 'axes(70 30; 1 0)' m.npy" + more).status, 0);
+    EXPECT_EQ(shape_of("m.npy"), "(30, 70)");
+    ASSERT_EQ(run("permute --in-place 'axes(70 30; 1 0)' m.npy --inverse" + more).status, 0);
+    ASSERT_EQ(run("permute --in-place 'transpose(70, 30)' flat.npy" + more).status, 0);
+    EXPECT_EQ(shape_of("flat.npy"), "(2100,)");
 
     ASSERT_EQ(run("permute --in-place 'transpose(16, 64)' p.npy" + more).status, 0);
     EXPECT_EQ(shape_of("p.npy"), "(64, 16)");
@@ -194,6 +202,11 @@ TEST_F(InPlaceCli, RefusesAndChangesNothing) {
       {"'roll(1024, 3)' a.npy --in-place", 3, "roll(1024, 3) in place"},
       {"'axes(3 5 7; 2 1 0)' three.npy --in-place", 3, "rows x columns"},
       {"'transpose(30, 71)' m.npy --in-place", 2, "2130"},
+      {"'transpose(70, 30)' m.npy --in-place", 2,
+       "shape 30x70, wanted the rows x columns of transpose(70, 30)"},
+      {"'transpose(30, 70)' m.npy --in-place --inverse", 2, "the columns x rows of transpose(30, 70)"},
+      {"' transpose( 1,2100)' m.npy --in-place", 2, "shape 30x70"},
+      {"'transpose(64, 16)' p.npy --in-place", 2, "shape 16x64"},
       {"'transpose(30, 35)' m.npy --in-place --batch 3", 2, "--batch 2"},
       {"'transpose(5, 7)' m.npy --in-place --element-bytes 240", 3, "240 bytes"},
       {"'gray(20)' a.npy --in-place", 2, "1024"},
