@@ -48,6 +48,13 @@ struct Arrays {
   std::span<std::byte> output() { return std::span(out).subspan(kGuardBytes, in.size()); }
 };
 
+inline void expect_guards(const Arrays& arrays) {
+  for (std::size_t i = 0; i < kGuardBytes; ++i) {
+    ASSERT_EQ(arrays.out[i], kPoison) << "before the output";
+    ASSERT_EQ(arrays.out[arrays.out.size() - 1 - i], kPoison) << "after the output";
+  }
+}
+
 inline void expect_permuted(const Affine& map, std::size_t element_bytes, Arrays& arrays) {
   const std::size_t array = std::size_t{1} << map.bits();
   for (std::size_t x = 0; x < arrays.in.size() / element_bytes; ++x) {
@@ -56,10 +63,7 @@ inline void expect_permuted(const Affine& map, std::size_t element_bytes, Arrays
               0)
         << "element " << x;
   }
-  for (std::size_t i = 0; i < kGuardBytes; ++i) {
-    ASSERT_EQ(arrays.out[i], kPoison) << "before the output";
-    ASSERT_EQ(arrays.out[arrays.out.size() - 1 - i], kPoison) << "after the output";
-  }
+  expect_guards(arrays);
 }
 
 // --- the verdict

@@ -98,17 +98,6 @@ struct Reached {
   bool two_clips = false;
 };
 
-void expect_moved(const UnitAxes& axes, std::size_t unit, Arrays& arrays) {
-  const std::vector<std::uint64_t> target = targets(axes.shape, axes.order);
-  for (std::size_t x = 0; x < target.size(); ++x) {
-    ASSERT_EQ(std::memcmp(&arrays.in[x * unit], &arrays.output()[target[x] * unit], unit), 0) << "unit " << x;
-  }
-  for (std::size_t i = 0; i < kGuardBytes; ++i) {
-    ASSERT_EQ(arrays.out[i], kPoison) << "before the output";
-    ASSERT_EQ(arrays.out[arrays.out.size() - 1 - i], kPoison) << "after the output";
-  }
-}
-
 AccessCounts run_tile(const UnitAxes& axes, int unit_bytes, bool vectors, std::mt19937_64& random,
                       Reached& reached) {
   layout::AxesTileLimits limits;
@@ -122,7 +111,8 @@ AccessCounts run_tile(const UnitAxes& axes, int unit_bytes, bool vectors, std::m
   memory.add_input(arrays.in);
   memory.add_output(arrays.output());
   run_kernel(memory, params, tile, {.blocks = params.tiles, .threads = kAxesTileThreads});
-  expect_moved(axes, unit, arrays);
+  expect_moved(axes, unit, arrays.in, arrays.output());
+  expect_guards(arrays);
   EXPECT_TRUE(memory.output_complete());
   EXPECT_EQ(memory.counts().global_loads.bytes, axes.count() * unit);
   reached.vectors.insert(std::to_string(unit) + " " + std::to_string(tile.in.vector_units) + " " +

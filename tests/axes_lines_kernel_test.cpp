@@ -147,41 +147,30 @@ bool check(const UnitAxes& axes, int unit_bytes, const AxesLinesOptions& options
                std::to_string(options.plane_shape.value_or(-1)) + ", band " + std::to_string(options.band) +
                ", tile " + std::to_string(p.tile_steps) + " x " + std::to_string(p.tile_columns) + ", halo " +
                std::to_string(p.halo) + ", pitch " + std::to_string(p.pitch));
-  const auto unit = static_cast<std::size_t>(unit_bytes);
-  std::vector<std::byte> in(p.in.end);
-  for (std::byte& b : in) b = static_cast<std::byte>(random());
-  std::vector<std::byte> out(p.out.end, kPoison);
-  CountingMemory memory({.shared_bytes = p.shared_bytes});
-  memory.add_input(in);
-  memory.add_output(out);
-  run_kernel(memory, *choice, unit_bytes, {.blocks = p.tiles});
-  const std::vector<std::uint64_t> target = targets(axes.shape, axes.order);
-  for (std::size_t x = 0; x < target.size(); ++x) {
-    const std::byte* const from = &in[options.in_skew + x * unit];
-    EXPECT_EQ(std::memcmp(from, &out[options.out_skew + target[x] * unit], unit), 0) << "unit " << x;
-    if (testing::Test::HasFailure()) break;
-  }
-  for (std::uint32_t i = 0; i < options.out_skew; ++i) EXPECT_EQ(out[i], kPoison);
-  EXPECT_EQ(memory.counts().global_stores.bytes, axes.count() * unit);
+  const AccessCounts moved = expect_moved(
+      axes, unit_bytes,
+      {.in_end = p.in.end,
+       .out_end = p.out.end,
+       .in_skew = options.in_skew,
+       .out_skew = options.out_skew,
+       .shared_bytes = p.shared_bytes},
+      random, [&](CountingMemory& memory) { run_kernel(memory, *choice, unit_bytes, {.blocks = p.tiles}); });
   reached.insert(form_text(*choice, unit_bytes));
   if (p.halo > 0) reached.insert("halo");
   if (p.bands > 1) reached.insert("bands");
   if (p.axes > 0) reached.insert("planes");
-  if (p.element_bytes > unit) reached.insert("elements");
+  if (p.element_bytes > static_cast<std::uint64_t>(unit_bytes)) reached.insert("elements");
   if (p.tiles > 0 && p.last_band.divisor() != p.band.divisor()) reached.insert("short band");
-  if (counts != nullptr) *counts = memory.counts();
+  if (counts != nullptr) *counts = moved;
   return true;
 }
 
 AxesLinesOptions random_options(int unit_bytes, std::mt19937_64& random) {
-  const auto unit = static_cast<std::uint32_t>(unit_bytes);
-  const bool aligned = random() % 3 == 0;
-  return {
-      .in_skew = aligned ? 0 : static_cast<std::uint32_t>(random() % 16 / unit * unit),
-      .out_skew = aligned ? 0 : static_cast<std::uint32_t>(random() % 32 / unit * unit),
-      .plane_shape = random() % 4 == 0 ? std::nullopt : std::optional<int>(static_cast<int>(random() % 4)),
-      .band = random() % 2 == 0 ? 0 : 1 + random() % 3,
-      .turned = random() % 3 == 0 ? std::nullopt : std::optional<bool>(random() % 2 == 0)};
+  AxesLinesOptions options = random_skews(unit_bytes, random);
+  if (random() % 4 != 0) options.plane_shape = static_cast<int>(random() % 4);
+  if (random() % 2 != 0) options.band = 1 + random() % 3;
+  if (random() % 3 != 0) options.turned = random() % 2 == 0;
+  return options;
 }
 
 TEST(AxesLinesKernel, KnownShapes) {

@@ -22,26 +22,16 @@ AccessCounts run_rows(const UnitAxes& axes, std::uint32_t in_skew, std::uint32_t
                       std::mt19937_64& random) {
   SCOPED_TRACE(describe(axes, unit) + ", skews " + std::to_string(in_skew) + " " + std::to_string(out_skew));
   const AxesRowsParams params = make_axes_rows_params(axes, unit, in_skew, out_skew);
-  std::vector<std::byte> in(params.in.end);
-  for (std::byte& b : in) b = static_cast<std::byte>(random());
-  std::vector<std::byte> out(params.out.end, kPoison);
-  CountingMemory memory({});
-  memory.add_input(in);
-  memory.add_output(out);
-  memory.run(
-      {.blocks = (params.vectors() + kAxesRowsThreads - 1) / kAxesRowsThreads, .threads = kAxesRowsThreads},
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        move_axes_rows<unit>(m, params, block, thread);
+  const std::uint64_t blocks = (params.vectors() + kAxesRowsThreads - 1) / kAxesRowsThreads;
+  return expect_moved(
+      axes, unit,
+      {.in_end = params.in.end, .out_end = params.out.end, .in_skew = in_skew, .out_skew = out_skew}, random,
+      [&](CountingMemory& memory) {
+        memory.run({.blocks = blocks, .threads = kAxesRowsThreads},
+                   [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+                     move_axes_rows<unit>(m, params, block, thread);
+                   });
       });
-  const std::vector<std::uint64_t> target = targets(axes.shape, axes.order);
-  for (std::size_t x = 0; x < target.size(); ++x) {
-    EXPECT_EQ(std::memcmp(&in[in_skew + x * unit], &out[out_skew + target[x] * unit], unit), 0)
-        << "unit " << x;
-    if (testing::Test::HasFailure()) break;
-  }
-  for (std::uint32_t i = 0; i < out_skew; ++i) EXPECT_EQ(out[i], kPoison);
-  EXPECT_EQ(memory.counts().global_stores.bytes, axes.count() * unit);
-  return memory.counts();
 }
 
 template <int unit>

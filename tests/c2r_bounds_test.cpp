@@ -24,9 +24,8 @@ using detail::GpuTransposeLaunch;
 using detail::GpuTransposeLimits;
 
 // Array, scratch and copied rows are sizes; shared memory is there, since kernels keep tables in it.
-struct BoundsMemory {
+struct BoundsMemory : test::PhasesMemory {
   std::uint64_t size[3] = {};
-  std::vector<std::byte> shared = {};
 
   template <int bytes>
   device::Packet<bytes> load_global(int buffer, std::uint64_t offset) {
@@ -37,17 +36,6 @@ struct BoundsMemory {
   void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& /*packet*/) {
     require(buffer, offset, bytes);
   }
-  template <int bytes>
-  device::Packet<bytes> load_shared(std::uint32_t address) {
-    device::Packet<bytes> packet;
-    std::memcpy(&packet, shared_at(address, bytes), bytes);
-    return packet;
-  }
-  template <int bytes>
-  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
-    std::memcpy(shared_at(address, bytes), &packet, bytes);
-  }
-  void idle() {}
 
   void require(int buffer, std::uint64_t offset, std::uint64_t bytes) const {
     const std::uint64_t end = size[buffer / 2];
@@ -55,22 +43,7 @@ struct BoundsMemory {
     throw std::logic_error("buffer " + std::to_string(buffer) + " of " + std::to_string(end) + " bytes at " +
                            std::to_string(offset));
   }
-  std::byte* shared_at(std::uint32_t address, std::uint64_t bytes) {
-    if (address % bytes == 0 && address + bytes <= shared.size()) return &shared[address];
-    throw std::logic_error("shared memory at " + std::to_string(address));
-  }
 };
-
-void run_block(std::uint64_t unit_bytes, const GpuTransposeLaunch& launch, BoundsMemory& memory,
-               std::uint64_t block) {
-  memory.shared.assign(launch.shared_bytes, std::byte{});
-  const auto run = [&](const auto& phase) {
-    for (std::uint32_t thread = 0; thread < launch.threads; ++thread) phase(memory, block, thread);
-  };
-  test::with_unit(unit_bytes, [&](auto unit) {
-    test::with_phases<unit()>(launch, [&](const auto&... phases) { (run(phases), ...); });
-  });
-}
 
 class C2rBounds : public ::testing::Test {
  protected:
@@ -83,9 +56,9 @@ class C2rBounds : public ::testing::Test {
     const GpuTranspose plan = detail::plan_gpu_transpose(r, GpuTransposeLimits{});
     ++reached[plan.form];
     const std::uint64_t e = r.element_bytes;
-    BoundsMemory memory{.size = {plan.arrays_at_once * r.count() * e,
-                                 plan.arrays_at_once * plan.scratch_elements() * e,
-                                 plan.copied_rows * plan.n * e}};
+    BoundsMemory memory{{},
+                        {plan.arrays_at_once * r.count() * e,
+                         plan.arrays_at_once * plan.scratch_elements() * e, plan.copied_rows * plan.n * e}};
     const std::vector<GpuTransposeLaunch> launches = detail::launches_of(plan);
     const std::size_t step = 1 + launches.size() / 12;
     for (std::size_t i = 0; i < launches.size(); i += i + step < launches.size() ? step : 1) {
@@ -93,7 +66,7 @@ class C2rBounds : public ::testing::Test {
       ASSERT_LE(blocks, GpuTransposeLimits{}.blocks_max);
       for (const std::uint64_t block : {std::uint64_t{0}, blocks - 1, random() % blocks}) {
         try {
-          run_block(plan.unit_bytes, launches[i], memory, block);
+          test::run_block(plan.unit_bytes, launches[i], memory, block);
         } catch (const std::logic_error& error) {
           ADD_FAILURE() << "launch " << i << ", block " << block << ": " << error.what();
           return;

@@ -26,9 +26,8 @@ using detail::GpuTransposeLaunch;
 using detail::GpuTransposeLimits;
 
 // Array, scratch and copied rows. The array's launches in vectors count from `skew_bytes` before it.
-struct PlainMemory {
+struct PlainMemory : test::PhasesMemory {
   std::vector<std::byte> buffer[3] = {};
-  std::vector<std::byte> shared = {};
   std::uint64_t skew_bytes = 0;
   bool from_aligned = false;
 
@@ -42,16 +41,6 @@ struct PlainMemory {
   void store_global(int number, std::uint64_t offset, const device::Packet<bytes>& packet) {
     std::memcpy(at(number, offset, bytes), &packet, bytes);
   }
-  template <int bytes>
-  device::Packet<bytes> load_shared(std::uint32_t address) {
-    device::Packet<bytes> packet;
-    std::memcpy(&packet, shared_at(address, bytes), bytes);
-    return packet;
-  }
-  template <int bytes>
-  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
-    std::memcpy(shared_at(address, bytes), &packet, bytes);
-  }
 
  private:
   std::byte* at(int number, std::uint64_t offset, std::uint64_t bytes) {
@@ -61,11 +50,6 @@ struct PlainMemory {
     if (offset < begin || offset + bytes > all.size()) throw std::logic_error("outside a buffer");
     if (from_aligned && offset % bytes != 0) throw std::logic_error("a misaligned access");
     return &all[offset];
-  }
-  std::byte* shared_at(std::uint32_t address, std::uint64_t bytes) {
-    if (address % bytes != 0 || address + bytes > shared.size())
-      throw std::logic_error("outside shared memory");
-    return &shared[address];
   }
 };
 
@@ -81,15 +65,7 @@ class C2rEveryShape : public ::testing::Test {
       order.resize(launch.blocks_of_array);
       std::iota(order.begin(), order.end(), 0);
       std::shuffle(order.begin(), order.end(), random);
-      for (const std::uint64_t block : order) {
-        memory.shared.assign(launch.shared_bytes, std::byte{0xee});
-        const auto each = [&](const auto& phase) {
-          for (std::uint32_t thread = 0; thread < launch.threads; ++thread) phase(memory, block, thread);
-        };
-        test::with_unit(plan.unit_bytes, [&](auto unit) {
-          test::with_phases<unit()>(launch, [&](const auto&... phases) { (each(phases), ...); });
-        });
-      }
+      for (const std::uint64_t block : order) test::run_block(plan.unit_bytes, launch, memory, block);
     }
   }
 

@@ -2,13 +2,40 @@
 // src/engines/cuda/transpose_*.cu, for memories on the CPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "plan/gpu_transpose.hpp"
 
 namespace faro::test {
+
+/// Shared memory that checks its bounds.
+struct PhasesMemory {
+  std::vector<std::byte> shared = {};
+
+  template <int bytes>
+  device::Packet<bytes> load_shared(std::uint32_t address) {
+    device::Packet<bytes> packet;
+    std::memcpy(&packet, shared_at(address, bytes), bytes);
+    return packet;
+  }
+  template <int bytes>
+  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
+    std::memcpy(shared_at(address, bytes), &packet, bytes);
+  }
+
+ private:
+  std::byte* shared_at(std::uint32_t address, std::uint64_t bytes) {
+    if (address % bytes == 0 && address + bytes <= shared.size()) return &shared[address];
+    throw std::logic_error("shared memory at " + std::to_string(address));
+  }
+};
 
 /// Calls take(phase, phase, ...), each of which is phase(memory, block, thread).
 template <int bytes, typename Take>
@@ -74,6 +101,19 @@ void with_unit(std::uint64_t unit_bytes, const Run& run) {
   if (unit_bytes == 4) run(std::integral_constant<int, 4>());
   if (unit_bytes == 8) run(std::integral_constant<int, 8>());
   if (unit_bytes == 16) run(std::integral_constant<int, 16>());
+}
+
+/// A block to its end, phase by phase. `Memory` is a PhasesMemory that has the arrays, too.
+template <typename Memory>
+void run_block(std::uint64_t unit_bytes, const detail::GpuTransposeLaunch& launch, Memory& memory,
+               std::uint64_t block) {
+  memory.shared.assign(launch.shared_bytes, std::byte{0xee});
+  const auto run = [&](const auto& phase) {
+    for (std::uint32_t thread = 0; thread < launch.threads; ++thread) phase(memory, block, thread);
+  };
+  with_unit(unit_bytes, [&](auto unit) {
+    with_phases<unit()>(launch, [&](const auto&... phases) { (run(phases), ...); });
+  });
 }
 
 }  // namespace faro::test

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iomanip>
 #include <iostream>
 #include <random>
@@ -12,6 +11,7 @@
 
 #include "engines/cuda/index_simple_kernels.hpp"
 #include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/share_of_copy.hpp"
 
@@ -22,6 +22,11 @@ class GpuAxes : public GpuTest {
  protected:
   std::mt19937_64 random{settings().seed};
 };
+
+void print_worst_and_median(const std::string& of, const std::vector<double>& shares) {
+  std::cout << of << ": worst " << *std::min_element(shares.begin(), shares.end()) << "%, median "
+            << median(shares) << "%\n";
+}
 
 // Transposes of any shape, out of place: square, odd, prime, skinny, drawn at random.
 TEST_F(GpuAxes, DISABLED_RandomTransposes) {
@@ -42,12 +47,9 @@ TEST_F(GpuAxes, DISABLED_RandomTransposes) {
                                    rows * columns * width, in, out));
     }
     all.insert(all.end(), shares.begin(), shares.end());
-    std::sort(shares.begin(), shares.end());
-    std::cout << width << " bytes: worst " << shares.front() << "%, median " << shares[shares.size() / 2]
-              << "%\n";
+    print_worst_and_median(std::to_string(width) + " bytes", shares);
   }
-  std::sort(all.begin(), all.end());
-  std::cout << "all widths: worst " << all.front() << "%, median " << all[all.size() / 2] << "%\n";
+  print_worst_and_median("all widths", all);
 }
 
 struct Variant {
@@ -55,25 +57,12 @@ struct Variant {
   cuda::AxesVariant as;
 };
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-// Three times three calls.
-double milliseconds(const std::function<void(Stream)>& queue) {
-  constexpr int calls = 3;
-  const cuda::StreamClock clock(0);
-  std::vector<double> times;
-  for (int i = 0; i < 3; ++i) times.push_back(clock.milliseconds(calls, queue) / calls);
-  return median_of(times);
-}
-
 // What is compared before a choice is made: which kernel, shapes of tiles, orders of blocks. A line a shape,
 // then a line a width: shares of a copy, in the order of the variants.
 TEST_F(GpuAxes, DISABLED_Variants) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 31;
   constexpr int rounds = 24;
+  constexpr int repeats = 3;
   const std::vector<Variant> variants = {{.name = "usual", .as = {}},
                                          {.name = "shape 1", .as = {.plane_shape = 1}},
                                          {.name = "band 64", .as = {.band = 64}},
@@ -94,14 +83,14 @@ TEST_F(GpuAxes, DISABLED_Variants) {
       const auto rows = static_cast<std::uint64_t>(std::exp2(bits * share));
       const std::uint64_t columns = bytes / width / rows;
       const std::uint64_t moved = rows * columns * width;
-      const double copy = milliseconds([&](Stream s) { cuda::copy(in.data(), out.data(), moved, s); });
+      const double copy = median_ms([&](Stream s) { cuda::copy(in.data(), out.data(), moved, s); }, repeats);
       std::cout << rows << " x " << columns << " of " << width << ":";
       double best = 0;
       for (std::size_t v = 0; v < variants.size(); ++v) {
         const cuda::OnePass pass =
             cuda::make_axes_pass(Axes({rows, columns}, {1, 0}), width, 1, variants[v].as);
-        shares[v].push_back(100 * copy /
-                            milliseconds([&](Stream s) { pass.launch(in.data(), out.data(), s); }));
+        const double mine = median_ms([&](Stream s) { pass.launch(in.data(), out.data(), s); }, repeats);
+        shares[v].push_back(100 * copy / mine);
         best = std::max(best, shares[v].back());
         std::cout << ' ' << shares[v].back();
       }
@@ -110,13 +99,13 @@ TEST_F(GpuAxes, DISABLED_Variants) {
     }
     std::cout << "median of " << width << ":";
     for (std::size_t v = 0; v < shares.size(); ++v) {
-      std::cout << ' ' << median_of(shares[v]);
+      std::cout << ' ' << median(shares[v]);
       all[v].insert(all[v].end(), shares[v].begin(), shares[v].end());
     }
     std::cout << '\n';
   }
   std::cout << "median of all:";
-  for (const std::vector<double>& shares : all) std::cout << ' ' << median_of(shares);
+  for (const std::vector<double>& shares : all) std::cout << ' ' << median(shares);
   std::cout << '\n';
 }
 

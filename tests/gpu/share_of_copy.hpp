@@ -1,7 +1,6 @@
 // What a pass reaches of a copy's speed, timed in turns and printed.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <iostream>
@@ -10,23 +9,26 @@
 
 #include "engines/cuda/index_simple_kernels.hpp"
 #include "faro/engines/cuda_measure.hpp"
+#include "faro/measure.hpp"
 #include "gpu/gpu_support.hpp"
 
 namespace faro::testing {
 
-/// Per cent of a copy of so many bytes. Medians of five times three calls.
-inline double print_share(const std::string& what, const cuda::OnePass& pass, std::uint64_t bytes,
-                          const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+/// Of a call: the median of so many times three calls.
+inline double median_ms(const std::function<void(Stream)>& queue, int rounds) {
   constexpr int calls = 3;
   const cuda::StreamClock clock(0);
-  const auto time = [&](const std::function<void(Stream)>& queue) {
-    std::vector<double> times;
-    for (int i = 0; i < 5; ++i) times.push_back(clock.milliseconds(calls, queue) / calls);
-    std::sort(times.begin(), times.end());
-    return times[2];
-  };
-  const double copy = time([&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); });
-  const double mine = time([&](Stream s) { pass.launch(in.data(), out.data(), s); });
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) times.push_back(clock.milliseconds(calls, queue) / calls);
+  return median(times);
+}
+
+/// Per cent of a copy of so many bytes.
+inline double print_share(const std::string& what, const cuda::OnePass& pass, std::uint64_t bytes,
+                          const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+  constexpr int rounds = 5;
+  const double copy = median_ms([&](Stream s) { cuda::copy(in.data(), out.data(), bytes, s); }, rounds);
+  const double mine = median_ms([&](Stream s) { pass.launch(in.data(), out.data(), s); }, rounds);
   const cuda::KernelResources resources =
       pass.resources().empty() ? cuda::KernelResources{} : pass.resources().front();
   std::cout << what << ": " << mine << " ms, " << 100 * copy / mine << "% of a copy, " << resources.registers
