@@ -16,6 +16,7 @@
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/affine.hpp"
+#include "refusal.hpp"
 
 namespace faro::kernels {
 
@@ -25,16 +26,7 @@ constexpr std::byte kPoison{0xA5};
 
 // --- refusals
 
-/// The code of the error that action() throws.
-inline ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return ErrorCode::internal;
-}
+using test::code_of;
 
 // --- the oracle
 

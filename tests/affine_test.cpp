@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace {
@@ -275,15 +276,7 @@ TEST(Affine, ClassNames) {
 
 // --- what is refused
 
-ErrorReport report_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
+using test::report_of;
 
 ErrorReport refusal(const Matrix& a, Word complement = 0) {
   return report_of([&] { static_cast<void>(Affine(a, complement)); });

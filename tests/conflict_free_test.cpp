@@ -11,6 +11,7 @@
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
 #include "faro/schedule/shared_schedule.hpp"
+#include "refusal.hpp"
 #include "shared_schedule_support.hpp"
 
 namespace faro::schedule {
@@ -226,20 +227,12 @@ TEST(Pack, RoundTrip) {
 
 // --- refusals
 
-std::string refusal_of(ErrorCode code, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "accepted";
-}
+using test::message_of;
 
 TEST(ConflictFree, RefusesByName) {
-  const auto value = [](const std::function<void()>& call) { return refusal_of(ErrorCode::value, call); };
+  const auto value = [](const std::function<void()>& call) { return message_of(ErrorCode::value, call); };
   const auto unsupported = [](const std::function<void()>& call) {
-    return refusal_of(ErrorCode::unsupported, call);
+    return message_of(ErrorCode::unsupported, call);
   };
   EXPECT_THAT(value([] { matched_conflict_free_schedule(List{0, 1, 1, 2}, 2); }), HasSubstr("1 at place 2"));
   EXPECT_THAT(value([] {

@@ -14,6 +14,7 @@
 #include "faro/error.hpp"
 #include "faro/schedule/conflict_free.hpp"
 #include "faro/schedule/row_column.hpp"
+#include "refusal.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -152,16 +153,7 @@ TEST(EdgeColouring, NoEdges) {
   EXPECT_EQ(colour_regular_edges({.left_nodes = 3, .right_nodes = 2, .left = {}, .right = {}}).colours, 0U);
 }
 
-template <typename Call>
-std::string refusal_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value) << error.what();
-    return error.what();
-  }
-  return "nothing was refused";
-}
+std::string refusal_of(const std::function<void()>& call) { return test::message_of(ErrorCode::value, call); }
 
 TEST(EdgeColouring, RefusesByName) {
   const List two{0, 1};

@@ -13,6 +13,7 @@
 #define FARO_WARP_ON_CPU_HOST
 #include "emitted/warp_on_cpu.hpp"
 #include "faro/error.hpp"
+#include "refusal.hpp"
 #include "swizzle_arrays_support.hpp"
 #include "swizzle_kernels_support.hpp"
 
@@ -342,13 +343,7 @@ TEST(EmitSwizzle, CommentsCannotBecomeCode) {
 }
 
 std::string refusal(const std::function<void()>& call, ErrorCode code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(name(error.code()), name(code)) << error.what();
-    return error.what();
-  }
-  return "accepted";
+  return test::message_of(code, call);
 }
 
 TEST(EmitSwizzle, Refusals) {

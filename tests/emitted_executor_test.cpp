@@ -13,22 +13,14 @@
 #include "faro/engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "refusal.hpp"
 
 namespace faro::cuda {
 namespace {
 
 using testing::HasSubstr;
 
-ErrorReport refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    return error.report();
-  }
-  ADD_FAILURE() << "not refused";
-  return {};
-}
+using test::report_of;
 
 class EmittedText : public testing::Test {
  protected:
@@ -90,7 +82,7 @@ TEST_F(EmittedText, AFaultOfTheMapIsNamed) {
   for (const std::uint64_t batch : {std::uint64_t{1}, std::uint64_t{100}}) {
     const MappedLaunches launches = make_mapped_launches(
         {.permutation = maps::gray(12), .element_bytes = 4, .batch = batch}, {.expression = "v + w"});
-    const ErrorReport report = refusal([&] { compile_emitted(launches.source.text); });
+    const ErrorReport report = report_of([&] { compile_emitted(launches.source.text); });
     EXPECT_EQ(report.code, ErrorCode::value);
     EXPECT_THAT(report.got, HasSubstr("identifier \"w\" is undefined"));
     EXPECT_THAT(report.remedy, HasSubstr("v + w"));
@@ -147,7 +139,7 @@ TEST(MappedLaunchesOfABatch, ElementsAreUnsignedUnlessNamed) {
 TEST(MappedLaunchesOfABatch, RefuseWhatCannotBe) {
   const Problem problem{.permutation = maps::gray(10), .element_bytes = 4};
   const auto of = [&](const Problem& p, const ElementMap& map) {
-    return refusal([&] { static_cast<void>(make_mapped_launches(p, map)); });
+    return report_of([&] { static_cast<void>(make_mapped_launches(p, map)); });
   };
   EXPECT_EQ(of({.permutation = maps::gray(4), .element_bytes = 32}, {.expression = "v"}).code,
             ErrorCode::unsupported);
@@ -172,7 +164,7 @@ TEST(WithMap, IsRefusedByTheCpuEngine) {
   const ExecutablePlan on_cpu =
       plan({.permutation = maps::gray(10), .element_bytes = 4}, {.engine = Engine::cpu});
   EXPECT_EQ(on_cpu.map(), "");
-  const ErrorReport report = refusal([&] { static_cast<void>(on_cpu.with_map("v * 2 + x")); });
+  const ErrorReport report = report_of([&] { static_cast<void>(on_cpu.with_map("v * 2 + x")); });
   EXPECT_EQ(report.code, ErrorCode::unsupported);
   EXPECT_EQ(report.operation, "map `v * 2 + x`");
   EXPECT_THAT(report.got, HasSubstr("engine cpu"));
@@ -187,7 +179,7 @@ TEST(EmittedExecutorWithoutAGpu, SaysWhy) {
       [&] { EmittedExecutor{source}; },
       [&] { MappedExecutor({.permutation = maps::gray(10), .element_bytes = 4}, {.expression = "v"}); }};
   for (const auto& call : calls) {
-    const ErrorReport report = refusal(call);
+    const ErrorReport report = report_of(call);
     EXPECT_EQ(report.code, ErrorCode::device);
     EXPECT_THAT(report.remedy, HasSubstr(reason));
   }

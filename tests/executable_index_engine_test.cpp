@@ -17,6 +17,7 @@
 #include "faro/faro.hpp"
 #include "faro/oracle.hpp"
 #include "own_cache_support.hpp"
+#include "refusal.hpp"
 
 namespace {
 
@@ -61,15 +62,7 @@ Indexed with_two_swapped(const Indexed& indexed) {
   return {std::move(entries), indexed.direction()};
 }
 
-ErrorReport refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
+using test::report_of;
 
 class ExecutableIndexPlan : public faro::testing::OwnCacheTest {};
 
@@ -189,8 +182,8 @@ TEST_F(ExecutableIndexPlan, FormsWithoutAnArrayNeedNone) {
       EXPECT_EQ(made.schedule(), nullptr);
       EXPECT_EQ(made.plan().recognition(), nullptr);
       EXPECT_TRUE(made.plan().passes().empty());
-      EXPECT_EQ(refusal([&] { made.save(directory_ / "none"); }).code, ErrorCode::unsupported);
-      EXPECT_EQ(refusal([&] { static_cast<void>(made.plan().svg()); }).code, ErrorCode::unsupported);
+      EXPECT_EQ(report_of([&] { made.save(directory_ / "none"); }).code, ErrorCode::unsupported);
+      EXPECT_EQ(report_of([&] { static_cast<void>(made.plan().svg()); }).code, ErrorCode::unsupported);
     }
   }
 }
@@ -212,7 +205,7 @@ TEST_F(ExecutableIndexPlan, SavedSchedulesServeBothDirectionsAndAnyWidth) {
     }
     const auto refused = [&](const Problem& problem, PlanOptions options) {
       options.index_schedule = loaded;
-      return refusal([&] { plan(problem, options); });
+      return report_of([&] { plan(problem, options); });
     };
     EXPECT_EQ(refused({.permutation = Indexed::random(20001, 9)}, {}).got, "a schedule of 20000 elements");
     EXPECT_NE(refused({.permutation = Indexed::random(20000, 8)}, {}).got.find("fingerprint"),
@@ -237,7 +230,7 @@ TEST_F(ExecutableIndexPlan, LentWorkspaceIsUsedAndChecked) {
 
   const std::vector<std::byte> before = out;
   const auto refused = [&](Workspace lent) {
-    return refusal([&] { made.run(in.data(), out.data(), bytes, lent, {}); }).code;
+    return report_of([&] { made.run(in.data(), out.data(), bytes, lent, {}); }).code;
   };
   EXPECT_EQ(refused({.data = workspace.data(), .bytes = needed - 1}), ErrorCode::value);
   EXPECT_EQ(refused({.data = nullptr, .bytes = needed}), ErrorCode::value);
@@ -263,7 +256,7 @@ TEST_F(ExecutableIndexPlan, RunsFromManyThreads) {
 TEST_F(ExecutableIndexPlan, RefusesByName) {
   const Indexed indexed = Indexed::random(1000, 1);
   const auto code = [](const Problem& problem, const PlanOptions& options = {}) {
-    return refusal([&] { plan(problem, options); }).code;
+    return report_of([&] { plan(problem, options); }).code;
   };
   EXPECT_EQ(code({.permutation = indexed, .element_bytes = 0}), ErrorCode::value);
   EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4097}), ErrorCode::value);
@@ -297,14 +290,14 @@ TEST_F(ExecutableIndexPlan, RefusesByName) {
       Indexed::on_device(&there, 1000, {.bytes = 4, .is_signed = false}, Direction::scatter, 0, nullptr);
   EXPECT_EQ(code({.permutation = on_device}, {.engine = Engine::cpu}), ErrorCode::value);
   EXPECT_EQ(code({.permutation = on_device}, {.engine = Engine::cuda, .device = 1}), ErrorCode::value);
-  EXPECT_EQ(refusal([&] { Plan({.permutation = on_device}, cpu::target()); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { Plan({.permutation = on_device}, cpu::target()); }).code, ErrorCode::value);
 
   const ExecutablePlan made = plan({.permutation = indexed});
   std::vector<std::uint32_t> in(1000), out(1000, 1);
-  EXPECT_EQ(refusal([&] { made.run(in.data(), out.data(), 3996); }).code, ErrorCode::value);
-  EXPECT_EQ(refusal([&] { made.run(in.data(), in.data(), 4000); }).code, ErrorCode::value);
-  EXPECT_EQ(refusal([&] { made.with_map("v"); }).code, ErrorCode::unsupported);
-  EXPECT_EQ(refusal([&] { const cpu::Executor executor(made.plan()); }).code, ErrorCode::unsupported);
+  EXPECT_EQ(report_of([&] { made.run(in.data(), out.data(), 3996); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { made.run(in.data(), in.data(), 4000); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { made.with_map("v"); }).code, ErrorCode::unsupported);
+  EXPECT_EQ(report_of([&] { const cpu::Executor executor(made.plan()); }).code, ErrorCode::unsupported);
   EXPECT_EQ(out, std::vector<std::uint32_t>(1000, 1));
 }
 

@@ -11,6 +11,7 @@
 #include "bench/gpu_model/counters.hpp"
 #include "bench/gpu_model/profile.hpp"
 #include "faro/error.hpp"
+#include "refusal.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {
@@ -37,13 +38,7 @@ TEST(GpuModelProfile, ReadsTheLaunchesInOrder) {
 }
 
 std::string refusal(const std::string& csv) {
-  try {
-    parse_profile(csv, kMetrics);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::file);
-    return error.what();
-  }
-  return "";
+  return test::message_of(ErrorCode::file, [&] { parse_profile(csv, kMetrics); });
 }
 
 TEST(GpuModelProfile, RefusesWhatItCannotRead) {

@@ -12,6 +12,7 @@
 #include "faro/device/memory.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/counting_memory.hpp"
+#include "refusal.hpp"
 
 namespace faro::machine {
 namespace {
@@ -382,18 +383,10 @@ TEST(MemoryMachine, IdleLanesOfTheCountingMemory) {
 
 // --- refusals
 
-Error error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return Error({ErrorCode::verification, "", "", "", ""});
-}
+using test::refusal;
 
 void expect_refused(const MachineOptions& options, const std::string& names) {
-  const Error error = error_of([&] { MemoryMachine machine(options); });
+  const Error error = refusal([&] { MemoryMachine machine(options); });
   EXPECT_EQ(error.code(), ErrorCode::value) << error.what();
   EXPECT_NE(error.report().got.find(names), std::string::npos) << error.what();
   EXPECT_FALSE(error.report().wanted.empty());
@@ -431,10 +424,10 @@ TEST(MemoryMachine, RefusesLaunchesThatDoNotFit) {
   MemoryMachine machine(machine_of(MachineKind::dmm, 4, 1, 16));
   bool ran = false;
   const auto phase = [&](MemoryMachine&, std::uint64_t, std::uint32_t) { ran = true; };
-  const Error large = error_of([&] { machine.run({.blocks = 1, .threads = 17, .shared_bytes = 0}, phase); });
+  const Error large = refusal([&] { machine.run({.blocks = 1, .threads = 17, .shared_bytes = 0}, phase); });
   EXPECT_EQ(large.code(), ErrorCode::value) << large.what();
   const Error shared =
-      error_of([&] { machine.run({.blocks = 9, .threads = 1, .shared_bytes = ~std::uint64_t{0}}, phase); });
+      refusal([&] { machine.run({.blocks = 9, .threads = 1, .shared_bytes = ~std::uint64_t{0}}, phase); });
   EXPECT_EQ(shared.code(), ErrorCode::value) << shared.what();
   EXPECT_FALSE(ran);
 }
@@ -447,7 +440,7 @@ void expect_fault(const std::string& what, const std::string& where, const Phase
   Buffer buffer(16);
   machine.add_buffer(buffer.bytes());
   const Launch launch{.blocks = 4, .threads = 8, .shared_bytes = 64};
-  const Error error = error_of([&] {
+  const Error error = refusal([&] {
     machine.run(launch, [&](MemoryMachine& m, std::uint64_t block, std::uint32_t thread) {
       if (block == 2 && thread == 5) {
         fault(m, block, thread);

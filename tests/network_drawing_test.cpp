@@ -9,6 +9,8 @@
 namespace faro::network {
 namespace {
 
+using test::report_of;
+
 using testing::HasSubstr;
 
 std::vector<std::uint32_t> carried_out(const Wiring& wiring, std::vector<std::uint32_t> values) {
@@ -70,7 +72,7 @@ TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
   for (const LibraryEntry& entry : library()) {
     for (int n = 0; n <= kMostDrawnBits; ++n) EXPECT_THAT(svg(entry.make(n)), HasSubstr("</svg>"));
   }
-  EXPECT_EQ(refusal([] { svg(sort(7)); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([] { svg(sort(7)); }).code, ErrorCode::value);
 }
 
 }  // namespace

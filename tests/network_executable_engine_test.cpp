@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "network_engine_support.hpp"
+#include "refusal.hpp"
 
 namespace faro::network {
 namespace {
@@ -46,16 +47,7 @@ TEST(NetworkExecutable, OneArrayWhereThePlanAllowsIt) {
 
 // --- refusals
 
-std::string refusal(ErrorCode code, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
+using test::message_of;
 
 TEST(NetworkExecutable, RefusesArraysBeforeWritingThem) {
   const Executable run = compile({.program = fft(12), .element = {.scalar = Scalar::c64}},
@@ -64,7 +56,7 @@ TEST(NetworkExecutable, RefusesArraysBeforeWritingThem) {
   Bytes in(2 * bytes);
   Bytes out(bytes, std::byte{0xa5});
   const auto call = [&](const void* from, void* to, std::uint64_t size, Stream stream = {}) {
-    const std::string text = refusal(ErrorCode::value, [&] { run.run(from, to, size, stream); });
+    const std::string text = message_of(ErrorCode::value, [&] { run.run(from, to, size, stream); });
     EXPECT_TRUE(std::all_of(out.begin(), out.end(), [](std::byte b) { return b == std::byte{0xa5}; }));
     return text;
   };
@@ -83,21 +75,21 @@ TEST(NetworkExecutable, RefusesArraysBeforeWritingThem) {
 
 TEST(NetworkExecutable, RefusesOptionsAndOperators) {
   const Problem problem{.program = sort(4), .element = {}};
-  EXPECT_NE(refusal(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .device = 0}); })
+  EXPECT_NE(message_of(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .device = 0}); })
                 .find("device 0 for engine cpu"),
             std::string::npos);
-  EXPECT_NE(refusal(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .threads = -1}); })
+  EXPECT_NE(message_of(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .threads = -1}); })
                 .find("-1 threads"),
             std::string::npos);
-  EXPECT_NE(refusal(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .threads = 5000}); })
+  EXPECT_NE(message_of(ErrorCode::value, [&] { compile(problem, {.engine = Engine::cpu, .threads = 5000}); })
                 .find("5000 threads"),
             std::string::npos);
   EXPECT_NE(
-      refusal(ErrorCode::value, [&] { compile({.program = fft(4), .element = {.scalar = Scalar::u32}}); })
+      message_of(ErrorCode::value, [&] { compile({.program = fft(4), .element = {.scalar = Scalar::u32}}); })
           .find("fourier"),
       std::string::npos);
   const Problem text_only{.program = pairs(operators::user("mine", "a = b;"), 4), .element = {}};
-  EXPECT_EQ(refusal(ErrorCode::unsupported, [&] { compile(text_only, {.engine = Engine::cpu}); }),
+  EXPECT_EQ(message_of(ErrorCode::unsupported, [&] { compile(text_only, {.engine = Engine::cpu}); }),
             "pairs(mine) on engine cpu: got an operator with CUDA text only, wanted a host function; give "
             "operators::user a function, or take engine cuda");
 }

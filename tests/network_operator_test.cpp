@@ -12,6 +12,7 @@
 
 #include "faro/error.hpp"
 #include "faro/network/operator.hpp"
+#include "refusal.hpp"
 
 namespace faro::network {
 namespace {
@@ -19,17 +20,7 @@ namespace {
 constexpr Scalar kScalars[] = {Scalar::i32, Scalar::u32, Scalar::i64, Scalar::u64,
                                Scalar::f32, Scalar::f64, Scalar::c64, Scalar::c128};
 
-template <typename Call>
-std::string message_of(ErrorCode code, const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
+using test::message_of;
 
 TEST(ElementType, NamesAndSizes) {
   struct Row {

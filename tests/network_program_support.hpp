@@ -14,6 +14,7 @@
 #include "faro/network/program.hpp"
 #include "faro/network/text.hpp"
 #include "faro/permutation/maps.hpp"
+#include "refusal.hpp"
 
 namespace faro::network {
 
@@ -71,18 +72,6 @@ inline Program random_program(int n, int depth, const std::vector<Operator>& ops
   }
   if (random() % 4 == 0) return identity(n);
   return bmmc(random() % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()));
-}
-
-/// The error that `run` throws, or a failure.
-template <typename Run>
-ErrorReport refusal(Run run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return {};
 }
 
 }  // namespace faro::network

@@ -7,6 +7,8 @@
 namespace faro::network {
 namespace {
 
+using test::report_of;
+
 using operators::fourier;
 using operators::hadamard;
 using operators::min_max;
@@ -84,44 +86,44 @@ TEST(NetworkProgram, PairNumbersAreThoseOfTheSubArray) {
 
 TEST(NetworkProgram, RefusalsNameTheSubExpression) {
   const Program inner = pairs(min_max(), 2);
-  ErrorReport report = refusal([&] { parm(0, inner); });
+  ErrorReport report = report_of([&] { parm(0, inner); });
   EXPECT_EQ(report.code, ErrorCode::value);
   EXPECT_EQ(report.operation, "network `parm(0x0; pairs(min_max))`");
   EXPECT_EQ(report.got, "a mask of zero");
 
-  report = refusal([&] { parm(8, inner); });
+  report = report_of([&] { parm(8, inner); });
   EXPECT_EQ(report.operation, "network `parm(0x8; pairs(min_max))`");
   EXPECT_THAT(report.wanted, HasSubstr("below 2^3"));
   EXPECT_NO_THROW(parm(7, inner));
 
-  report = refusal([&] { return two(inner) * inner; });
+  report = report_of([&] { return two(inner) * inner; });
   EXPECT_EQ(report.operation, "network `two(pairs(min_max)) . pairs(min_max)`");
   EXPECT_EQ(report.got, "2^3 elements after 2^2");
-  report = refusal([&] { composition({inner, inner, two(inner)}, 2); });
+  report = report_of([&] { composition({inner, inner, two(inner)}, 2); });
   EXPECT_EQ(report.code, ErrorCode::value);
 
   for (const int n : {-1, 0, 65}) {
-    report = refusal([&] { pairs(hadamard(), n); });
+    report = report_of([&] { pairs(hadamard(), n); });
     EXPECT_EQ(report.operation, "network `pairs(hadamard)`") << n;
   }
-  EXPECT_EQ(refusal([] { identity(65); }).code, ErrorCode::value);
-  EXPECT_EQ(refusal([] { two(identity(64)); }).code, ErrorCode::value);
-  EXPECT_EQ(refusal([] { parm(1, identity(64)); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([] { identity(65); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([] { two(identity(64)); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([] { parm(1, identity(64)); }).code, ErrorCode::value);
 }
 
 TEST(NetworkProgram, AnOperatorThatDoesNotFitIsNamed) {
   const Program program = parm(1, pairs(fourier(), 2)) * parm(1, pairs(min_max(), 2));
-  ErrorReport report = refusal([&] { check_element(program, kU32); });
+  ErrorReport report = report_of([&] { check_element(program, kU32); });
   EXPECT_EQ(report.code, ErrorCode::value);
   EXPECT_THAT(report.operation, HasSubstr("pairs(fourier)"));
-  report = refusal([&] { check_element(program, {.scalar = Scalar::c64, .with_value = false}); });
+  report = report_of([&] { check_element(program, {.scalar = Scalar::c64, .with_value = false}); });
   EXPECT_THAT(report.operation, HasSubstr("pairs(min_max)"));
   EXPECT_NO_THROW(check_element(pairs(min_max(), 3), {.scalar = Scalar::f64, .with_value = true}));
 }
 
 TEST(NetworkProgram, DoublingPastTheLimitIsRefused) {
   Program f = pairs(min_max(), 1);
-  const ErrorReport report = refusal([&] {
+  const ErrorReport report = report_of([&] {
     for (int i = 0; i < 30; ++i) f = f * f;
   });
   EXPECT_EQ(report.code, ErrorCode::value);
@@ -131,7 +133,7 @@ TEST(NetworkProgram, DoublingPastTheLimitIsRefused) {
 
 TEST(NetworkProgram, InterpretRefusesOtherSizes) {
   std::vector<std::uint32_t> seven(7);
-  const ErrorReport report = refusal([&] { interpret(sort(3), kU32, seven); });
+  const ErrorReport report = report_of([&] { interpret(sort(3), kU32, seven); });
   EXPECT_EQ(report.got, "28 bytes");
 }
 

@@ -10,6 +10,8 @@
 namespace faro::network {
 namespace {
 
+using test::report_of;
+
 using operators::fourier;
 using operators::hadamard;
 using operators::max_min;
@@ -117,8 +119,8 @@ TEST(NetworkText, FilesHoldProgramsWithRemarks) {
   EXPECT_EQ(parse_program("@" + path.string(), 4), vcolumn(4));
   EXPECT_EQ(parse_program("@\"" + path.string() + "\"", 4), vcolumn(4));
   std::filesystem::remove(path);
-  EXPECT_EQ(refusal([&] { parse_program("@" + path.string(), 4); }).code, ErrorCode::file);
-  EXPECT_EQ(refusal([] { parse_program("@", 4); }).code, ErrorCode::spec);
+  EXPECT_EQ(report_of([&] { parse_program("@" + path.string(), 4); }).code, ErrorCode::file);
+  EXPECT_EQ(report_of([] { parse_program("@", 4); }).code, ErrorCode::spec);
 }
 
 struct Refused {
@@ -178,7 +180,7 @@ TEST(NetworkText, EveryRefusalSaysWhereAndWhy) {
       {"bmmc()", 2, kSpec, "parse", "`)` at character 6", "a map such as"},
       {"two(\xff)", 2, kSpec, "parse", "\\xff", "a program such as"}};
   for (const Refused& refused : cases) {
-    const ErrorReport report = refusal([&] { parse_program(refused.text, refused.n); });
+    const ErrorReport report = report_of([&] { parse_program(refused.text, refused.n); });
     EXPECT_EQ(report.code, refused.code) << refused.text;
     EXPECT_THAT(report.operation, HasSubstr(refused.operation)) << refused.text;
     EXPECT_THAT(report.got, HasSubstr(refused.got)) << refused.text;
@@ -188,17 +190,17 @@ TEST(NetworkText, EveryRefusalSaysWhereAndWhy) {
 
 TEST(NetworkText, DeepAndDoublingTextsAreRefused) {
   const std::string deep = std::string(1000, '(') + "id" + std::string(1000, ')');
-  EXPECT_EQ(refusal([&] { parse_program(deep, 3); }).code, ErrorCode::spec);
+  EXPECT_EQ(report_of([&] { parse_program(deep, 3); }).code, ErrorCode::spec);
   const std::string sums = "parm(" + std::string(1000, '(') + "1" + std::string(1000, ')') + "; id)";
-  EXPECT_EQ(refusal([&] { parse_program(sums, 3); }).code, ErrorCode::spec);
+  EXPECT_EQ(report_of([&] { parse_program(sums, 3); }).code, ErrorCode::spec);
   const char* const doubling = "f 0 = id; f n = two(f (n-1)) . two(f (n-1)); f";
   EXPECT_EQ(parse_program(doubling, 10).leaves(), 1024U);
-  EXPECT_EQ(refusal([&] { parse_program(doubling, 40); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { parse_program(doubling, 40); }).code, ErrorCode::value);
   std::string chain = "f0 n = id;";
   for (int i = 1; i < 3000; ++i) {
     chain += "f" + std::to_string(i) + " n = f" + std::to_string(i - 1) + ";";
   }
-  EXPECT_EQ(refusal([&] { parse_program(chain + "f2999", 3); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { parse_program(chain + "f2999", 3); }).code, ErrorCode::value);
 }
 
 // Whatever is cut off or changed, there is a program or a named refusal.

@@ -11,6 +11,8 @@
 namespace faro::network {
 namespace {
 
+using test::report_of;
+
 using testing::HasSubstr;
 
 template <typename Value>
@@ -28,15 +30,15 @@ TEST(NetworkVerify, FindsEveryWrongElementOfASort) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::vector<std::uint32_t> wrong = out;
     wrong[i] ^= 1;  // perhaps still in order
-    EXPECT_EQ(refusal([&] { check(problem, in, wrong); }).code, ErrorCode::verification) << i;
+    EXPECT_EQ(report_of([&] { check(problem, in, wrong); }).code, ErrorCode::verification) << i;
   }
   std::vector<std::uint32_t> swapped = out;
   std::swap(swapped[0], swapped[1]);
-  EXPECT_THAT(refusal([&] { check(problem, in, swapped); }).wanted, HasSubstr("no element smaller"));
+  EXPECT_THAT(report_of([&] { check(problem, in, swapped); }).wanted, HasSubstr("no element smaller"));
   // Sorted across arrays is not sorted in each.
   std::vector<std::uint32_t> whole = in;
   std::sort(whole.begin(), whole.end());
-  EXPECT_EQ(refusal([&] { check(problem, in, whole); }).code, ErrorCode::verification);
+  EXPECT_EQ(report_of([&] { check(problem, in, whole); }).code, ErrorCode::verification);
 }
 
 TEST(NetworkVerify, ComparesEveryBitOfOtherPrograms) {
@@ -49,7 +51,7 @@ TEST(NetworkVerify, ComparesEveryBitOfOtherPrograms) {
     std::vector<std::uint32_t> out = interpret(problem.program, kU32, in);
     EXPECT_NO_THROW(check(problem, in, out)) << "--bits " << n << " '" << to_text(problem.program) << "'";
     out[random() % out.size()] ^= 4;
-    EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+    EXPECT_EQ(report_of([&] { check(problem, in, out); }).code, ErrorCode::verification);
   }
 }
 
@@ -63,9 +65,9 @@ TEST(NetworkVerify, MeasuresTheRoundingOfFloats) {
   EXPECT_LT(verification.error, verification.bound);
   EXPECT_GT(verification.bound, 0);
   out[77] += std::complex<float>(1, 0);
-  EXPECT_THAT(refusal([&] { check(problem, in, out); }).got, HasSubstr("relative error"));
+  EXPECT_THAT(report_of([&] { check(problem, in, out); }).got, HasSubstr("relative error"));
   out[77] = {std::nanf(""), 0};
-  EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+  EXPECT_EQ(report_of([&] { check(problem, in, out); }).code, ErrorCode::verification);
 }
 
 TEST(NetworkVerify, MeasuresLargeAndSmallFloats) {
@@ -78,7 +80,7 @@ TEST(NetworkVerify, MeasuresLargeAndSmallFloats) {
     for (auto& value : out) value *= 1 + 0x1p-52;
     EXPECT_NO_THROW(check(problem, in, out)) << size;
     out[77] += size;
-    EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification) << size;
+    EXPECT_EQ(report_of([&] { check(problem, in, out); }).code, ErrorCode::verification) << size;
   }
   // 3e38 + 3e38 is no float, and a double.
   const Problem problem{
@@ -87,13 +89,13 @@ TEST(NetworkVerify, MeasuresLargeAndSmallFloats) {
   std::vector<float> out = interpret(problem.program, problem.element, in);
   EXPECT_NO_THROW(check(problem, in, out));
   out[0] = 3e38F;
-  EXPECT_EQ(refusal([&] { check(problem, in, out); }).code, ErrorCode::verification);
+  EXPECT_EQ(report_of([&] { check(problem, in, out); }).code, ErrorCode::verification);
 }
 
 TEST(NetworkVerify, RefusesOtherSizes) {
   const Problem problem{.program = sort(3), .element = kU32, .batch = 1};
   const std::vector<std::uint32_t> seven(7);
-  EXPECT_EQ(refusal([&] { check(problem, seven, seven); }).code, ErrorCode::value);
+  EXPECT_EQ(report_of([&] { check(problem, seven, seven); }).code, ErrorCode::value);
   const std::vector<std::uint32_t> none;
   EXPECT_NO_THROW(check({.program = sort(3), .element = kU32, .batch = 0}, none, none));
 }

@@ -21,6 +21,7 @@
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/plan.hpp"
 #include "own_cache_support.hpp"
+#include "refusal.hpp"
 
 namespace {
 
@@ -59,15 +60,7 @@ IndexPlan planned(std::uint64_t count, std::uint64_t width, const Target& target
           std::move(choice)};
 }
 
-ErrorReport refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
+using test::report_of;
 
 class Calibrations : public faro::testing::OwnCacheTest {};
 
@@ -206,19 +199,19 @@ TEST_F(Calibrations, AreKeptAndReadAgain) {
 
   // What is broken is named, left out of planning, and overwritten by what is measured next.
   std::ofstream(path) << "{";
-  EXPECT_EQ(refusal([] { kept_calibration("a machine"); }).code, ErrorCode::file);
+  EXPECT_EQ(report_of([] { kept_calibration("a machine"); }).code, ErrorCode::file);
   EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr(path.string()));
   EXPECT_EQ(calibration_for("a machine", made)->curves.size(), made.curves.size());
   keep_calibration("a machine", made);
   EXPECT_TRUE(kept_calibration("a machine").has_value());
   fs::remove(path);
   fs::create_directory(path);
-  EXPECT_EQ(refusal([] { kept_calibration("a machine"); }).code, ErrorCode::file);
+  EXPECT_EQ(report_of([] { kept_calibration("a machine"); }).code, ErrorCode::file);
   EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr(path.string()));
 
   std::ofstream(directory_ / "file") << "x";
   setenv("FARO_CACHE", (directory_ / "file" / "deeper").c_str(), 1);
-  EXPECT_EQ(refusal([&] { keep_calibration("a machine", made); }).code, ErrorCode::file);
+  EXPECT_EQ(report_of([&] { keep_calibration("a machine", made); }).code, ErrorCode::file);
 }
 
 TEST(IndexCalibration, RefusesWhatIsNoCalibration) {
@@ -252,7 +245,7 @@ TEST(IndexCalibration, RefusesWhatIsNoCalibration) {
     const auto at = text.find(change.from);
     ASSERT_NE(at, std::string::npos) << change.from;
     text.replace(at, change.from.size(), change.to);
-    const ErrorReport report = refusal([&] { IndexCalibration::from_json(text, "f"); });
+    const ErrorReport report = report_of([&] { IndexCalibration::from_json(text, "f"); });
     EXPECT_EQ(report.code, ErrorCode::file) << text;
     EXPECT_THAT(report.got + report.operation, HasSubstr(change.named)) << text;
     EXPECT_THAT(report.operation, HasSubstr("`f`"));
@@ -383,7 +376,7 @@ TEST(IndexPlan, ABatchOfSmallArraysIsNoLargeArray) {
 TEST(IndexPlan, AnArrayThatIsOneChunkMayHaveSixteenBits) {
   const IndexChoice sixteen{.method = {}, .chunk_bits = 16, .level_bits = {}};
   EXPECT_EQ(to_text(planned(1 << 16, 4, cpu(), sixteen).chosen()), "partition, chunks of 2^16 elements");
-  EXPECT_THAT(refusal([&] { planned((1 << 16) + 1, 4, cpu(), sixteen); }).wanted, HasSubstr("2^15"));
+  EXPECT_THAT(report_of([&] { planned((1 << 16) + 1, 4, cpu(), sixteen); }).wanted, HasSubstr("2^15"));
 }
 
 // One level backwards needs the workspace, so a GPU takes such arrays in turns: small ones would leave it
@@ -457,7 +450,7 @@ TEST(IndexPlan, MethodsHaveNames) {
         IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5}) {
     EXPECT_EQ(parse_index_method(name(method)), method);
   }
-  EXPECT_THAT(refusal([] { parse_index_method("partitoin"); }).remedy, HasSubstr("`partition`"));
+  EXPECT_THAT(report_of([] { parse_index_method("partitoin"); }).remedy, HasSubstr("`partition`"));
 }
 
 TEST(Plan, OfAnIndexArrayIsThatOfWhatItIs) {

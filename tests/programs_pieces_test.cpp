@@ -21,6 +21,7 @@
 #include "faro/programs/simulation.hpp"
 #include "faro/programs/transpose.hpp"
 #include "programs/progressions.hpp"
+#include "refusal.hpp"
 
 namespace faro::programs {
 namespace {
@@ -274,13 +275,7 @@ TEST(Permute, RandomPermutationsArePermutations) {
 // --- refusals
 
 std::string refusal_of(const ProgramRequest& request) {
-  try {
-    simulate(request);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value) << error.what();
-    return error.what();
-  }
-  return "nothing was refused";
+  return test::message_of(ErrorCode::value, [&] { simulate(request); });
 }
 
 TEST(Refusals, AreNamed) {

@@ -14,6 +14,7 @@
 #include "engines/cuda/module_cache.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "refusal.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -44,13 +45,8 @@ extern "C" __global__ void plain(const uint32_t* in, std::uint32_t* out) { out[t
     .name_expressions = {"scale<4>", "scale<(1 << 3)>"}};
 
 ErrorReport refusal(const RuntimeSource& source, int major = 9, int minor = 0) {
-  try {
-    static_cast<void>(compile_text(source, major, minor));
-  } catch (const Error& error) {
-    return error.report();
-  }
-  ADD_FAILURE() << "not refused:\n" << source.text;
-  return {};
+  SCOPED_TRACE(source.text);
+  return test::report_of([&] { static_cast<void>(compile_text(source, major, minor)); });
 }
 
 TEST_F(RuntimeCompiler, CompilesTextHeadersOptionsAndTemplates) {

@@ -11,6 +11,7 @@
 
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "refusal.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -197,14 +198,8 @@ TEST(IndexSchedule, LongArrays) {
 
 // --- refusals
 
-std::string refusal(const std::function<void()>& work, ErrorCode code = ErrorCode::value) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
+std::string refusal(const std::function<void()>& call, ErrorCode code = ErrorCode::value) {
+  return test::message_of(code, call);
 }
 
 void expect_refused(const std::function<void()>& work, const std::string& part) {

@@ -10,6 +10,7 @@
 
 #include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"
+#include "refusal.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -250,16 +251,7 @@ TEST(Partition, SizesOfAShape) {
 
 // --- refusals
 
-// What the work says when it refuses.
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::value) << error.what();
-    return error.what();
-  }
-  return "no error";
-}
+std::string refusal(const std::function<void()>& call) { return test::message_of(ErrorCode::value, call); }
 
 void expect_refused(const PartitionShape& shape, const std::string& part) {
   EXPECT_NE(refusal([&] { check_shape(shape); }).find(part), std::string::npos)

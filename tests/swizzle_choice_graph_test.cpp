@@ -10,6 +10,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/choices.hpp"
+#include "refusal.hpp"
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {
@@ -110,13 +111,7 @@ TEST(Graph, ThatNothingCanMeet) {
 // ---------------------------------------------------------------------------------------------- errors
 
 std::string error_of(const std::function<void()>& call, ErrorCode code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
+  return test::message_of(code, call);
 }
 
 TEST(Errors, Limits) {

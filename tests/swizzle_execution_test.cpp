@@ -11,6 +11,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
+#include "refusal.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"
 
@@ -20,13 +21,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_of(const std::function<void()>& call, ErrorCode code = ErrorCode::spec) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
+  return test::message_of(code, call);
 }
 
 // ------------------------------------------------------------------------------------------------ errors

@@ -13,6 +13,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/functions.hpp"
+#include "refusal.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -380,20 +381,12 @@ TEST(SwizzleFunctions, Text) {
   EXPECT_EQ(to_text(offsets.parameters(*found), offsets.hole()), "64 * block + 32 * warp");
 }
 
-template <typename Call>
-std::string refusal(ErrorCode code, const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "not refused";
-  return "";
-}
+using test::message_of;
 
 TEST(SwizzleFunctions, DeclarationsAreChecked) {
-  const auto declared = [](HoleDeclaration hole) { return refusal(ErrorCode::spec, [&] { check(hole); }); };
+  const auto declared = [](HoleDeclaration hole) {
+    return message_of(ErrorCode::spec, [&] { check(hole); });
+  };
   HoleDeclaration hole = xform({.n = 8, .m = 4});
   hole.name = "";
   EXPECT_THAT(declared(hole), HasSubstr("no name"));
@@ -408,25 +401,26 @@ TEST(SwizzleFunctions, DeclarationsAreChecked) {
   HoleDeclaration offset = some_sets()[6].hole();
   offset.units.pop_back();
   EXPECT_THAT(declared(offset), HasSubstr("1 units"));
-  EXPECT_THAT(refusal(ErrorCode::spec, [] { cell(condition({{"t", 4}}), {4}); }), HasSubstr("t = 4"));
-  EXPECT_THAT(refusal(ErrorCode::spec,
-                      [] {
-                        cell(condition({{"t", 4}}), {1, 1});
-                      }),
+  EXPECT_THAT(message_of(ErrorCode::spec, [] { cell(condition({{"t", 4}}), {4}); }), HasSubstr("t = 4"));
+  EXPECT_THAT(message_of(ErrorCode::spec,
+                         [] {
+                           cell(condition({{"t", 4}}), {1, 1});
+                         }),
               HasSubstr("2 arguments"));
 }
 
 TEST(SwizzleFunctions, LimitsAreNotFinishedAndNeverNone) {
   const HoleDeclaration lanes = xform({.n = 32, .m = 12});
   EXPECT_THAT(
-      refusal(ErrorCode::unsupported, [&] { FunctionSet(lanes, Space::full, {.most_functions = 1000}); }),
+      message_of(ErrorCode::unsupported, [&] { FunctionSet(lanes, Space::full, {.most_functions = 1000}); }),
       HasSubstr("not finished"));
   EXPECT_THAT(
-      refusal(ErrorCode::unsupported,
-              [&] { FunctionSet(lanes, Space::full, {.most_functions = 20'000'000, .seconds = 1e-3}); }),
+      message_of(ErrorCode::unsupported,
+                 [&] { FunctionSet(lanes, Space::full, {.most_functions = 20'000'000, .seconds = 1e-3}); }),
       HasSubstr("not finished"));
-  EXPECT_THAT(refusal(ErrorCode::unsupported, [&] { FunctionSet(xform({.n = 4096, .m = 32}), Space::full); }),
-              HasSubstr("not finished"));
+  EXPECT_THAT(
+      message_of(ErrorCode::unsupported, [&] { FunctionSet(xform({.n = 4096, .m = 32}), Space::full); }),
+      HasSubstr("not finished"));
 }
 
 }  // namespace

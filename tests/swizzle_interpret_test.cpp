@@ -12,6 +12,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
+#include "refusal.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"
 
@@ -202,13 +203,7 @@ TEST(Numbers, AreThoseOfTheSpecification) {
 }
 
 std::string error_of(const std::function<void()>& call, ErrorCode code = ErrorCode::spec) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
+  return test::message_of(code, call);
 }
 
 TEST(Numbers, RefuseSpansOfTheWrongSizeAndBitsOfFloats) {

@@ -13,6 +13,7 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
+#include "refusal.hpp"
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {
@@ -32,15 +33,7 @@ Specification copy_specification(std::int64_t size = 32) {
   return spec;
 }
 
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::spec) << error.what();
-    return error.what();
-  }
-  return "no error";
-}
+std::string error_of(const std::function<void()>& call) { return test::message_of(ErrorCode::spec, call); }
 
 TEST(Recording, TheStencilAsText) {
   EXPECT_EQ(to_text(stencil_sketch(8).program),

@@ -14,6 +14,7 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/specification.hpp"
 #include "faro/swizzle/value.hpp"
+#include "refusal.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -154,16 +155,7 @@ TEST(Values, EmptySumsAreIdentities) {
             std::numeric_limits<float>::infinity());
 }
 
-template <typename Call>
-ErrorCode code_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorCode::internal;
-}
+using test::code_of;
 
 TEST(Values, NumbersRefuseWhatHasNone) {
   Inputs in;

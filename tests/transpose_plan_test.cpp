@@ -14,6 +14,7 @@
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/maps.hpp"
 #include "plan/gpu_transpose.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace {
@@ -35,15 +36,10 @@ Target cpu_target() {
 }
 
 ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_FALSE(error.report().got.empty());
-    EXPECT_FALSE(error.report().wanted.empty());
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return ErrorCode::internal;
+  const ErrorReport report = test::report_of(action);
+  EXPECT_FALSE(report.got.empty());
+  EXPECT_FALSE(report.wanted.empty());
+  return report.code;
 }
 
 void expect_rectangle(const Problem& problem, const std::vector<std::uint64_t>& wanted) {

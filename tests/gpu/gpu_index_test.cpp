@@ -13,6 +13,7 @@
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/index_oracle.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace {
@@ -239,15 +240,7 @@ TEST_F(GpuIndex, GraphsThreadsAndNoAllocation) {
   check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return ErrorCode::internal;
-}
+using test::code_of;
 
 TEST_F(GpuIndex, Refusals) {
   const Indexed source = Indexed::random(100000, 10);

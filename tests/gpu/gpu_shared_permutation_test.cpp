@@ -10,6 +10,7 @@
 #include "faro/engines/cuda_shared_permutation.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
+#include "refusal.hpp"
 #include "shared_schedule_support.hpp"
 
 namespace faro::testing {
@@ -90,15 +91,7 @@ TEST_F(GpuSharedPermutation, ManyArraysOfAnyElement) {
   expect_permutes(random_list(5000, 1), 16, 7, 0);
 }
 
-ErrorCode code_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "accepted";
-  return ErrorCode::internal;
-}
+using test::code_of;
 
 TEST_F(GpuSharedPermutation, Refuses) {
   EXPECT_EQ(code_of([] { cuda::SharedPermutationBench(identity_list(512), PermuteWay::copy); }),
