@@ -10,6 +10,7 @@
 
 #include "emitted/emitted_library.hpp"
 #include "faro/device/aos.hpp"
+#include "text_search.hpp"
 
 namespace faro::testing {
 namespace {
@@ -89,11 +90,7 @@ std::map<std::string, std::string> kernels_of(const std::string& ptx) {
   return kernels;
 }
 
-int count_of(const std::string& text, const std::string& what) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++count;
-  return count;
-}
+using test::occurrences;
 
 TEST(DeviceAosNvcc, NothingIsInLocalMemory) {
   if (kNvcc.empty()) GTEST_SKIP() << kNoNvcc;
@@ -118,17 +115,18 @@ TEST(DeviceAosNvcc, NothingIsInLocalMemory) {
                                             {"planes_8", 0},      {"planes_24_16", 0}};
   for (const auto& [name, expected] : shuffles) {
     ASSERT_TRUE(kernels.contains(name)) << name;
-    EXPECT_EQ(count_of(kernels.at(name), "shfl.sync"), expected) << name;
+    EXPECT_EQ(occurrences(kernels.at(name), "shfl.sync"), expected) << name;
   }
-  EXPECT_GE(count_of(kernels.at("step_12_16"), ".v4.u32"), 6);
+  EXPECT_GE(occurrences(kernels.at("step_12_16"), ".v4.u32"), 6);
 
   for (const std::string arch : {"sm_80", "sm_90"}) {
     std::string command = kNvcc + " -Xptxas -v -cubin -o " + path("aos.cubin") + " " + path("aos.ptx");
     command += " -arch=";
     command += arch;
     const std::string said = run_command(command, scratch.path() / "log");
-    EXPECT_EQ(count_of(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 19) << said;
-    EXPECT_EQ(count_of(said, "bytes stack frame"), 19) << said;
+    EXPECT_EQ(occurrences(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 19)
+        << said;
+    EXPECT_EQ(occurrences(said, "bytes stack frame"), 19) << said;
   }
 }
 

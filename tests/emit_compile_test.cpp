@@ -13,6 +13,7 @@
 
 #include "emitted/emitted_check.hpp"
 #include "faro/permutation/maps.hpp"
+#include "text_search.hpp"
 
 namespace faro::testing {
 namespace {
@@ -128,12 +129,7 @@ int main() {
 }
 )";
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
+using test::replaced;
 
 TEST(EmitCompile, LaunchersAreWholePrograms) {
   if (kNvcc.empty()) GTEST_SKIP() << kNoNvcc;

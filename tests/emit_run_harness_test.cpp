@@ -12,6 +12,7 @@
 #include "emitted/emitted_run.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
+#include "text_search.hpp"
 
 namespace faro::testing {
 namespace {
@@ -59,12 +60,7 @@ extern "C" __global__ void NAME(const NAME_element* in, NAME_element* out) {
 }
 )";
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
+using test::replaced;
 
 emit::Source source_of(const std::string& text, const std::string& name, int threads_x, int threads_y,
                        std::uint64_t static_bytes, std::uint64_t dynamic_bytes = 0) {

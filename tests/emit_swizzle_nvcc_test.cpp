@@ -9,6 +9,7 @@
 #include "emitted/emitted_library.hpp"  // ScratchDirectory, run_command
 #include "engines/cuda/nvrtc.hpp"
 #include "swizzle_kernels_support.hpp"
+#include "text_search.hpp"
 
 namespace faro::testing {
 namespace {
@@ -19,11 +20,7 @@ const std::string kNvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++20 -Wer
 const std::string kNvcc;
 #endif
 
-int count_of(const std::string& text, const std::string& what) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++count;
-  return count;
-}
+using test::occurrences;
 
 TEST(EmitSwizzleNvcc, NothingIsInLocalMemory) {
   if (kNvcc.empty()) GTEST_SKIP() << "this build has no CUDA compiler";
@@ -45,15 +42,15 @@ TEST(EmitSwizzleNvcc, NothingIsInLocalMemory) {
               scratch.path() / "log");
   const std::string ptx = read_text(scratch.path() / "all.ptx");
   EXPECT_EQ(ptx.find(".local"), std::string::npos);
-  EXPECT_EQ(count_of(ptx, ".entry "), kernels);
-  EXPECT_EQ(static_cast<std::uint64_t>(count_of(ptx, "shfl.sync")), shuffles);
+  EXPECT_EQ(occurrences(ptx, ".entry "), kernels);
+  EXPECT_EQ(static_cast<std::uint64_t>(occurrences(ptx, "shfl.sync")), shuffles);
   for (const std::string arch : {"sm_80", "sm_90"}) {
     const std::string said = run_command(
         kNvcc + " -Xptxas -v -cubin -o " + path("all.cubin") + " " + path("all.ptx") + " -arch=" + arch,
         scratch.path() / "log");
-    EXPECT_EQ(count_of(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), kernels)
+    EXPECT_EQ(occurrences(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), kernels)
         << said;
-    EXPECT_EQ(count_of(said, "bytes stack frame"), kernels) << said;
+    EXPECT_EQ(occurrences(said, "bytes stack frame"), kernels) << said;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "faro/machine/round_timer.hpp"
 #include "faro/machine/run_trace.hpp"
 #include "faro/machine/timeline.hpp"
+#include "text_search.hpp"
 
 namespace faro::machine {
 namespace {
@@ -201,11 +202,7 @@ TEST(Timeline, AddsUpToTheReportAndIsCutAnywhere) {
 
 // --- the drawing
 
-std::size_t occurrences(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-  return count;
-}
+using test::occurrences;
 
 TEST(Timeline, DrawsACellForEveryRequestAndEveryStageOfThePipeline) {
   const TraceRun run = run_trace(machine_of(MachineKind::dmm, 4, 3), parse_trace(kFigure4, "figure 4"));

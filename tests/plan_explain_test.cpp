@@ -10,6 +10,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan_support.hpp"
+#include "text_search.hpp"
 
 namespace faro {
 namespace {
@@ -43,11 +44,7 @@ void for_each_plan(Check check) {
   }
 }
 
-std::size_t occurrences(std::string_view text, std::string_view part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
+using test::occurrences;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 

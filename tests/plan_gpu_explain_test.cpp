@@ -3,17 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "cli_support.hpp"
 #include "faro/plan/prediction.hpp"
 #include "gpu_plan_support.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan_support.hpp"
+#include "text_search.hpp"
 
 namespace faro {
 namespace {
@@ -29,11 +29,7 @@ constexpr std::uint64_t kSeed = 41;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-int occurrences(std::string_view text, std::string_view part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
+using test::occurrences;
 
 // Lines joined again where they were wrapped.
 std::string unwrapped(std::string text) {
@@ -153,41 +149,16 @@ TEST(PlanGpuExplain, IsShort) {
 
 // --- JSON
 
-// Names with dots, `[]` for the entries of an array, down to what is no object.
-void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {
-  if (json.is_object()) {
-    for (const auto& item : json.items()) {
-      collect_keys(item.value(), prefix.empty() ? item.key() : prefix + "." + item.key(), keys);
-    }
-  } else if (json.is_array() && !json.empty() && json.front().is_object()) {
-    for (const Json& entry : json) collect_keys(entry, prefix + "[]", keys);
-  } else {
-    keys.insert(prefix);
-  }
-}
-
-// The first column of a section's table in docs/json.md.
-std::set<std::string> documented_keys(const std::string& section) {
-  std::ifstream page(std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
-  std::set<std::string> keys;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("## ")) inside = line == "## " + section;
-    if (inside && line.starts_with("| `")) keys.insert(line.substr(3, line.find('`', 3) - 3));
-  }
-  return keys;
-}
-
 TEST(PlanGpuJson, AddsTheDocumentedKeys) {
   std::set<std::string> of_cpu;
   std::set<std::string> of_gpu;
   const Problem problem{.permutation = maps::bit_reversal(24)};
-  collect_keys(Json::parse(Plan(problem, Target{}).explain_json()), "", of_cpu);
-  collect_keys(Json::parse(gpu_plan(maps::bit_reversal(24), 4).explain_json()), "", of_gpu);
+  testing::collect_keys(testing::Json::parse(Plan(problem, Target{}).explain_json()), "", of_cpu);
+  testing::collect_keys(testing::Json::parse(gpu_plan(maps::bit_reversal(24), 4).explain_json()), "", of_gpu);
   std::set<std::string> added;
   std::set_difference(of_gpu.begin(), of_gpu.end(), of_cpu.begin(), of_cpu.end(),
                       std::inserter(added, added.begin()));
-  std::set<std::string> documented = documented_keys("explain, of a plan for a GPU");
+  std::set<std::string> documented = testing::documented_keys()["explain, of a plan for a GPU"];
   EXPECT_EQ(documented.erase("passes[].launch"), 1U);
   EXPECT_EQ(documented.erase("passes[].predicted"), 1U);
   EXPECT_EQ(documented.erase("passes[].predicted_time"), 1U);
