@@ -114,3 +114,15 @@ function(faro_use_cuda target)
   # A program that has a CUDA runtime of its own must not find ours in the shared library.
   target_link_options(${target} PRIVATE $<$<BOOL:${BUILD_SHARED_LIBS}>:LINKER:--exclude-libs,libcudart_static.a>)
 endfunction()
+
+# build/bench/NAME of these sources, a benchmark on a GPU. It is carried to other machines with its libraries beside it
+# (tools/gpu_folder.sh).
+function(faro_gpu_bench name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE faro::faro fmt::fmt faro_build_info)
+  faro_use_cuda(${name})
+  faro_own_target(${name})
+  set_target_properties(${name} PROPERTIES BUILD_RPATH $ORIGIN RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_link_options(${name} PRIVATE LINKER:--disable-new-dtags)
+endfunction()
