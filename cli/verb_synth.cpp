@@ -1,9 +1,11 @@
 // faro synth EXAMPLE: what a sketch's holes must be. faro synth --list: what there is.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -34,7 +36,7 @@ struct Options {
   std::string method = "enumerate";
   std::string time_limit;
   std::string emit;
-  std::string element = "uint32_t";
+  std::string element;
   std::string batch;
   bool list = false;
   bool all = false;
@@ -93,6 +95,29 @@ swizzle::Example example_of(const Options& options) {
   return swizzle::make_example(options.example, wanted);
 }
 
+// What --batch and --element ask for, before a search that may take minutes.
+struct Emission {
+  std::uint32_t batch = 0;
+  std::string element = "uint32_t";
+};
+
+Emission emission_of(const Options& options) {
+  constexpr std::uint64_t kMostBatch = 1024;
+  constexpr std::array<std::string_view, 3> kElements{"uint32_t", "uint64_t", "float"};
+  if (options.emit.empty() && !(options.batch.empty() && options.element.empty()))
+    refuse_value("synth", options.batch.empty() ? "--element without --emit" : "--batch without --emit",
+                 "it with --emit only");
+  Emission emission;
+  if (!options.batch.empty())
+    emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
+  if (options.element.empty()) return emission;
+  if (std::find(kElements.begin(), kElements.end(), options.element) == kElements.end())
+    refuse_value("synth", "--element " + options.element, "uint32_t, uint64_t or float",
+                 did_you_mean(options.element, kElements));
+  emission.element = options.element;
+  return emission;
+}
+
 // What is emitted: the cheapest solution, or what is known without search.
 struct Emitted {
   swizzle::EmittedKernel kernel;
@@ -100,7 +125,7 @@ struct Emitted {
   std::string reason;  // in words
 };
 
-Emitted emit(const Options& options, const swizzle::Example& example,
+Emitted emit(const Emission& emission, const swizzle::Example& example,
              const swizzle::SynthesisResult& result) {
   const swizzle::Valuation* valuation = result.best ? &result.best->valuation : nullptr;
   std::string of = "best";
@@ -132,16 +157,12 @@ Emitted emit(const Options& options, const swizzle::Example& example,
       example.struct_words ? " --struct " + std::to_string(*example.struct_words) : std::string();
   const std::string title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
                                         example.sketch.launch().warp, swizzle::name(result.space), reason);
-  constexpr std::uint64_t kMostBatch = 1024;
-  const std::uint64_t batch =
-      options.batch.empty() ? 0 : parse_number("--batch", options.batch, 1, kMostBatch);
-  return {.kernel = swizzle::emit(example.sketch, *valuation,
-                                  {.name = kernel_name,
-                                   .element_type = options.element,
-                                   .title = title,
-                                   .batch = static_cast<std::uint32_t>(batch)}),
-          .of = of,
-          .reason = reason};
+  return {
+      .kernel = swizzle::emit(
+          example.sketch, *valuation,
+          {.name = kernel_name, .element_type = emission.element, .title = title, .batch = emission.batch}),
+      .of = of,
+      .reason = reason};
 }
 
 void run(const Options& options) {
@@ -153,6 +174,7 @@ void run(const Options& options) {
   const std::uint64_t limit = options.time_limit.empty()
                                   ? kUsualSeconds
                                   : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
+  const Emission emission = emission_of(options);
   swizzle::SynthesisResult result;
   {
     Progress progress(options.json ? Verbosity::quiet : Verbosity::normal);
@@ -170,7 +192,7 @@ void run(const Options& options) {
   Json emitted = nullptr;
   std::string emitted_text;
   if (!options.emit.empty()) {
-    const Emitted kernel = emit(options, example, result);
+    const Emitted kernel = emit(emission, example, result);
     io::write_file(options.emit, kernel.kernel.text);
     emitted = {{"file", options.emit},
                {"solution", kernel.of},
@@ -215,8 +237,8 @@ Verb synth_verb(CLI::App& app) {
        "enumerate (the default), solver (CaDiCaL, where faro has it) or automatic");
   command->add_flag("--all", options->all, "Every solution, not only the cheapest");
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
-  word("--element", options->element, "T", "Of the kernel: uint32_t (the default), uint64_t or float");
-  word("--batch", options->batch, "N", "Of the kernel: any number of problems, told at launch, N to a block");
+  word("--element", options->element, "T", "With --emit: uint32_t (the default), uint64_t or float");
+  word("--batch", options->batch, "N", "With --emit: any number of problems, told at launch, N to a block");
   word("--time-limit", options->time_limit, "SECONDS", "Of the search; the default is 600");
   command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
   return {command, [options] { run(*options); }};

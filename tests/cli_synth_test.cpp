@@ -161,6 +161,8 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
       {"aos-crc --method ''", 2, "--method: an empty value"},
       {"aos-crc --time-limit 0", 2, "--time-limit"},
       {"aos-crc --al", 2, "did you mean `--all`?"},
+      {"aos-crc --batch 2", 2, "--batch without --emit"},
+      {"aos-crc --element float", 2, "--element without --emit"},
       {"aos-crc --struct 2 --warp 4 --emit missing/kernel.cu", 6, "missing/kernel.cu"},
       {"aos-crc --struct 2 --warp 4 --emit kernel.cu --element double", 2, "double"},
       {"aos-crc --struct 2 --warp 4 --emit kernel.cu --batch 0", 2, "--batch"},
