@@ -114,7 +114,7 @@ void CommandLine::read(const std::vector<Option>& options, const std::vector<std
     if (std::find(flags.begin(), flags.end(), *word) != flags.end()) continue;
     const auto option = std::find_if(options.begin(), options.end(),
                                      [&](const Option& known) { return known.name == *word; });
-    if (option == options.end()) refuse({name_, *word}, "an option");
+    if (option == options.end()) refuse({"read the command line", *word}, "an option");
     if (word + 1 == words_.end()) refuse({*word, ""}, "a value");
     ++word;
     option->read({std::string(option->name), *word});

@@ -156,7 +156,7 @@ void run(const Case& c, int bits, int threads) {
 
 int run_all(const CommandLine& line) {
   const std::vector<std::string>& words = line.words();
-  if (words.size() > 2) refuse({line.name(), words[2]}, "no more than BITS and THREADS");
+  if (words.size() > 2) refuse({"read the command line", words[2]}, "no more than BITS and THREADS");
   const int bits = words.empty() ? 24 : parse_int({"BITS", words[0]}, 1, kMostBits);
   const int threads = words.size() < 2 ? omp_get_max_threads() : parse_int({"THREADS", words[1]}, 1);
   fmt::print("`network_bench {} {}`, commit {}, {}; 2^{} elements\n\n", bits, threads, FARO_COMMIT,

@@ -59,7 +59,7 @@ Ends random_ends(const Shape& shape) {
 
 int run(const CommandLine& line) {
   const std::vector<std::string>& words = line.words();
-  if (words.size() > 1) refuse({line.name(), words[1]}, "no more than EDGES");
+  if (words.size() > 1) refuse({"read the command line", words[1]}, "no more than EDGES");
   const std::uint64_t edges =
       words.empty() ? kUsualEdges : parse_count({"EDGES", words[0]}, kLeastEdges, kMostEdges);
   std::vector<Ends> graphs;

@@ -122,7 +122,7 @@ int run(const CommandLine& line) {
     const bool agrees = report(words[1], words[2]);
     if (!agrees) return exit_status(ErrorCode::verification);
   } else {
-    refuse({line.name(), mode}, "--metrics, --launch, or --report CSV OUT");
+    refuse({"read the command line", mode}, "--metrics, --launch, or --report CSV OUT");
   }
   return 0;
 }
