@@ -69,6 +69,10 @@ Options parse(const CommandLine& line) {
        {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
        {"--kernels", [&](const Argument& a) { options.kernels = parse_int(a, 1, most_bits); }},
        {"--places", [&](const Argument& a) { options.places = parse_int(a, 1, most_places_bits); }},
+       {"--recognised",
+        [&](const Argument& a) {
+          options.recognised = parse_int(a, least_recognised_bits, most_recognised_bits);
+        }},
        {"--chunk-bits", [&](const Argument& a) { options.chunk_bits = parse_int(a, 1, most_chunk_bits); }},
        {"--levels", [&](const Argument& a) { options.level_bits = parse_ints(a, 1, most_level_bits); }},
        {"--budget", [&](const Argument& a) { options.budget_ms = parse_int(a, 0); }},
