@@ -5,9 +5,8 @@
 //
 // A warp runs until all of it waits for the rest of the block, then the next one in the order asked for, and
 // likewise lanes between two waits of a warp; so one that reads what another writes without a barrier between
-// them meets it in some order before and in some after. Fails with
-// std::runtime_error where the threads of a warp or block wait for different things, or one has ended that
-// others wait for.
+// them meets it in some order before and in some after. Fails with std::runtime_error where the threads of a
+// warp or block wait for different things, or one has ended that others wait for.
 #pragma once
 
 #include <ucontext.h>

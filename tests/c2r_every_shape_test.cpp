@@ -1,6 +1,6 @@
 // The kernels of the transposition in place, for every shape to 64 x 64 and elements of 1 to 16 bytes: whole
-// plans on a memory that moves and checks bounds, and counts nothing. Blocks run in a random
-// order, each to its end, which a block that read what another writes would not survive.
+// plans on a memory that moves and checks bounds, and counts nothing. Blocks run in a random order, each to
+// its end, which a block that read what another writes would not survive.
 #include <gtest/gtest.h>
 
 #include <algorithm>

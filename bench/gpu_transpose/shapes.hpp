@@ -27,8 +27,8 @@ struct ShapeRequest {
 };
 
 /// Random sides from 1000 on, elements of 4 and 8 bytes in turn; odd; prime; one side a multiple of the
-/// other; square; a shorter side below 32; elements of other widths, the
-/// last with rows that fit no shared memory; batches.
+/// other; square; a shorter side below 32; elements of other widths, the last with rows that fit no shared
+/// memory; batches.
 std::vector<ShapeGroup> shape_groups(const ShapeRequest& request);
 
 }  // namespace faro::bench::gpu

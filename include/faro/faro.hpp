@@ -9,8 +9,8 @@
 //     auto on_gpu = faro::plan(problem, {.engine = faro::Engine::cuda});
 //     on_gpu.run(device_in, device_out, bytes, stream);                    // queued; returns at once
 //     on_gpu.run_staged(host_in, host_out, bytes);                         // arrays of the host, in pieces
-//     on_gpu.with_map("v * 2 + x", "float").run(device_in, device_out, bytes, stream);  // out[pi(x)] =
-//     f(in[x])
+//     const auto mapped = on_gpu.with_map("v * 2 + x", "float");
+//     mapped.run(device_in, device_out, bytes, stream);                    // out[pi(x)] = in[x] * 2 + x
 //
 //     auto by_array = faro::plan({.permutation = faro::Indexed(indices, faro::Direction::scatter)});
 //     by_array.run(in, out, bytes);                                        // out[indices[i]] = in[i]

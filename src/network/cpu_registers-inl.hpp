@@ -7,9 +7,8 @@
 //
 // An operator K has lanes of type K::T, and two forms of one function:
 //
-//     K::Meet(first, second, turn, i)       both become what the operator makes of them
-//     K::Within(is_second, x, y, turn, i)   what becomes of x, lane by lane the first or second, y its
-//     partner
+//     K::Meet(first, second, turn, i)      both become what the operator makes of them
+//     K::Within(is_second, x, y, turn, i)  what becomes of x, lane by lane the first or second, y its partner
 //
 // where `turn` is what K::TurnOf(step, …) made once for the group, and i the register whose lanes the pair is
 // in.

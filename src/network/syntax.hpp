@@ -1,9 +1,9 @@
 // A program's text as a tree of what is written, before any size is known.
 //
 //     text        =  { definition ";" } expression
-//     definition  =  NAME size "=" expression            size: a number, or the variable's name; perhaps in (
-//     ) expression  =  factor { "." factor } factor      =  "id" | "bmmc(" map ")" | "pairs(" operator ")" |
-//     "two(" expression ")"
+//     definition  =  NAME size "=" expression      size: a number, or the variable's name; perhaps in ( )
+//     expression  =  factor { "." factor }
+//     factor      =  "id" | "bmmc(" map ")" | "pairs(" operator ")" | "two(" expression ")"
 //                 |  "parm(" sum ";" expression ")" | "compose(" expression { "," expression } ")"
 //                 |  NAME [ primary ] | "(" expression ")"
 //     operator    =  NAME | NAME text-in-quotes

@@ -1,13 +1,13 @@
 // The only permutation of axes that an index array can be, from a few of its entries.
 //
-//     shape 2 3 4, order 2 0 1      P[0 ..] = 0 6 12 18 | 1 7 13 19 | 2 8 14 20 | 3 9 …
+//     shape 2 3 4, order 2 1 0      P[0 ..] = 0 6 12 18 | 2 8 14 20 | 4 10 16 22 | 1 7 …
 //
-//     fastest axis     P[1] = 6: its step.      P[e] = 6 e for the divisors e = 2, 3 of 24, not for 4: extent
-//     4 next, at 4       P[4] = 1: its step.      P[4 e] = e for the divisor e = 2 of 6, not for 3: extent 3
-//     next, at 12      P[12] = 3: its step.     Of what is left, 2, no divisor remains: extent 2
+//     fastest axis    P[1] = 6: its step.     P[e] = 6 e for e = 2, 3, divisors of 24, not for 4: extent 4
+//     next, at 4      P[4] = 2: its step.     P[4 e] = 2 e for e = 2, a divisor of 6, not for 3: extent 3
+//     next, at 12     P[12] = 1: its step.    Of what is left, 2, no divisor remains: extent 2
 //
 // In the normal form two neighbours of the input are none of the output, so an axis ends at the first divisor
-// whose entry is off its line. The steps 3 1 6 must be those of an order of the axes: here 2 0 1.
+// whose entry is off its line. The steps 1 2 6 must be those of an order of the axes: here 2 1 0.
 #pragma once
 
 #include <optional>

@@ -12,8 +12,7 @@ namespace faro::detail {
 
 /// The array of a file's header and data. One axis; items '<u4', '<i4', '<u8' or '<i8'.
 /// Errors: all name the file. ErrorCode::value for another dtype, byte order or shape, and for entries that
-/// are
-///         no permutation.
+///         are no permutation.
 Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data, Direction direction,
                     const std::string& path);
 

@@ -2,9 +2,8 @@
 //
 //     w = 6, addresses 0 4 8 12 | 1 5: two progressions of step 4
 //
-//     banks    gcd(4, 6) = 2: step 4 visits 3 banks in turn: 0 4 2 0 | 1 5       most in one bank: 2 stages
-//     (DMM) groups   a step of at most w leaves no group out: 0 .. 2 | 0               three groups: 3 stages
-//     (UMM)
+//     DMM    gcd(4, 6) = 2: step 4 visits 3 banks in turn: 0 4 2 0 | 1 5      most in one bank: 2 stages
+//     UMM    a step of at most w leaves no group out: 0 .. 2 | 0              three groups: 3 stages
 #pragma once
 
 #include <cstdint>

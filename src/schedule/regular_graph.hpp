@@ -1,8 +1,10 @@
 // Any bipartite multigraph as a regular one of the same largest degree d.
 //
-//     degrees   3 1 1 1 | 2 2 2     d = 3      left: {0} {1 2 3}     right: {0} {1} {2}     then 3 edges
-//     more, on the left, and the right                     3     3   +0           2   2   2       from a
-//     third node
+//     d = 3                      left                 right
+//     degrees                    3 1 1 1              2 2 2
+//     joined                     {0} {1 2 3}: 3 3     {0} {1} {2}: 2 2 2
+//     a third node on the left   3 3 0                2 2 2
+//     3 edges more, from it      3 3 3                3 3 3
 //
 // Nodes are joined, in their order, as long as their degrees sum to at most d: a colouring of the joined
 // graph is one of the given graph. Two neighbours left over have more than d edges together, so the sides

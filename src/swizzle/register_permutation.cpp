@@ -5,9 +5,8 @@
 // 0's own permutation may be taken for F; then P_t A_t^-1 F^-1 must be a product of rotations, which its
 // value at 0 tells, digit by digit:
 //
-//     n = 6, digits (r mod 3, r div 3)     Q = 4 5 3 1 2 0     Q(0) = 4 = 1 + 3: rotate by 1 and by 1
-//                                                              Q(r) = ((r + 1) mod 3) + 3 ((r div 3 + 1) mod
-//                                                              2)
+//     n = 6, digits (r mod 3, r div 3)   Q = 4 5 3 1 2 0   Q(0) = 4 = 1 + 3: rotate by 1 and by 1
+//                                                          Q(r) = ((r + 1) mod 3) + 3 ((r div 3 + 1) mod 2)
 
 #include <algorithm>
 #include <numeric>

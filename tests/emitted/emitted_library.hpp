@@ -1,10 +1,9 @@
 // Emitted CUDA text made to run on the CPU: many texts, one translation unit, one library that is loaded.
 //
 //     EmittedLibrary library;
-//     library.add("k0", emit::emit(map, {.name = "k0"}));       any number of them, each with its own name
+//     library.add("k0", emit::emit(map, {.name = "k0"}));    any number of them, each with its own name
 //     library.build();
-//     library.function("k0")(in, out);                          one thread of it; emitted_run.hpp runs them
-//     all
+//     library.function("k0")(in, out);                       one thread of it; emitted_run.hpp runs them all
 //
 // The text is compiled as it stands, with three kinds of lines replaced, none of which moves data:
 //

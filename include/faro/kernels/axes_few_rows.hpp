@@ -1,8 +1,7 @@
 // Transposes with few rows: every unit of a row goes to its place of the stretch, which leaves in order.
 //
 //     part of a row      4 x 32 words, one after another, or 1 x 32 where rows are short; a warp reads so
-//     many
-//                        parts that a thread has 64 bytes on their way
+//                        many parts that a thread has 64 bytes on their way
 //     last words         a row that begins within a word may end in one word more: a thread a row
 //
 // Where nothing is beyond the array, words are read whole, and what they hold of other tiles is put before

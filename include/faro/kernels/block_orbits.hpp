@@ -11,8 +11,8 @@
 //     v    directions that N moves, and by how much: w = rank(N + I)
 //     x    the images (N + I) v
 //     u    what else stays
-//     p    there only if d is in no way (N + I) b: then no block stays. Else the origin is such a b, and d =
-//     0
+//     p    there only if d is in no way (N + I) b: then no block stays. Else the origin is such a b, and
+//          d = 0
 //
 // So one of each pair can be *numbered*, and no block is launched in vain: with p, those of p = 0. Without
 // it, those whose x has a zero at the highest one of v; and the blocks with v = 0, which stay:

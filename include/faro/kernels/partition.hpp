@@ -1,10 +1,9 @@
 // The kernels of a partition schedule (schedule/partition.hpp): a block a chunk, two phases or three.
 //
-//     spread     chunk --places--> shared memory  |  its runs --> buckets              a level forwards
-//     collect    descriptors  |  runs --> shared memory  |  --places--> chunk          a level backwards
-//     place      chunk --last--> shared memory  |  --> chunk                           the last pass forwards
-//     pick       chunk --> shared memory  |  --last--> chunk                           the last pass
-//     backwards
+//     spread     chunk --places--> shared memory  |  its runs --> buckets         a level forwards
+//     collect    descriptors  |  runs --> shared memory  |  --places--> chunk     a level backwards
+//     place      chunk --last--> shared memory  |  --> chunk                      the last pass forwards
+//     pick       chunk --> shared memory  |  --last--> chunk                      the last pass backwards
 //
 // Chunks are read and written 16 bytes a thread where they are aligned to that, else a unit. The runs are in
 // kernels/partition_runs.hpp.

@@ -2,8 +2,8 @@
 // holds, as where a schedule that was saved for narrow elements is run on wide ones. Right, and slow: the
 // side of the runs or places goes in no order that memory likes.
 //
-//     a level     element i of chunk k  <-->  region + (b << bucket_bits) + offsets[b] + places[i] -
-//     starts[b] last pass   element i of chunk k  <-->  place last[i] of the chunk
+//     a level    element i of chunk k <--> region + (b << bucket_bits) + offsets[b] + places[i] - starts[b]
+//     last pass  element i of chunk k <--> place last[i] of the chunk
 //
 // Bucket b of a place is looked up in the chunk's starts: the last that is not past the place.
 #pragma once

@@ -11,8 +11,8 @@
 // A map whose own orbits are short and whose smallest such T is small takes one pass (theorem 3): bit
 // reversal, square transposes, swaps, X and CNOT are involutions, orbits of two. Every other affine map is
 // two maps, each an involution modulo its space (theorem 4), the first of which usually swaps whole segments
-// and moves nothing inside them. Where one tile is all that a block can hold,
-// factors that move nothing out of their cosets do it (theorem 5).
+// and moves nothing inside them. Where one tile is all that a block can hold, factors that move nothing out
+// of their cosets do it (theorem 5).
 //
 // Example: x -> A x on 2 bits with s = 0 and A of order 3, 01 -> 10 -> 11: no involution, and T = S = 0 has
 // orbits of 1 and 3. With room for 4 elements it is one pass; with room for 2 it is two swaps.

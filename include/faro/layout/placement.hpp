@@ -8,8 +8,7 @@
 //     cute      x ^ ((x >> S) & ((2^B - 1) << M))                        CuTe's Swizzle<B,M,S>
 //     xor       x ^ X high(x)                                            layout::Xor
 //     rap       the place within its bank row of 128 bytes turned by a sum of random permutations, one for
-//     every
-//               digit of the row's number:
+//               every digit of the row's number:
 //
 //         units of `unit_elements`, w = 128 bytes / unit; x = (bank row, position, element of the unit)
 //         row number = d_0 + d_1 w + d_2 w^2 …        position' = (position + p0[d_0] + p1[d_1] + …) mod w

@@ -13,10 +13,9 @@
 // It is also the referee of the kernels. These throw ErrorCode::internal, naming block, thread and address:
 //   - an access out of bounds, or not aligned to its size;
 //   - a shared load of bytes that the block has not stored, or that another thread stored in the same phase
-//   (a race);
+//     (a race);
 //   - two threads' stores to one shared byte in one phase; a second store to a byte of output; any load of
-//   output or
-//     store to input;
+//     output or store to input;
 //   - lanes of a warp whose k-th accesses differ in kind.
 // Not found: a shared store that overtakes another thread's load in the same phase.
 //
@@ -25,12 +24,15 @@
 //
 // Use:
 //     CountingMemory memory({.shared_bytes = 1024});
-//     memory.add_input(in);  memory.add_output(out);                  // buffers 0 and 1, byte offsets start
-//     at 0 memory.run({.blocks = 4, .threads = 64},
-//                [&](auto& m, std::uint64_t block, std::uint32_t thread) { load_tile<shape>(m, params, block,
-//                thread); },
-//                [&](auto& m, std::uint64_t block, std::uint32_t thread) { store_tile<shape>(m, params,
-//                block, thread); });
+//     memory.add_input(in);                              // buffers 0 and 1,
+//     memory.add_output(out);                            // each with byte offsets from 0
+//     memory.run({.blocks = 4, .threads = 64},
+//                [&](auto& m, std::uint64_t block, std::uint32_t thread) {
+//                  load_tile<shape>(m, params, block, thread);
+//                },
+//                [&](auto& m, std::uint64_t block, std::uint32_t thread) {
+//                  store_tile<shape>(m, params, block, thread);
+//                });
 //     memory.counts().shared_loads.max_congestion();
 #pragma once
 

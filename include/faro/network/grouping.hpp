@@ -6,8 +6,7 @@
 // the pass after reads it: both hold it in their tiles.
 //
 //     in --[ T_1 ]-- U_1 --[ T_2 ]-- U_2 -- ... --[ T_K ]-- out
-//     S                                                  B^-1 S          U_0 = S, U_K = B^-1 S, B the final
-//     map
+//     S                                                  B^-1 S    U_0 = S, U_K = B^-1 S, B the final map
 //
 //     T_k  contains  U_{k-1},  U_k  and the directions of its layers;  dim T_k <= m
 //

@@ -2,8 +2,9 @@
 //
 //     #include <faro/network/network.hpp>
 //
-//     const auto sorter = network::compile({.program = network::sort(20), .element =
-//     {network::Scalar::f32}}); sorter.run(std::span<const float>(in), std::span<float>(out));
+//     const auto sorter =
+//         network::compile({.program = network::sort(20), .element = {network::Scalar::f32}});
+//     sorter.run(std::span<const float>(in), std::span<float>(out));
 //
 //     const auto on_gpu = network::compile(problem, {.engine = faro::Engine::cuda});
 //     on_gpu.run(device_in, device_out, bytes, stream);            // queued; returns at once

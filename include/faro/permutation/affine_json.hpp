@@ -15,9 +15,8 @@ namespace faro {
 
 /// The map that `text` describes.
 /// Errors: all name `file_name` and the key. ErrorCode::spec for malformed JSON, unknown, repeated or missing
-/// keys and
-///         values of another type; ErrorCode::value for n outside 0..64, another number of columns, bits at
-///         or above n, and a singular matrix.
+///         keys and values of another type; ErrorCode::value for n outside 0..64, another number of columns,
+///         bits at or above n, and a singular matrix.
 Affine parse_affine_json(std::string_view text, std::string_view file_name = "matrix.json");
 
 }  // namespace faro

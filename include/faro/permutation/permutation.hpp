@@ -3,8 +3,8 @@
 // Destination-designated: out[pi(x)] = in[x]. The text grammar is the same in the command line, tests,
 // benchmarks, errors and bug reports; docs/maps.md describes it, `faro maps` prints it:
 //
-//     bit_reversal(20)    transpose(4096, 1024)    affine(4; 0x1 0x2 0x4 0x8; 0x0)    compose(gray(8), xor(8,
-//     0x80))
+//     bit_reversal(20)         affine(4; 0x1 0x2 0x4 0x8; 0x0)
+//     transpose(4096, 1024)    compose(gray(8), xor(8, 0x80))
 #pragma once
 
 #include <cstdint>
@@ -63,9 +63,8 @@ struct ParseOptions {
 /// Reads one permutation, `@file.qasm`, `@file.json` and `@index.npy` included.
 /// Law:    parse(to_text(p)) == p, but for an index array whose text is only a description.
 /// Errors: ErrorCode::spec with the place in the text and, for a misspelt name, the nearest one;
-/// ErrorCode::value for
-///         a singular matrix; ErrorCode::file where a named file cannot be read; ErrorCode::unsupported for
-///         what is understood but not possible yet.
+///         ErrorCode::value for a singular matrix; ErrorCode::file where a named file cannot be read;
+///         ErrorCode::unsupported for what is understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
 
 /// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,

@@ -19,10 +19,10 @@ namespace faro {
 
 /// The map of the circuit `text`, gates from first to last. Registers broadcast: `x q` is on every qubit of
 /// q, `cx q, r` on q[i], r[i] for registers of one size, and an indexed qubit goes with every qubit of a
-/// register. Errors: all name `file_name`, the line and what stands there. ErrorCode::unsupported for a gate
-/// or statement outside
-///         this grammar, ErrorCode::spec for malformed text, ErrorCode::value for an index outside its
-///         register, equal operands, registers of different sizes and more than 64 qubits.
+/// register.
+/// Errors: all name `file_name`, the line and what stands there. ErrorCode::unsupported for a gate or
+///         statement outside this grammar, ErrorCode::spec for malformed text, ErrorCode::value for an index
+///         outside its register, equal operands, registers of different sizes and more than 64 qubits.
 /// Cost:   64 word operations a gate.
 Affine parse_qasm(std::string_view text, std::string_view file_name = "circuit.qasm");
 

@@ -4,7 +4,7 @@
 //     direct    gather, scatter                                       by width
 //     partition a level with chunks of 2^c and runs of 2^r elements   by width; a few (c, r)
 //     place     the last pass with chunks of 2^c                      by width
-//     window, runs (bytes of a run)                                    by width
+//     window, runs (bytes of a run)                                   by width
 //
 // Curves carry what no formula does: caches, launch times, translation misses. `faro tune` measures them on
 // the machine at hand and keeps them in a file; without that, those of the nearest machine that faro was

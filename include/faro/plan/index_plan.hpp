@@ -9,8 +9,7 @@
 //     runs          1                   long runs
 //     partition     1 + levels          all else (schedule/partition.hpp)
 //     row_column    3                   rows, columns, rows by edge colouring; on request
-//     row_column_5  5                   the same as published: row, transpose, row, transpose, row; on
-//     request
+//     row_column_5  5                   as published: row, transpose, row, transpose, row; on request
 //
 // Times come from a target's IndexCalibration, curves measured at several sizes and widths (`faro tune`); the
 // planner takes the least. An IndexPlan moves nothing and holds no schedule: engines make that

@@ -1,8 +1,9 @@
 // One program on one memory machine: run on real data, verified, timed, and held against its formula.
 //
-//     const Simulation s = simulate({.program = "transpose-diagonal",
-//                                    .machine = {.kind = MachineKind::dmm, .width = 4, .latency = 5, .threads
-//                                    = 16}, .n = 16});
+//     const Simulation s = simulate(
+//         {.program = "transpose-diagonal",
+//          .machine = {.kind = MachineKind::dmm, .width = 4, .latency = 5, .threads = 16},
+//          .n = 16});
 //     s.report.time      16: one round of reads, one of writes, each 16/4 stages + 5 - 1
 //     s.formula          16, "2 (p/w + l - 1) n/p", "Lemma 5.1"
 //     s.lower_bound       5: max(16/4, 16/16 * 5)
@@ -12,8 +13,7 @@
 //             transpose-diagonal                    transpose.hpp; on the HMM in hierarchical.hpp
 //             transpose-rotating                    rotating_transpose.hpp
 //             permute                               on the DMM permute.hpp, on the UMM permute_umm.hpp, on
-//             the
-//                                                   HMM hierarchical.hpp; `direct` the plain loop on any
+//                                                   the HMM hierarchical.hpp; `direct` the plain loop on any
 #pragma once
 
 #include <cstdint>

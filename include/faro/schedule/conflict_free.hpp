@@ -28,8 +28,7 @@ struct ConflictFreeSchedule {
 };
 
 /// Law:      both are permutations of 0 .. n-1, target[i] = P(source[i]); entries w g .. w g + w - 1, for
-/// each
-///           g, have w distinct values mod w, in `source` and in `target`.
+///           each g, have w distinct values mod w, in `source` and in `target`.
 /// Requires: `permutation` is P as a list (checked), `width` divides its length (checked).
 /// Errors:   ErrorCode::value for what is checked.
 /// Cost:     as colour_regular_edges of n edges.

@@ -131,9 +131,8 @@ struct ChoiceLimits {
 
 /// `families`: the functions of each hole, for the values that cells can have.
 /// Errors: ErrorCode::unsupported: past the limits, or a sum of sums or a shared-memory address that a hole
-/// decides
-/// ("not finished: …; the search works on …"); those of check(program); errors of run_symbolic that no hole
-/// can avoid.
+/// decides ("not finished: …; the search works on …"); those of check(program); errors of run_symbolic that
+/// no hole can avoid.
 ChoiceGraph build_choices(const Specification& specification, const Program& program,
                           std::span<const FunctionSet> families, const ChoiceLimits& limits);
 

@@ -10,8 +10,7 @@
 // and it is three steps, none of which moves an element between vectors and between lanes at once:
 //
 //     1. l1 = l + H j       each vector permutes its lanes (an XOR)
-//     2. j' = j + Q l1      each lane exchanges vectors: bit k of j flips in the lanes where row k of Q is
-//     odd
+//     2. j' = j + Q l1      each lane exchanges vectors: bit k of j flips in lanes where row k of Q is odd
 //     3. l' = G l1 + K j'   each vector permutes its lanes
 //
 // where Q H = P + I (solvable, since Q has full row rank), K = R + U H and G = U + K Q. Steps 1 and 3 are one

@@ -1,8 +1,9 @@
 // Schedules in a device's memory: schedule/index_schedule.hpp with arrays of the device in place of vectors.
 //
-//     host index array   --to_device()-->   device index array   --make_device_schedule()-->
-//     DeviceIndexSchedule IndexSchedule      --upload()-->      DeviceIndexSchedule   --download()-->
-//     IndexSchedule
+//     host index array       --to_device()-->               device index array
+//     device index array     --make_device_schedule()-->    DeviceIndexSchedule
+//     IndexSchedule          --upload()-->                  DeviceIndexSchedule
+//     DeviceIndexSchedule    --download()-->                IndexSchedule
 //
 // Arrays hold what the host's hold, byte for byte. What IndexExecutor runs is one of these. No CUDA header is
 // needed.

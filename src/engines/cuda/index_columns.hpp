@@ -1,13 +1,13 @@
 // Sums down the columns of a table in a device's memory, region by region: how lengths of runs become
 // offsets.
 //
-//     regions of 4 rows, tiles of 2        tiles' sums        scanned, a region at a time     each tile from
-//     there
+//     regions of 4 rows,     tiles'     scanned, a region     each tile
+//     tiles of 2             sums       at a time             from there
 //
-//       3 1                                                                                     0 0
-//       0 2                                  3 3                 0 0                            3 1
-//       1 0                                                                                     3 3
-//       5 5                                  6 5                 3 3                            4 3
+//       3 1                                                     0 0
+//       0 2                    3 3        0 0                   3 1
+//       1 0                                                     3 3
+//       5 5                    6 5        3 3                   4 3
 //
 // The tiles' sums are a table of the same kind with fewer rows, so a tall one takes a few steps. A thread has
 // one column of a tile.

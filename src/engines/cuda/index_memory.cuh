@@ -3,7 +3,7 @@
 //     loads      plain: marked as read once (ld.cs), they cost 5 % of the time of a pass
 //     tables     starts, offsets and the runs that are collected go to shared memory behind the thread's back
 //     output     streamed, which the caches drop first; scattered elements and columns: kept until their
-//     sectors are whole
+//                sectors are whole
 //
 // A sector that is written in part and evicted costs a read and a second write, hence the difference. Runs
 // leave so many sectors in part only at their ends, and their neighbours come soon.

@@ -1,12 +1,11 @@
 // The kernels that make a partition schedule (schedule/partition.hpp) on a device.
 //
-//     for each level     CountRuns        lengths of the runs of every chunk              reads the entries
-//                        SumColumns,      lengths --> offsets: chunk by chunk within      reads the lengths
+//     for each level     CountRuns        lengths of the runs of every chunk           reads the entries
+//                        SumColumns,      lengths --> offsets: chunk by chunk within   reads the lengths
 //                        ScanColumns        a region, a bucket a column
-//                        SpreadEntries    places and starts; remainders to the next       reads the entries,
-//                                           level's array, the last one's to `last`       writes 2 + 4 or 2 +
-//                                           2
-//     at the end         CheckLast        every chunk's places occur once                 reads 2
+//                        SpreadEntries    places and starts; remainders to the next    reads the entries,
+//                                           level's array, the last one's to `last`    writes 2 + 4 or 2 + 2
+//     at the end         CheckLast        every chunk's places occur once              reads 2
 //
 // Entries come from anywhere. They are in range, every bucket gets what it holds, and the last places of each
 // chunk are distinct: the three together say that the array is a permutation. Whoever finds otherwise raises

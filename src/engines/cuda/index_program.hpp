@@ -9,8 +9,10 @@
 //
 // Passes that keep what a block loads to that block (place, pick, columns) may run in place, so arrays go
 //
-//     in --> workspace --> out --> out       levels 2, forwards          in --> out --> out           levels
-//     1 in --> out --> workspace --> out       levels 2, backwards         in --> workspace --> out
+//     levels 2    forwards     in --> workspace --> out --> out
+//                 backwards    in --> out --> workspace --> out
+//     levels 1    forwards     in --> out --> out
+//                 backwards    in --> workspace --> out
 //
 // and one array of workspace, or none, does for any number of passes. Where one is needed the arrays of a
 // batch take their turns; else every pass is one launch for all of them. Chunks that do not fit a block's

@@ -1,9 +1,8 @@
 // A permutation of any number of elements that is computed, not stored: a Feistel network on the next power
 // of two, repeated until the result is in range.
 //
-//     x = high | low      high ^= hash(low)   low ^= hash(high)   high ^= …      kRounds times, then again
-//     while
-//                                                                                x >= count
+//     x = high | low      high ^= hash(low)   low ^= hash(high)   high ^= …      kRounds times,
+//                                                                                then again while x >= count
 //
 // Each round undoes itself, so the network is a permutation of 2^bits; following a cycle of it until it is
 // back in range is one of `count`. Fewer than two trials on the mean. Good enough for tests and benchmarks,

@@ -1,8 +1,8 @@
 // cuda::tune: the curves of plan/index_calibration.hpp, measured on random permutations made on the device.
 //
-//     place      many arrays of one chunk each, whose list the cache holds: the pass without that list's
-//     bytes spread     partitions of one, two and three levels, less the last pass, shared out over the
-//     levels
+//     place      many arrays of one chunk each, whose list the cache holds: the pass without that
+//                list's bytes
+//     spread     partitions of one, two and three levels, less the last pass, shared out over the levels
 //
 // Calls no CUDA itself: it is the engine's own interface, timed.
 #include <algorithm>

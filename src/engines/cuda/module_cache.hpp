@@ -1,7 +1,6 @@
 // What is costly to make and may be asked for again: kept while it is among the most recently used.
 //
-//     capacity 2:   get(A) makes A   get(B) makes B   get(A)   get(C) makes C, forgets B   get(B) makes B
-//     again
+//     capacity 2:  get(A) makes A  get(B) makes B  get(A)  get(C) makes C, forgets B  get(B) makes B again
 //
 // Whoever holds what get() returned keeps it alive; forgetting only ends the cache's own share in it.
 #pragma once

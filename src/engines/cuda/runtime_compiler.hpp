@@ -1,8 +1,9 @@
 // Kernels that are compiled while the program runs, for what cannot be known before: a function of the
 // user's, a map written out as constants.
 //
-//     const auto module = compile({.text = source.text}, device);           // 0.1 s once, then from the
-//     cache const RuntimeKernel kernel = module->kernel("faro_kernel"); void* arguments[] = {&in, &out};
+//     const auto module = compile({.text = source.text}, device);    // 0.1 s once, then from the cache
+//     const RuntimeKernel kernel = module->kernel("faro_kernel");
+//     void* arguments[] = {&in, &out};
 //     kernel.launch(blocks, 256, 1, 0, arguments, stream);
 //
 // A kernel holds its module; whoever queues work keeps the kernel until that work is done. In a build without

@@ -140,7 +140,7 @@ Example conv_2d(const ExampleOptions& options) { return conv_2d_with_constants(o
 // Lanes are W/4 columns x 4 rows, each with every (W/4)-th column and every 4th row of the input:
 //
 //     W = 16, 7 x 7 taps         rows of rc: 0 0 0 0 1 1 1 1 2 2        output (row, col), tap (ky, kx):
-//     input 10 x 10, output 4 x 4      lanes: 0 1 2 3 0 1 2 3 0 1       input row + ky, column col + kx
+//     input 10 x 10, output 4 x 4     lanes: 0 1 2 3 0 1 2 3 0 1        input row + ky, column col + kx
 Example conv_2d_with_constants(const ExampleOptions& options, std::vector<std::int64_t> constants) {
   constexpr const char* kName = "conv-2d";
   const std::int64_t K = options.struct_words == 0 ? 7 : options.struct_words;

@@ -1,7 +1,7 @@
 // A formula in clauses, and the solver that is asked whether it can be true.
 //
-//     a literal is a variable (1, 2, …) or its negation (-1, -2, …); a clause holds if one of its literals
-//     does
+//     a literal is a variable (1, 2, …) or its negation (-1, -2, …);
+//     a clause holds if one of its literals does
 //
 // Clauses can be added between questions, and a question can assume literals for itself alone: "at most five
 // are live" is assumed, refuted, and dropped again.
