@@ -38,6 +38,7 @@ struct Options {
   std::string emit;
   std::string element;
   std::string batch;
+  bool image = false;
   bool list = false;
   bool all = false;
   bool json = false;
@@ -95,19 +96,27 @@ swizzle::Example example_of(const Options& options) {
   return swizzle::make_example(options.example, wanted);
 }
 
-// What --batch and --element ask for, before a search that may take minutes.
+// What --batch, --element and --image ask for, before a search that may take minutes.
 struct Emission {
   std::uint32_t batch = 0;
   std::string element = "uint32_t";
+  std::optional<swizzle::Tiling> tiling = {};  // of a whole image
 };
 
-Emission emission_of(const Options& options) {
+Emission emission_of(const Options& options, const swizzle::Example& example) {
   constexpr std::uint64_t kMostBatch = 1024;
   constexpr std::array<std::string_view, 3> kElements{"uint32_t", "uint64_t", "float"};
-  if (options.emit.empty() && !(options.batch.empty() && options.element.empty()))
-    refuse_value("synth", options.batch.empty() ? "--element without --emit" : "--batch without --emit",
-                 "it with --emit only");
+  if (options.emit.empty()) {
+    for (const auto& [option, given] :
+         {std::pair{"--batch", !options.batch.empty()}, std::pair{"--element", !options.element.empty()},
+          std::pair{"--image", options.image}}) {
+      if (given) refuse_value("synth", std::string(option) + " without --emit", "it with --emit only");
+    }
+  }
+  if (options.image && !example.tiling)
+    refuse_words("--image with " + example.name, "stencil-1d, conv-1d or conv-2d");
   Emission emission;
+  if (options.image) emission.tiling = example.tiling;
   if (!options.batch.empty())
     emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
   if (options.element.empty()) return emission;
@@ -157,12 +166,14 @@ Emitted emit(const Emission& emission, const swizzle::Example& example,
       example.struct_words ? " --struct " + std::to_string(*example.struct_words) : std::string();
   const std::string title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
                                         example.sketch.launch().warp, swizzle::name(result.space), reason);
-  return {
-      .kernel = swizzle::emit(
-          example.sketch, *valuation,
-          {.name = kernel_name, .element_type = emission.element, .title = title, .batch = emission.batch}),
-      .of = of,
-      .reason = reason};
+  return {.kernel = swizzle::emit(example.sketch, *valuation,
+                                  {.name = kernel_name,
+                                   .element_type = emission.element,
+                                   .title = title,
+                                   .batch = emission.batch,
+                                   .tiling = emission.tiling}),
+          .of = of,
+          .reason = reason};
 }
 
 void run(const Options& options) {
@@ -174,7 +185,7 @@ void run(const Options& options) {
   const std::uint64_t limit = options.time_limit.empty()
                                   ? kUsualSeconds
                                   : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
-  const Emission emission = emission_of(options);
+  const Emission emission = emission_of(options, example);
   swizzle::SynthesisResult result;
   {
     Progress progress(options.json ? Verbosity::quiet : Verbosity::normal);
@@ -200,6 +211,7 @@ void run(const Options& options) {
                {"blocks", kernel.kernel.blocks},
                {"threads", kernel.kernel.threads},
                {"batch", kernel.kernel.batch},
+               {"image", options.image},
                {"shared_bytes", kernel.kernel.shared_bytes},
                {"shuffles", kernel.kernel.shuffles},
                {"selects", kernel.kernel.selects},
@@ -239,6 +251,8 @@ Verb synth_verb(CLI::App& app) {
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
   word("--element", options->element, "T", "With --emit: uint32_t (the default), uint64_t or float");
   word("--batch", options->batch, "N", "With --emit: any number of problems, told at launch, N to a block");
+  command->add_flag("--image", options->image,
+                    "With --emit: a whole image, whose width and height are told at launch");
   word("--time-limit", options->time_limit, "SECONDS", "Of the search; the default is 600");
   command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
   return {command, [options] { run(*options); }};

@@ -106,6 +106,14 @@ TEST_F(CliSynth, EmitsABatch) {
   EXPECT_EQ(json_of("aos-rcr --struct 4 --warp 8 --emit kernel.cu").at("emitted").at("batch"), 0);
 }
 
+TEST_F(CliSynth, EmitsAKernelOfImages) {
+  const Json json = json_of("conv-2d --struct 3 --emit kernel.cu --image --batch 8 --element float");
+  EXPECT_EQ(json.at("emitted").at("image"), true);
+  EXPECT_EQ(json.at("emitted").at("batch"), 8);
+  EXPECT_EQ(json.at("emitted").at("threads"), 256);
+  EXPECT_NE(files().at("kernel.cu").find("uint32_t width, uint32_t height)"), std::string::npos);
+}
+
 // The same counts by a formula, where this build has a solver; else one line that names the package.
 TEST_F(CliSynth, SolvesByCadical) {
   const Result result = run("synth poly-64 --warp 4 --method solver --json");
@@ -167,6 +175,9 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
       {"aos-crc --struct 2 --warp 4 --emit kernel.cu --element double", 2, "double"},
       {"aos-crc --struct 2 --warp 4 --emit kernel.cu --batch 0", 2, "--batch"},
       {"aos-crc --struct 2 --warp 4 --emit kernel.cu --batch 257", 3, "1024 threads"},
+      {"poly-64 --batch 2", 2, "--batch without --emit"},
+      {"conv-2d --image", 2, "--image without --emit"},
+      {"aos-crc --emit kernel.cu --image", 2, "conv-2d"},
       {"transpose --emit kernel.cu --batch 2", 3, "2 problems a block"},
       {"conv-2d --warp 16 --space easy --emit kernel.cu", 3, "no solution in space easy"},
   };

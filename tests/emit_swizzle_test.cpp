@@ -28,6 +28,8 @@ std::string type_name() {
   return sizeof(T) == 4 ? "uint32_t" : "uint64_t";
 }
 
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 template <typename T>
 std::string first_difference(const std::vector<T>& got, const std::vector<T>& wanted) {
   for (std::size_t k = 0; k < wanted.size(); ++k)
@@ -199,6 +201,105 @@ TEST(EmitSwizzle, BatchesLeaveWhatEachProblemWouldLeave) {
           check_batch(library, table[c].kernel, kernel, problems, order);
 }
 
+struct ImageSize {
+  unsigned width, height;
+};
+
+// Image [height + taps - 1][width + columns - 1], weights [taps][columns], or of a mean none.
+std::vector<std::uint32_t> convolved(const std::vector<std::uint32_t>& image,
+                                     const std::vector<std::uint32_t>& weights, const ImageSize& size,
+                                     unsigned rows, unsigned columns) {
+  std::vector<std::uint32_t> out;
+  for (std::size_t y = 0; y < size.height; ++y)
+    for (std::size_t x = 0; x < size.width; ++x) {
+      std::uint32_t sum = 0;
+      for (std::size_t ky = 0; ky < rows; ++ky)
+        for (std::size_t kx = 0; kx < columns; ++kx)
+          sum += (weights.empty() ? 1 : weights[ky * columns + kx]) *
+                 image[(y + ky) * (size.width + columns - 1) + x + kx];
+      out.push_back(weights.empty() ? sum / columns : sum);
+    }
+  return out;
+}
+
+struct ImageKernel {
+  std::string example;
+  std::int64_t words, warp;
+  std::uint32_t batch;
+  unsigned rows, columns;  // of the weights
+  bool weighted;
+  EmittedKernel emitted;
+};
+
+// Allocated to the element, so that a read outside is an error where addresses are checked.
+void check_image(const WarpLibrary& library, const ImageKernel& kernel, const ImageSize& size, Order order) {
+  SCOPED_TRACE(std::to_string(size.width) + " x " + std::to_string(size.height) + "\n" + kernel.emitted.text);
+  std::vector<std::uint32_t> image((size.height + kernel.rows - 1) * (size.width + kernel.columns - 1));
+  std::vector<std::uint32_t> weights(kernel.weighted ? kernel.rows * kernel.columns : 0);
+  for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint32_t>(1 + k * k % 1009);
+  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = static_cast<std::uint32_t>(3 + 7 * k);
+  const auto inner = convolved(image, weights, size, kernel.rows, kernel.columns);
+  std::vector<std::uint32_t> wanted(kSwizzleGuard, kSwizzlePoison);
+  wanted.insert(wanted.end(), inner.begin(), inner.end());
+  wanted.resize(wanted.size() + kSwizzleGuard, kSwizzlePoison);
+  std::vector<std::uint32_t> out(wanted.size(), kSwizzlePoison);
+
+  const Example example = make_example(kernel.example, {.struct_words = kernel.words, .warp = kernel.warp});
+  const auto rows = static_cast<unsigned>(example.tiling->rows);
+  const auto columns = static_cast<unsigned>(example.tiling->columns);
+  const unsigned tiles = (size.height + rows - 1) / rows * ((size.width + columns - 1) / columns);
+  std::vector<void*> arguments{image.data()};
+  if (kernel.weighted) arguments.push_back(weights.data());
+  arguments.push_back(out.data() + kSwizzleGuard);
+  for (const unsigned scalar : {size.width, size.height})
+    arguments.push_back(reinterpret_cast<void*>(std::uintptr_t{scalar}));
+  const EmittedKernel& emitted = kernel.emitted;
+  library.run(
+      emitted.name,
+      {.blocks = emitted.blocks * ((tiles + emitted.batch - 1) / emitted.batch), .threads = emitted.threads},
+      arguments, order);
+  EXPECT_EQ(first_difference(out, wanted), "");
+}
+
+TEST(EmitSwizzle, TilesOfAnImageAreTheImage) {
+  std::vector<ImageKernel> kernels{
+      {"conv-2d", 7, 32, 0, 7, 7, true, {}},    {"conv-2d", 7, 32, 3, 7, 7, true, {}},
+      {"conv-2d", 3, 32, 1, 3, 3, true, {}},    {"conv-2d", 3, 16, 3, 3, 3, true, {}},
+      {"conv-1d", 0, 32, 1, 1, 3, true, {}},    {"conv-1d", 0, 8, 3, 1, 3, true, {}},
+      {"stencil-1d", 0, 32, 2, 1, 3, false, {}}};
+  WarpLibrary library;
+  for (ImageKernel& kernel : kernels) {
+    const Example example = make_example(kernel.example, {.struct_words = kernel.words, .warp = kernel.warp});
+    ASSERT_TRUE(example.tiling.has_value());
+    kernel.emitted = swizzle::emit(example.sketch, example.known.front().valuation,
+                                   {.name = "image_" + std::to_string(&kernel - kernels.data()),
+                                    .batch = kernel.batch,
+                                    .tiling = example.tiling});
+    EXPECT_EQ(kernel.emitted.batch, std::max(kernel.batch, 1U));
+    library.add(kernel.emitted.text);
+  }
+  library.build();
+  for (const ImageKernel& kernel : kernels)
+    for (const ImageSize& size : std::vector<ImageSize>{
+             {1, 1}, {7, 3}, {8, 4}, {9, 5}, {31, 9}, {40, 1}, {1, 13}, {126, 2}, {257, 3}})
+      for (const Order order : {Order::forward, Order::backward}) check_image(library, kernel, size, order);
+}
+
+TEST(EmitSwizzle, AnImagesText) {
+  const Example example = make_example("conv-2d", {.struct_words = 3});
+  const EmittedKernel kernel =
+      swizzle::emit(example.sketch, example.known.front().valuation,
+                    {.name = "k", .element_type = "float", .batch = 4, .tiling = example.tiling});
+  EXPECT_EQ(kernel.threads, 128U);
+  for (const char* part :
+       {"// launch: <<<((tiles + 3) / 4), 128>>>, warps of 32 lanes",
+        "// tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0.",
+        "// I: height + 2 rows of width + 2 elements, read", "// w: 9 elements, read",
+        "// O: height rows of width elements, written",
+        "float* __restrict__ O, uint32_t width, uint32_t height)", "if (top >= height) return;"})
+    EXPECT_TRUE(has(kernel.text, part)) << part << "\n" << kernel.text;
+}
+
 // The harness must see what it is for.
 TEST(EmitSwizzle, TheHarnessSeesRacesAndMissingLanes) {
   WarpLibrary library;
@@ -242,8 +343,6 @@ EmittedKernel emitted(const SwizzleKernel& kernel) {
                        {.name = "k", .element_type = "uint32_t", .title = ""});
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(EmitSwizzle, TheStencilsText) {
   const EmittedKernel kernel = emitted(stencil_kernel(32, 2, false));
   EXPECT_TRUE(has(kernel.text, "i <= t ? rc[0] : rc[1]")) << kernel.text;
@@ -286,7 +385,7 @@ TEST(EmitSwizzle, ABatchsText) {
         "const uint32_t problem = blockIdx.x * 4 + threadIdx.x / 32;", "if (problem >= problems) return;",
         "A += uint64_t{problem} * 64;", "C += uint64_t{problem} * 128;", "threadIdx.x % 32"})
     EXPECT_TRUE(has(kernel.text, part)) << part << "\n" << kernel.text;
-  EXPECT_FALSE(has(emitted(poly).text, "problem"));
+  EXPECT_FALSE(has(emitted(poly).text, "problems"));
 }
 
 TEST(EmitSwizzle, ColumnsAreBarrels) {
@@ -406,6 +505,13 @@ TEST(EmitSwizzle, Refusals) {
   for (const SwizzleKernel* waiting : {&transpose, &odd})
     EXPECT_TRUE(has(refusal(with(*waiting, batch(2)), ErrorCode::unsupported), "2 problems a block"));
   EXPECT_TRUE(has(refusal(with(rcr, batch(33)), ErrorCode::unsupported), "1024 threads"));
+  for (const Tiling& wrong : std::vector<Tiling>{{.rows = 1, .columns = 32, .widths = {32}},
+                                                 {.rows = 0, .columns = 32, .widths = {32, 32}},
+                                                 {.rows = 1, .columns = 32, .widths = {31, 32}},
+                                                 {.rows = 4, .columns = 32, .widths = {32, 32}},
+                                                 {.rows = 1, .columns = 32, .widths = {64, 32}},
+                                                 {.rows = 1, .columns = 32, .widths = {-32, 32}}})
+    EXPECT_TRUE(has(refusal(with(rcr, {.tiling = wrong}), ErrorCode::spec), "a tiling of"));
   EXPECT_TRUE(has(refusal(with(rcr, batch(4294967295U)), ErrorCode::unsupported), "4294967295 problems"));
 }
 

@@ -22,7 +22,7 @@ struct Case {
 
 std::vector<Case> cases() {
   std::vector<Case> result;
-  for (const std::int64_t warp : {4, 8, 32})
+  for (const std::int64_t warp : {3, 4, 8, 32})
     for (const char* name : {"stencil-1d", "conv-1d", "poly-32", "poly-64", "load-only"})
       result.push_back({name, {.warp = warp}});
   for (const std::int64_t warp : {16, 20, 32, 64})
@@ -138,6 +138,8 @@ TEST(Examples, Refusals) {
       {{"stencil-1d", {.struct_words = 3}}, "no structs"},
       {{"poly-64", {.struct_words = 3}}, "no structs"},
       {{"poly-32", {.warp = 0}}, "warp of 0"},
+      {{"stencil-1d", {.warp = 2}}, "3 to 64"},
+      {{"conv-1d", {.warp = 2}}, "3 to 64"},
       {{"aos-crc", {.warp = 65}}, "1 to 64"},
       {{"aos-crc", {.struct_words = 65}}, "1 to 64"},
       {{"aos-crc", {.struct_words = -1}}, "-1"},

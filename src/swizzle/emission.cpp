@@ -36,30 +36,44 @@ std::string comment(const std::string& words, const std::string& indent = "") {
   return text + line + "\n";
 }
 
+/// As many as are needed for `count`, `of` each.
+std::string quotient_text(const std::string& count, std::int64_t of) {
+  if (of == 1) return count;
+  return "((" + count + " + " + std::to_string(of - 1) + ") / " + std::to_string(of) + ")";
+}
+
+std::string tiles_text(const EmissionContext& context) {
+  const Tiling& tiling = *context.options.tiling;
+  return context.problems + " = " + quotient_text(context.width, tiling.columns) + " * " +
+         quotient_text(context.height, tiling.rows) + ", for any `" + context.width + "` and `" +
+         context.height + "` below 2^31, not 0.";
+}
+
 std::string head_text(const EmissionContext& context, const StatementsText& body) {
   const Program& program = context.program;
   const Launch& launch = program.launch();
   std::string text =
       comment(context.options.title.empty() ? "A swizzle kernel." : context.options.title) + "//\n";
-  const std::uint32_t batch = context.options.batch;
-  const std::string threads = std::to_string(context.block_threads());
-  if (batch == 0) {
-    text += comment("launch: <<<" + std::to_string(launch.blocks) + ", " + threads + ">>>, warps of " +
-                    std::to_string(launch.warp) + " lanes");
+  const std::string warps =
+      std::to_string(context.block_threads()) + ">>>, warps of " + std::to_string(launch.warp) + " lanes";
+  if (!context.has_many()) {
+    text += comment("launch: <<<" + std::to_string(launch.blocks) + ", " + warps + ": one problem");
   } else {
-    const std::string rounds = batch == 1 ? context.problems
-                                          : "((" + context.problems + " + " + std::to_string(batch - 1) +
-                                                ") / " + std::to_string(batch) + ")";
+    const std::string rounds = quotient_text(context.problems, context.batch());
     const std::string blocks = launch.blocks == 1 ? rounds : std::to_string(launch.blocks) + " * " + rounds;
-    text += comment("launch: <<<" + blocks + ", " + threads + ">>>, warps of " + std::to_string(launch.warp) +
-                    " lanes");
-    text += comment("Each array holds `" + context.problems +
-                    "` problems, one behind another; elements are those of one.");
+    text += comment("launch: <<<" + blocks + ", " + warps);
+    text += context.options.tiling ? comment(tiles_text(context))
+                                   : comment("Each array holds `" + context.problems +
+                                             "` problems, one behind another; elements are those of one.");
   }
   for (std::size_t k = 0; k < program.arrays().size(); ++k) {
     const auto& array = program.arrays()[k];
     if (array.kind == ArrayKind::shared) continue;
-    text += comment(context.arrays[k] + ": " + std::to_string(array.size) + " elements, " +
+    const auto number = static_cast<int>(k);
+    const std::string size = context.tile_width(number) == 0
+                                 ? std::to_string(array.size)
+                                 : context.image_height(number) + " rows of " + context.image_width(number);
+    text += comment(context.arrays[k] + ": " + size + " elements, " +
                     (array.kind == ArrayKind::input ? "read" : "written"));
   }
   for (std::size_t k = 0; k < program.holes().size(); ++k) {
@@ -111,16 +125,34 @@ bool mentions(const std::string& text, const std::string& word) {
   return false;
 }
 
+/// Where the tile is, and where its part of each array begins.
+void add_tile(const EmissionContext& context, Lines& lines) {
+  const Tiling& tiling = *context.options.tiling;
+  const std::string& tile = context.problem;
+  lines.add("const uint32_t " + context.across + " = " + quotient_text(context.width, tiling.columns) + ";");
+  lines.add("const uint32_t " + context.top + " = " + tile + " / " + context.across + " * " +
+            std::to_string(tiling.rows) + ";");
+  lines.add("const uint32_t " + context.left + " = " + tile + " % " + context.across + " * " +
+            std::to_string(tiling.columns) + ";");
+  lines.add("if (" + context.top + " >= " + context.height + ") return;");
+  for (std::size_t k = 0; k < context.program.arrays().size(); ++k) {
+    const auto number = static_cast<int>(k);
+    if (context.tile_width(number) != 0)
+      lines.add(context.arrays[k] + " += uint64_t{" + context.top + "} * " +
+                as_operand(context.image_width(number)) + " + " + context.left + ";");
+  }
+}
+
 /// Which problem the thread has, and where its arrays begin. All lanes of a shuffle leave, or none.
 void add_problem(const EmissionContext& context, Lines& lines) {
   const auto times = [](const std::string& value, const char* op, std::int64_t count) {
     return count == 1 ? value : value + op + std::to_string(count);
   };
   std::string number = times("blockIdx.x", " / ", context.program.launch().blocks);
-  if (context.options.batch > 1)
-    number =
-        times(number, " * ", context.options.batch) + " + threadIdx.x / " + std::to_string(context.threads());
+  if (context.batch() > 1)
+    number = times(number, " * ", context.batch()) + " + threadIdx.x / " + std::to_string(context.threads());
   lines.add("const uint32_t " + context.problem + " = " + number + ";");
+  if (context.options.tiling) return add_tile(context, lines);
   lines.add("if (" + context.problem + " >= " + context.problems + ") return;");
   for (std::size_t k = 0; k < context.program.arrays().size(); ++k) {
     const auto& array = context.program.arrays()[k];
@@ -145,7 +177,7 @@ std::string declarations_text(const EmissionContext& context, const StatementsTe
   const Program& program = context.program;
   const std::string lanes = std::to_string(context.warp());
   Lines lines;
-  if (context.options.batch > 0) add_problem(context, lines);
+  if (context.has_many()) add_problem(context, lines);
   const bool one_warp = program.launch().warps == 1;
   if (mentions(body.text, "t"))
     lines.add("const int t = static_cast<int>(threadIdx.x" +
@@ -155,7 +187,7 @@ std::string declarations_text(const EmissionContext& context, const StatementsTe
               (context.options.batch < 2 ? ");" : " % " + std::to_string(program.launch().warps) + ");"));
   if (mentions(body.text, "block"))
     lines.add("const int block = static_cast<int>(blockIdx.x" +
-              (context.options.batch == 0 ? ");" : " % " + std::to_string(program.launch().blocks) + ");"));
+              (!context.has_many() ? ");" : " % " + std::to_string(program.launch().blocks) + ");"));
   if (body.uses_mask && shuffle_mask(context) == "lanes")
     lines.add("const unsigned lanes = " + std::to_string((std::uint64_t{1} << context.warp()) - 1) +
               "u << (threadIdx.x & " + std::to_string(32 - context.warp()) + "u);");
@@ -188,8 +220,10 @@ std::string parameters_text(const EmissionContext& context) {
     text += (text.empty() ? "" : ", ") + std::string(kind == ArrayKind::input ? "const " : "") +
             context.type + "* __restrict__ " + context.arrays[k];
   }
-  if (context.options.batch > 0) text += (text.empty() ? "uint32_t " : ", uint32_t ") + context.problems;
-  return text;
+  if (!context.has_many()) return text;
+  const std::string last =
+      context.options.tiling ? context.width + ", uint32_t " + context.height : context.problems;
+  return text + (text.empty() ? "uint32_t " : ", uint32_t ") + last;
 }
 
 }  // namespace
@@ -202,7 +236,7 @@ EmittedKernel emit(const Program& program, const Valuation& valuation, const Emi
   kernel.name = options.name;
   kernel.blocks = static_cast<std::uint32_t>(program.launch().blocks);
   kernel.threads = static_cast<std::uint32_t>(context.block_threads());
-  kernel.batch = options.batch;
+  kernel.batch = context.has_many() ? static_cast<std::uint32_t>(context.batch()) : 0;
   for (const int array : body.shared_arrays)
     kernel.shared_bytes +=
         static_cast<std::uint32_t>(program.arrays()[static_cast<std::size_t>(array)].size) *

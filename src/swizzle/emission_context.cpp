@@ -96,6 +96,21 @@ bool fits_int(const Interval& interval) {
                .remedy = std::move(remedy)});
 }
 
+void require_tiling(const Program& program, const Tiling& tiling) {
+  const std::span<const ArrayDeclaration> arrays = program.arrays();
+  bool fits = tiling.rows > 0 && tiling.columns > 0 && tiling.widths.size() == arrays.size();
+  for (std::size_t k = 0; fits && k < arrays.size(); ++k) {
+    const std::int64_t width = tiling.widths[k];
+    if (width == 0 || arrays[k].kind == ArrayKind::shared) continue;
+    fits = width >= tiling.columns && arrays[k].size % width == 0 && arrays[k].size / width >= tiling.rows;
+  }
+  if (fits) return;
+  refuse(ErrorCode::spec,
+         "a tiling of " + std::to_string(tiling.rows) + " x " + std::to_string(tiling.columns) +
+             " elements that its arrays do not have",
+         "of every array a width that divides its size, at least as wide and as high as a tile, or 0");
+}
+
 void require_possible(const Program& program, const EmissionOptions& options) {
   if (as_identifier(options.name) != options.name ||
       std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved))
@@ -127,6 +142,7 @@ void require_possible(const Program& program, const EmissionOptions& options) {
            "at most 1024 threads a block");
   if (launch.blocks > std::numeric_limits<std::int32_t>::max())
     refuse(ErrorCode::unsupported, std::to_string(launch.blocks) + " blocks", "below 2^31");
+  if (options.tiling) require_tiling(program, *options.tiling);
   std::int64_t shared_elements = 0;
   for (const auto& array : program.arrays()) {
     if (array.size > std::numeric_limits<std::int32_t>::max())
@@ -169,9 +185,16 @@ EmissionContext::EmissionContext(const Program& the_program, const Valuation& th
     registers.push_back(identifiers.claim(declared.name));
   for (const auto& declared : program.accumulators())
     accumulators.push_back(identifiers.claim(declared.name));
-  if (options.batch > 0) {
-    problem = identifiers.claim("problem");
-    problems = identifiers.claim("problems");
+  if (has_many()) {
+    problem = identifiers.claim(options.tiling ? "tile" : "problem");
+    problems = identifiers.claim(options.tiling ? "tiles" : "problems");
+  }
+  if (options.tiling) {
+    width = identifiers.claim("width");
+    height = identifiers.claim("height");
+    across = identifiers.claim("across");
+    top = identifiers.claim("top");
+    left = identifiers.claim("left");
   }
   // Loops of one name are never inside one another, and stay of one name.
   std::map<std::string, std::string> loops;
@@ -218,6 +241,42 @@ std::string EmissionContext::text(const Index& index) const {
 bool EmissionContext::known_when_unrolled(const Index& resolved) {
   return !contains(resolved, IndexKind::lane) && !contains(resolved, IndexKind::warp) &&
          !contains(resolved, IndexKind::block);
+}
+
+std::int64_t EmissionContext::tile_width(int array) const {
+  const auto number = static_cast<std::size_t>(array);
+  if (!options.tiling || program.arrays()[number].kind == ArrayKind::shared) return 0;
+  return options.tiling->widths[number];
+}
+
+namespace {
+
+std::string plus(const std::string& name, std::int64_t more) {
+  return more == 0 ? name : name + " + " + std::to_string(more);
+}
+
+}  // namespace
+
+std::string EmissionContext::image_width(int array) const {
+  return plus(width, tile_width(array) - options.tiling->columns);
+}
+
+std::string EmissionContext::image_height(int array) const {
+  const std::int64_t size = program.arrays()[static_cast<std::size_t>(array)].size;
+  return plus(height, size / tile_width(array) - options.tiling->rows);
+}
+
+std::string as_operand(const std::string& text) {
+  const auto is_plain = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
+  int depth = 0;
+  std::size_t end = 0;  // of the brackets that the text begins with
+  do {
+    depth += text[end] == '(' ? 1 : 0;
+    depth -= text[end] == ')' ? 1 : 0;
+    ++end;
+  } while (depth > 0 && end < text.size());
+  return text[0] == '(' && end == text.size() ? text : "(" + text + ")";
 }
 
 std::string EmissionContext::element(int register_array, const std::string& subscript) const {

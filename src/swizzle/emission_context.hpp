@@ -50,10 +50,19 @@ class EmissionContext {
   IndexNames names;                                          // lane, warp, block, loops in C++
   std::vector<std::string> arrays, registers, accumulators;  // in C++
   std::string problem, problems;                             // of a batch: which, how many
+  std::string width, height, across, top, left;              // of an image; tiles a row; the tile's place
 
   std::int64_t warp() const { return program.launch().warp; }
   std::int64_t threads() const { return program.launch().warp * program.launch().warps; }  // of a problem
-  std::int64_t block_threads() const { return threads() * (options.batch < 2 ? 1 : options.batch); }
+  // Problems a block; whether their number is told at launch.
+  std::int64_t batch() const { return options.batch < 2 ? 1 : options.batch; }
+  bool has_many() const { return options.batch > 0 || options.tiling.has_value(); }
+  std::int64_t block_threads() const { return threads() * batch(); }
+  /// Of an array's row in its tile; 0 where it is not of the image.
+  std::int64_t tile_width(int array) const;
+  /// What an image's `width` or `height` is for the array: "width + 2".
+  std::string image_width(int array) const;
+  std::string image_height(int array) const;
   std::int64_t size(int register_array) const {
     return program.register_arrays()[static_cast<std::size_t>(register_array)].size;
   }
@@ -81,6 +90,9 @@ std::unordered_map<const Statement*, StatementFacts> statement_facts(const Progr
 /// The statements that something comes of: a store to an output, a demand, and what these need.
 std::set<const Statement*> live_statements(const Program& program,
                                            const std::unordered_map<const Statement*, StatementFacts>& facts);
+
+/// In brackets, unless it is one word or has them.
+std::string as_operand(const std::string& text);
 
 /// Lines, two spaces a level.
 class Lines {

@@ -120,23 +120,48 @@ class Writer {
   std::string array_element(Array array, const Index& address) {
     const auto number = static_cast<std::size_t>(array.number);
     if (context_.program.arrays()[number].kind == ArrayKind::shared) text_.shared_arrays.insert(array.number);
-    return context_.arrays[number] + "[" + context_.text(context_.resolved(address)) + "]";
+    const std::string& name = context_.arrays[number];
+    const std::int64_t width = context_.tile_width(array.number);
+    if (width == 0) return name + "[" + context_.text(context_.resolved(address)) + "]";
+    const std::string place = context_.text(context_.resolved(address % width));
+    const Index row = context_.resolved(address / width);
+    if (is_zero(row)) return name + "[" + place + "]";
+    return name + "[static_cast<uint64_t>(" + context_.text(row) + ") * " +
+           as_operand(context_.image_width(array.number)) + " + " + as_operand(place) + "]";
   }
-  /// Calls body() inside an `if` where the condition does not always hold.
+  /// Whether an element of a tile is in the image; empty where the array has no tiles.
+  std::string inside(Array array, const Index& address) const {
+    const std::int64_t width = context_.tile_width(array.number);
+    if (width == 0) return "";
+    const std::string place = context_.left + " + " +
+                              as_operand(context_.text(context_.resolved(address % width))) + " < " +
+                              context_.image_width(array.number);
+    const Index row = context_.resolved(address / width);
+    if (is_zero(row)) return place;  // a tile's first row is there
+    return context_.top + " + " + as_operand(context_.text(row)) + " < " +
+           context_.image_height(array.number) + " && " + place;
+  }
+  static bool is_zero(const Index& index) {
+    return index.kind() == IndexKind::constant && index.value() == 0;
+  }
+  /// Calls body() inside an `if` where the condition does not always hold; `also` is a further one, or empty.
   template <typename Body>
-  void guarded(const Index& when, const StatementFacts& facts, const Body& body) {
-    if (!facts.always) lines_.open("if (" + context_.text(context_.resolved(when)) + ") {");
+  void guarded(const Index& when, const std::string& also, const StatementFacts& facts, const Body& body) {
+    std::string condition = facts.always ? "" : context_.text(context_.resolved(when));
+    if (!also.empty()) condition = condition.empty() ? also : as_operand(condition) + " && " + also;
+    if (!condition.empty()) lines_.open("if (" + condition + ") {");
     body();
-    if (!facts.always) lines_.close();
+    if (!condition.empty()) lines_.close();
   }
 
   void write(const LoadStatement& s, const StatementFacts& facts) {
-    guarded(s.when, facts, [&] { write(s.to, facts.writes, array_element(s.from, s.address)); });
+    guarded(s.when, inside(s.from, s.address), facts,
+            [&] { write(s.to, facts.writes, array_element(s.from, s.address)); });
   }
 
   void write(const StoreStatement& s, const StatementFacts& facts) {
     if (facts.after_all) lines_.add("__syncthreads();");
-    guarded(s.when, facts, [&] {
+    guarded(s.when, inside(s.to, s.address), facts, [&] {
       const std::string value = read(s.from, facts.reads[0]);
       lines_.add(array_element(s.to, s.address) + " = " + value + ";");
     });
@@ -189,7 +214,7 @@ class Writer {
     const std::string& sum = context_.accumulators[number];
     text_.accumulators.insert(s.accumulator);
     ++text_.live_accumulates;
-    guarded(s.when, facts, [&] {
+    guarded(s.when, "", facts, [&] {
       std::string term = read(s.term[0], facts.reads[0]);
       for (std::size_t k = 1; k < s.term.size(); ++k)
         term = combined(how.inner, term, read(s.term[k], facts.reads[k]));

@@ -235,7 +235,7 @@ class WarpLibrary {
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
   }
 
-  /// Runs all blocks of a kernel that takes up to four pointers.
+  /// Runs all blocks of a kernel that takes up to five pointers, or numbers in their place.
   void run(const std::string& kernel, const WarpLaunch& launch, const std::vector<void*>& arguments,
            Order order) const {
     WarpOnCpu& state = *static_cast<WarpOnCpu*>(symbol("faro_warp_on_cpu"));
@@ -259,6 +259,8 @@ class WarpLibrary {
         return reinterpret_cast<void (*)(P, P, P)>(function)(a[0], a[1], a[2]);
       case 4:
         return reinterpret_cast<void (*)(P, P, P, P)>(function)(a[0], a[1], a[2], a[3]);
+      case 5:
+        return reinterpret_cast<void (*)(P, P, P, P, P)>(function)(a[0], a[1], a[2], a[3], a[4]);
       default:
         std::abort();
     }

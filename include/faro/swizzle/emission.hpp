@@ -19,11 +19,14 @@
 //
 // Launch: <<<blocks, warps * W>>>. With `batch` the kernel does many problems, each the sketch's own, one
 // behind another in every array: <<<blocks * ceil(problems / batch), batch * warps * W>>>, and the number of
-// problems is the kernel's last parameter. W below 32 uses sub-warps of W lanes by shuffle width; W must then
-// be a power of two. Element type by name: arithmetic operators need a number, bit operators an integer.
+// problems is the kernel's last parameter. With `tiling` the problems are the tiles of an image, whose width
+// and height are the last parameters; the last tiles of a row or column may be there in part. W below 32 uses
+// sub-warps of W lanes by shuffle width; W must then be a power of two. Element type by name: arithmetic
+// operators need a number, bit operators an integer.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,12 +35,24 @@
 
 namespace faro::swizzle {
 
+/// Problems as tiles of an image: each computes `rows` x `columns` of its elements. Of an array with more,
+/// neighbours overlap.
+///
+///     conv-2d, 3 x 3 weights      O:   4 x 8  of  height x width
+///     rows 4, columns 8           I:  6 x 10  of  (height + 2) x (width + 2)
+///     widths {10, 0, 8}           w:  one for all tiles
+struct Tiling {
+  std::int64_t rows = 1, columns = 1;
+  std::vector<std::int64_t> widths;  // by array: elements of a row of it; 0: one array for all tiles
+};
+
 struct EmissionOptions {
   std::string name = "kernel";            // of the __global__ function; an identifier
   std::string element_type = "uint32_t";  // uint32_t, uint64_t or float
   std::string title = {};                 // first line of the comment; lines are wrapped
   // 0: one problem. Else any number of them, told at launch, `batch` to a block.
   std::uint32_t batch = 0;
+  std::optional<Tiling> tiling = {};  // an image, `batch` tiles to a block, or one
 };
 
 struct EmittedKernel {
@@ -45,7 +60,9 @@ struct EmittedKernel {
   std::string text;            // a translation unit; parameters: arrays in order of declaration, inputs const
   std::uint32_t blocks = 1;    // of one problem, or of `batch`
   std::uint32_t threads = 32;  // of a block
-  std::uint32_t batch = 0;     // as asked: of 1 or more, `uint32_t problems` is the last parameter
+  // As asked, with a tiling at least 1. Of 1 or more, `uint32_t problems` is the last parameter, or with a
+  // tiling `uint32_t width, uint32_t height`, of the image.
+  std::uint32_t batch = 0;
   std::uint32_t shared_bytes = 0;  // static
   // What is in it, for comparisons. Of one lane, loops unrolled.
   std::uint64_t shuffles = 0;
@@ -60,7 +77,8 @@ struct EmittedKernel {
 /// hole without a function, a register or an address outside its array; ErrorCode::unsupported: a warp that
 /// is no power of two up to 32 in a program with shuffles, more than 1024 threads a block or 48 KiB of shared
 /// memory, an index that an int may not hold, a batch of 2 or more where a block's threads wait for each
-/// other or share memory. Cost: that of a run.
+/// other or share memory. ErrorCode::spec, too: a tiling that is not of the program's arrays. Cost: that of a
+/// run.
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options);
 
 /// How a register permutation of n registers, f(i, t) for lanes t < W, is done without local memory.

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
@@ -49,6 +50,7 @@ struct Example {
   Specification specification;
   Program sketch;
   std::vector<KnownSolution> known;
+  std::optional<Tiling> tiling = {};  // where whole images can be done so
 };
 
 struct ExampleName {

@@ -1,6 +1,5 @@
 // Neighbours: a mean, and convolutions in one and two dimensions. A warp holds what its outputs need in a few
 // registers a lane, and taps come by shuffles.
-#include <algorithm>
 #include <utility>
 
 #include "swizzle/examples/checks.hpp"
@@ -56,7 +55,7 @@ std::vector<NamedFunction> backwards(std::int64_t warp) {
 Example stencil_1d(const ExampleOptions& options) {
   constexpr const char* kName = "stencil-1d";
   detail::require_no_words(kName, options);
-  detail::require_warp(kName, options.warp, kTaps - 1);
+  detail::require_warp(kName, options.warp, kTaps);
   const std::int64_t W = options.warp;
   const std::int64_t outputs = kBlocks * kWarps * W - (kTaps - 1);
   Specification spec = neighbours(outputs, false);
@@ -67,7 +66,7 @@ Example stencil_1d(const ExampleOptions& options) {
   const Index t = lane_index();
   const Index offset = kWarps * W * block_index() + W * warp_index();
   const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
-  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = std::min(kTaps, W)});
+  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
   const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
   const auto rc = p.registers("rc", 2);
   const auto x = p.registers("x", 1);
@@ -86,13 +85,14 @@ Example stencil_1d(const ExampleOptions& options) {
           .struct_words = {},
           .specification = std::move(spec),
           .sketch = std::move(p),
-          .known = std::move(known)};
+          .known = std::move(known),
+          .tiling = Tiling{.columns = outputs, .widths = {outputs + kTaps - 1, outputs}}};
 }
 
 Example conv_1d(const ExampleOptions& options) {
   constexpr const char* kName = "conv-1d";
   detail::require_no_words(kName, options);
-  detail::require_warp(kName, options.warp, kTaps - 1);
+  detail::require_warp(kName, options.warp, kTaps);
   const std::int64_t W = options.warp;
   const std::int64_t outputs = kBlocks * kWarps * W - (kTaps - 1);
   Specification spec = neighbours(outputs, true);
@@ -104,7 +104,7 @@ Example conv_1d(const ExampleOptions& options) {
   const Index t = lane_index();
   const Index offset = kWarps * W * block_index() + W * warp_index();
   const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
-  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = std::min(kTaps, W)});
+  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
   const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
   const auto weight = p.xform("weight", {.n = kTaps, .m = 1, .most = Freedom::easy});
   const auto rc = p.registers("rc", 2);
@@ -132,7 +132,8 @@ Example conv_1d(const ExampleOptions& options) {
           .struct_words = {},
           .specification = std::move(spec),
           .sketch = std::move(p),
-          .known = std::move(known)};
+          .known = std::move(known),
+          .tiling = Tiling{.columns = outputs, .widths = {outputs + kTaps - 1, 0, outputs}}};
 }
 
 Example conv_2d(const ExampleOptions& options) { return conv_2d_with_constants(options, {4}); }
@@ -210,7 +211,8 @@ Example conv_2d_with_constants(const ExampleOptions& options, std::vector<std::i
           .struct_words = K,
           .specification = std::move(spec),
           .sketch = std::move(p),
-          .known = std::move(known)};
+          .known = std::move(known),
+          .tiling = Tiling{.rows = H, .columns = X, .widths = {columns, 0, X}}};
 }
 
 }  // namespace faro::swizzle
