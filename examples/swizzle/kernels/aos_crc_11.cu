@@ -1,0 +1,65 @@
+// faro synth aos-crc --struct 11 --warp 32 --space full: the cheapest solution found
+//
+// launch: <<<1, 32>>>, warps of 32 lanes: one problem
+// I: 352 elements, read
+// O: 352 elements, written
+// found: first(i, k) = (10 * i + k) mod 11
+// found: row(i, k) = (11 * i + k) mod 32
+// found: last(i, k) = i
+// `y`: a barrel of 4 steps
+#include <cstdint>
+
+extern "C" __global__ void __launch_bounds__(32) aos_crc_11(const uint32_t* __restrict__ I, uint32_t* __restrict__ O) {
+  const int t = static_cast<int>(threadIdx.x);
+  uint32_t x[11] = {};
+  uint32_t y[11] = {};
+  #pragma unroll
+  for (int round = 0; round < 11; ++round) {
+    x[round] = I[32 * round + t];
+  }
+  {
+    const bool s = (0xaa9552aau >> t & 1u) != 0;
+    const bool s_1 = (0x332664ccu >> t & 1u) != 0;
+    const bool s_2 = (0x3c0780f0u >> t & 1u) != 0;
+    const bool s_3 = (0xc0380700u >> t & 1u) != 0;
+    uint32_t y_turned[11];
+    #pragma unroll
+    for (int r_1 = 0; r_1 < 11; ++r_1) y_turned[r_1] = s ? x[(r_1 + 1) % 11] : x[r_1];
+    uint32_t y_turned_1[11];
+    #pragma unroll
+    for (int r_1 = 0; r_1 < 11; ++r_1) y_turned_1[r_1] = s_1 ? y_turned[(r_1 + 2) % 11] : y_turned[r_1];
+    uint32_t y_turned_2[11];
+    #pragma unroll
+    for (int r_1 = 0; r_1 < 11; ++r_1) y_turned_2[r_1] = s_2 ? y_turned_1[(r_1 + 4) % 11] : y_turned_1[r_1];
+    y[0] = s_3 ? y_turned_2[8] : y_turned_2[0];
+    y[1] = s_3 ? y_turned_2[7] : y_turned_2[10];
+    y[2] = s_3 ? y_turned_2[6] : y_turned_2[9];
+    y[3] = s_3 ? y_turned_2[5] : y_turned_2[8];
+    y[4] = s_3 ? y_turned_2[4] : y_turned_2[7];
+    y[5] = s_3 ? y_turned_2[3] : y_turned_2[6];
+    y[6] = s_3 ? y_turned_2[2] : y_turned_2[5];
+    y[7] = s_3 ? y_turned_2[1] : y_turned_2[4];
+    y[8] = s_3 ? y_turned_2[0] : y_turned_2[3];
+    y[9] = s_3 ? y_turned_2[10] : y_turned_2[2];
+    y[10] = s_3 ? y_turned_2[9] : y_turned_2[1];
+  }
+  #pragma unroll
+  for (int r = 0; r < 11; ++r) {
+    x[r] = __shfl_sync(0xffffffffu, y[r], 11 * t + r, 32);
+  }
+  y[0] = x[0];
+  y[1] = x[1];
+  y[2] = x[2];
+  y[3] = x[3];
+  y[4] = x[4];
+  y[5] = x[5];
+  y[6] = x[6];
+  y[7] = x[7];
+  y[8] = x[8];
+  y[9] = x[9];
+  y[10] = x[10];
+  #pragma unroll
+  for (int round = 0; round < 11; ++round) {
+    O[32 * round + t] = y[round];
+  }
+}
