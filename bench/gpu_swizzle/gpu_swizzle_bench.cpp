@@ -152,10 +152,10 @@ class Bench {
         static_cast<std::uint64_t>(image.pitch) * static_cast<std::uint64_t>(height) * sizeof(float);
     const DeviceArray in(bytes), out(bytes);
     queue_image(in.data(), image, {});
-    const auto verified = [&](const std::function<void(Stream)>& queue) {
+    const auto verified = [&](const std::function<void(Stream)>& queue, int ring = 0) {
       queue_poison(out.data(), image, {});
       queue({});
-      return wrong_pixels(out.data(), image, taps, {});
+      return wrong_pixels(out.data(), image, taps, ring, {});
     };
     const auto cell = [&](ConvolutionWay way, const std::vector<int>& rows) {
       Cell made;
@@ -181,9 +181,13 @@ class Bench {
     cells.push_back({.word = npp.available() ? "wrong" : "not installed"});
     if (npp.available()) {
       const auto queue_it = [&](Stream stream) { npp.queue(image, in.data(), out.data(), stream); };
+      // Its 3 x 3 kernel takes pixels beyond the outermost ones for border, which the image does have there.
       const std::uint64_t wrong = verified(queue_it);
-      if (wrong == 0) cells.back().ways.push_back({.queue = queue_it});
-      if (wrong != 0) cells.back().word = fmt::format("{} pixels differ", wrong);
+      const std::uint64_t wrong_within = wrong == 0 ? 0 : verified(queue_it, 1);
+      if (wrong_within == 0)
+        cells.back().ways.push_back(
+            {.queue = queue_it, .note = wrong == 0 ? "" : ", all but the outermost outputs"});
+      if (wrong_within != 0) cells.back().word = fmt::format("{} pixels differ", wrong_within);
     }
     Timed copy{.queue = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }};
     measure(copy, cells);

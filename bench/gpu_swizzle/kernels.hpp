@@ -34,8 +34,9 @@ void queue(const Convolution& call, Stream stream);
 void queue_image(void* in, const Image& image, Stream stream);
 /// All outputs as no kernel leaves them.
 void queue_poison(void* out, const Image& image, Stream stream);
-/// Pixels of out that are not the convolution's or, outside it, not poison. Waits for the stream.
-std::uint64_t wrong_pixels(const void* out, const Image& image, int taps, Stream stream);
+/// Pixels of out that are not the convolution's or, outside it, not poison. Its `ring` outermost rows and
+/// columns may be anything. Waits for the stream.
+std::uint64_t wrong_pixels(const void* out, const Image& image, int taps, int ring, Stream stream);
 
 inline constexpr std::uint64_t kFactorWords = 64, kProductWords = 128;
 

@@ -36,12 +36,14 @@ __global__ void fill_image(float* in, Image image) {
 }
 
 __global__ void count_wrong_pixels(const std::uint32_t* out, Image image, int taps, AllWeights weights,
-                                   unsigned long long* wrong) {
+                                   int ring, unsigned long long* wrong) {
   const std::uint64_t all = static_cast<std::uint64_t>(image.pitch) * image.height;
   for (std::uint64_t k = first_of_thread(); k < all; k += step_of_thread()) {
     const int x = static_cast<int>(k % image.pitch), y = static_cast<int>(k / image.pitch);
     std::uint32_t wanted = kPoison;
-    if (x <= image.width - taps && y <= image.height - taps) {
+    const int last_x = image.width - taps, last_y = image.height - taps;
+    if (x <= last_x && y <= last_y) {
+      if (x < ring || y < ring || x > last_x - ring || y > last_y - ring) continue;
       int sum = 0;
       for (int ky = 0; ky < taps; ++ky)
         for (int kx = 0; kx < taps; ++kx) sum += weights.of[ky][kx] * pixel_of(image, x + kx, y + ky);
@@ -103,13 +105,13 @@ void queue_poison(void* out, const Image& image, Stream stream) {
              "cudaMemsetAsync");
 }
 
-std::uint64_t wrong_pixels(const void* out, const Image& image, int taps, Stream stream) {
+std::uint64_t wrong_pixels(const void* out, const Image& image, int taps, int ring, Stream stream) {
   AllWeights weights = {};
   for (int ky = 0; ky < taps; ++ky)
     for (int kx = 0; kx < taps; ++kx) weights.of[ky][kx] = static_cast<int>(weight_of(ky, kx));
   return counted(stream, [&](unsigned long long* wrong) {
     count_wrong_pixels<<<kSweepBlocks, kThreads, 0, stream.handle()>>>(static_cast<const std::uint32_t*>(out),
-                                                                       image, taps, weights, wrong);
+                                                                       image, taps, weights, ring, wrong);
   });
 }
 
