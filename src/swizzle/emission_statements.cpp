@@ -133,9 +133,9 @@ class Writer {
   std::string inside(Array array, const Index& address) const {
     const std::int64_t width = context_.tile_width(array.number);
     if (width == 0) return "";
-    const std::string place = context_.left + " + " +
-                              as_operand(context_.text(context_.resolved(address % width))) + " < " +
-                              context_.image_width(array.number);
+    std::string place = context_.left + " + " +
+                        as_operand(context_.text(context_.resolved(address % width))) + " < " +
+                        context_.image_width(array.number);
     const Index row = context_.resolved(address / width);
     if (is_zero(row)) return place;  // a tile's first row is there
     return context_.top + " + " + as_operand(context_.text(row)) + " < " +
