@@ -186,6 +186,7 @@ void run(const Options& options) {
                                   ? kUsualSeconds
                                   : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
   const Emission emission = emission_of(options, example);
+  if (!options.emit.empty()) io::require_output(options.emit);
   swizzle::SynthesisResult result;
   {
     Progress progress(options.json ? Verbosity::quiet : Verbosity::normal);

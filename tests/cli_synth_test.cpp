@@ -1,6 +1,11 @@
 // `faro synth` as a user meets it: what it finds and proves, its JSON, what it writes, its refusals.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -143,6 +148,54 @@ TEST_F(CliSynth, TooLittleTimeIsNoProof) {
   } else {
     EXPECT_GT(json.at("solutions"), 0);
   }
+}
+
+// A search that takes longer than what `timeout` ends.
+TEST_F(CliSynth, WhatCannotBeWrittenIsRefusedBeforeTheSearch) {
+  const std::string search = "synth poly-64 --space extra --emit ";
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(directory_))
+      found.insert(entry.path().string());
+    return found;
+  };
+  const auto expect_refused = [&](const std::string& path, const std::string& part, const std::string& whom) {
+    for (const bool as_json : {false, true}) {
+      SCOPED_TRACE("faro " + search + path);
+      const auto before = names();
+      const Result result = run(search + path + (as_json ? " --json" : ""), "timeout 10 " + whom);
+      EXPECT_EQ(result.status, 6) << result.err;
+      EXPECT_EQ(lines_of(result.err), 1) << result.err;
+      EXPECT_NE(result.err.find("write `" + path + "`: got " + part), std::string::npos) << result.err;
+      if (as_json) {
+        EXPECT_EQ(Json::parse(result.out).at("error").at("code"), "file");
+      } else {
+        EXPECT_EQ(result.out, "");
+      }
+      EXPECT_EQ(names(), before);
+    }
+  };
+  ASSERT_TRUE(fs::create_directory(directory_ / "folder"));
+  expect_refused("missing/kernel.cu", "No such file or directory", "");
+  expect_refused("folder", "Is a directory", "");
+  expect_refused("folder/", "Is a directory", "");
+  expect_refused("/dev/null", "a pipe or device", "");
+  ASSERT_EQ(chmod(directory_.c_str(), 0777), 0);
+  ASSERT_EQ(chmod((directory_ / "folder").c_str(), 0555), 0);
+  // Root may write to anything, so it becomes nobody.
+  const std::string nobody = geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups" : "";
+  if (geteuid() == 0 && run("info", nobody).status != 0) GTEST_SKIP() << "there is nobody else here";
+  expect_refused("folder/kernel.cu", "Permission denied", nobody);
+}
+
+// What was there stays until the kernel is whole.
+TEST_F(CliSynth, AKernelReplacesAFileWholeOrNotAtAll) {
+  std::ofstream(directory_ / "kernel.cu") << "old";
+  EXPECT_EQ(run("synth conv-2d --warp 16 --space easy --emit kernel.cu").status, 3);
+  EXPECT_EQ(files(), (std::map<std::string, std::string>{{"kernel.cu", "old"}}));
+  EXPECT_EQ(run("synth aos-crc --struct 2 --warp 4 --emit kernel.cu").status, 0);
+  EXPECT_EQ(files().size(), 1U);
+  EXPECT_NE(files().at("kernel.cu").find("__global__"), std::string::npos);
 }
 
 TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {

@@ -13,6 +13,7 @@
 
 #include "faro/error.hpp"
 #include "io/python_literal.hpp"
+#include "refusal.hpp"
 
 namespace faro::io {
 namespace {
@@ -364,6 +365,24 @@ TEST_F(NpyFile, ReplacesAndFollowsLinks) {
   EXPECT_TRUE(same_file(directory_ / "hard", directory_ / "real"));
   EXPECT_FALSE(same_file(directory_ / "real", directory_ / "missing"));
   EXPECT_FALSE(same_file(directory_ / "missing", directory_ / "missing"));
+}
+
+TEST_F(NpyFile, WhetherAFileCanBeWrittenIsToldWithoutATrace) {
+  write_file(directory_ / "there", "old");
+  fs::create_symlink("loop", directory_ / "loop");
+  for (const char* const name : {"there", "new"}) EXPECT_NO_THROW(require_output(directory_ / name));
+  for (const char* const name : {"missing/file", "there/file", ".", "loop", "folder/"}) {
+    const auto refusal = [&](const auto& call) {
+      return test::message_of(ErrorCode::file, [&] { call(directory_ / name); });
+    };
+    EXPECT_EQ(refusal(require_output), refusal([](const fs::path& path) { write_file(path, "new"); }))
+        << name;
+  }
+  EXPECT_THROW(require_output("/dev/null"), Error);
+  EXPECT_EQ(file_count(), 2U);
+  std::string content;
+  std::ifstream(directory_ / "there") >> content;
+  EXPECT_EQ(content, "old");
 }
 
 TEST_F(NpyFile, LinksToWhatIsNotThereAreFollowed) {

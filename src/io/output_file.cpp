@@ -207,6 +207,8 @@ void OutputFile::refuse(const std::string& got, const std::string& wanted) const
                .remedy = {}});
 }
 
+void require_output(const fs::path& path) { const OutputFile never_committed(path); }
+
 void write_file(const fs::path& path, std::string_view content) {
   OutputFile file(path);
   file.reserve(content.size());

@@ -106,6 +106,10 @@ class NpyOutput {
   std::unique_ptr<State> state_;
 };
 
+/// Refuses what write_file would refuse now, before work whose result is to be written. Leaves nothing there.
+/// Errors: ErrorCode::file: a directory that is missing or unwritable, a path that a file cannot have.
+void require_output(const std::filesystem::path& path);
+
 /// Writes a whole small file the same way: beside its place, then renamed onto it. Errors: ErrorCode::file.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
