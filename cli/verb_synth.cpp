@@ -96,14 +96,15 @@ swizzle::Example example_of(const Options& options) {
   return swizzle::make_example(options.example, wanted);
 }
 
-// What --batch, --element and --image ask for, before a search that may take minutes.
-struct Emission {
-  std::uint32_t batch = 0;
-  std::string element = "uint32_t";
-  std::optional<swizzle::Tiling> tiling = {};  // of a whole image
-};
+std::string kernel_name(const swizzle::Example& example) {
+  std::string name = example.name;
+  for (char& letter : name)
+    if (letter == '-') letter = '_';
+  return example.struct_words ? name + "_" + std::to_string(*example.struct_words) : name;
+}
 
-Emission emission_of(const Options& options, const swizzle::Example& example) {
+// What --batch, --element and --image ask for; the title is told when something is found.
+swizzle::EmissionOptions emission_of(const Options& options, const swizzle::Example& example) {
   constexpr std::uint64_t kMostBatch = 1024;
   constexpr std::array<std::string_view, 3> kElements{"uint32_t", "uint64_t", "float"};
   if (options.emit.empty()) {
@@ -115,7 +116,7 @@ Emission emission_of(const Options& options, const swizzle::Example& example) {
   }
   if (options.image && !example.tiling)
     refuse_words("--image with " + example.name, "stencil-1d, conv-1d or conv-2d");
-  Emission emission;
+  swizzle::EmissionOptions emission{.name = kernel_name(example)};
   if (options.image) emission.tiling = example.tiling;
   if (!options.batch.empty())
     emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
@@ -123,7 +124,7 @@ Emission emission_of(const Options& options, const swizzle::Example& example) {
   if (std::find(kElements.begin(), kElements.end(), options.element) == kElements.end())
     refuse_value("synth", "--element " + options.element, "uint32_t, uint64_t or float",
                  did_you_mean(options.element, kElements));
-  emission.element = options.element;
+  emission.element_type = options.element;
   return emission;
 }
 
@@ -134,7 +135,7 @@ struct Emitted {
   std::string reason;  // in words
 };
 
-Emitted emit(const Emission& emission, const swizzle::Example& example,
+Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
              const swizzle::SynthesisResult& result) {
   const swizzle::Valuation* valuation = result.best ? &result.best->valuation : nullptr;
   std::string of = "best";
@@ -158,22 +159,11 @@ Emitted emit(const Emission& emission, const swizzle::Example& example,
     reason = result.outcome == swizzle::Outcome::none ? "the closed form, since the space has no solution"
                                                       : "the closed form, since the search was not finished";
   }
-  std::string kernel_name = example.name;
-  for (char& letter : kernel_name)
-    if (letter == '-') letter = '_';
-  if (example.struct_words) kernel_name += "_" + std::to_string(*example.struct_words);
   const std::string words =
       example.struct_words ? " --struct " + std::to_string(*example.struct_words) : std::string();
-  const std::string title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
-                                        example.sketch.launch().warp, swizzle::name(result.space), reason);
-  return {.kernel = swizzle::emit(example.sketch, *valuation,
-                                  {.name = kernel_name,
-                                   .element_type = emission.element,
-                                   .title = title,
-                                   .batch = emission.batch,
-                                   .tiling = emission.tiling}),
-          .of = of,
-          .reason = reason};
+  emission.title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
+                               example.sketch.launch().warp, swizzle::name(result.space), reason);
+  return {.kernel = swizzle::emit(example.sketch, *valuation, emission), .of = of, .reason = reason};
 }
 
 void run(const Options& options) {
@@ -185,8 +175,11 @@ void run(const Options& options) {
   const std::uint64_t limit = options.time_limit.empty()
                                   ? kUsualSeconds
                                   : parse_number("--time-limit", options.time_limit, 1, kMostSeconds);
-  const Emission emission = emission_of(options, example);
-  if (!options.emit.empty()) io::require_output(options.emit);
+  const swizzle::EmissionOptions emission = emission_of(options, example);
+  if (!options.emit.empty()) {
+    swizzle::require_emittable(example, emission);  // before a search that may take minutes
+    io::require_output(options.emit);
+  }
   swizzle::SynthesisResult result;
   {
     Progress progress(options.json ? Verbosity::quiet : Verbosity::normal);

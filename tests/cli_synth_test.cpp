@@ -188,6 +188,38 @@ TEST_F(CliSynth, WhatCannotBeWrittenIsRefusedBeforeTheSearch) {
   expect_refused("folder/kernel.cu", "Permission denied", nobody);
 }
 
+TEST_F(CliSynth, WhatNoSolutionCanEmitIsRefusedBeforeTheSearch) {
+  struct Refused {
+    std::string arguments;
+    int status;
+    std::string part;
+  };
+  const std::vector<Refused> table{
+      {"--warp 24", 3, "shuffles in a warp of 24 lanes"},
+      {"--warp 64", 3, "shuffles in a warp of 64 lanes"},
+      {"--batch 33", 3, "1024 threads"},
+      {"--element float", 2, "bit operator `^`"},
+  };
+  for (const Refused& refused : table) {
+    SCOPED_TRACE("faro synth poly-64 " + refused.arguments);
+    const Result result =
+        run("synth poly-64 --space extra --emit kernel.cu " + refused.arguments, "timeout 10");
+    EXPECT_EQ(result.status, refused.status) << result.err;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_NE(result.err.find(refused.part), std::string::npos) << result.err;
+    EXPECT_TRUE(files().empty());
+  }
+}
+
+// Such warps have no shuffles, and these kernels need none.
+TEST_F(CliSynth, EmitsWithoutShufflesForAnyWarp) {
+  for (const std::string example : {"aos-crc --struct 1", "aos-rcr --struct 2", "load-only"}) {
+    const Json emitted = json_of(example + " --warp 12 --emit kernel.cu").at("emitted");
+    EXPECT_EQ(emitted.at("shuffles"), 0) << example;
+    EXPECT_EQ(emitted.at("threads").get<int>() % 12, 0) << example;
+  }
+}
+
 // What was there stays until the kernel is whole.
 TEST_F(CliSynth, AKernelReplacesAFileWholeOrNotAtAll) {
   std::ofstream(directory_ / "kernel.cu") << "old";

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesis_report.hpp"
+#include "refusal.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -58,6 +61,34 @@ TEST(Examples, KnownSolutionsAreAccepted) {
     }
   }
   EXPECT_GE(published, 20U);
+}
+
+std::string refusal(const std::function<void()>& call) {
+  return test::message_of(ErrorCode::unsupported, call);
+}
+
+// Refused before a search is what every known solution is refused for.
+TEST(Examples, EmissionIsRefusedWhereNoKnownSolutionCanBeEmitted) {
+  std::vector<Case> all = cases();
+  all.push_back({"aos-crc", {.struct_words = 3, .warp = 1}});
+  all.push_back({"aos-sum", {.struct_words = 1, .warp = 12}});
+  std::size_t emitted = 0, refused = 0;
+  for (const Case& c : all) {
+    SCOPED_TRACE(text(c));
+    const Example example = make_example(c.name, c.options);
+    const std::string before = refusal([&] { require_emittable(example, {}); });
+    std::set<std::string> after;
+    for (const KnownSolution& known : example.known)
+      after.insert(refusal([&] { emit(example.sketch, known.valuation, {}); }));
+    EXPECT_TRUE(after.contains(before)) << before;
+    EXPECT_EQ(after.contains("no error"), before == "no error");
+    ++(before == "no error" ? emitted : refused);
+  }
+  EXPECT_GT(emitted, 40U);
+  EXPECT_GT(refused, 10U);
+  EXPECT_THAT(refusal([] { require_emittable(make_example("poly-64", {}), {.batch = 33}); }),
+              HasSubstr("1024 threads"));
+  EXPECT_NO_THROW(require_emittable(make_example("transpose", {.warp = 12}), {}));
 }
 
 TEST(Examples, TransposesHaveNoHoles) {

@@ -1,7 +1,9 @@
 #include "swizzle/emission_context.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -111,7 +113,9 @@ void require_tiling(const Program& program, const Tiling& tiling) {
          "of every array a width that divides its size, at least as wide and as high as a tile, or 0");
 }
 
-void require_possible(const Program& program, const EmissionOptions& options) {
+}  // namespace
+
+void require_emittable(const Program& program, const EmissionOptions& options) {
   if (as_identifier(options.name) != options.name ||
       std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved))
     refuse(ErrorCode::spec, "the name `" + options.name + "`", "an identifier",
@@ -156,7 +160,13 @@ void require_possible(const Program& program, const EmissionOptions& options) {
     refuse(ErrorCode::unsupported, std::to_string(bytes) + " bytes of shared memory", "at most 49152");
 }
 
-}  // namespace
+void require_shuffles(const Program& program) {
+  constexpr std::uint64_t kMostLanes = 32;
+  const auto lanes = static_cast<std::uint64_t>(program.launch().warp);
+  if (lanes <= kMostLanes && std::has_single_bit(lanes)) return;
+  refuse(ErrorCode::unsupported, "shuffles in a warp of " + std::to_string(lanes) + " lanes",
+         "a power of two up to 32");
+}
 
 Identifiers::Identifiers() : taken_(std::begin(kReserved), std::end(kReserved)) {
   taken_.insert(std::begin(kOwnNames), std::end(kOwnNames));
@@ -178,7 +188,7 @@ EmissionContext::EmissionContext(const Program& the_program, const Valuation& th
       type(the_options.element_type),
       ranges(the_program.ranges()) {
   require_runnable(program, valuation);
-  require_possible(program, options);
+  require_emittable(program, options);
   identifiers.claim(options.name);
   for (const auto& array : program.arrays()) arrays.push_back(identifiers.claim(array.name));
   for (const auto& declared : program.register_arrays())

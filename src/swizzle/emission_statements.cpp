@@ -170,13 +170,8 @@ class Writer {
   void write(const ShuffleStatement& s, const StatementFacts& facts) {
     std::string value = read(s.from, facts.reads[0]);
     if (!facts.own_lane) {
+      require_shuffles(context_.program);
       const std::int64_t lanes = context_.warp();
-      if (lanes > 32 || (lanes & (lanes - 1)) != 0)
-        throw Error({.code = ErrorCode::unsupported,
-                     .operation = "emit a kernel",
-                     .got = "shuffles in a warp of " + std::to_string(lanes) + " lanes",
-                     .wanted = "a power of two up to 32",
-                     .remedy = ""});
       Index lane = context_.resolved(s.lane);
       // The instruction takes the remainder itself.
       if (lane.kind() == IndexKind::remainder && lane.operands()[1].kind() == IndexKind::constant &&

@@ -81,6 +81,14 @@ struct EmittedKernel {
 /// run.
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options);
 
+/// Refuses what emit() refuses whatever the holes are, before a search that may take minutes: names, types,
+/// threads, shared memory, tilings. Errors: as emit().
+void require_emittable(const Program& sketch, const EmissionOptions& options);
+
+/// Refuses a program whose shuffles a GPU does not have. emit() asks only where a shuffle is not from the
+/// receiver's own lane. Errors: ErrorCode::unsupported where the warp is no power of two up to 32.
+void require_shuffles(const Program& program);
+
 /// How a register permutation of n registers, f(i, t) for lanes t < W, is done without local memory.
 struct RegisterPermutation {
   enum class Kind : std::uint8_t { fixed, barrel, tree };

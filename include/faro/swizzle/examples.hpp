@@ -65,6 +65,11 @@ std::span<const ExampleName> example_names();
 /// warp that is none of 1 .. 64, or that the example cannot use (conv-2d: a multiple of 4, at least 16).
 Example make_example(std::string_view name, const ExampleOptions& options);
 
+/// require_emittable of the sketch, and require_shuffles where all known solutions have shuffles: holes may
+/// make each the receiver's own lane, as of structs of one word, which the sketch alone does not tell.
+/// Errors: as emit(). Cost: that of a run of each known solution.
+void require_emittable(const Example& example, const EmissionOptions& options);
+
 // Each by itself; `make_example` calls these.
 Example stencil_1d(const ExampleOptions& options);
 Example conv_1d(const ExampleOptions& options);

@@ -61,4 +61,12 @@ Example make_example(std::string_view name, const ExampleOptions& options) {
                .remedy = suggestion});
 }
 
+void require_emittable(const Example& example, const EmissionOptions& options) {
+  require_emittable(example.sketch, options);
+  const bool all_shuffle = std::all_of(
+      example.known.begin(), example.known.end(),
+      [&](const KnownSolution& known) { return cost_of(example.sketch, known.valuation).shuffles > 0; });
+  if (all_shuffle && !example.known.empty()) require_shuffles(example.sketch);
+}
+
 }  // namespace faro::swizzle
