@@ -202,6 +202,16 @@ void IndexOptions::add_choice(CLI::App& command) {
       ->check(refuse_empty);
 }
 
+void IndexOptions::add_repeats(CLI::App& command) {
+  command
+      .add_option(
+          "--repeats", repeats,
+          "Of an index array: the way for a plan that is run N times, its schedule's making included; "
+          "without, for one that is run very often (`faro permute` plans for 1)")
+      ->type_name("N")
+      ->check(refuse_empty);
+}
+
 Direction IndexOptions::direction(const std::string& spec) const {
   if (gather && scatter) refuse_value("read `" + spec + "`", "--gather and --scatter", "one of them");
   if ((gather || scatter) && spec.find('@') == std::string::npos) {
@@ -224,6 +234,7 @@ IndexChoice IndexOptions::choice() const {
         parse_number("--levels", levels.substr(begin, end - begin), 1, schedule::kMaxLevelBits)));
     begin = end + 1;
   }
+  if (!repeats.empty()) made.repeats = parse_number("--repeats", repeats, 1, std::uint64_t{1} << 62);
   return made;
 }
 

@@ -57,9 +57,11 @@ struct IndexOptions {
   std::string method;
   std::string chunk_bits;
   std::string levels;
+  std::string repeats;
 
   void add_direction(CLI::App& command);
   void add_choice(CLI::App& command);
+  void add_repeats(CLI::App& command);
 
   /// What a bare `@index.npy` is. Errors: ErrorCode::value for both flags, or for one without an index array
   /// in `spec`.

@@ -58,7 +58,7 @@ Explanation explanation_for_kind(const Problem& problem, const PlanOptions& opti
   Target target = cuda::target_of_capability(capability.major, capability.minor);
   target.name += note;
   target.tile = options.tile;
-  if (options.index_choice.empty()) {
+  if (options.index_choice.empty() && options.index_choice.repeats == 0) {
     const Plan plan(problem, target);
     return {plan, plan.explain()};
   }
@@ -148,6 +148,7 @@ Verb explain_verb(CLI::App& app) {
   command->add_flag("--in-place", options->in_place, "In one array instead of from one to another");
   options->index.add_direction(*command);
   options->index.add_choice(*command);
+  options->index.add_repeats(*command);
   command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
       ->type_name("FILE")
       ->check(refuse_empty);

@@ -126,6 +126,8 @@ Planned planned(const Options& options, const Problem& problem, PlanOptions plan
     plan_options.index_schedule = kept_schedule(options, problem);
   } else {
     plan_options.index_choice = options.index.choice();
+    // A schedule that is kept is for other runs too.
+    if (cache.empty()) plan_options.index_choice.repeats = 1;
   }
   Planned made{.plan = faro::plan(problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
   if (!cache.empty() && !kept) {

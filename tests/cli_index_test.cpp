@@ -239,6 +239,9 @@ TEST_F(IndexCli, RefusesInOneLine) {
       {"explain @twice.npy", 2, "entry 2 is 2"},
       {"explain @index.npy --svg x.svg", 3, "affine"},
       {"explain @index.npy --element-bytes 5000", 2, "4096"},
+      {"explain @index.npy --repeats 0", 2, "--repeats"},
+      {"explain @index.npy --repeats many", 2, "--repeats"},
+      {"permute @index.npy a.npy x.npy --repeats 2", 2, "--repeats"},
       {"bench @past.npy", 2, "entry 2 is 4"},
       {"bench @index.npy --bytes 3999", 2, "at least one array"},
       {"tune --engine gpu", 2, "auto, cpu or cuda"},
@@ -265,6 +268,12 @@ TEST_F(IndexCli, ExplainsWhatItSaw) {
   const std::string asked =
       run("explain 'random(70000, 1)' --engine cuda --capability 9.0 --chunk-bits 10").out;
   EXPECT_NE(asked.find("chunks of 2^10 elements"), std::string::npos) << asked;
+  // One run does not pay for a schedule on a CPU, many do; permute makes one run.
+  const std::string large = "'random(4194304, 1)'";
+  EXPECT_NE(run("explain " + large).out.find("method        partition"), std::string::npos);
+  const std::string once = run("explain " + large + " --repeats 1").out;
+  EXPECT_NE(once.find("method        direct"), std::string::npos) << once;
+  EXPECT_NE(once.find("chosen for    1 run"), std::string::npos) << once;
   // An affine map is explained as such.
   ASSERT_EQ(run("new 1024 u4 b.npy").status, 0);
   ASSERT_EQ(run("permute 'gray(10)' b.npy gray.npy --quiet").status, 0);
@@ -280,7 +289,8 @@ TEST_F(IndexCli, JsonHasTheDocumentedKeys) {
   const std::string section = "explain, of an index array";
   for (const std::string arguments :
        {"explain 'random(70000, 1)' --json", "explain @index.npy --gather --json",
-        "explain @index.npy --engine cuda --capability 9.0 --json"}) {
+        "explain @index.npy --engine cuda --capability 9.0 --json",
+        "explain @index.npy --repeats 3 --json"}) {
     SCOPED_TRACE(arguments);
     EXPECT_EQ(keys_of(arguments), leaves_of(documented[section]));
   }

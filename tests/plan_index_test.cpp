@@ -256,7 +256,7 @@ TEST(IndexCalibration, BuiltInCurvesAreCurves) {
   for (const IndexCalibration* each : {&built_in_gpu_calibration(), &built_in_cpu_calibration()}) {
     EXPECT_EQ(IndexCalibration::from_json(each->to_json(), "f").to_json(), each->to_json());
     for (const IndexKernel kernel : {IndexKernel::copy, IndexKernel::gather, IndexKernel::scatter,
-                                     IndexKernel::spread, IndexKernel::place}) {
+                                     IndexKernel::spread, IndexKernel::place, IndexKernel::schedule}) {
       for (const std::uint64_t width : {1, 2, 4, 8, 12, 16, 64}) {
         double before = 0;
         for (int bits = 0; bits <= 34; ++bits) {
@@ -311,6 +311,55 @@ TEST(IndexPlan, TakesTheFastest) {
 }
 
 // On a GPU a chunk fits a block's shared memory, runs are at least 64 bytes, and levels are even.
+// What so many runs take with the schedule, of which a direct gather needs none.
+double total_us(const IndexCandidate& candidate, std::uint64_t repeats) {
+  return static_cast<double>(repeats) * *candidate.predicted_us + candidate.schedule_us.value_or(0);
+}
+
+TEST(IndexPlan, AScheduleIsMadeWhereItsRunsPayForIt) {
+  constexpr auto kGather = Direction::gather;
+  const auto method = [](int bits, std::uint64_t width, const Target& target, std::uint64_t repeats) {
+    return planned(std::uint64_t{1} << bits, width, target, {.repeats = repeats}, kGather).chosen().method;
+  };
+  // On an H200 a schedule and one run take less than a gather of 4-byte elements, and more of 8-byte ones.
+  EXPECT_EQ(method(28, 4, gpu(), 1), IndexMethod::partition);
+  EXPECT_EQ(method(28, 8, gpu(), 1), IndexMethod::direct);
+  EXPECT_EQ(method(28, 8, gpu(), 100), IndexMethod::partition);
+  EXPECT_EQ(method(28, 8, gpu(), 0), IndexMethod::partition);
+  EXPECT_EQ(method(26, 4, cpu(), 1), IndexMethod::direct);
+  EXPECT_EQ(method(26, 4, cpu(), 100), IndexMethod::partition);
+  for (const Target& target : {gpu(), cpu()}) {
+    for (const int bits : {10, 20, 24, 28, 30}) {
+      for (const std::uint64_t width : {1, 4, 8, 16}) {
+        bool was_scheduled = false;
+        for (const std::uint64_t repeats : {1, 2, 4, 16, 256, 65536}) {
+          const IndexPlan plan =
+              planned(std::uint64_t{1} << bits, width, target, {.repeats = repeats}, kGather);
+          EXPECT_EQ(plan.repeats(), repeats);
+          const bool is_scheduled = plan.chosen().method != IndexMethod::direct;
+          EXPECT_TRUE(is_scheduled || !was_scheduled) << "more runs, and no schedule\n" << plan.explain();
+          was_scheduled = is_scheduled;
+          const IndexCandidate& direct = plan.candidates().front();
+          ASSERT_EQ(direct.method, IndexMethod::direct);
+          EXPECT_LE(total_us(plan.chosen(), repeats), total_us(direct, repeats)) << plan.explain();
+        }
+      }
+    }
+  }
+}
+
+// Turned round, the array of a scatter is gathered, which many runs pay for.
+TEST(IndexPlan, AGpuTurnsAScatterRoundForMoreThanOneRun) {
+  const auto direct_of = [](std::uint64_t repeats) {
+    return planned(std::uint64_t{1} << 28, 4, gpu(), {.repeats = repeats}).candidates().front();
+  };
+  EXPECT_EQ(*direct_of(1).schedule_us, 0);
+  for (const std::uint64_t repeats : {0, 2}) {
+    EXPECT_GT(*direct_of(repeats).schedule_us, 0);
+    EXPECT_LE(*direct_of(repeats).predicted_us, *direct_of(1).predicted_us);
+  }
+}
+
 TEST(IndexPlan, PartitionsFitTheMachine) {
   for (int bits = 10; bits <= 33; ++bits) {
     for (const std::uint64_t width : {1, 2, 4, 8, 12, 16, 32, 64}) {
@@ -442,6 +491,16 @@ TEST(IndexPlan, ExplainsEveryCandidate) {
     EXPECT_EQ(taken, 1U);
     for (const std::string& line : {text}) EXPECT_EQ(line.find('\t'), std::string::npos);
   }
+}
+
+TEST(IndexPlan, ExplainsForHowManyRuns) {
+  const IndexPlan often = planned(1 << 26, 4, gpu());
+  EXPECT_THAT(often.explain(), HasSubstr("predicted to make it"));
+  EXPECT_THAT(often.explain(), ::testing::Not(HasSubstr("chosen for")));
+  EXPECT_TRUE(Json::parse(often.explain_json()).at("repeats").is_null());
+  const IndexPlan once = planned(1 << 26, 4, gpu(), {.repeats = 1});
+  EXPECT_THAT(once.explain(), HasSubstr("chosen for    1 run, and making the schedule"));
+  EXPECT_EQ(Json::parse(once.explain_json()).at("repeats"), 1);
 }
 
 TEST(IndexPlan, MethodsHaveNames) {

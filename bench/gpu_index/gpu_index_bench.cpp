@@ -3,7 +3,8 @@
 // `gpu_index_bench --help` lists the options.
 //
 // Every result is verified on the device before it is timed. `plan` runs the array as a scatter, `back` as a
-// gather; schedule is what it takes to make the executor from an array that is on the device.
+// gather; schedule is what it takes to make the executor from an array that is on the device; `once` is the
+// way back as it is chosen for a single run, its schedule included. Curves that `faro tune` kept are used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,10 +104,16 @@ struct Made {
   double schedule_ms;
 };
 
+Target tuned_target() {
+  Target target = cuda::target();
+  target.index_calibration = calibration_for(target.name, built_in_gpu_calibration());
+  return target;
+}
+
 // The best of a few times; the last one is kept.
-Made make(const Indexed& indexed, std::uint64_t element_bytes) {
-  const IndexPlan plan({.permutation = indexed, .element_bytes = element_bytes}, cuda::target(),
-                       cuda::recognise(indexed));
+Made make(const Indexed& indexed, std::uint64_t element_bytes, std::uint64_t repeats = 0) {
+  const IndexPlan plan({.permutation = indexed, .element_bytes = element_bytes}, tuned_target(),
+                       cuda::recognise(indexed), {.repeats = repeats});
   double best = 0;
   for (int repeat = 0;; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
@@ -125,16 +132,19 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
   const Indices indices{indexed.device_entries(), indexed.index_type().bytes, count, element_bytes};
   const Made there = make(indexed, element_bytes);
   const Made back = make(indexed.inverse(), element_bytes);
+  const Made once = make(indexed.inverse(), element_bytes, 1);
   const DeviceArray in(bytes);
   const DeviceArray out(bytes);
-  const DeviceArray workspace(std::max(there.executor.workspace_bytes(), back.executor.workspace_bytes()));
+  const DeviceArray workspace(std::max(
+      {there.executor.workspace_bytes(), back.executor.workspace_bytes(), once.executor.workspace_bytes()}));
   fill(in.data(), bytes);
   const auto queue = [&](const Made& made) {
     return [&](Stream stream) { made.executor.run(in.data(), out.data(), workspace.data(), stream); };
   };
-  for (const bool gathered : {false, true}) {
-    queue(gathered ? back : there)({});
-    const std::uint64_t wrong = misplaced(indices, gathered, in.data(), out.data());
+  for (const Made* made : {&there, &back, &once}) {
+    const auto queued = queue(*made);
+    queued({});
+    const std::uint64_t wrong = misplaced(indices, made != &there, in.data(), out.data());
     if (wrong > 0) fail(fmt::format("{} elements of 2^{} x {} elsewhere", wrong, bits, element_bytes));
   }
   const std::vector<Timing> t =
@@ -142,24 +152,25 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
             {"back", queue(back)},
             {"gather", [&](Stream stream) { queue_gather(indices, in.data(), out.data(), stream); }},
             {"scatter", [&](Stream stream) { queue_scatter(indices, in.data(), out.data(), stream); }},
-            {"copy", [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }}},
+            {"copy", [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }},
+            {"once", queue(once)}},
            budget_ms, bytes <= kSmallBytes ? kSmallRepeats : 1);
   const double copy = t[4].median_ms;
+  const double once_ms = once.schedule_ms + t[5].median_ms;
   return fmt::format(
       "| 2^{} x {} | {} | {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.2f} | {:.2f} | {:.2f} | "
-      "{:.2f} | "
-      "{:.2f} |\n",
+      "{:.2f} | {:.2f} | {} | {:.4f} | {:.2f} |\n",
       bits, element_bytes, chosen_text(there.plan), chosen_text(back.plan), t[0].median_ms, t[1].median_ms,
       t[2].median_ms, t[3].median_ms, copy, t[0].median_ms / copy, t[1].median_ms / copy,
-      t[2].median_ms / copy, t[3].median_ms / copy, there.schedule_ms);
+      t[2].median_ms / copy, t[3].median_ms / copy, there.schedule_ms, chosen_text(once.plan), once_ms,
+      once_ms / t[2].median_ms);
 }
 
 std::string sizes_page(const Options& options) {
   std::string page =
       "| elements | plan | back | plan, ms | back, ms | gather, ms | scatter, ms | copy, ms | plan / copy | "
-      "back / copy | gather / copy | scatter / copy | schedule, ms "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|"
-      "---|---|\n";
+      "back / copy | gather / copy | scatter / copy | schedule, ms | once | once, ms | once / gather "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   std::fputs(page.c_str(), stdout);
   for (const std::uint64_t width : options.widths) {
     for (const int bits : options.sizes) {

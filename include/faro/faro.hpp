@@ -58,7 +58,7 @@ struct PlanOptions {
   bool calibrate = false;
 
   // Of index arrays only.
-  /// A method, and sizes, instead of the fastest.
+  /// How often the plan will be run; or a method, and sizes, instead of the fastest.
   IndexChoice index_choice = {};
   /// A schedule that was made before (schedule::load, ExecutablePlan::schedule): nothing is recognised or
   /// made. It must be of the problem's index array, of either direction: its count and, for an array of the

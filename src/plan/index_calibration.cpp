@@ -35,6 +35,8 @@ double traffic_bytes(IndexKernel kernel, std::uint64_t element_bytes, int run_bi
       return 2 * width + kPlace;
     case IndexKernel::runs:
       return 2 * width + runs * (kRunOfIndexes + kSector);
+    case IndexKernel::schedule:
+      return width + 2 * kPlace;
     case IndexKernel::copy:
       break;
   }
@@ -164,6 +166,8 @@ const char* name(IndexKernel kernel) noexcept {
       return "window";
     case IndexKernel::runs:
       return "runs";
+    case IndexKernel::schedule:
+      return "schedule";
     case IndexKernel::copy:
       break;
   }

@@ -27,7 +27,8 @@ constexpr int kMostBits = 40;
 
 constexpr IndexKernel kKernels[] = {IndexKernel::gather,  IndexKernel::scatter, IndexKernel::spread,
                                     IndexKernel::collect, IndexKernel::place,   IndexKernel::pick,
-                                    IndexKernel::window,  IndexKernel::runs,    IndexKernel::copy};
+                                    IndexKernel::window,  IndexKernel::runs,    IndexKernel::copy,
+                                    IndexKernel::schedule};
 
 // Reads one file's text, naming what is wrong and where.
 class Reader {

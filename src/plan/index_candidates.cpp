@@ -37,11 +37,7 @@ std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, in
 // Every array is random within itself only: of many small ones each is as fast, an element, as one array of
 // the best size up to theirs that fills the machine, and no faster than the copy.
 std::optional<double> direct_us(const IndexWork& work) {
-  // A GPU turns a scatter's array of narrow elements round when it plans: a sector that is read in part is
-  // cheaper than one that is written in part.
-  constexpr std::uint64_t kLeastScattered = 64;
-  const bool gathers =
-      work.direction() == Direction::gather || (on_gpu(work.target) && work.width() < kLeastScattered);
+  const bool gathers = work.direction() == Direction::gather || work.turns_scatter();
   const IndexKernel kernel = gathers ? IndexKernel::gather : IndexKernel::scatter;
   const std::uint64_t total = work.count() * work.problem.batch;
   const auto whole = work.calibration.predict_us(kernel, work.width(), total);
@@ -65,6 +61,13 @@ std::optional<double> partition_us(const IndexWork& work, const PartitionShape& 
   return sum;
 }
 
+// --- time of making a schedule, once, whatever the batch
+
+std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0) {
+  return work.calibration.predict_us(kernel, static_cast<std::uint64_t>(work.index_bytes()), work.count(),
+                                     chunk_bits);
+}
+
 std::optional<double> times(std::optional<double> us, double factor) {
   if (us) *us *= factor;
   return us;
@@ -82,7 +85,8 @@ IndexCandidate direct(const IndexWork& work) {
   return {.method = IndexMethod::direct,
           .bytes_moved = 2 * work.array_bytes() + indices,
           .schedule_bytes = indices,
-          .predicted_us = direct_us(work)};
+          .predicted_us = direct_us(work),
+          .schedule_us = work.turns_scatter() ? index_pass_us(work, IndexKernel::scatter) : 0};
 }
 
 // A roll, a flip, or a permutation of axes: tiles reach about nine tenths of a copy.
@@ -96,7 +100,8 @@ IndexCandidate structured(const IndexWork& work, IndexMethod method) {
 IndexCandidate window(const IndexWork& work) {
   IndexCandidate made{.method = IndexMethod::window,
                       .bytes_moved = 2 * work.array_bytes() + kPlaceBytes * work.count(),
-                      .schedule_bytes = kPlaceBytes * work.count()};
+                      .schedule_bytes = kPlaceBytes * work.count(),
+                      .schedule_us = index_pass_us(work, IndexKernel::copy)};
   constexpr std::uint64_t kMostDisplacement = 32767;  // shifts are 16 bits wide
   const auto displacement = work.recognition.displacement;
   if (!displacement) {
@@ -120,7 +125,7 @@ IndexCandidate window(const IndexWork& work) {
 
 IndexCandidate runs(const IndexWork& work) {
   constexpr std::uint64_t kRunDescriptor = 16;
-  IndexCandidate made{.method = IndexMethod::runs};
+  IndexCandidate made{.method = IndexMethod::runs, .schedule_us = index_pass_us(work, IndexKernel::copy)};
   const auto count_of_runs = work.recognition.runs;
   if (!count_of_runs || *count_of_runs == 0) {
     made.why_not = "contiguous runs are short";
@@ -141,7 +146,8 @@ std::optional<double> partition_in_turns_us(const IndexWork& work, const Partiti
   const IndexWork alone{.problem = one,
                         .target = work.target,
                         .recognition = work.recognition,
-                        .calibration = work.calibration};
+                        .calibration = work.calibration,
+                        .repeats = work.repeats};
   return times(partition_us(alone, shape), static_cast<double>(work.problem.batch));
 }
 
@@ -152,7 +158,8 @@ IndexCandidate partition(const IndexWork& work, const PartitionShape& shape) {
                       .passes = 1 + levels,
                       .bytes_moved = passes * 2 * work.array_bytes() + shape.bytes(),
                       .schedule_bytes = shape.bytes(),
-                      .predicted_us = partition_us(work, shape)};
+                      .predicted_us = partition_us(work, shape),
+                      .schedule_us = index_pass_us(work, IndexKernel::schedule, shape.chunk_bits)};
   made.shape = shape;
   made = with_workspace(work, std::move(made));
   if (made.workspace_bytes > 0 && on_gpu(work.target) && work.problem.batch > 1) {
@@ -275,6 +282,11 @@ Direction IndexWork::direction() const {
 int IndexWork::index_bytes() const {
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   return indexed == nullptr ? 0 : indexed->index_type().bytes;
+}
+
+bool IndexWork::turns_scatter() const {
+  constexpr std::uint64_t kLeastScattered = 64;
+  return on_gpu(target) && direction() == Direction::scatter && width() < kLeastScattered && repeats != 1;
 }
 
 int preferred_chunk_bits(const Target& target, std::uint64_t element_bytes) {

@@ -17,13 +17,17 @@ struct IndexWork {
   const Target& target;
   const Recognition& recognition;
   const IndexCalibration& calibration;
+  std::uint64_t repeats = 0;  // IndexChoice::repeats
 
   std::uint64_t count() const { return element_count(problem.permutation); }
   std::uint64_t width() const { return problem.element_bytes; }
   std::uint64_t array_bytes() const { return count() * width(); }
   /// Of the index array; scatter for a form that has none.
   Direction direction() const;
-  int index_bytes() const;
+  int index_bytes() const;  // 0 for a form that has none
+  /// Whether a GPU turns a scatter's array round when it plans: a sector that is read in part is cheaper than
+  /// one that is written in part, but for one run turning costs more than it saves.
+  bool turns_scatter() const;
 };
 
 /// All of them, those that do not apply with the reason in why_not. The first is the one that is taken where

@@ -49,6 +49,13 @@ std::string time_text(double us) {
   return fmt::format("{:.4g} ms", us / kThousand);
 }
 
+std::string schedule_text(const IndexCandidate& chosen) {
+  if (chosen.schedule_bytes == 0) return "none";
+  const bool is_made = chosen.schedule_us && *chosen.schedule_us > 0;
+  return size_text(chosen.schedule_bytes) +
+         (is_made ? fmt::format(", {} predicted to make it", time_text(*chosen.schedule_us)) : "");
+}
+
 void add_method(Text& text, const IndexPlan& plan) {
   const IndexCandidate& chosen = plan.chosen();
   text.line("method", fmt::format("{}: {}", to_text(chosen), detail::method_reason(plan)));
@@ -61,7 +68,7 @@ void add_method(Text& text, const IndexPlan& plan) {
                          static_cast<double>(chosen.bytes_moved) / (2 * static_cast<double>(one)));
   }
   text.line("  passes", moved);
-  text.line("  schedule", chosen.schedule_bytes == 0 ? "none" : size_text(chosen.schedule_bytes));
+  text.line("  schedule", schedule_text(chosen));
   if (chosen.predicted_us) {
     text.line("  time", fmt::format("{} predicted, by the curves of {}", time_text(*chosen.predicted_us),
                                     plan.calibration().source));
@@ -69,6 +76,9 @@ void add_method(Text& text, const IndexPlan& plan) {
 }
 
 void add_candidates(Text& text, const IndexPlan& plan) {
+  if (plan.repeats() > 0) {
+    text.line("chosen for", fmt::format("{}, and making the schedule", count_text(plan.repeats(), "run")));
+  }
   std::string_view label = "candidates";
   for (const IndexCandidate& each : plan.candidates()) {
     const bool taken = &each == &plan.chosen();

@@ -20,6 +20,7 @@ Json candidate_json(const IndexPlan& plan, const IndexCandidate& each) {
           {"schedule_bytes", each.schedule_bytes},
           {"workspace_bytes", each.workspace_bytes},
           {"predicted_ms", each.predicted_us ? Json(*each.predicted_us / us_per_ms) : Json()},
+          {"schedule_ms", each.schedule_us ? Json(*each.schedule_us / us_per_ms) : Json()},
           {"taken", &each == &plan.chosen()},
           {"why_not", each.why_not}};
 }
@@ -59,6 +60,7 @@ std::string IndexPlan::explain_json() const {
       {"placement", "out_of_place"},
       {"bytes", array_bytes()},
       {"workspace_bytes", workspace_bytes()},
+      {"repeats", repeats_ == 0 ? Json() : Json(repeats_)},
       {"method", name(chosen().method)},
       {"reason", detail::method_reason(*this)},
       {"curves", calibration().source},

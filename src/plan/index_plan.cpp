@@ -31,26 +31,32 @@ void check(const Problem& problem) {
   }
 }
 
+// Of so many runs, with the schedule; of one without it where it does not count.
+double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
+  const double run_us = candidate.predicted_us.value_or(0);
+  return repeats == 0 ? run_us : static_cast<double>(repeats) * run_us + candidate.schedule_us.value_or(0);
+}
+
 // The fastest of those that apply. The first keeps its place unless another is faster by more than a
 // prediction is worth.
-std::size_t fastest(std::vector<IndexCandidate>& candidates) {
+std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repeats) {
   constexpr double kWorthIt = 0.95;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const IndexCandidate& each = candidates[i];
     if (!each.why_not.empty() || !each.predicted_us) continue;
     const IndexCandidate& leader = candidates[best];
-    const double bound = leader.predicted_us.value_or(0) * (best == 0 ? kWorthIt : 1);
-    if (leader.predicted_us && *each.predicted_us < bound) best = i;
+    const double bound = cost_us(leader, repeats) * (best == 0 ? kWorthIt : 1);
+    if (leader.predicted_us && cost_us(each, repeats) < bound) best = i;
   }
-  const double chosen_us = candidates[best].predicted_us.value_or(0);
+  const double chosen_us = cost_us(candidates[best], repeats);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     IndexCandidate& each = candidates[i];
     if (i == best || !each.why_not.empty()) continue;
+    const double us = cost_us(each, repeats);
     each.why_not = !each.predicted_us ? "no curves to predict it by"
-                   : *each.predicted_us >= chosen_us
-                       ? fmt::format("{:.3g} times as long", *each.predicted_us / chosen_us)
-                       : fmt::format("faster by less than {:.0f}%", 100 * (1 - kWorthIt));
+                   : us >= chosen_us  ? fmt::format("{:.3g} times as long", us / chosen_us)
+                                      : fmt::format("faster by less than {:.0f}%", 100 * (1 - kWorthIt));
   }
   return best;
 }
@@ -94,7 +100,10 @@ IndexMethod parse_index_method(const std::string& text) {
 }
 
 IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice)
-    : problem_(std::move(problem)), target_(std::move(target)), recognition_(std::move(recognition)) {
+    : problem_(std::move(problem)),
+      target_(std::move(target)),
+      recognition_(std::move(recognition)),
+      repeats_(choice.repeats) {
   check(problem_);
   if (std::holds_alternative<Affine>(problem_.permutation)) {
     detail::refuse_plan(ErrorCode::unsupported, to_text(problem_.permutation),
@@ -103,11 +112,14 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
   static_cast<void>(total_bytes(problem_));
   unit_bytes_ =
       std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1), target_.unit_bytes_max);
-  const detail::IndexWork work{
-      .problem = problem_, .target = target_, .recognition = recognition_, .calibration = calibration()};
+  const detail::IndexWork work{.problem = problem_,
+                               .target = target_,
+                               .recognition = recognition_,
+                               .calibration = calibration(),
+                               .repeats = repeats_};
   candidates_ = detail::index_candidates(work);
   if (choice.empty()) {
-    chosen_ = fastest(candidates_);
+    chosen_ = fastest(candidates_, repeats_);
     return;
   }
   IndexCandidate asked = detail::asked_candidate(work, choice);

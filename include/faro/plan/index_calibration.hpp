@@ -5,6 +5,7 @@
 //     partition a level with chunks of 2^c and runs of 2^r elements   by width; a few (c, r)
 //     place     the last pass with chunks of 2^c                      by width
 //     window, runs (bytes of a run)                                   by width
+//     schedule  making a partition's, chunks of 2^c                   by width of the index
 //
 // Curves carry what no formula does: caches, launch times, translation misses. `faro tune` measures them on
 // the machine at hand and keeps them in a file; without that, those of the nearest machine that faro was
@@ -34,14 +35,16 @@ struct TimeCurve {
   double microseconds(std::uint64_t elements) const;
 };
 
-enum class IndexKernel { gather, scatter, spread, collect, place, pick, window, runs, copy };
+enum class IndexKernel { gather, scatter, spread, collect, place, pick, window, runs, copy, schedule };
 /// spread: a partition level forwards; collect: backwards. place: the last pass forwards; pick: backwards.
+/// schedule: making a partition's schedule, with all its levels, from an array of indices; element_bytes is
+/// an index's.
 const char* name(IndexKernel kernel) noexcept;
 
 struct IndexCurve {
   IndexKernel kernel = IndexKernel::gather;
   int element_bytes = 4;
-  int chunk_bits = 0;  // spread, collect, place, pick
+  int chunk_bits = 0;  // spread, collect, place, pick, schedule
   int run_bits = 0;    // spread, collect: mean elements of a run, log2; runs: likewise
   TimeCurve curve;
 };

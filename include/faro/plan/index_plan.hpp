@@ -12,8 +12,9 @@
 //     row_column_5  5                   as published: row, transpose, row, transpose, row; on request
 //
 // Times come from a target's IndexCalibration, curves measured at several sizes and widths (`faro tune`); the
-// planner takes the least. An IndexPlan moves nothing and holds no schedule: engines make that
-// (engines/cpu_index.hpp, engines/cuda_index.hpp).
+// planner takes the least, with that of making the schedule where a plan is run a few times only. An
+// IndexPlan moves nothing and holds no schedule: engines make that (engines/cpu_index.hpp,
+// engines/cuda_index.hpp).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ struct IndexCandidate {
   std::uint64_t schedule_bytes = 0;
   std::uint64_t workspace_bytes = 0;        // what the executor's will be
   std::optional<double> predicted_us = {};  // of all arrays of the batch
+  std::optional<double> schedule_us = {};   // to make the schedule, once
   std::string why_not = {};                 // empty: could be taken
 };
 
@@ -49,15 +51,18 @@ std::string to_text(const IndexCandidate& candidate);
 /// "direct", …. Errors: ErrorCode::value with the nearest name.
 IndexMethod parse_index_method(const std::string& text);
 
-/// A request to take one method (and shape) rather than the fastest. Sizes without a method ask for a
-/// partition.
+/// What the planner is to choose by, or a method (and shape) to take rather than the fastest. Sizes without a
+/// method ask for a partition.
 struct IndexChoice {
   std::optional<IndexMethod> method = {};
   std::optional<int> chunk_bits = {};
   std::vector<int> level_bits = {};
   /// The schedule is there already: the method is taken where it can be run, even where it does not pay.
   bool scheduled = false;
+  /// How often the plan will be run; 0: so often that the time to make its schedule does not count.
+  std::uint64_t repeats = 0;
 
+  /// Whether no method is asked for.
   bool empty() const { return !method && !chunk_bits && level_bits.empty(); }
 };
 
@@ -77,6 +82,8 @@ class IndexPlan {
   std::uint64_t unit_bytes() const { return unit_bytes_; }
   std::uint64_t element_units() const { return problem_.element_bytes / unit_bytes_; }
   std::uint64_t count() const { return element_count(problem_.permutation); }
+  /// IndexChoice::repeats.
+  std::uint64_t repeats() const { return repeats_; }
 
   const std::vector<IndexCandidate>& candidates() const { return candidates_; }
   const IndexCandidate& chosen() const { return candidates_[chosen_]; }
@@ -97,6 +104,7 @@ class IndexPlan {
   Recognition recognition_;
   std::vector<IndexCandidate> candidates_;
   std::size_t chosen_ = 0;
+  std::uint64_t repeats_ = 0;
   std::uint64_t unit_bytes_ = 1;
 };
 

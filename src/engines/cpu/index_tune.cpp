@@ -1,6 +1,7 @@
 // The curves of this machine: every kernel on arrays of several sizes, all of one size in turns.
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -138,6 +139,30 @@ std::vector<Contestant> contestants_of(const IndexJob& job, int bits) {
   return made;
 }
 
+// Making a partition's schedule, page faults and all, as it is for a plan that runs once.
+IndexCurve schedule_curve(const Contest& sizes, int threads) {
+  constexpr int kChunkBits = 14;
+  IndexCurve made{.kernel = IndexKernel::schedule,
+                  .element_bytes = sizeof(std::uint32_t),
+                  .chunk_bits = kChunkBits,
+                  .run_bits = 0,
+                  .curve = {}};
+  for (const int bits : sizes.size_bits) {
+    const Indexed random = Indexed::random(std::uint64_t{1} << bits, kSeed);
+    const schedule::PartitionShape shape = shape_with_runs(bits, kChunkBits, kChunkBits - 8);
+    double least = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      static_cast<void>(schedule::partition_index_schedule(random, shape, threads));
+      const double us =
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+      least = round == 0 ? us : std::min(least, us);
+    }
+    made.curve.points.push_back({.elements = random.count(), .microseconds = least});
+  }
+  return made;
+}
+
 }  // namespace
 
 IndexCalibration tune(int threads, bool quick) {
@@ -179,6 +204,7 @@ IndexCalibration tune(int threads, bool quick) {
       }
     }
   }
+  calibration.curves.push_back(schedule_curve(sizes, machine.threads));
   return calibration;
 }
 

@@ -57,7 +57,8 @@ DeviceIndexSchedule make_schedule(const IndexPlan& plan, const Indexed& indexed,
 }
 
 // Narrow elements are gathered even where the array says where they go: a sector that is read in part is
-// cheaper than one that is written in part. Costs the inverse array, once; where it does not fit, nothing.
+// cheaper than one that is written in part. Costs the inverse array, once, which more than one run must pay
+// for; where it does not fit, nothing.
 void prefer_gather(DeviceIndexSchedule& made, std::uint64_t element_bytes) {
   auto* direct = std::get_if<DeviceDirect>(&made.what);
   if (direct == nullptr || made.applied == Direction::gather || element_bytes >= kLeastScattered) return;
@@ -95,7 +96,7 @@ struct IndexExecutor::State {
     }
     source = indexed_of(plan);
     schedule = make_schedule(plan, *source, device);
-    make_program(arrays, method == IndexMethod::row_column_5);
+    make_program(plan);
   }
 
   State(const IndexPlan& plan, const schedule::IndexSchedule& made) : device(plan.target().device) {
@@ -108,13 +109,15 @@ struct IndexExecutor::State {
     }
     if (std::holds_alternative<schedule::DirectSchedule>(made.what)) given = made;
     schedule = upload(made, device);
-    make_program(arrays_of(plan), plan.chosen().method == IndexMethod::row_column_5);
+    make_program(plan);
   }
 
-  void make_program(const IndexArrays& arrays, bool as_published) {
-    prefer_gather(*schedule, arrays.element_bytes);
+  void make_program(const IndexPlan& plan) {
+    const IndexArrays arrays = arrays_of(plan);
+    if (plan.repeats() != 1) prefer_gather(*schedule, arrays.element_bytes);
     program.emplace(*schedule, arrays,
-                    IndexProgramOptions{.as_published = as_published, .variant = std::nullopt});
+                    IndexProgramOptions{.as_published = plan.chosen().method == IndexMethod::row_column_5,
+                                        .variant = std::nullopt});
   }
 };
 

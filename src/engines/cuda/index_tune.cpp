@@ -3,9 +3,11 @@
 //     place      many arrays of one chunk each, whose list the cache holds: the pass without that
 //                list's bytes
 //     spread     partitions of one, two and three levels, less the last pass, shared out over the levels
+//     schedule   what it takes to make an executor from indices that are there
 //
 // Calls no CUDA itself: it is the engine's own interface, timed.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -75,13 +77,13 @@ class Tuner {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
-  // Arrays, workspace, indices and schedules within half of the memory that is free, and 4 GiB an array.
+  // Arrays, workspace, indices and schedules within half of the memory that is free, and 8 GiB an array.
   int most_bits(int width) const {
     std::uint64_t free = 0;
     for (const Device& each : devices()) {
       if (each.ordinal == target_.device) free = each.free_memory_bytes;
     }
-    constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;
     constexpr std::uint64_t kTables = 32;  // bytes an element of indices, schedules and what makes them
     const auto bytes = static_cast<std::uint64_t>(width);
     int bits = quick_ ? 26 : kMostBits;
@@ -99,16 +101,20 @@ class Tuner {
     return kUsPerMs * measure_alternating(std::span(&timed, 1), {.budget_ms = kBudgetMs}).front().median_ms;
   }
 
-  double microseconds(const Indexed& indexed, int width, std::uint64_t batch,
-                      const IndexChoice& choice) const {
-    const IndexPlan plan(
+  IndexPlan plan_of(const Indexed& indexed, int width, std::uint64_t batch, const IndexChoice& choice) const {
+    return {
         {.permutation = indexed,
          .element_bytes = static_cast<std::uint64_t>(width),
          .batch = batch,
          .placement = Placement::out_of_place},
         target_,
         {.family = Family::general, .permutation = indexed, .runs = {}, .displacement = {}, .findings = {}},
-        choice);
+        choice};
+  }
+
+  double microseconds(const Indexed& indexed, int width, std::uint64_t batch,
+                      const IndexChoice& choice) const {
+    const IndexPlan plan = plan_of(indexed, width, batch, choice);
     const IndexExecutor executor(plan);
     const DeviceArray in(plan.array_bytes(), target_.device);
     const DeviceArray out(plan.array_bytes(), target_.device);
@@ -117,6 +123,20 @@ class Tuner {
     return microseconds([&](Stream stream) {
       executor.run(in.data(), out.data(), workspace ? workspace->data() : nullptr, stream);
     });
+  }
+
+  // The host waits for a schedule: by its clock, the best of a few.
+  static double schedule_microseconds(const IndexPlan& plan) {
+    constexpr int kTimes = 3;
+    double best = 0;
+    for (int time = 0; time < kTimes; ++time) {
+      const auto begin = std::chrono::steady_clock::now();
+      const IndexExecutor executor(plan);
+      const double us =
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+      best = time == 0 ? us : std::min(best, us);
+    }
+    return best;
   }
 
   void add(const Key& key, std::uint64_t elements, double us) {
@@ -137,11 +157,19 @@ class Tuner {
     add({.kernel = IndexKernel::gather, .width = width}, count,
         microseconds(scatter.inverse(), width, 1, {.method = IndexMethod::direct}));
     const int preferred = 16 - bits_of_width(width);
+    measure_schedule(scatter, width, std::min(preferred, schedule::kMaxChunkBits));
     for (int chunk_bits = preferred; chunk_bits <= std::min(preferred + 1, schedule::kMaxChunkBits);
          ++chunk_bits) {
       measure_partition(scatter, width, bits, chunk_bits);
       if (!quick_) measure_partition(scatter.inverse(), width, bits, chunk_bits);
     }
+  }
+
+  void measure_schedule(const Indexed& indexed, int width, int chunk_bits) {
+    const IndexPlan plan = plan_of(
+        indexed, width, 1, {.method = IndexMethod::partition, .chunk_bits = chunk_bits, .level_bits = {}});
+    add({.kernel = IndexKernel::schedule, .width = indexed.index_type().bytes, .chunk_bits = chunk_bits},
+        indexed.count(), schedule_microseconds(plan));
   }
 
   void measure_partition(const Indexed& indexed, int width, int bits, int chunk_bits) {
