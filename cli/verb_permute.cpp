@@ -129,24 +129,35 @@ Planned planned(const Options& options, const Problem& problem, PlanOptions plan
     // A schedule that is kept is for other runs too.
     if (cache.empty()) plan_options.index_choice.repeats = 1;
   }
+  if (!cache.empty() && !kept) io::require_output(cache);
   Planned made{.plan = faro::plan(problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
-  if (!cache.empty() && !kept) {
-    const bool has_schedule = made.plan.schedule() != nullptr;
-    if (has_schedule) made.plan.save(cache);
-    made.cache = has_schedule ? "written" : "not needed";
-  }
+  if (!cache.empty() && !kept) made.cache = made.plan.schedule() != nullptr ? "written" : "not needed";
   made.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return made;
 }
 
+// The plan and the result: both, or neither.
+void write(const Options& options, const Planned& planned, io::NpyOutput& output, Progress& progress) {
+  const bool keeps = planned.cache == "written";
+  if (keeps) {
+    progress.step("writing " + options.plan_cache);
+    planned.plan.save(options.plan_cache);
+  }
+  progress.step("writing " + options.out);
+  try {
+    output.commit();
+  } catch (...) {
+    std::error_code ignored;
+    if (keeps) std::filesystem::remove(options.plan_cache, ignored);
+    throw;
+  }
+}
+
 void check_plan_cache(const Options& options) {
   if (options.plan_cache.empty()) return;
   for (const std::string& other : {options.in, options.out}) {
-    std::error_code ignored;
-    if (io::same_file(options.plan_cache, other) ||
-        std::filesystem::weakly_canonical(std::filesystem::absolute(options.plan_cache, ignored), ignored) ==
-            std::filesystem::weakly_canonical(std::filesystem::absolute(other, ignored), ignored)) {
+    if (io::same_target(options.plan_cache, other)) {
       refuse_value(
           "permute `" + options.in + "`",
           "--plan-cache " + options.plan_cache + ", the same file as " + (other == options.in ? "IN" : "OUT"),
@@ -262,8 +273,7 @@ void permute(const Options& options) {
       verify(problem, in.data(), out.data(), plan_options.threads,
              plan->cache == "read" ? options.plan_cache : "");
     }
-    progress.step("writing " + options.out);
-    output.commit();
+    write(options, *plan, output, progress);
   }
   if (report) print_outcome(options, problem, *plan, outcome);
 }

@@ -139,7 +139,12 @@ TEST_F(IndexCli, KeepsPlans) {
   std::ofstream(directory_ / "broken.plan", std::ios::binary) << broken;
   std::ofstream(directory_ / "short.plan", std::ios::binary) << plan.substr(0, plan.size() - 1);
   std::ofstream(directory_ / "empty.plan", std::ios::binary) << "";
+  fs::create_symlink("x.npy", directory_ / "link");
   const std::vector<Refused> table{
+      {"permute @index.npy a.npy x.npy --plan-cache link", 2, "same file as OUT"},
+      {"permute @index.npy a.npy missing/x.npy --plan-cache new.plan", 6, "missing/x.npy"},
+      {"permute '@ index.npy' a.npy index.npy", 2, "which the permutation is read from"},
+      {"permute 'inverse(@index.npy\t)' a.npy index.npy", 2, "which the permutation is read from"},
       {"permute @other.npy a.npy x.npy --plan-cache p.plan", 2, "another index array"},
       {"permute @good8.npy four.npy x.npy --plan-cache p.plan", 2, "made for 1000 elements"},
       {"permute @index.npy a.npy x.npy --plan-cache broken.plan", 6, "broken.plan"},

@@ -365,6 +365,14 @@ TEST_F(NpyFile, ReplacesAndFollowsLinks) {
   EXPECT_TRUE(same_file(directory_ / "hard", directory_ / "real"));
   EXPECT_FALSE(same_file(directory_ / "real", directory_ / "missing"));
   EXPECT_FALSE(same_file(directory_ / "missing", directory_ / "missing"));
+  EXPECT_TRUE(same_target(directory_ / "link", directory_ / "hard"));
+  EXPECT_FALSE(same_target(directory_ / "real", directory_ / "missing"));
+  // What is written through a link whose end is missing is there.
+  fs::create_symlink("missing", directory_ / "dangling");
+  EXPECT_TRUE(same_target(directory_ / "dangling", directory_ / "." / "missing"));
+  EXPECT_FALSE(same_target(directory_ / "dangling", directory_ / "other"));
+  fs::create_symlink("loop", directory_ / "loop");
+  EXPECT_FALSE(same_target(directory_ / "loop", directory_ / "missing"));
 }
 
 TEST_F(NpyFile, WhetherAFileCanBeWrittenIsToldWithoutATrace) {

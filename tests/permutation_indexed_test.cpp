@@ -265,6 +265,13 @@ TEST(Indexed, ArraysOnADevice) {
   EXPECT_EQ(to_text(there), "indices(of 100 elements)");
   EXPECT_EQ(there.labelled("there").label(), "there");
   EXPECT_EQ(there.redirected(Direction::gather).device_entries(), owner.get());
+  EXPECT_FALSE(there.is_checked());
+  const Indexed valid = Indexed::valid_on_device(owner.get(), 100, {.bytes = 8, .is_signed = true},
+                                                 Direction::gather, 3, owner);
+  EXPECT_TRUE(valid.is_checked());
+  EXPECT_TRUE(valid.inverse().labelled("valid").is_checked());
+  EXPECT_EQ(valid.device_entries(), owner.get());
+  EXPECT_TRUE(Indexed::random(100, 1).is_checked());
   const auto expect_refused = [](const auto& action) {
     EXPECT_THAT(refusal_of(action), HasSubstr("the memory of device 3, wanted an array of the host"));
   };

@@ -4,7 +4,8 @@
 //
 // Every result is verified on the device before it is timed. `plan` runs the array as a scatter, `back` as a
 // gather; schedule is what it takes to make the executor from an array that is on the device; `once` is the
-// way back as it is chosen for a single run, its schedule included. Curves that `faro tune` kept are used.
+// way back as it is chosen for a single run, its schedule included, of entries that are known to be a
+// permutation; `unchecked` the same of entries that are not. Curves that `faro tune` kept are used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,15 +134,19 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
   const Made there = make(indexed, element_bytes);
   const Made back = make(indexed.inverse(), element_bytes);
   const Made once = make(indexed.inverse(), element_bytes, 1);
+  const Made unchecked =
+      make(cuda::indexed_on_device(indexed.device_entries(), count, indexed.index_type(), Direction::gather),
+           element_bytes, 1);
   const DeviceArray in(bytes);
   const DeviceArray out(bytes);
-  const DeviceArray workspace(std::max(
-      {there.executor.workspace_bytes(), back.executor.workspace_bytes(), once.executor.workspace_bytes()}));
+  const DeviceArray workspace(
+      std::max({there.executor.workspace_bytes(), back.executor.workspace_bytes(),
+                once.executor.workspace_bytes(), unchecked.executor.workspace_bytes()}));
   fill(in.data(), bytes);
   const auto queue = [&](const Made& made) {
     return [&](Stream stream) { made.executor.run(in.data(), out.data(), workspace.data(), stream); };
   };
-  for (const Made* made : {&there, &back, &once}) {
+  for (const Made* made : {&there, &back, &once, &unchecked}) {
     const auto queued = queue(*made);
     queued({});
     const std::uint64_t wrong = misplaced(indices, made != &there, in.data(), out.data());
@@ -153,24 +158,27 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
             {"gather", [&](Stream stream) { queue_gather(indices, in.data(), out.data(), stream); }},
             {"scatter", [&](Stream stream) { queue_scatter(indices, in.data(), out.data(), stream); }},
             {"copy", [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); }},
-            {"once", queue(once)}},
+            {"once", queue(once)},
+            {"unchecked", queue(unchecked)}},
            budget_ms, bytes <= kSmallBytes ? kSmallRepeats : 1);
   const double copy = t[4].median_ms;
   const double once_ms = once.schedule_ms + t[5].median_ms;
+  const double unchecked_ms = unchecked.schedule_ms + t[6].median_ms;
   return fmt::format(
       "| 2^{} x {} | {} | {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.2f} | {:.2f} | {:.2f} | "
-      "{:.2f} | {:.2f} | {} | {:.4f} | {:.2f} |\n",
+      "{:.2f} | {:.2f} | {} | {:.4f} | {:.2f} | {} | {:.4f} | {:.2f} |\n",
       bits, element_bytes, chosen_text(there.plan), chosen_text(back.plan), t[0].median_ms, t[1].median_ms,
       t[2].median_ms, t[3].median_ms, copy, t[0].median_ms / copy, t[1].median_ms / copy,
       t[2].median_ms / copy, t[3].median_ms / copy, there.schedule_ms, chosen_text(once.plan), once_ms,
-      once_ms / t[2].median_ms);
+      once_ms / t[2].median_ms, chosen_text(unchecked.plan), unchecked_ms, unchecked_ms / t[2].median_ms);
 }
 
 std::string sizes_page(const Options& options) {
   std::string page =
       "| elements | plan | back | plan, ms | back, ms | gather, ms | scatter, ms | copy, ms | plan / copy | "
-      "back / copy | gather / copy | scatter / copy | schedule, ms | once | once, ms | once / gather "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+      "back / copy | gather / copy | scatter / copy | schedule, ms | once | once, ms | once / gather | "
+      "unchecked | unchecked, ms | unchecked / gather "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   std::fputs(page.c_str(), stdout);
   for (const std::uint64_t width : options.widths) {
     for (const int bits : options.sizes) {

@@ -209,6 +209,17 @@ void OutputFile::refuse(const std::string& got, const std::string& wanted) const
 
 void require_output(const fs::path& path) { const OutputFile never_committed(path); }
 
+bool same_target(const fs::path& a, const fs::path& b) {
+  if (same_file(a, b)) return true;
+  const auto end_of = [](fs::path path) {
+    if (follow_links(path)) return fs::path();
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  const fs::path end = end_of(a);
+  return !end.empty() && end == end_of(b);
+}
+
 void write_file(const fs::path& path, std::string_view content) {
   OutputFile file(path);
   file.reserve(content.size());

@@ -114,6 +114,7 @@ struct Indexed::Storage {
   IndexType type;
   const void* device_entries = nullptr;
   std::shared_ptr<const void> owner;
+  bool is_checked = false;  // of a device's
 
   template <typename Word>
   static std::shared_ptr<const Storage> of(std::vector<Word> entries) {
@@ -190,6 +191,16 @@ Indexed Indexed::on_device(const void* indices, std::uint64_t count, IndexType t
   storage->owner = std::move(owner);
   return {std::move(storage), direction, device};
 }
+
+Indexed Indexed::valid_on_device(const void* indices, std::uint64_t count, IndexType type,
+                                 Direction direction, int device, std::shared_ptr<const void> owner) {
+  const Indexed unchecked = on_device(indices, count, type, direction, device, std::move(owner));
+  auto storage = std::make_shared<Storage>(*unchecked.storage_);
+  storage->is_checked = true;
+  return {std::move(storage), direction, device};
+}
+
+bool Indexed::is_checked() const { return on_host() || storage_->is_checked; }
 
 std::uint64_t Indexed::count() const { return storage_->count; }
 

@@ -37,6 +37,8 @@ double traffic_bytes(IndexKernel kernel, std::uint64_t element_bytes, int run_bi
       return 2 * width + runs * (kRunOfIndexes + kSector);
     case IndexKernel::schedule:
       return width + 2 * kPlace;
+    case IndexKernel::check:
+      return width + kSector;
     case IndexKernel::copy:
       break;
   }
@@ -168,6 +170,8 @@ const char* name(IndexKernel kernel) noexcept {
       return "runs";
     case IndexKernel::schedule:
       return "schedule";
+    case IndexKernel::check:
+      return "check";
     case IndexKernel::copy:
       break;
   }

@@ -25,10 +25,10 @@ constexpr double kMostMicroseconds = 1e15;
 constexpr int kMostWidth = 4096;
 constexpr int kMostBits = 40;
 
-constexpr IndexKernel kKernels[] = {IndexKernel::gather,  IndexKernel::scatter, IndexKernel::spread,
-                                    IndexKernel::collect, IndexKernel::place,   IndexKernel::pick,
-                                    IndexKernel::window,  IndexKernel::runs,    IndexKernel::copy,
-                                    IndexKernel::schedule};
+constexpr IndexKernel kKernels[] = {IndexKernel::gather,   IndexKernel::scatter, IndexKernel::spread,
+                                    IndexKernel::collect,  IndexKernel::place,   IndexKernel::pick,
+                                    IndexKernel::window,   IndexKernel::runs,    IndexKernel::copy,
+                                    IndexKernel::schedule, IndexKernel::check};
 
 // Reads one file's text, naming what is wrong and where.
 class Reader {

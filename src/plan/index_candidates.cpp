@@ -68,6 +68,12 @@ std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, i
                                      chunk_bits);
 }
 
+// Entries of a device's memory are checked; a GPU may turn them round.
+double direct_schedule_us(const IndexWork& work) {
+  const double check = work.is_checked() ? 0 : index_pass_us(work, IndexKernel::check).value_or(0);
+  return check + (work.turns_scatter() ? index_pass_us(work, IndexKernel::scatter).value_or(0) : 0);
+}
+
 std::optional<double> times(std::optional<double> us, double factor) {
   if (us) *us *= factor;
   return us;
@@ -86,7 +92,7 @@ IndexCandidate direct(const IndexWork& work) {
           .bytes_moved = 2 * work.array_bytes() + indices,
           .schedule_bytes = indices,
           .predicted_us = direct_us(work),
-          .schedule_us = work.turns_scatter() ? index_pass_us(work, IndexKernel::scatter) : 0};
+          .schedule_us = direct_schedule_us(work)};
 }
 
 // A roll, a flip, or a permutation of axes: tiles reach about nine tenths of a copy.
@@ -282,6 +288,11 @@ Direction IndexWork::direction() const {
 int IndexWork::index_bytes() const {
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   return indexed == nullptr ? 0 : indexed->index_type().bytes;
+}
+
+bool IndexWork::is_checked() const {
+  const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
+  return indexed == nullptr || indexed->is_checked();
 }
 
 bool IndexWork::turns_scatter() const {

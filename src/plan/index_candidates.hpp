@@ -25,6 +25,7 @@ struct IndexWork {
   /// Of the index array; scatter for a form that has none.
   Direction direction() const;
   int index_bytes() const;  // 0 for a form that has none
+  bool is_checked() const;  // Indexed::is_checked
   /// Whether a GPU turns a scatter's array round when it plans: a sector that is read in part is cheaper than
   /// one that is written in part, but for one run turning costs more than it saves.
   bool turns_scatter() const;

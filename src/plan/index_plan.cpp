@@ -38,15 +38,17 @@ double cost_us(const IndexCandidate& candidate, std::uint64_t repeats) {
 }
 
 // The fastest of those that apply. The first keeps its place unless another is faster by more than a
-// prediction is worth.
+// prediction is worth: a part of it, and what launches of small arrays vary by.
 std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repeats) {
   constexpr double kWorthIt = 0.95;
+  constexpr double kWorthUs = 1;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const IndexCandidate& each = candidates[i];
     if (!each.why_not.empty() || !each.predicted_us) continue;
     const IndexCandidate& leader = candidates[best];
-    const double bound = cost_us(leader, repeats) * (best == 0 ? kWorthIt : 1);
+    const double leader_us = cost_us(leader, repeats);
+    const double bound = best == 0 ? std::min(kWorthIt * leader_us, leader_us - kWorthUs) : leader_us;
     if (leader.predicted_us && cost_us(each, repeats) < bound) best = i;
   }
   const double chosen_us = cost_us(candidates[best], repeats);
@@ -55,8 +57,9 @@ std::size_t fastest(std::vector<IndexCandidate>& candidates, std::uint64_t repea
     if (i == best || !each.why_not.empty()) continue;
     const double us = cost_us(each, repeats);
     each.why_not = !each.predicted_us ? "no curves to predict it by"
-                   : us >= chosen_us  ? fmt::format("{:.3g} times as long", us / chosen_us)
-                                      : fmt::format("faster by less than {:.0f}%", 100 * (1 - kWorthIt));
+                   : us >= chosen_us
+                       ? fmt::format("{:.3g} times as long", us / chosen_us)
+                       : fmt::format("faster by less than {:.0f}% or {} us", 100 * (1 - kWorthIt), kWorthUs);
   }
   return best;
 }

@@ -119,5 +119,7 @@ void remove_uncommitted() noexcept;
 
 /// Whether both paths name one existing file (links followed).
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+/// Whether what is written to one path would be in the other's file, which need not exist (links followed).
+bool same_target(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace faro::io

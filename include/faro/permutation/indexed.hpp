@@ -52,6 +52,10 @@ class Indexed {
   /// (may be null) is kept as long as any copy of this. Made by cuda::indexed_on_device.
   static Indexed on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
                            int device, std::shared_ptr<const void> owner);
+  /// The same of entries that are a permutation by construction, or were checked, in memory that nothing
+  /// else writes to: what the CUDA engine makes itself. They are not checked again.
+  static Indexed valid_on_device(const void* indices, std::uint64_t count, IndexType type,
+                                 Direction direction, int device, std::shared_ptr<const void> owner);
 
   /// A permutation of `count` elements drawn uniformly from `seed`: the same on every machine.
   static Indexed random(std::uint64_t count, std::uint64_t seed);
@@ -61,6 +65,8 @@ class Indexed {
   IndexType index_type() const;
   bool on_host() const { return !device_.has_value(); }
   std::optional<int> device() const { return device_; }
+  /// Whether the entries are known to be a permutation: true of the host's, and of valid_on_device().
+  bool is_checked() const;
 
   /// The entries: exactly one of the two is not empty (both are for a count of 0). Errors: ErrorCode::value
   /// for an array on a device.

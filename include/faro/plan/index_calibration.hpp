@@ -6,6 +6,7 @@
 //     place     the last pass with chunks of 2^c                      by width
 //     window, runs (bytes of a run)                                   by width
 //     schedule  making a partition's, chunks of 2^c                   by width of the index
+//     check     whether a device's array is a permutation             likewise
 //
 // Curves carry what no formula does: caches, launch times, translation misses. `faro tune` measures them on
 // the machine at hand and keeps them in a file; without that, those of the nearest machine that faro was
@@ -35,9 +36,10 @@ struct TimeCurve {
   double microseconds(std::uint64_t elements) const;
 };
 
-enum class IndexKernel { gather, scatter, spread, collect, place, pick, window, runs, copy, schedule };
+enum class IndexKernel { gather, scatter, spread, collect, place, pick, window, runs, copy, schedule, check };
 /// spread: a partition level forwards; collect: backwards. place: the last pass forwards; pick: backwards.
-/// schedule: making a partition's schedule, with all its levels, from an array of indices; element_bytes is
+/// schedule: making a partition's schedule, with all its levels, from an array of indices; check: seeing that
+/// an array of a device's memory is a permutation, which such a schedule comes with; element_bytes of both is
 /// an index's.
 const char* name(IndexKernel kernel) noexcept;
 

@@ -58,8 +58,8 @@ class NewArray {
   }
   Indexed take(Direction direction) const {
     device_.wait();
-    return Indexed::on_device(array_->data(), count_, {.bytes = is_wide() ? 8 : 4, .is_signed = false},
-                              direction, device_.ordinal(), array_);
+    return Indexed::valid_on_device(array_->data(), count_, {.bytes = is_wide() ? 8 : 4, .is_signed = false},
+                                    direction, device_.ordinal(), array_);
   }
 
  private:
@@ -135,8 +135,9 @@ Indexed to_device(const Indexed& indexed, int device) {
     array->upload(is_wide ? static_cast<const void*>(indexed.entries64().data())
                           : indexed.entries32().data());
   }
-  return Indexed::on_device(array->data(), indexed.count(), indexed.index_type(), indexed.direction(),
-                            ordinal, array)
+  // A copy of unchecked entries of another device stays unchecked.
+  const auto as_there = indexed.is_checked() ? &Indexed::valid_on_device : &Indexed::on_device;
+  return as_there(array->data(), indexed.count(), indexed.index_type(), indexed.direction(), ordinal, array)
       .labelled(indexed.label());
 }
 
@@ -174,7 +175,7 @@ Indexed redirected(const Indexed& indexed, Direction direction) {
   const EntryView entries = entries_on_device(indexed, kOperation);
   if (direction == indexed.direction()) return indexed;
   CudaDevice device(*indexed.device(), kOperation);
-  validate_entries(device, entries);
+  if (!indexed.is_checked()) validate_entries(device, entries);
   return inverted(device, entries, direction).labelled(indexed.label());
 }
 
@@ -192,8 +193,8 @@ Indexed compose(const Indexed& a, const Indexed& b) {
            "one device's", "cuda::to_device() copies one of them");
   }
   CudaDevice device(*a.device(), kOperation);
-  validate_entries(device, outer);
-  validate_entries(device, inner);
+  if (!a.is_checked()) validate_entries(device, outer);
+  if (!b.is_checked()) validate_entries(device, inner);
   ChainForm form = a.direction() == Direction::gather ? ChainForm::both : ChainForm::store;
   Indexed turned = a;
   if (b.direction() == Direction::scatter) {

@@ -111,7 +111,7 @@ DeviceIndexSchedule make_device_schedule(const IndexCandidate& candidate, const 
   CudaDevice device(*indexed.device(), kOperation);
   switch (candidate.method) {
     case IndexMethod::direct:
-      validate_entries(device, entries);
+      if (!indexed.is_checked()) validate_entries(device, entries);
       made.what = DeviceDirect{indexed};
       return made;
     case IndexMethod::window:

@@ -156,6 +156,10 @@ class Tuner {
     const Indexed scatter = random_on_device(count, kSeed, target_.device);
     add({.kernel = IndexKernel::gather, .width = width}, count,
         microseconds(scatter.inverse(), width, 1, {.method = IndexMethod::direct}));
+    // For one run it is not turned round.
+    add({.kernel = IndexKernel::scatter, .width = width}, count,
+        microseconds(scatter, width, 1, {.method = IndexMethod::direct, .repeats = 1}));
+    if (width == scatter.index_type().bytes) measure_check(scatter);
     const int preferred = 16 - bits_of_width(width);
     measure_schedule(scatter, width, std::min(preferred, schedule::kMaxChunkBits));
     for (int chunk_bits = preferred; chunk_bits <= std::min(preferred + 1, schedule::kMaxChunkBits);
@@ -163,6 +167,18 @@ class Tuner {
       measure_partition(scatter, width, bits, chunk_bits);
       if (!quick_) measure_partition(scatter.inverse(), width, bits, chunk_bits);
     }
+  }
+
+  void measure_check(const Indexed& scatter) {
+    const Indexed gather = scatter.inverse();
+    const Indexed unchecked = Indexed::on_device(gather.device_entries(), gather.count(), gather.index_type(),
+                                                 gather.direction(), target_.device, nullptr);
+    const auto us_of = [&](const Indexed& indexed) {
+      return schedule_microseconds(
+          plan_of(indexed, gather.index_type().bytes, 1, {.method = IndexMethod::direct}));
+    };
+    add({.kernel = IndexKernel::check, .width = gather.index_type().bytes}, gather.count(),
+        us_of(unchecked) - us_of(gather));
   }
 
   void measure_schedule(const Indexed& indexed, int width, int chunk_bits) {
