@@ -199,6 +199,7 @@ TEST_F(CliSynth, WhatNoSolutionCanEmitIsRefusedBeforeTheSearch) {
       {"--warp 64", 3, "shuffles in a warp of 64 lanes"},
       {"--batch 33", 3, "1024 threads"},
       {"--element float", 2, "bit operator `^`"},
+      {"--warp 8 --element float", 2, "bit operator `^`"},
   };
   for (const Refused& refused : table) {
     SCOPED_TRACE("faro synth poly-64 " + refused.arguments);

@@ -76,18 +76,24 @@ TEST(Examples, EmissionIsRefusedWhereNoKnownSolutionCanBeEmitted) {
   for (const Case& c : all) {
     SCOPED_TRACE(text(c));
     const Example example = make_example(c.name, c.options);
-    const std::string before = refusal([&] { require_emittable(example, {}); });
-    std::set<std::string> after;
-    for (const KnownSolution& known : example.known)
-      after.insert(refusal([&] { emit(example.sketch, known.valuation, {}); }));
-    EXPECT_TRUE(after.contains(before)) << before;
-    EXPECT_EQ(after.contains("no error"), before == "no error");
-    ++(before == "no error" ? emitted : refused);
+    for (const std::uint32_t batch : {0U, 1U, 2U, 64U}) {
+      const EmissionOptions options{.batch = batch};
+      const std::string before = refusal([&] { require_emittable(example, options); });
+      std::set<std::string> after;
+      for (const KnownSolution& known : example.known)
+        after.insert(refusal([&] { emit(example.sketch, known.valuation, options); }));
+      EXPECT_TRUE(after.contains(before)) << batch << ": " << before;
+      EXPECT_EQ(after.contains("no error"), before == "no error") << batch;
+      ++(before == "no error" ? emitted : refused);
+    }
   }
-  EXPECT_GT(emitted, 40U);
-  EXPECT_GT(refused, 10U);
+  EXPECT_GT(emitted, 120U);
+  EXPECT_GT(refused, 40U);
   EXPECT_THAT(refusal([] { require_emittable(make_example("poly-64", {}), {.batch = 33}); }),
               HasSubstr("1024 threads"));
+  EXPECT_THAT(refusal([] { require_emittable(make_example("transpose", {}), {.batch = 2}); }),
+              HasSubstr("2 problems a block"));
+  EXPECT_NO_THROW(require_emittable(make_example("transpose", {}), {.batch = 1}));
   EXPECT_NO_THROW(require_emittable(make_example("transpose", {.warp = 12}), {}));
 }
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "faro/error.hpp"
 #include "swizzle/emission_context.hpp"
 
 namespace faro::swizzle {
@@ -162,17 +161,6 @@ void add_problem(const EmissionContext& context, Lines& lines) {
   }
 }
 
-void require_batch(const EmissionContext& context, const StatementsText& body) {
-  if (context.options.batch < 2) return;
-  if (body.shared_arrays.empty() && !mentions(body.text, "__syncthreads")) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "emit a kernel",
-               .got = std::to_string(context.options.batch) +
-                      " problems a block, whose threads wait for each other or share memory",
-               .wanted = "a batch of 1: a problem has its block alone",
-               .remedy = ""});
-}
-
 std::string declarations_text(const EmissionContext& context, const StatementsText& body) {
   const Program& program = context.program;
   const std::string lanes = std::to_string(context.warp());
@@ -231,7 +219,7 @@ std::string parameters_text(const EmissionContext& context) {
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options) {
   EmissionContext context(program, valuation, options);
   const StatementsText body = statements_text(context);
-  require_batch(context, body);
+  require_batch(options, mentions(body.text, "__syncthreads"));
   EmittedKernel kernel;
   kernel.name = options.name;
   kernel.blocks = static_cast<std::uint32_t>(program.launch().blocks);

@@ -158,6 +158,15 @@ void require_emittable(const Program& program, const EmissionOptions& options) {
   const std::int64_t bytes = shared_elements * (options.element_type == "uint64_t" ? 8 : 4);
   if (bytes > kMostSharedBytes)
     refuse(ErrorCode::unsupported, std::to_string(bytes) + " bytes of shared memory", "at most 49152");
+  require_batch(options, shared_elements > 0);
+}
+
+void require_batch(const EmissionOptions& options, bool needs_block_alone) {
+  if (options.batch < 2 || !needs_block_alone) return;
+  refuse(
+      ErrorCode::unsupported,
+      std::to_string(options.batch) + " problems a block, whose threads wait for each other or share memory",
+      "a batch of 1: a problem has its block alone");
 }
 
 void require_shuffles(const Program& program) {

@@ -82,6 +82,10 @@ class EmissionContext {
   std::unordered_map<const Statement*, StatementFacts> facts_;
 };
 
+/// Refuses a batch of several problems a block where a problem needs its block alone: its threads share
+/// memory, or wait for each other.
+void require_batch(const EmissionOptions& options, bool needs_block_alone);
+
 /// By statement, for every statement but loops. Errors: ErrorCode::spec for a register or an address outside
 /// its array.
 std::unordered_map<const Statement*, StatementFacts> statement_facts(const Program& program,

@@ -77,12 +77,12 @@ struct EmittedKernel {
 /// hole without a function, a register or an address outside its array; ErrorCode::unsupported: a warp that
 /// is no power of two up to 32 in a program with shuffles, more than 1024 threads a block or 48 KiB of shared
 /// memory, an index that an int may not hold, a batch of 2 or more where a block's threads wait for each
-/// other or share memory. ErrorCode::spec, too: a tiling that is not of the program's arrays. Cost: that of a
-/// run.
+/// other or the program has shared memory. ErrorCode::spec, too: a tiling that is not of the program's
+/// arrays. Cost: that of a run.
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options);
 
 /// Refuses what emit() refuses whatever the holes are, before a search that may take minutes: names, types,
-/// threads, shared memory, tilings. Errors: as emit().
+/// threads, shared memory, batches, tilings. Errors: as emit().
 void require_emittable(const Program& sketch, const EmissionOptions& options);
 
 /// Refuses a program whose shuffles a GPU does not have. emit() asks only where a shuffle is not from the
