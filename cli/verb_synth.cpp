@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -103,7 +104,40 @@ std::string kernel_name(const swizzle::Example& example) {
   return example.struct_words ? name + "_" + std::to_string(*example.struct_words) : name;
 }
 
-// What --batch, --element and --image ask for; the title is told when something is found.
+// A name as the shell takes it back.
+std::string quoted(const std::string& name) {
+  const auto is_plain = [](char c) {
+    return std::string_view("_-./+=:,@%").find(c) != std::string_view::npos || (c >= '0' && c <= '9') ||
+           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  if (!name.empty() && std::all_of(name.begin(), name.end(), is_plain)) return name;
+  std::string text = "'";
+  for (const char c : name) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// The command that writes the same file where it is run: every option that was given, but --json.
+std::string command_of(const Options& options) {
+  const Options usual;
+  std::string command = "faro synth " + options.example;
+  const auto add = [&](std::string_view option, const std::string& value, const std::string& usual_value) {
+    if (value != usual_value) command.append(" ").append(option).append(" ").append(value);
+  };
+  add("--struct", options.struct_words, usual.struct_words);
+  add("--warp", options.warp, usual.warp);
+  add("--space", options.space, usual.space);
+  add("--method", options.method, usual.method);
+  if (options.all) command += " --all";
+  add("--time-limit", options.time_limit, usual.time_limit);
+  add("--element", options.element, usual.element);
+  if (options.image) command += " --image";
+  add("--batch", options.batch, usual.batch);
+  const std::string file = std::filesystem::path(options.emit).filename().string();
+  add("--emit", quoted(file.starts_with('-') ? "./" + file : file), usual.emit);
+  return command;
+}
+
+// What --batch, --element and --image ask for; the title is told when there is a solution.
 swizzle::EmissionOptions emission_of(const Options& options, const swizzle::Example& example) {
   constexpr std::uint64_t kMostBatch = 1024;
   constexpr std::array<std::string_view, 3> kElements{"uint32_t", "uint64_t", "float"};
@@ -116,7 +150,7 @@ swizzle::EmissionOptions emission_of(const Options& options, const swizzle::Exam
   }
   if (options.image && !example.tiling)
     refuse_words("--image with " + example.name, "stencil-1d, conv-1d or conv-2d");
-  swizzle::EmissionOptions emission{.name = kernel_name(example)};
+  swizzle::EmissionOptions emission{.name = kernel_name(example), .command = command_of(options)};
   if (options.image) emission.tiling = example.tiling;
   if (!options.batch.empty())
     emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
@@ -154,15 +188,14 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
                  .wanted = "a solution to emit",
                  .remedy = is_proven ? "a larger --space" : "a longer --time-limit"});
   }
-  std::string reason = "the cheapest solution found";
+  const bool is_finished = result.outcome != swizzle::Outcome::not_finished;
+  std::string reason = is_finished ? "the cheapest solution found"
+                                   : "the cheapest solution found by a search that was not finished";
   if (of != "best") {
     reason = result.outcome == swizzle::Outcome::none ? "the closed form, since the space has no solution"
                                                       : "the closed form, since the search was not finished";
   }
-  const std::string words =
-      example.struct_words ? " --struct " + std::to_string(*example.struct_words) : std::string();
-  emission.title = fmt::format("faro synth {}{} --warp {} --space {}: {}", example.name, words,
-                               example.sketch.launch().warp, swizzle::name(result.space), reason);
+  emission.title = reason;
   return {.kernel = swizzle::emit(example.sketch, *valuation, emission), .of = of, .reason = reason};
 }
 

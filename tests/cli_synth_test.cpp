@@ -119,6 +119,36 @@ TEST_F(CliSynth, EmitsAKernelOfImages) {
   EXPECT_NE(files().at("kernel.cu").find("uint32_t width, uint32_t height)"), std::string::npos);
 }
 
+// The first line of a kernel is the command that writes it, with all that was asked for.
+TEST_F(CliSynth, AKernelNamesTheCommandThatWritesIt) {
+  struct Case {
+    std::string given, named;
+  };
+  const std::vector<Case> table{
+      {"conv-2d --emit kernel.cu --batch 8 --image --element float --struct 3",
+       "conv-2d --struct 3 --element float --image --batch 8 --emit kernel.cu"},
+      {"aos-rcr --warp 8 --space extra --method automatic --all --time-limit 500 --emit kernel.cu --json",
+       "aos-rcr --warp 8 --space extra --method automatic --all --time-limit 500 --emit kernel.cu"},
+      {"aos-crc --struct=6 --space easy --emit \"$PWD/it's  a kernel.cu\" --element uint32_t",
+       "aos-crc --struct 6 --space easy --element uint32_t --emit 'it'\\''s  a kernel.cu'"},
+      {"transpose --space full --emit=-k", "transpose --emit ./-k"},
+      {"aos-sum --emit -", "aos-sum --emit ./-"},
+  };
+  for (const Case& c : table) {
+    SCOPED_TRACE("faro synth " + c.given);
+    const Result result = run("synth " + c.given);
+    ASSERT_EQ(result.status, 0) << result.err;
+    ASSERT_EQ(files().size(), 1U);
+    const auto [name, kernel] = *files().begin();
+    const std::string first = kernel.substr(0, kernel.find('\n'));
+    EXPECT_EQ(first, "// faro synth " + c.named);
+    fs::remove(directory_ / name);
+    EXPECT_EQ(run(first.substr(std::string("// faro ").size())).status, 0);
+    EXPECT_EQ(files(), (std::map<std::string, std::string>{{name, kernel}}));
+    fs::remove(directory_ / name);
+  }
+}
+
 // The same counts by a formula, where this build has a solver; else one line that names the package.
 TEST_F(CliSynth, SolvesByCadical) {
   const Result result = run("synth poly-64 --warp 4 --method solver --json");

@@ -439,6 +439,12 @@ TEST(EmitSwizzle, CommentsCannotBecomeCode) {
   const EmittedKernel text = swizzle::emit(
       kernel.program, kernel.valuation, {.name = "k", .element_type = "float", .title = "one\nint x = } \\"});
   EXPECT_EQ(text.text.rfind("// one int x = } /\n", 0), 0U) << text.text;
+  // A command stays one line, however long, and as it is.
+  const std::string long_words(150, 'x');
+  const EmittedKernel command = swizzle::emit(
+      kernel.program, kernel.valuation,
+      {.name = "k", .element_type = "float", .command = "do 'a\n  b' " + long_words + "\\", .title = "one"});
+  EXPECT_EQ(command.text.rfind("// do 'a   b' " + long_words + "/\n// one\n//\n", 0), 0U) << command.text;
 }
 
 std::string refusal(const std::function<void()>& call, ErrorCode code) {

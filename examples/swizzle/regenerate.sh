@@ -19,7 +19,7 @@ if [[ $directory != --list ]]; then
 fi
 
 report() {  # OPTION…
-  "$faro" synth "$@" --time-limit 3600 | sed -E 's/(;| in) [0-9]+\.[0-9]+ s(, the best after [0-9]+\.[0-9]+ s)?$//'
+  "$faro" synth "$@" | sed -E 's/(;| in) [0-9]+\.[0-9]+ s(, the best after [0-9]+\.[0-9]+ s)?$//'
 }
 
 make_kernel() {  # NAME EXAMPLE [OPTION…]

@@ -35,6 +35,15 @@ std::string comment(const std::string& words, const std::string& indent = "") {
   return text + line + "\n";
 }
 
+/// A comment line of the text as it is, spaces included, but for characters that would end or join lines.
+std::string verbatim_comment(const std::string& text) {
+  std::string line = "// " + text;
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  if (line.back() == '\\') line.back() = '/';
+  return line + "\n";
+}
+
 /// As many as are needed for `count`, `of` each.
 std::string quotient_text(const std::string& count, std::int64_t of) {
   if (of == 1) return count;
@@ -51,8 +60,9 @@ std::string tiles_text(const EmissionContext& context) {
 std::string head_text(const EmissionContext& context, const StatementsText& body) {
   const Program& program = context.program;
   const Launch& launch = program.launch();
-  std::string text =
-      comment(context.options.title.empty() ? "A swizzle kernel." : context.options.title) + "//\n";
+  const EmissionOptions& options = context.options;
+  std::string text = options.command.empty() ? "" : verbatim_comment(options.command);
+  text += comment(options.title.empty() ? "A swizzle kernel." : options.title) + "//\n";
   const std::string warps =
       std::to_string(context.block_threads()) + ">>>, warps of " + std::to_string(launch.warp) + " lanes";
   if (!context.has_many()) {

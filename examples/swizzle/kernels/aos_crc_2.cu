@@ -1,4 +1,5 @@
-// faro synth aos-crc --struct 2 --warp 32 --space full: the cheapest solution found
+// faro synth aos-crc --struct 2 --emit aos_crc_2.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 64 elements, read

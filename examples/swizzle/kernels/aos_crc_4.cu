@@ -1,4 +1,5 @@
-// faro synth aos-crc --struct 4 --warp 32 --space full: the cheapest solution found
+// faro synth aos-crc --struct 4 --emit aos_crc_4.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 128 elements, read

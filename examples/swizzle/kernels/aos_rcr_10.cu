@@ -1,5 +1,5 @@
-// faro synth aos-rcr --struct 10 --warp 32 --space full: the closed form, since the space has no
-// solution
+// faro synth aos-rcr --struct 10 --emit aos_rcr_10.cu
+// the closed form, since the space has no solution
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 320 elements, read

@@ -1,5 +1,5 @@
-// faro synth aos-rcr --struct 6 --warp 32 --space full: the closed form, since the space has no
-// solution
+// faro synth aos-rcr --struct 6 --emit aos_rcr_6.cu
+// the closed form, since the space has no solution
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 192 elements, read

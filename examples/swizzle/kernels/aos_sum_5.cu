@@ -1,4 +1,5 @@
-// faro synth aos-sum --struct 5 --warp 32 --space full: the cheapest solution found
+// faro synth aos-sum --struct 5 --emit aos_sum_5.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 160 elements, read

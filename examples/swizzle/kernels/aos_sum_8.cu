@@ -1,4 +1,5 @@
-// faro synth aos-sum --struct 8 --warp 32 --space full: the cheapest solution found
+// faro synth aos-sum --struct 8 --emit aos_sum_8.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 256 elements, read

@@ -1,4 +1,5 @@
-// faro synth conv-1d --warp 32 --space full: the cheapest solution found
+// faro synth conv-1d --element float --emit conv_1d.cu
+// the cheapest solution found
 //
 // launch: <<<2, 64>>>, warps of 32 lanes: one problem
 // I: 128 elements, read

@@ -1,4 +1,5 @@
-// faro synth conv-2d --struct 3 --warp 32 --space full: the cheapest solution found
+// faro synth conv-2d --struct 3 --element float --emit conv_2d_3.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 60 elements, read

@@ -1,4 +1,5 @@
-// faro synth conv-2d --struct 7 --warp 32 --space full: the cheapest solution found
+// faro synth conv-2d --struct 7 --element float --emit conv_2d_7.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // I: 140 elements, read

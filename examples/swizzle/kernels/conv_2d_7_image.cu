@@ -1,4 +1,5 @@
-// faro synth conv-2d --struct 7 --warp 32 --space full: the cheapest solution found
+// faro synth conv-2d --struct 7 --element float --image --batch 8 --emit conv_2d_7_image.cu
+// the cheapest solution found
 //
 // launch: <<<((tiles + 7) / 8), 256>>>, warps of 32 lanes
 // tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0.

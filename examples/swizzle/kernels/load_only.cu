@@ -1,4 +1,5 @@
-// faro synth load-only --warp 32 --space full: the cheapest solution found
+// faro synth load-only --element float --emit load_only.cu
+// the cheapest solution found
 //
 // launch: <<<2, 64>>>, warps of 32 lanes: one problem
 // I: 128 elements, read

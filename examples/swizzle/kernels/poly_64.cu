@@ -1,4 +1,5 @@
-// faro synth poly-64 --warp 32 --space full: the cheapest solution found
+// faro synth poly-64 --emit poly_64.cu
+// the cheapest solution found
 //
 // launch: <<<1, 32>>>, warps of 32 lanes: one problem
 // a: 64 elements, read

@@ -1,4 +1,5 @@
-// faro synth transpose --struct 5 --warp 32 --space full: the cheapest solution found
+// faro synth transpose --struct 5 --emit transpose_5.cu
+// the cheapest solution found
 //
 // launch: <<<4, 32>>>, warps of 32 lanes: one problem
 // I: 25 elements, read

@@ -49,7 +49,8 @@ struct Tiling {
 struct EmissionOptions {
   std::string name = "kernel";            // of the __global__ function; an identifier
   std::string element_type = "uint32_t";  // uint32_t, uint64_t or float
-  std::string title = {};                 // first line of the comment; lines are wrapped
+  std::string command = {};               // that writes this text: the comment's first line, as it is
+  std::string title = {};                 // the comment's first words; lines are wrapped
   // 0: one problem. Else any number of them, told at launch, `batch` to a block.
   std::uint32_t batch = 0;
   std::optional<Tiling> tiling = {};  // an image, `batch` tiles to a block, or one
