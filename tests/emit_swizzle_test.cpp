@@ -285,6 +285,13 @@ TEST(EmitSwizzle, TilesOfAnImageAreTheImage) {
       for (const Order order : {Order::forward, Order::backward}) check_image(library, kernel, size, order);
 }
 
+// The comment's wrapped lines as one.
+std::string joined(std::string text) {
+  for (std::size_t at = text.find("\n// "); at != std::string::npos; at = text.find("\n// ", at))
+    text.replace(at, 4, " ");
+  return text;
+}
+
 TEST(EmitSwizzle, AnImagesText) {
   const Example example = make_example("conv-2d", {.struct_words = 3});
   const EmittedKernel kernel =
@@ -293,9 +300,9 @@ TEST(EmitSwizzle, AnImagesText) {
   EXPECT_EQ(kernel.threads, 128U);
   for (const char* part :
        {"// launch: <<<((tiles + 3) / 4), 128>>>, warps of 32 lanes",
-        "// tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0.",
-        "// I: height + 2 rows of width + 2 elements, read", "// w: 9 elements, read",
-        "// O: height rows of width elements, written",
+        "// tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0,",
+        "at most 4294967295 tiles.", "// I: height + 2 rows of width + 2 elements, read",
+        "// w: 9 elements, read", "// O: height rows of width elements, written",
         "float* __restrict__ O, uint32_t width, uint32_t height)", "if (top >= height) return;"})
     EXPECT_TRUE(has(kernel.text, part)) << part << "\n" << kernel.text;
 }
@@ -373,6 +380,29 @@ TEST(EmitSwizzle, DeadAccumulatesAndWhatOnlyTheyNeedAreGone) {
   EXPECT_FALSE(has(less.text, "x[3]")) << less.text;
 }
 
+// A grid has fewer than 2^31 blocks, two for each tile of a stencil; a tile's number is below 2^32.
+TEST(EmitSwizzle, AnImageIsOneLaunch) {
+  struct Case {
+    std::string example;
+    std::uint32_t batch;
+    std::string limit;
+  };
+  for (const Case& c : std::vector<Case>{{"stencil-1d", 0, "1073741823"},
+                                         {"stencil-1d", 1, "1073741823"},
+                                         {"conv-1d", 0, "1073741823"},
+                                         {"conv-1d", 2, "2147483646"},
+                                         {"conv-1d", 8, "4294967295"},
+                                         {"conv-2d", 0, "2147483647"},
+                                         {"conv-2d", 8, "4294967295"}}) {
+    SCOPED_TRACE(c.example + " by " + std::to_string(c.batch));
+    const Example example = make_example(c.example, {});
+    const EmittedKernel kernel =
+        swizzle::emit(example.sketch, example.known.front().valuation,
+                      {.name = "k", .element_type = "float", .batch = c.batch, .tiling = example.tiling});
+    EXPECT_TRUE(has(joined(kernel.text), "that give at most " + c.limit + " tiles.")) << kernel.text;
+  }
+}
+
 TEST(EmitSwizzle, ABatchsText) {
   const SwizzleKernel poly = poly_64_kernel(32);
   const EmittedKernel kernel = swizzle::emit(
@@ -383,7 +413,8 @@ TEST(EmitSwizzle, ABatchsText) {
        {"// launch: <<<((problems + 3) / 4), 128>>>, warps of 32 lanes", "__launch_bounds__(128) k(",
         "uint32_t* __restrict__ C, uint32_t problems)",
         "const uint32_t problem = blockIdx.x * 4 + threadIdx.x / 32;", "if (problem >= problems) return;",
-        "A += uint64_t{problem} * 64;", "C += uint64_t{problem} * 128;", "threadIdx.x % 32"})
+        "`problems` problems, at most 4294967295, one behind another", "A += uint64_t{problem} * 64;",
+        "C += uint64_t{problem} * 128;", "threadIdx.x % 32"})
     EXPECT_TRUE(has(kernel.text, part)) << part << "\n" << kernel.text;
   EXPECT_FALSE(has(emitted(poly).text, "problems"));
 }

@@ -1,6 +1,8 @@
 #include "faro/swizzle/emission.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "swizzle/emission_context.hpp"
 
@@ -50,11 +52,21 @@ std::string quotient_text(const std::string& count, std::int64_t of) {
   return "((" + count + " + " + std::to_string(of - 1) + ") / " + std::to_string(of) + ")";
 }
 
+/// Of one launch: a grid has fewer than 2^31 blocks, and a problem's number is a uint32_t.
+std::int64_t most_problems(const EmissionContext& context) {
+  constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kNumbers = std::int64_t{1} << 32;
+  const std::int64_t rounds =
+      std::min(kMostBlocks / context.program.launch().blocks, kNumbers / context.batch());
+  return std::min(rounds * context.batch(), kNumbers - 1);
+}
+
 std::string tiles_text(const EmissionContext& context) {
   const Tiling& tiling = *context.options.tiling;
   return context.problems + " = " + quotient_text(context.width, tiling.columns) + " * " +
          quotient_text(context.height, tiling.rows) + ", for any `" + context.width + "` and `" +
-         context.height + "` below 2^31, not 0.";
+         context.height + "` below 2^31, not 0, that give at most " + std::to_string(most_problems(context)) +
+         " tiles.";
 }
 
 std::string head_text(const EmissionContext& context, const StatementsText& body) {
@@ -71,9 +83,10 @@ std::string head_text(const EmissionContext& context, const StatementsText& body
     const std::string rounds = quotient_text(context.problems, context.batch());
     const std::string blocks = launch.blocks == 1 ? rounds : std::to_string(launch.blocks) + " * " + rounds;
     text += comment("launch: <<<" + blocks + ", " + warps);
-    text += context.options.tiling ? comment(tiles_text(context))
-                                   : comment("Each array holds `" + context.problems +
-                                             "` problems, one behind another; elements are those of one.");
+    text += options.tiling ? comment(tiles_text(context))
+                           : comment("Each array holds `" + context.problems + "` problems, at most " +
+                                     std::to_string(most_problems(context)) +
+                                     ", one behind another; elements are those of one.");
   }
   for (std::size_t k = 0; k < program.arrays().size(); ++k) {
     const auto& array = program.arrays()[k];

@@ -2,7 +2,8 @@
 // the cheapest solution found
 //
 // launch: <<<((tiles + 7) / 8), 256>>>, warps of 32 lanes
-// tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0.
+// tiles = ((width + 7) / 8) * ((height + 3) / 4), for any `width` and `height` below 2^31, not 0,
+// that give at most 4294967295 tiles.
 // I: height + 6 rows of width + 6 elements, read
 // w: 49 elements, read
 // O: height rows of width elements, written
