@@ -184,9 +184,9 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
     throw Error({.code = ErrorCode::unsupported,
                  .operation = "synth " + example.name,
                  .got = is_proven ? std::string("no solution in space ") + swizzle::name(result.space)
-                                  : "not finished: " + result.unfinished,
+                                  : "no solution yet: " + result.unfinished,
                  .wanted = "a solution to emit",
-                 .remedy = is_proven ? "a larger --space" : "a longer --time-limit"});
+                 .remedy = is_proven ? "a larger --space" : result.remedy});
   }
   const bool is_finished = result.outcome != swizzle::Outcome::not_finished;
   std::string reason = is_finished ? "the cheapest solution found"

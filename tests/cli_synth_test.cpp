@@ -174,10 +174,32 @@ TEST_F(CliSynth, TooLittleTimeIsNoProof) {
   const Json json = json_of("poly-64 --space extra --time-limit 1");
   if (json.at("outcome") == "not finished") {
     EXPECT_NE(json.at("solutions"), 0);
-    EXPECT_NE(json.at("unfinished"), "");
+    EXPECT_TRUE(json.at("unfinished").get<std::string>().ends_with(" within the time limit of 1 s"));
+    EXPECT_EQ(json.at("remedy"), "a longer time limit or an easier space");
   } else {
     EXPECT_GT(json.at("solutions"), 0);
   }
+}
+
+// One sentence: what there is not, why, and what may help.
+TEST_F(CliSynth, NothingToEmitWithinTheTimeIsOneSentence) {
+  const Result told = run("synth poly-64 --warp 64 --space extra --time-limit 1");
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_NE(told.out.find(" within the time limit of 1 s; nothing found, which proves nothing; "),
+            std::string::npos)
+      << told.out;
+  const Result result = run("synth poly-64 --space extra --time-limit 1 --emit kernel.cu");
+  if (result.status == 0) GTEST_SKIP() << "a solution was found within a second";
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(lines_of(result.err), 1) << result.err;
+  EXPECT_TRUE(result.err.starts_with("faro: synth poly-64: got no solution yet: ")) << result.err;
+  EXPECT_TRUE(
+      result.err.ends_with(" within the time limit of 1 s, wanted a solution to emit; a longer time limit or "
+                           "an easier space\n"))
+      << result.err;
+  for (const std::string word : {" got ", " wanted "})
+    EXPECT_EQ(result.err.find(word), result.err.rfind(word)) << result.err;
+  EXPECT_TRUE(files().empty());
 }
 
 // A search that takes longer than what `timeout` ends.

@@ -120,12 +120,12 @@ TEST(Errors, Limits) {
   EXPECT_THAT(
       error_of([&] { build_choices(sketch.specification, sketch.program, families, {.most_nodes = 100}); },
                ErrorCode::unsupported),
-      HasSubstr("not finished: more than 100 nodes"));
+      HasSubstr("not finished: the sketch has more than 100 nodes"));
   EXPECT_THAT(
       error_of(
           [&] { build_choices(sketch.specification, sketch.program, families, {.most_combinations = 7}); },
           ErrorCode::unsupported),
-      HasSubstr("not finished: an index that 1 cells of holes decide in more than 7 ways"));
+      HasSubstr("not finished: an index is decided by 1 cells of holes in more than 7 ways"));
 }
 
 std::string error_of_program(ErrorCode code, const std::function<void(Program&, const Hole&)>& statements) {
@@ -151,7 +151,7 @@ TEST(Errors, WhatTheSearchDoesNotDo) {
                                  p.load(x[0], kI, t);
                                  p.store(s, hole(t), x[0]);
                                }),
-              testing::AllOf(HasSubstr("not finished: a shared-memory address that a hole decides"),
+              testing::AllOf(HasSubstr("got a shared-memory address that a hole decides"),
                              HasSubstr("s[h(t)] = x[0]")));
   EXPECT_THAT(error_of_program(ErrorCode::unsupported,
                                [&](Program& p, const Hole& hole) {

@@ -1,4 +1,5 @@
 // The search: published counts, proofs of none, and every combination of small families as the oracle.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -246,12 +247,49 @@ TEST(SwizzleSynthesise, TooLittleTimeIsNotNone) {
     const SynthesisResult result = synthesise(which.specification, which.sketch, options);
     EXPECT_LT(result.seconds, c.limit + 3) << c.name << " " << c.limit;  // 3: of a busy machine
     EXPECT_EQ(result.outcome, Outcome::not_finished) << c.name << " " << c.limit;
-    EXPECT_FALSE(result.unfinished.empty());
+    // What was not finished, and the limit as it was given, not what was left of it.
+    EXPECT_THAT(result.unfinished,
+                testing::MatchesRegex("(the functions of `[a-z0-9_]+` were not all listed|"
+                                      "the choices of the sketch were not all listed|the search did not end) "
+                                      "within the time limit of " +
+                                      fmt::format("{}", c.limit) + " s"));
+    EXPECT_EQ(result.remedy, "a longer time limit or an easier space");
     EXPECT_FALSE(stages.empty());
   }
   EXPECT_STREQ(name(Outcome::not_finished), "not finished");
   EXPECT_STREQ(name(Outcome::none), "none");
   EXPECT_STREQ(name(Outcome::found), "found");
+}
+
+TEST(SwizzleSynthesise, TheTimeLimitOfAllSpacesIsToldAsGiven) {
+  const Example which = example("poly-64", 0, 32);
+  SynthesisOptions options;
+  options.time_limit_seconds = 0.25;
+  const auto all = synthesise_in_order(which.specification, which.sketch, options, SearchUntil::optimum);
+  EXPECT_EQ(all.back().outcome, Outcome::not_finished);
+  EXPECT_THAT(all.back().unfinished, testing::EndsWith("within the time limit of 0.25 s"));
+}
+
+// A hole decides which of two stores is the last to an element: that is no matter of time.
+TEST(SwizzleSynthesise, WhatNoSearchDoesIsAnError) {
+  Specification specification;
+  const Array input = specification.input("I", 4);
+  const Array output = specification.output("O", 4);
+  for (int i = 0; i < 4; ++i) specification.set(output, i, specification.at(input, i));
+  Program program(specification, {.warp = 4});
+  const Hole when = program.condition("when", {{"t", 4}});
+  const Registers x = program.registers("x", 1);
+  program.load(x[0], input, lane_index());
+  program.store(output, lane_index(), x[0], when(lane_index()));
+  program.store(output, lane_index(), x[0]);
+  try {
+    synthesise(specification, program, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("which two statements may store and a hole decides where"));
+    EXPECT_THAT(error.what(), HasSubstr("more time does not help"));
+  }
 }
 
 TEST(SwizzleSynthesise, SpacesInOrder) {

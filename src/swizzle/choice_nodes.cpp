@@ -21,9 +21,20 @@ bool has_hole(const Index& index) {
 void refuse_choices(const std::string& got, const std::string& wanted) {
   throw Error({.code = ErrorCode::unsupported,
                .operation = "search the holes of a sketch",
-               .got = "not finished: " + got,
-               .wanted = "the search works on " + wanted,
-               .remedy = ""});
+               .got = got,
+               .wanted = wanted,
+               .remedy = "change the sketch: more time does not help"});
+}
+
+void cut_off_choices(Limit limit, const std::string& clause) {
+  const bool is_time = limit == Limit::time;
+  throw CutOff(
+      limit, clause,
+      {.code = ErrorCode::unsupported,
+       .operation = "search the holes of a sketch",
+       .got = "not finished: " + clause,
+       .wanted = is_time ? "an end within the time limit" : "fewer",
+       .remedy = std::string(is_time ? "a longer time limit" : "smaller holes") + " or an easier space"});
 }
 
 ChoiceNodes::ChoiceNodes(const Program& program, std::span<const FunctionSet> families,
@@ -37,7 +48,8 @@ ChoiceNodes::ChoiceNodes(const Program& program, std::span<const FunctionSet> fa
 
 NodeId ChoiceNodes::add(Node node) {
   if (graph_.nodes.size() >= limits_.most_nodes)
-    refuse_choices("more than " + std::to_string(limits_.most_nodes) + " nodes of choice", "fewer");
+    cut_off_choices(Limit::size,
+                    "the sketch has more than " + std::to_string(limits_.most_nodes) + " nodes of choice");
   const auto id = static_cast<NodeId>(graph_.nodes.size());
   bool undefined = node.kind == NodeKind::value && node.value == kUndefined;
   for (const NodeId outcome : node.outcomes) undefined = undefined || can_be_undefined(outcome);
@@ -92,7 +104,7 @@ void ChoiceNodes::check_time() {
   if (limits_.seconds <= 0 || ++decided_ % kDecisionsPerCheck != 0) return;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   if (passed.count() > limits_.seconds)
-    refuse_choices("the choices of the sketch, at the time limit", "what can be listed in time");
+    cut_off_choices(Limit::time, "the choices of the sketch were not all listed");
 }
 
 Decided ChoiceNodes::decide(std::span<const Index* const> expressions, const Place& place) {
@@ -119,9 +131,9 @@ Decided ChoiceNodes::decide(std::span<const Index* const> expressions, const Pla
     values.push_back(&values_at(which));
     combinations *= values.back()->size();
     if (combinations > limits_.most_combinations)
-      refuse_choices("an index that " + std::to_string(read.size()) + " cells of holes decide in more than " +
-                         std::to_string(limits_.most_combinations) + " ways",
-                     "fewer values, or one hole in place of several");
+      cut_off_choices(Limit::size, "an index is decided by " + std::to_string(read.size()) +
+                                       " cells of holes in more than " +
+                                       std::to_string(limits_.most_combinations) + " ways");
     if (values.back()->size() > 1) decided.decision.cells.push_back(which);
   }
   const HoleReader reader = [&](int hole, std::span<const std::int64_t> arguments) -> std::int64_t {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "faro/swizzle/choices.hpp"
+#include "swizzle/cut_off.hpp"
 
 namespace faro::swizzle::detail {
 
@@ -51,7 +52,10 @@ class ChoiceNodes {
   std::unordered_map<std::uint64_t, std::vector<NodeId>> by_hash_;
 };
 
-/// Errors: ErrorCode::unsupported, "not finished: <got>; the search works on <wanted>".
+/// A sketch that no search does, however long. Errors: ErrorCode::unsupported.
 [[noreturn]] void refuse_choices(const std::string& got, const std::string& wanted);
+
+/// A search that a limit ends. Errors: CutOff, "not finished: <clause>".
+[[noreturn]] void cut_off_choices(Limit limit, const std::string& clause);
 
 }  // namespace faro::swizzle::detail

@@ -46,19 +46,26 @@ FunctionBuilder::FunctionBuilder(const HoleDeclaration& hole, const FunctionSet:
       columns_(static_cast<std::size_t>(cells(hole) / row_length_of(hole))),
       rows_(row_length_of(hole)) {}
 
-void FunctionBuilder::cut_off(const std::string& wanted) const {
-  throw Error({ErrorCode::unsupported, "list the functions of `" + hole_.name + "`",
-               "not finished: " + std::to_string(count_) + " functions so far", wanted,
-               "an easier space, smaller ranges, or a longer time limit"});
+void FunctionBuilder::cut_off(Limit limit, const std::string& clause, const std::string& wanted) const {
+  const std::string functions = "the functions of `" + hole_.name + "` ";
+  throw CutOff(limit, functions + clause,
+               {.code = ErrorCode::unsupported,
+                .operation = "list " + functions.substr(0, functions.size() - 1),
+                .got = "not finished: " + std::to_string(count_) + " functions so far",
+                .wanted = wanted,
+                .remedy = std::string(limit == Limit::time ? "a longer time limit, " : "") +
+                          "an easier space or smaller ranges"});
 }
 
 void FunctionBuilder::check_limits() const {
   if (rows_.size() * rows_.length() > kMostNumbers || count_ * columns_ > kMostNumbers) {
-    cut_off("tables of at most 2^28 numbers");
+    cut_off(Limit::size, "take tables of more than 2^28 numbers", "tables of at most 2^28 numbers");
   }
   if (limits_.seconds <= 0) return;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  if (passed.count() > limits_.seconds) cut_off("an end within " + std::to_string(limits_.seconds) + " s");
+  if (passed.count() > limits_.seconds) {
+    cut_off(Limit::time, "were not all listed", "an end within the time limit");
+  }
 }
 
 void FunctionBuilder::add(std::span<const std::uint32_t> rows, std::uint64_t hash, std::int32_t score,
@@ -75,7 +82,8 @@ void FunctionBuilder::add(std::span<const std::uint32_t> rows, std::uint64_t has
     return;
   }
   if (count_ >= limits_.most_functions) {
-    cut_off("at most " + std::to_string(limits_.most_functions) + " functions");
+    const std::string most = std::to_string(limits_.most_functions);
+    cut_off(Limit::size, "are more than " + most, "at most " + most + " functions");
   }
   if (count_ % 1024 == 0) check_limits();
   row_numbers_.insert(row_numbers_.end(), rows.begin(), rows.end());

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faro/swizzle/functions.hpp"
+#include "swizzle/cut_off.hpp"
 #include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle::detail {
@@ -69,7 +70,8 @@ class FunctionBuilder {
   void add_table(std::span<const std::int32_t> table, std::int32_t score, std::uint64_t source);
   /// Asked now and then by families that try much and find little.
   void check_limits() const;
-  [[noreturn]] void cut_off(const std::string& wanted) const;
+  /// `clause` of the functions: "are more than 1000". Errors: CutOff.
+  [[noreturn]] void cut_off(Limit limit, const std::string& clause, const std::string& wanted) const;
 
  private:
   friend class swizzle::FunctionSet;

@@ -116,7 +116,8 @@ std::string outcome_text(const SynthesisResult& result) {
   const std::string found = result.solutions == 0
                                 ? "nothing found, which proves nothing"
                                 : counted(result.solutions, "solution") + " found, and there may be more";
-  return fmt::format("not finished: {}; {}; {:.2f} s", result.unfinished, found, result.seconds);
+  return fmt::format("not finished: {}; {}; {} may finish it; {:.2f} s", result.unfinished, found,
+                     result.remedy, result.seconds);
 }
 
 std::string solver_text(const SolverFacts& solver) {
@@ -197,6 +198,7 @@ std::string to_json(const Example& example, const SynthesisResult& result, std::
   json["candidates"] = result.candidates;
   json["order"] = result.order;
   json["unfinished"] = result.unfinished;
+  json["remedy"] = result.remedy;
   json["solver"] = json_of(result.solver);
   const KnownSolution* const closed = closed_form_of(example);
   json["closed_form"] = closed == nullptr

@@ -1,5 +1,7 @@
 #include "faro/swizzle/synthesise.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -10,12 +12,15 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "swizzle/cut_off.hpp"
 #include "swizzle/search.hpp"
 #include "swizzle/solver/sat.hpp"
 #include "swizzle/solver/solve.hpp"
 
 namespace faro::swizzle {
 namespace {
+
+using detail::Limit;
 
 constexpr double kSecondsBetweenReports = 0.1;
 // What solutions that were kept may take when time is up.
@@ -59,23 +64,32 @@ bool is_for_solver(Method method, const ChoiceGraph& graph) {
 
 class Synthesis {
  public:
-  Synthesis(const Specification& specification, const Program& sketch, const SynthesisOptions& options)
-      : specification_(specification), sketch_(sketch), options_(options), last_(sketch) {
+  /// `seconds_used`: of the time limit, before.
+  Synthesis(const Specification& specification, const Program& sketch, const SynthesisOptions& options,
+            double seconds_used)
+      : specification_(specification),
+        sketch_(sketch),
+        options_(options),
+        seconds_used_(seconds_used),
+        last_(sketch) {
     result_.space = options.space;
   }
 
   SynthesisResult result() {
     try {
       make_families();
+      if (has_empty_family()) {
+        result_.outcome = Outcome::none;
+        finish();
+        return std::move(result_);
+      }
       ChoiceLimits limits;
       limits.seconds = seconds_left();
       report("choices", 0);
       const ChoiceGraph graph = build_choices(specification_, sketch_, families_, limits);
       run(graph);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::unsupported) throw;
-      result_.outcome = Outcome::not_finished;
-      result_.unfinished = error.what();
+    } catch (const detail::CutOff& cut) {
+      cut_off(cut.limit(), cut.clause());
     }
     finish();
     return std::move(result_);
@@ -97,6 +111,11 @@ class Synthesis {
     result_.enumeration_seconds = clock_.seconds();
   }
 
+  /// Then nothing fits, whatever the other holes are.
+  bool has_empty_family() const {
+    return std::ranges::any_of(families_, [](const FunctionSet& family) { return family.size() == 0; });
+  }
+
   void run(const ChoiceGraph& graph) {
     detail::SearchHooks hooks;
     hooks.found = [this](std::span<const std::size_t> functions) {
@@ -115,9 +134,18 @@ class Synthesis {
     if (searched.finished) {
       result_.outcome = result_.solutions > 0 ? Outcome::found : Outcome::none;
     } else {
-      result_.outcome = Outcome::not_finished;
-      result_.unfinished = "the search, at the time limit";
+      cut_off(Limit::time, "the search did not end");
     }
+  }
+
+  void cut_off(Limit limit, const std::string& clause) {
+    const bool is_time = limit == Limit::time;
+    result_.outcome = Outcome::not_finished;
+    result_.unfinished = clause;
+    if (is_time)
+      result_.unfinished += fmt::format(" within the time limit of {} s", options_.time_limit_seconds);
+    result_.remedy = is_time ? "a longer time limit" : "smaller holes";
+    if (options_.space != Space::easy) result_.remedy += " or an easier space";
   }
 
   detail::SearchResult search(const ChoiceGraph& graph, const detail::SearchHooks& hooks) {
@@ -133,11 +161,11 @@ class Synthesis {
   // 0: no limit.
   double seconds_left() const {
     if (options_.time_limit_seconds <= 0) return 0;
-    return std::max(options_.time_limit_seconds - clock_.seconds(), 1e-9);
+    return std::max(options_.time_limit_seconds - seconds_used_ - clock_.seconds(), 1e-9);
   }
 
   bool is_out_of_time() const {
-    return options_.time_limit_seconds > 0 && clock_.seconds() > options_.time_limit_seconds;
+    return options_.time_limit_seconds > 0 && seconds_used_ + clock_.seconds() > options_.time_limit_seconds;
   }
 
   void report(const std::string& stage, double done) {
@@ -197,6 +225,7 @@ class Synthesis {
   const Specification& specification_;
   const Program& sketch_;
   const SynthesisOptions& options_;
+  double seconds_used_;
   Clock clock_;
   double next_report_ = 0;
   std::vector<FunctionSet> families_;
@@ -234,8 +263,10 @@ const char* name(Method method) noexcept {
   return "";
 }
 
-SynthesisResult synthesise(const Specification& specification, const Program& sketch,
-                           const SynthesisOptions& options) {
+namespace {
+
+SynthesisResult synthesise_after(double seconds_used, const Specification& specification,
+                                 const Program& sketch, const SynthesisOptions& options) {
   check(sketch);
   if (options.method == Method::solver && detail::solver_name().empty()) {
     throw Error({ErrorCode::unsupported, "synthesise",
@@ -247,7 +278,14 @@ SynthesisResult synthesise(const Specification& specification, const Program& sk
     throw Error({ErrorCode::spec, "synthesise", "a specification that wants nothing", "outputs that are set",
                  "set the outputs' elements in the specification"});
   }
-  return Synthesis(specification, sketch, options).result();
+  return Synthesis(specification, sketch, options, seconds_used).result();
+}
+
+}  // namespace
+
+SynthesisResult synthesise(const Specification& specification, const Program& sketch,
+                           const SynthesisOptions& options) {
+  return synthesise_after(0, specification, sketch, options);
 }
 
 std::vector<SynthesisResult> synthesise_in_order(const Specification& specification, const Program& sketch,
@@ -258,10 +296,7 @@ std::vector<SynthesisResult> synthesise_in_order(const Specification& specificat
     if (space > options.space) break;
     SynthesisOptions one = options;
     one.space = space;
-    if (options.time_limit_seconds > 0) {
-      one.time_limit_seconds = std::max(options.time_limit_seconds - clock.seconds(), 1e-9);
-    }
-    results.push_back(synthesise(specification, sketch, one));
+    results.push_back(synthesise_after(clock.seconds(), specification, sketch, one));
     if (until == SearchUntil::first && results.back().solutions > 0) break;
   }
   return results;

@@ -249,7 +249,9 @@ std::int64_t value_of(const XformParameters& p, std::int64_t i, std::int64_t k) 
 
 std::shared_ptr<const Family> build_xforms(const HoleDeclaration& hole, Space space,
                                            FunctionBuilder& builder) {
-  if (hole.n > kLargestGroup) builder.cut_off("n of at most " + std::to_string(kLargestGroup));
+  if (hole.n > kLargestGroup)
+    builder.cut_off(Limit::size, "are of an n of more than " + std::to_string(kLargestGroup),
+                    "n of at most " + std::to_string(kLargestGroup));
   auto family = std::make_shared<XformFamily>(hole, freedom_in(hole, space));
   family->build(hole, builder);
   return family;

@@ -130,9 +130,9 @@ struct ChoiceLimits {
 };
 
 /// `families`: the functions of each hole, for the values that cells can have.
-/// Errors: ErrorCode::unsupported: past the limits, or a sum of sums or a shared-memory address that a hole
-/// decides ("not finished: …; the search works on …"); those of check(program); errors of run_symbolic that
-/// no hole can avoid.
+/// Errors: ErrorCode::unsupported: past the limits ("not finished: …"), or what no search does: a sum of
+/// sums, a shared-memory address or one of two stores to an element that a hole decides; those of
+/// check(program); errors of run_symbolic that no hole can avoid.
 ChoiceGraph build_choices(const Specification& specification, const Program& program,
                           std::span<const FunctionSet> families, const ChoiceLimits& limits);
 

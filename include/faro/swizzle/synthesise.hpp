@@ -130,14 +130,16 @@ struct SynthesisResult {
   double seconds_to_best = 0;      // until the best was found
   std::uint64_t candidates = 0;    // functions tried; proposals of a solver
   std::vector<std::string> order;  // holes that were tried one by one; those missing were determined
-  std::string unfinished;          // what was cut off, if so
+  std::string unfinished;          // what was cut off, and by which limit; empty where nothing was
+  std::string remedy;              // what may finish it
   SolverFacts solver = {};
 };
 
 /// All solutions of the sketch in the space.
 /// Errors: those of check(program); ErrorCode::spec where the specification wants nothing;
-/// ErrorCode::unsupported for Method::solver where faro was built without one. Too large a space or too
-/// little time is no error: Outcome::not_finished.
+/// ErrorCode::unsupported for Method::solver where faro was built without one, and for a sketch that no
+/// search does, however long (choices.hpp). Too large a space or too little time is no error:
+/// Outcome::not_finished.
 SynthesisResult synthesise(const Specification& specification, const Program& sketch,
                            const SynthesisOptions& options);
 

@@ -113,7 +113,8 @@ class Solve {
       demanded_ += weight;
       room -= std::min(room, weight);
       if (sat_.count_literals() > kMostLiterals)
-        refuse_choices("a formula of more than " + std::to_string(kMostLiterals) + " literals", "fewer");
+        cut_off_choices(Limit::size,
+                        "the formula has more than " + std::to_string(kMostLiterals) + " literals");
       if (room == 0) break;
     }
     return is_met;

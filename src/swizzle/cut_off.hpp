@@ -1,0 +1,29 @@
+// Where a limit ends a search: nothing is known to be impossible, it is only not finished.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+
+namespace faro::swizzle::detail {
+
+enum class Limit : std::uint8_t { time, size };
+
+/// ErrorCode::unsupported, with what a result says instead of the error: `what` is a clause, "the functions
+/// of `row` were not all listed", to which a limit of time is still to be added.
+class CutOff : public Error {
+ public:
+  CutOff(Limit limit, std::string what, ErrorReport report)
+      : Error(std::move(report)), limit_(limit), what_(std::move(what)) {}
+
+  Limit limit() const noexcept { return limit_; }
+  const std::string& clause() const noexcept { return what_; }
+
+ private:
+  Limit limit_;
+  std::string what_;
+};
+
+}  // namespace faro::swizzle::detail
