@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/machine/congestion.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesis_report.hpp"
 #include "refusal.hpp"
@@ -109,10 +112,42 @@ TEST(Examples, TransposesHaveNoHoles) {
   }
 }
 
-TEST(Examples, TransposesReadTheTileWithoutConflicts) {
-  const Example example = make_example("transpose", {.struct_words = 33});
-  const machine::Trace trace = accesses(example.sketch, Valuation(example.sketch), 0, 4);
-  EXPECT_FALSE(trace.rounds.empty());
+// Of all accesses to shared memory, in words of 32 banks.
+struct TileAccesses {
+  std::size_t loads = 0, stores = 0;
+  std::uint32_t congestion = 0;  // the most words of one access in one bank
+};
+
+TileAccesses tile_accesses(const Example& example) {
+  constexpr std::uint32_t kWordBytes = 4;
+  machine::TurnCounter banks(32);
+  TileAccesses result;
+  for (std::int64_t block = 0; block < example.sketch.launch().blocks; ++block) {
+    const machine::Trace trace = accesses(example.sketch, Valuation(example.sketch), block, kWordBytes);
+    for (const machine::TraceAccess& access : trace.accesses) {
+      if (access.space != machine::TraceSpace::shared) continue;
+      ++(access.operation == machine::TraceOperation::load ? result.loads : result.stores);
+      std::vector<std::uint64_t> words;
+      for (const std::uint64_t byte : trace.lanes_of(access))
+        if (byte != machine::kIdleLane) words.push_back(byte / kWordBytes);
+      result.congestion = std::max(result.congestion, banks.by_bank(words));
+    }
+  }
+  return result;
+}
+
+// A tile is the largest power of two below the side, 32 at most, and a column more. Of 32 rows each access is
+// one row or column: without conflicts. Of 16 and 8 it is several, which lie in two rounds of the banks; of 4
+// and 2 the tile has fewer words than there are banks.
+TEST(Examples, TilesOfAsManyRowsAsBanksHaveNoConflictsAndSmallerOnesTwoWayOnes) {
+  for (const std::int64_t side : {3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 34, 48, 63, 64, 65, 129}) {
+    SCOPED_TRACE(side);
+    const TileAccesses tile = tile_accesses(make_example("transpose", {.struct_words = side, .warp = 32}));
+    const bool crosses = side > 8 && side <= 32;
+    EXPECT_EQ(tile.congestion, crosses ? 2U : 1U);
+    EXPECT_GT(tile.loads, 0U);
+    EXPECT_EQ(tile.loads, tile.stores);
+  }
 }
 
 TEST(Examples, WrongFunctionsAreRefused) {

@@ -46,7 +46,8 @@ Example load_only(const ExampleOptions& options) {
 }
 
 // A block moves one T x T tile; a row of the shared tile is one longer, so that neither rows nor columns
-// meet in a bank where T is the number of banks.
+// meet in a bank where T is the number of banks. With T = 8 or 16 an access is several rows or columns, and
+// two of their words meet; with T up to 4 the whole tile has a word a bank.
 //
 //     S = 5, T = 4     a a a a b        d is one element: what is outside the matrix is skipped
 //                      a a a a b
