@@ -154,14 +154,16 @@ constexpr const char* kRefused = R"(
 struct Odd { char byte[6]; };
 struct Huge { unsigned word[33]; };
 struct Bytes { char byte[8]; };
+struct Empty {};
 struct Owner { unsigned word[2]; __device__ ~Owner() {} };
 
 template <typename T>
 __device__ void touch(T* array) { faro::device::aos::scatter(array, 0, faro::device::aos::gather(array, 1)); }
-__global__ void refused(Odd* odd, Huge* huge, Bytes* bytes, Owner* owner) {
+__global__ void refused(Odd* odd, Huge* huge, Bytes* bytes, Empty* empty, Owner* owner) {
   touch(odd);
   touch(huge);
   touch(bytes);
+  touch(empty);
   touch(owner);
 }
 __global__ void accepted(Bytes* bytes) { faro::device::aos::load<Bytes, 4>(bytes, threadIdx.x); }
@@ -180,7 +182,7 @@ TEST(DeviceAosNvcc, RefusesInWords) {
     said = read_text(scratch.path() / "log");
   }
   for (const std::string words : {"must be a multiple of the 4-byte word", "1 to 32 words",
-                                  "must be trivially copyable", "load<T, 4>"}) {
+                                  "an empty struct has none", "must be trivially copyable", "load<T, 4>"}) {
     EXPECT_NE(said.find(words), std::string::npos) << words << ", in:\n" << said;
   }
 }

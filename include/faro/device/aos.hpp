@@ -72,7 +72,9 @@ template <typename T, int alignment = static_cast<int>(alignof(T))>
 struct Layout {
   static_assert(std::is_trivially_copyable_v<T>,
                 "faro aos: T must be trivially copyable: its words are moved");
-  static_assert(sizeof(T) % 4 == 0, "faro aos: sizeof(T) must be a multiple of the 4-byte word: pad T");
+  static_assert(!std::is_empty_v<T>, "faro aos: T may have 1 to 32 words: an empty struct has none");
+  static_assert(std::is_empty_v<T> || sizeof(T) % 4 == 0,
+                "faro aos: sizeof(T) must be a multiple of the 4-byte word: pad T");
   static_assert(sizeof(T) <= std::size_t{4} * 32, "faro aos: T may have 1 to 32 words: split T");
   static_assert(
       alignment >= 4 && (alignment & (alignment - 1)) == 0,
