@@ -202,6 +202,17 @@ TEST_F(CliSynth, NothingToEmitWithinTheTimeIsOneSentence) {
   EXPECT_TRUE(files().empty());
 }
 
+TEST_F(CliSynth, ExtraTellsWhatItFrees) {
+  const std::string columns = run("synth aos-crc --struct 3 --warp 8 --space extra").out;
+  for (const std::string hole : {"first ", "row ", "last "}) {
+    const std::size_t at = columns.find(hole);
+    const std::string line = columns.substr(at, columns.find('\n', at) - at);
+    EXPECT_NE(line.find(hole == "row " ? "ways; g free" : "ways; g, ecr and ec free"), std::string::npos)
+        << line;
+  }
+  EXPECT_EQ(run("synth aos-crc --struct 3 --warp 8").out.find("free"), std::string::npos);
+}
+
 // A search that takes longer than what `timeout` ends.
 TEST_F(CliSynth, WhatCannotBeWrittenIsRefusedBeforeTheSearch) {
   const std::string search = "synth poly-64 --space extra --emit ";

@@ -90,12 +90,27 @@ class Text {
   std::string text_;
 };
 
-std::string families_text(const SynthesisResult& result, std::size_t family, std::size_t width) {
+/// What Space::extra opens of a hole, beside all that `full` does.
+std::string extra_text(const HoleDeclaration& hole, Space space) {
+  if (hole.kind != HoleKind::xform || space != Space::extra) return "";
+  switch (freedom_in(hole, space)) {
+    case Freedom::gcd:
+      return "; g free";
+    case Freedom::extra:
+      return "; g, ecr and ec free";
+    default:
+      return "";
+  }
+}
+
+std::string families_text(const Example& example, const SynthesisResult& result, std::size_t family,
+                          std::size_t width) {
   const HoleFamily& f = result.families[family];
   if (f.functions == 0) return fmt::format("{:<{}}  not enumerated", f.hole, width);
   const bool tried = std::find(result.order.begin(), result.order.end(), f.hole) != result.order.end();
-  return fmt::format("{:<{}}  {}, written in {}{}", f.hole, width, counted(f.functions, "function"),
-                     counted(f.parameters, "way"), tried ? "; tried one by one" : "");
+  return fmt::format("{:<{}}  {}, written in {}{}{}", f.hole, width, counted(f.functions, "function"),
+                     counted(f.parameters, "way"), extra_text(example.sketch.holes()[family], result.space),
+                     tried ? "; tried one by one" : "");
 }
 
 std::string outcome_text(const SynthesisResult& result) {
@@ -157,7 +172,7 @@ std::string to_text(const Example& example, const SynthesisResult& result, std::
   std::size_t width = 0;
   for (const HoleFamily& family : result.families) width = std::max(width, family.hole.size());
   for (std::size_t family = 0; family < result.families.size(); ++family)
-    text.line(family == 0 ? "holes" : "", families_text(result, family, width));
+    text.line(family == 0 ? "holes" : "", families_text(example, result, family, width));
   if (result.families.empty()) text.line("holes", "none: the program is checked as it stands");
   text.line("result", outcome_text(result));
   if (!result.solver.name.empty()) text.line("solver", solver_text(result.solver));
