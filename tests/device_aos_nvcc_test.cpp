@@ -2,11 +2,14 @@
 // struct, the shuffles that the header promises, and the words of its refusals.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "emitted/emitted_library.hpp"
 #include "faro/device/aos.hpp"
@@ -127,6 +130,51 @@ TEST(DeviceAosNvcc, NothingIsInLocalMemory) {
     EXPECT_EQ(occurrences(said, " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"), 19)
         << said;
     EXPECT_EQ(occurrences(said, "bytes stack frame"), 19) << said;
+  }
+}
+
+// The command that prints a cubin's machine code, of nvcc's toolkit or of PATH; empty where there is none.
+std::string disassembler() {
+#if defined(FARO_TEST_NVCC)
+  const std::filesystem::path beside_nvcc = std::filesystem::path(FARO_TEST_NVCC).parent_path();
+  for (const auto& [tool, option] : {std::pair{"nvdisasm", " -c "}, std::pair{"cuobjdump", " -sass "}}) {
+    if (exists(beside_nvcc / tool)) return "'" + (beside_nvcc / tool).string() + "'" + option;
+    if (std::system(("command -v " + std::string(tool) + " > /dev/null").c_str()) == 0)
+      return tool + std::string(option);
+  }
+#endif
+  return "";
+}
+
+// An array indexed at run time, which has to be in local memory: what the test below must see.
+constexpr const char* kIndexed = R"(
+extern "C" __global__ void indexed(unsigned* words, int first) {
+  unsigned local[64];
+  for (int i = 0; i < 64; ++i) local[i] = words[i];
+  for (int i = 0; i < 64; ++i) words[i] = local[(first * i) & 63];
+}
+)";
+
+TEST(DeviceAosNvcc, NothingOfTheMachineCodeAccessesLocalMemory) {
+  if (kNvcc.empty()) GTEST_SKIP() << kNoNvcc;
+  const std::string disassemble = disassembler();
+  if (disassemble.empty()) GTEST_SKIP() << "neither nvdisasm nor cuobjdump is beside nvcc or in PATH";
+  const ScratchDirectory scratch;
+  const auto path = [&](const std::string& name) { return "'" + (scratch.path() / name).string() + "'"; };
+  std::ofstream(scratch.path() / "aos.cu") << kKernels;
+  std::ofstream(scratch.path() / "indexed.cu") << kIndexed;
+  const std::regex local("\\b(LDL|STL)\\b");
+  for (const std::string arch : {"sm_80", "sm_90"}) {
+    const auto machine_code = [&](const std::string& name) {
+      run_command(kNvcc + kInclude + " -arch=" + arch + " -cubin -o " + path("cubin") + " " + path(name),
+                  scratch.path() / "log");
+      return run_command(disassemble + path("cubin"), scratch.path() / "log");
+    };
+    const std::string code = machine_code("aos.cu");
+    EXPECT_GT(occurrences(code, "SHFL"), 200) << "is this the machine code?";
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(code, found, local)) << arch << ": " << found.str();
+    EXPECT_TRUE(std::regex_search(machine_code("indexed.cu"), local)) << arch;
   }
 }
 
