@@ -290,19 +290,23 @@ TEST(InPlaceFactor, RefusesWhatNoTheoremCanDo) {
 
 TEST(InPlaceFactor, TakesNoTimeAt34Bits) {
   std::mt19937_64 random(kSeed);
-  double slowest_ms = 0;
+  double slowest_ms = 0;  // of the least of three runs each
   for (int trial = 0; trial < 20; ++trial) {
     for (const Affine& map :
          {random_affine(34, random), random_bit_permutation(34, random), random_sparse(34, 20, random)}) {
-      const auto start = std::chrono::steady_clock::now();
-      factor_in_place(map, {.segment_bits = 6, .capacity_bits = 13});
-      const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-      slowest_ms = std::max(slowest_ms, elapsed.count());
+      double least_ms = 1e9;
+      for (int run = 0; run < 3; ++run) {
+        const auto start = std::chrono::steady_clock::now();
+        factor_in_place(map, {.segment_bits = 6, .capacity_bits = 13});
+        const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+        least_ms = std::min(least_ms, elapsed.count());
+      }
+      slowest_ms = std::max(slowest_ms, least_ms);
     }
   }
   RecordProperty("slowest_ms", std::to_string(slowest_ms));
   if (faro::testing::kTimed) {
-    EXPECT_LT(slowest_ms, 200);
+    EXPECT_LT(slowest_ms, 20) << "of which planning is to take no more, all told";
   }
 }
 

@@ -1,11 +1,16 @@
 // Plans in place: which permutations have one, how often memory is swept, and what the plan says of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli_support.hpp"
@@ -15,6 +20,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/prediction.hpp"
+#include "in_place_support.hpp"
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
@@ -314,6 +320,55 @@ TEST(DrawingInPlace, ShowsTheFirstPass) {
     EXPECT_TRUE(has(plan(maps::random_bmmc(20, 1), 4, 1).svg(), "in place: the first of"));
     EXPECT_THROW(static_cast<void>(plan(maps::transpose_any(30, 50), 4, 1).svg()), Error);
   }
+}
+
+// --- time
+
+// Random maps, and those that were made to be hard: eight blocks without reciprocals, as they are, and in
+// another basis beside chains that end in the segments.
+std::vector<std::pair<std::string, Affine>> maps_of_34_bits() {
+  std::vector<std::pair<std::string, Affine>> list;
+  std::mt19937_64 random(34);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    list.emplace_back("random_bmmc", maps::random_bmmc(34, seed));
+    list.emplace_back("random_bpc", maps::random_bpc(34, seed));
+    list.emplace_back("sparse", layout::random_sparse(34, 20, random));
+    const Affine blocks = layout::companions(std::vector<f2::Word>(8, 0b1011));
+    const Affine beside = direct_sum(maps::random_bmmc(10, seed), blocks);
+    list.emplace_back("eight blocks", beside);
+    list.emplace_back("eight blocks in another basis", layout::shuffled_basis(beside, random));
+    list.emplace_back("eight blocks above the segments",
+                      compose(direct_sum(Affine(6), maps::random_bmmc(28, seed)),
+                              compose(beside, direct_sum(Affine(6), maps::random_bmmc(28, seed).inverse()))));
+  }
+  list.emplace_back("shuffle", maps::shuffle(34));
+  list.emplace_back("bit_reversal", maps::bit_reversal(34));
+  list.emplace_back("gray", maps::gray(34));
+  return list;
+}
+
+// All of it: the factors, their tiles, and what is launched. The least of some runs, for other programs run,
+// too.
+TEST(PlanInPlaceTime, Under20MillisecondsAt34Bits) {
+  if (!kTimed) GTEST_SKIP() << "a Release build without sanitizers is timed";
+  constexpr int kRuns = 5;
+  double worst_ms = 0;
+  for (const auto& [name, map] : maps_of_34_bits()) {
+    for (const auto plan : {on_cpu, on_gpu}) {
+      double least_ms = 1e9;
+      for (int run = 0; run < kRuns; ++run) {
+        const auto start = std::chrono::steady_clock::now();
+        const Plan made = plan(map, 4, 1);
+        const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+        ASSERT_GE(made.passes().size(), 1U);
+        least_ms = std::min(least_ms, spent.count());
+      }
+      EXPECT_LT(least_ms, 20) << name << (plan == on_cpu ? " on the CPU" : " on the GPU");
+      worst_ms = std::max(worst_ms, least_ms);
+    }
+  }
+  RecordProperty("worst_ms", std::to_string(worst_ms));
+  std::printf("planning in place, n = 34: at most %.2f ms\n", worst_ms);
 }
 
 }  // namespace
