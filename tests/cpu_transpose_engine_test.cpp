@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -40,7 +41,8 @@ std::string describe(const Case& c) {
          std::to_string(c.rectangle.element_bytes) + " bytes, " + std::to_string(c.rectangle.arrays) +
          " arrays, " + std::to_string(c.workers.arrays_at_once) + " at once, " +
          std::to_string(c.workers.threads) + " threads" +
-         (c.workers.shared_rows ? ", shared rows" : ", own rows") + ", small up to " +
+         (c.workers.shared_rows ? ", shared rows" : ", own rows") +
+         (c.workers.rotates_apart ? ", panels apart" : "") + ", small up to " +
          std::to_string(c.small_bytes) + ", data + " + std::to_string(c.offset);
 }
 
@@ -111,15 +113,17 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
 }
 
 enum class Rows { own, shared };
+enum class Panels { along_diagonals, rotated_apart };
 
 // Shared out as the test wants it, whatever the size.
-Case forced(const Rectangle& r, int threads, Rows rows) {
+Case forced(const Rectangle& r, int threads, Rows rows, Panels panels = Panels::along_diagonals) {
   const std::uint64_t row_bytes = std::max(r.rows, r.columns) * r.element_bytes;
   return {.rectangle = r,
           .workers = {.arrays_at_once = 1,
                       .threads = threads,
                       .shared_rows = rows == Rows::shared,
-                      .row_bytes = row_bytes},
+                      .row_bytes = row_bytes,
+                      .rotates_apart = panels == Panels::rotated_apart && std::gcd(r.rows, r.columns) > 1},
           .small_bytes = 0};
 }
 
@@ -142,8 +146,12 @@ TEST(CpuTranspose, EveryShapeTo64) {
   for (std::uint64_t rows = 1; rows <= kExhaustive; ++rows) {
     for (std::uint64_t columns = 1; columns <= kExhaustive; ++columns) {
       const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 4};
-      ASSERT_TRUE(holds(forced(r, 1, Rows::own)));
-      ASSERT_TRUE(holds(forced(r, 1, Rows::shared)));
+      for (const Rows how : {Rows::own, Rows::shared}) {
+        ASSERT_TRUE(holds(forced(r, 1, how)));
+        if (std::gcd(rows, columns) > 1) {
+          ASSERT_TRUE(holds(forced(r, 1, how, Panels::rotated_apart)));
+        }
+      }
       ASSERT_TRUE(holds(as_planned(r, 2)));
     }
   }
@@ -154,7 +162,8 @@ TEST(CpuTranspose, EveryShapeTo64OfOtherWidths) {
     for (std::uint64_t rows = 2; rows <= kExhaustive; rows += width == 1 ? 1 : 3) {
       for (std::uint64_t columns = 2; columns <= kExhaustive; ++columns) {
         const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = width};
-        ASSERT_TRUE(holds(forced(r, 1, rows % 2 == 0 ? Rows::own : Rows::shared)));
+        ASSERT_TRUE(holds(forced(r, 1, rows % 2 == 0 ? Rows::own : Rows::shared,
+                                 columns % 4 == 0 ? Panels::rotated_apart : Panels::along_diagonals)));
       }
     }
   }
@@ -187,7 +196,8 @@ TEST(CpuTranspose, EveryWidthThreadAndAlignment) {
       for (const Rows how : {Rows::own, Rows::shared}) {
         // All threads wait for one another after every shared row, which takes long where cores are few.
         const std::uint64_t most = how == Rows::shared && std::min(rows, columns) > 8 ? 1 : 4;
-        Case c = forced(r, static_cast<int>(1 + number % most), how);
+        Case c = forced(r, static_cast<int>(1 + number % most), how,
+                        number % 3 == 0 ? Panels::rotated_apart : Panels::along_diagonals);
         c.offset = number % 7;
         ASSERT_TRUE(holds(c));
         ++number;
@@ -259,7 +269,8 @@ TEST(CpuTranspose, RandomShapes) {
     const std::uint64_t columns = std::max<std::uint64_t>(2, limit / rows + random() % 5);
     const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 1 + random() % 16};
     ASSERT_TRUE(
-        holds(forced(r, static_cast<int>(1 + random() % 4), random() % 2 == 0 ? Rows::own : Rows::shared)));
+        holds(forced(r, static_cast<int>(1 + random() % 4), random() % 2 == 0 ? Rows::own : Rows::shared,
+                     random() % 4 == 0 ? Panels::rotated_apart : Panels::along_diagonals)));
     ASSERT_TRUE(holds(as_planned(r, static_cast<int>(1 + random() % 4))));
   }
 }
@@ -313,11 +324,52 @@ TEST(CpuTranspose, Workspace) {
   EXPECT_EQ(bytes(100000000, 3), 100000000U * 4);
 }
 
+// Every shorter side below 32, with longer ones around its multiples and powers of two, and primes; both
+// directions, all widths, batches.
+TEST(CpuTranspose, EverySkinnySide) {
+  std::uint64_t number = 0;
+  for (std::uint64_t m = 2; m < 32; ++m) {
+    for (const std::uint64_t times : {std::uint64_t{64}, std::uint64_t{300}}) {
+      for (const std::uint64_t n :
+           {times * m, times * m - 1, times * m + 2, times * m + m / 2, std::uint64_t{4093}}) {
+        const Rectangle r{.arrays = 1 + number % 3 / 2,
+                          .rows = number % 2 == 0 ? m : n,
+                          .columns = number % 2 == 0 ? n : m,
+                          .element_bytes = 1 + number / 2 % 16};
+        // Threads that wait for one another after every row take long where cores are few.
+        const int threads = m < 6 || number % 16 == 0 ? 3 : 1;
+        ASSERT_TRUE(holds(as_planned(r, threads)));
+        ASSERT_TRUE(holds(forced(r, threads, number % 4 == 0 ? Rows::own : Rows::shared)));
+        ++number;
+      }
+    }
+  }
+}
+
+// A skinny array is swept twice whatever its sides have in common, by way of one row for all.
+TEST(CpuTranspose, SkinnyArraysAreSweptTwice) {
+  for (std::uint64_t m = 2; m < 32; ++m) {
+    for (const std::uint64_t n : {m * 100000, m * 100000 + m / 2, m * 100000 + 1}) {
+      for (std::uint64_t width = 1; width <= 16; ++width) {
+        for (const bool turned : {false, true}) {
+          const TransposePlan plan(
+              {.permutation = turned ? maps::transpose_any(n, m) : maps::transpose_any(m, n),
+               .element_bytes = width,
+               .placement = Placement::in_place},
+              cpu::target(2));
+          ASSERT_EQ(plan.sweeps().size(), 2U) << plan.explain();
+          ASSERT_EQ(plan.workspace_bytes(), n * width);
+        }
+      }
+    }
+  }
+}
+
 // Both kinds of strips, and where one turns into the other.
 TEST(CpuTranspose, Strips) {
   using cpu::ColumnShuffle;
   const auto strip = [](std::uint64_t m, std::uint64_t n, std::uint64_t width) {
-    return ColumnShuffle(m, n, width, cpu::Shuffle::c2r, cpu::RowsLie::in_place).strip_for(n * width);
+    return ColumnShuffle(m, n, width, cpu::Shuffle::c2r, {}).strip_for(n * width);
   };
   EXPECT_TRUE(strip(100, 10000, 4).borrowed);
   EXPECT_EQ(strip(100, 10000, 4).columns, 100U);  // 10000 elements are 100 columns of 100

@@ -98,6 +98,26 @@ TEST(TransposePlan, OnTheCpu) {
             TransposeMethod::narrow);
 }
 
+// Panels that are not narrow are not rotated apart.
+TEST(TransposePlan, SweepsOnTheCpu) {
+  const auto sweeps = [](std::uint64_t rows, std::uint64_t columns) {
+    std::vector<std::string> steps;
+    const TransposePlan plan(problem_of(maps::transpose_any(rows, columns), 4), cpu_target());
+    for (const TransposeSweep& sweep : plan.sweeps()) steps.push_back(sweep.what);
+    return steps;
+  };
+  using Steps = std::vector<std::string>;
+  EXPECT_EQ(sweeps(24, 22369620),
+            (Steps{"shuffle rows along diagonals, each to where one was before", "shuffle columns"}));
+  EXPECT_EQ(sweeps(22369620, 24),
+            (Steps{"shuffle columns", "shuffle rows along diagonals, each to where one was before"}));
+  EXPECT_EQ(sweeps(5, 1000003), (Steps{"shuffle rows, each to where one was before", "shuffle columns"}));
+  EXPECT_EQ(sweeps(1001, 3001), (Steps{"shuffle rows", "shuffle columns"}));
+  EXPECT_EQ(sweeps(1002, 3002), (Steps{"shuffle rows along diagonals", "shuffle columns"}));
+  EXPECT_EQ(sweeps(1000, 3000), (Steps{"rotate columns", "shuffle rows", "shuffle columns"}));
+  EXPECT_EQ(sweeps(300, 300), (Steps{"exchange across the diagonal"}));
+}
+
 TEST(TransposePlan, OfNothing) {
   for (const Problem& problem :
        {problem_of(maps::transpose_any(1, 9), 4), problem_of(maps::transpose_any(9, 1), 400),

@@ -119,14 +119,17 @@ std::vector<std::string> steps_of_gpu(const detail::GpuTranspose& gpu) {
   return steps;
 }
 
-std::vector<std::string> steps_of_cpu(const Rectangle& rectangle) {
+std::vector<std::string> steps_of_cpu(const Rectangle& rectangle, const detail::TransposeWorkers& workers) {
   if (rectangle.rows == rectangle.columns) return {"exchange across the diagonal"};
   if (rectangle.count() * rectangle.element_bytes <= detail::kSmallTransposeBytes) {
     return {"transpose whole arrays in the cache"};
   }
+  std::string rows = "shuffle rows";
+  if (!workers.rotates_apart && std::gcd(rectangle.rows, rectangle.columns) > 1) rows += " along diagonals";
+  if (workers.shared_rows) rows += ", each to where one was before";
   std::vector<std::string> steps;
-  if (std::gcd(rectangle.rows, rectangle.columns) > 1) steps.emplace_back("rotate columns");
-  steps.emplace_back("shuffle rows");
+  if (workers.rotates_apart) steps.emplace_back("rotate columns");
+  steps.push_back(std::move(rows));
   steps.emplace_back("shuffle columns");
   return steps;
 }
@@ -171,7 +174,7 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
     const detail::TransposeWorkers workers = detail::cpu_transpose_workers(rectangle_, target_.threads);
     workspace_bytes_ = workers.workspace_bytes();
     workers_ = workers.count();
-    steps = steps_of_cpu(rectangle_);
+    steps = steps_of_cpu(rectangle_, workers);
   }
   if (r2c_) std::reverse(steps.begin(), steps.end());
   for (std::string& step : steps) {

@@ -5,10 +5,20 @@
 //     few, long rows     all threads take one row together, through one row that they share
 //
 // A row is max(rows, columns) elements, and all that is ever borrowed.
+//
+// The panels of the decomposition (kernels/c2r_index.hpp), where the sides have a common divisor, are not
+// rotated in a sweep of their own unless they are narrow: rotated row i is the diagonal of panels that begins
+// in row i, so rows are shuffled along diagonals, and the column shuffle takes panel p from p rows further
+// down.
+//
+//     row 0    0 . .      row 1    . . 1      row 2    . 2 .      three rows, three panels
+//              . 0 .               1 . .               . . 2
+//              . . 0               . 1 .               2 . .
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "faro/plan/transpose_plan.hpp"
 
@@ -19,6 +29,7 @@ struct TransposeWorkers {
   int threads = 1;           // of each array
   bool shared_rows = false;  // all of them take one row together
   std::uint64_t row_bytes = 0;
+  bool rotates_apart = false;  // panels are narrow, and rotated in a sweep of their own
 
   /// Rows borrowed.
   std::uint64_t count() const {
@@ -30,6 +41,17 @@ struct TransposeWorkers {
 
 /// Arrays up to this are transposed by way of the stack.
 inline constexpr std::uint64_t kSmallTransposeBytes = 4096;
+
+/// Whether there are panels, and too narrow ones for rows to be moved panel by panel.
+inline bool has_narrow_panels(const Rectangle& rectangle, const TransposeWorkers& workers) {
+  constexpr std::uint64_t kNarrowBytes = 4096;
+  constexpr std::uint64_t kFewLaps = 32;  // of a shared row, which goes in blocks of some places each
+  const std::uint64_t panels = std::gcd(rectangle.rows, rectangle.columns);
+  const std::uint64_t panel = std::max(rectangle.rows, rectangle.columns) / panels;
+  const std::uint64_t lap = std::min(rectangle.rows, rectangle.columns);
+  if (panels == 1) return false;
+  return panel * rectangle.element_bytes < kNarrowBytes || (workers.shared_rows && panel / lap < kFewLaps);
+}
 
 inline TransposeWorkers cpu_transpose_workers(const Rectangle& rectangle, int threads) {
   constexpr std::uint64_t kThreadBytes = std::uint64_t{256} << 10;  // worth a thread
@@ -57,6 +79,7 @@ inline TransposeWorkers cpu_transpose_workers(const Rectangle& rectangle, int th
   workers.shared_rows =
       longer / shorter >= kSlender &&
       shorter < std::max(kFewRows, kRowsAThread * static_cast<std::uint64_t>(workers.threads));
+  workers.rotates_apart = has_narrow_panels(rectangle, workers);
   return workers;
 }
 

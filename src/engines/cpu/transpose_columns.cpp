@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/element_width.hpp"
@@ -63,9 +64,10 @@ ColumnShuffle::ColumnShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t ele
       element_bytes_(element_bytes),
       row_bytes_(n * element_bytes),
       direction_(direction),
-      offset_(rows_lie == RowsLie::in_place ? 0
-              : direction == Shuffle::c2r   ? m - 1
-                                            : 1) {
+      offset_(!rows_lie.one_early         ? 0
+              : direction == Shuffle::c2r ? m - 1
+                                          : 1),
+      panel_columns_(rows_lie.along_diagonals ? n / std::gcd(m, n) : n) {
   const kernels::C2rShape shape = kernels::make_c2r_shape(m, n);
   rows_.reserve(m);
   for (std::uint64_t i = 0; i < m; ++i) {
@@ -91,7 +93,7 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
   const std::uint64_t most_bytes =
       m_ < kNarrow ? kNarrowStripBytes / m_ : std::clamp(kStripBytes / m_, kPieceBytes, kMostPieceBytes);
   std::uint64_t columns =
-      std::clamp<std::uint64_t>(std::min(memory_bytes / m_, most_bytes) / element_bytes_, 1, n_);
+      std::clamp<std::uint64_t>(std::min(memory_bytes / m_, most_bytes) / element_bytes_, 1, panel_columns_);
   // A diagonal that turns more than once is slow to follow.
   if (m_ * element_bytes_ >= 2 * kLineBytes) columns = std::min(columns, m_);
   const bool enough_bits = memory_bytes >= m_ / 8 + 1;
@@ -107,12 +109,20 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
                                                     : Strip{.columns = within, .borrowed = false};
 }
 
-void ColumnShuffle::move(const Strip& strip, std::uint64_t j, std::byte* data, std::byte* memory) const {
-  const auto pieces_from = [&](std::uint64_t begin, std::uint64_t columns) {
+std::uint64_t ColumnShuffle::strips(const Strip& strip) const {
+  return n_ / panel_columns_ * ((panel_columns_ + strip.columns - 1) / strip.columns);
+}
+
+void ColumnShuffle::move(const Strip& strip, std::uint64_t number, std::byte* data, std::byte* memory) const {
+  const std::uint64_t strips_of_panel = (panel_columns_ + strip.columns - 1) / strip.columns;
+  const std::uint64_t panel = number / strips_of_panel;
+  const std::uint64_t in_panel = number % strips_of_panel * strip.columns;
+  const std::uint64_t columns = std::min(strip.columns, panel_columns_ - in_panel);
+  const std::uint64_t j = panel * panel_columns_ + in_panel;
+  const auto pieces_from = [&](std::uint64_t begin, std::uint64_t count) {
     return Pieces{
-        .first = data + begin * element_bytes_, .columns = columns, .rotation = (begin + offset_) % m_};
+        .first = data + begin * element_bytes_, .columns = count, .rotation = (begin + panel + offset_) % m_};
   };
-  const std::uint64_t columns = std::min(strip.columns, n_ - j);
   const std::uint64_t whole = whole_columns();
   if (strip.borrowed) {
     const std::uint64_t by_registers = whole == 0 ? 0 : columns / whole * whole;

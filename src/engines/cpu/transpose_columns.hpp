@@ -21,8 +21,11 @@
 
 namespace faro::cpu {
 
-/// Whether rows lie where they belong, or one place early: row i + 1 at i.
-enum class RowsLie { in_place, one_early };
+/// How rows lie: where they belong, or one place early, row i + 1 at i; whole, or along diagonals.
+struct RowsLie {
+  bool one_early = false;
+  bool along_diagonals = false;
+};
 
 /// Some columns; what the worker borrows holds all their elements, or only one bit for each row.
 struct Strip {
@@ -32,16 +35,19 @@ struct Strip {
 
 class ColumnShuffle {
  public:
-  /// rows_lie: before the shuffle of C2R. R2C leaves them so that `one_early` is made up for: row i at i + 1.
-  /// Requires: 2 <= m < n, m < 2^32 (unchecked).
+  /// rows_lie: before the shuffle of C2R. R2C leaves them along diagonals, too, and so that `one_early` is
+  /// made up for: row i at i + 1. Requires: 2 <= m < n, m < 2^32 (unchecked).
   ColumnShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction,
                 RowsLie rows_lie);
 
   /// The best for a worker with so many bytes. Requires: at least those of m elements (unchecked).
   Strip strip_for(std::uint64_t memory_bytes) const;
 
-  /// Columns [j, j + strip.columns), or to the last. Uses 17 KiB of stack.
-  void move(const Strip& strip, std::uint64_t j, std::byte* data, std::byte* memory) const;
+  /// How many there are. The last one of the array, or of every panel, has fewer columns.
+  std::uint64_t strips(const Strip& strip) const;
+
+  /// Strip `number`. Uses 17 KiB of stack.
+  void move(const Strip& strip, std::uint64_t number, std::byte* data, std::byte* memory) const;
 
  private:
   struct Pieces {
@@ -69,17 +75,16 @@ class ColumnShuffle {
   std::uint64_t row_bytes_;
   Shuffle direction_;
   std::uint64_t offset_;             // of the rotation, for rows that do not lie in place
+  std::uint64_t panel_columns_;      // that lie in the same rows
   std::vector<std::uint32_t> rows_;  // q, or of R2C its inverse
 };
 
 /// The rotation for a common divisor c of m and n: panel p of n / c columns goes up by p rows, first of all
-/// (C2R), or down, last of all (R2C).
+/// (C2R), or down, last of all (R2C). For panels that are too narrow for diagonals.
 class PanelRotation {
  public:
   /// Requires: 2 <= m < n (unchecked).
   PanelRotation(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction);
-
-  bool needed() const { return c_ > 1; }
 
   /// Columns that are rotated at a time by a worker with so many bytes. Requires: as ColumnShuffle.
   std::uint64_t columns_for(std::uint64_t memory_bytes) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
@@ -23,11 +24,12 @@ TransposeProgram::TransposeProgram(const Rectangle& rectangle, const faro::detai
     return;
   FARO_CHECK(workers.row_bytes == n_ * rectangle.element_bytes);
   FARO_CHECK(m_ <= ~std::uint32_t{0});
+  along_diagonals_ = !workers.rotates_apart && std::gcd(m_, n_) > 1;
   const std::uint64_t width = rectangle.element_bytes;
   sweeps_.emplace(Sweeps{
       .rows = RowShuffle(m_, n_, width, direction_),
       .columns = ColumnShuffle(m_, n_, width, direction_,
-                               workers.shared_rows ? RowsLie::one_early : RowsLie::in_place),
+                               {.one_early = workers.shared_rows, .along_diagonals = along_diagonals_}),
       .panels = PanelRotation(m_, n_, width, direction_),
   });
 }
@@ -80,7 +82,7 @@ std::uint64_t TransposeProgram::column_memory() const {
 
 void TransposeProgram::rotate_panels(std::byte* data, std::byte* memory) const {
   const PanelRotation& panels = sweeps_->panels;
-  if (!panels.needed()) return;
+  if (!workers_.rotates_apart) return;
   const std::uint64_t columns = panels.columns_for(column_memory());
   share_out_by_rank(panels.tasks(columns), column_team(), [&](Share share) {
     std::byte* const own = memory + share.rank * column_memory();
@@ -88,45 +90,52 @@ void TransposeProgram::rotate_panels(std::byte* data, std::byte* memory) const {
   });
 }
 
+RowPlace TransposeProgram::row_at(std::byte* data, std::uint64_t i) const {
+  if (along_diagonals_) return {.first = data, .row_bytes = workers_.row_bytes, .row = i, .rows = m_};
+  return {.first = data + i * workers_.row_bytes};
+}
+
 void TransposeProgram::shuffle_rows(std::byte* data, std::byte* memory) const {
+  const RowShuffle& rows = sweeps_->rows;
+  const Stretch all{.begin = 0, .end = n_};
   share_out_by_rank(m_, workers_.threads, [&](Share share) {
-    std::byte* const own = memory + share.rank * workers_.row_bytes;
+    const RowPlace own{.first = memory + share.rank * workers_.row_bytes};
     for (std::uint64_t i = share.begin; i < share.end; ++i) {
-      std::byte* const row = data + i * workers_.row_bytes;
+      const RowPlace row = row_at(data, i);
       // The side that lies in the array is gone through in order.
       if (direction_ == Shuffle::c2r) {
-        sweeps_->rows.move(i, row, own);
-        std::memcpy(row, own, workers_.row_bytes);
+        rows.move(i, row, own);
+        rows.copy(all, own, row);
       } else {
-        std::memcpy(own, row, workers_.row_bytes);
-        sweeps_->rows.move(i, own, row);
+        rows.copy(all, row, own);
+        rows.move(i, own, row);
       }
     }
   });
 }
 
 void TransposeProgram::shuffle_shared_rows(std::byte* data, std::byte* memory) const {
-  const std::uint64_t row_bytes = workers_.row_bytes;
+  const RowShuffle& rows = sweeps_->rows;
+  const RowPlace shared{.first = memory};
   for (std::uint64_t place = 0; place < m_; ++place) {
-    const std::byte* const from = data + place * row_bytes;
-    std::byte* const to = place == 0 ? memory : data + (place - 1) * row_bytes;
+    const RowPlace from = row_at(data, place);
+    const RowPlace to = place == 0 ? shared : row_at(data, place - 1);
     const std::uint64_t row = direction_ == Shuffle::c2r ? place : (place + m_ - 1) % m_;
     share_out(n_, workers_.threads, [&](std::uint64_t begin, std::uint64_t end) {
-      sweeps_->rows.move_stretch(row, {.begin = begin, .end = end}, from, to);
+      rows.move_stretch(row, {.begin = begin, .end = end}, from, to);
     });
   }
-  share_out(row_bytes, workers_.threads, [&](std::uint64_t begin, std::uint64_t end) {
-    std::memcpy(data + (m_ - 1) * row_bytes + begin, memory + begin, end - begin);
+  share_out(n_, workers_.threads, [&](std::uint64_t begin, std::uint64_t end) {
+    rows.copy({.begin = begin, .end = end}, shared, row_at(data, m_ - 1));
   });
 }
 
 void TransposeProgram::shuffle_columns(std::byte* data, std::byte* memory) const {
   const ColumnShuffle& columns = sweeps_->columns;
   const Strip strip = columns.strip_for(column_memory());
-  const std::uint64_t strips = (n_ + strip.columns - 1) / strip.columns;
-  share_out_by_rank(strips, column_team(), [&](Share share) {
+  share_out_by_rank(columns.strips(strip), column_team(), [&](Share share) {
     std::byte* const own = memory + share.rank * column_memory();
-    for (std::uint64_t s = share.begin; s < share.end; ++s) columns.move(strip, s * strip.columns, data, own);
+    for (std::uint64_t s = share.begin; s < share.end; ++s) columns.move(strip, s, data, own);
   });
 }
 

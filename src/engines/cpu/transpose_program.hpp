@@ -2,12 +2,13 @@
 //
 //     small     by way of the stack                    at most 4 KiB
 //     square    tiles change places                    one sweep
-//     C2R       panels up, rows, columns               rows <= columns: m = rows, n = columns
-//     R2C       columns, rows, panels down             rows > columns:  m = columns, n = rows
+//     C2R       [panels up,] rows, columns             rows <= columns: m = rows, n = columns
+//     R2C       columns, rows [, panels down]          rows > columns:  m = columns, n = rows
 //
-// Panels are rotated only for a common divisor of m and n, so two sweeps are the rule. Where all threads take
-// one row together, row k + 1 is shuffled into the place of row k, which is free by then; only the first one
-// goes through the borrowed row. So rows lie one place early, and the column shuffle puts that right.
+// Two sweeps are the rule: for a common divisor of m and n rows are taken along diagonals, and only narrow
+// panels are rotated apart (plan/transpose_workers.hpp). Where all threads take one row together, row k + 1
+// is shuffled into the place of row k, which is free by then; only the first one goes through the borrowed
+// row. So rows lie one place early, and the column shuffle puts that right.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +45,7 @@ class TransposeProgram {
   void shuffle_rows(std::byte* data, std::byte* memory) const;
   void shuffle_shared_rows(std::byte* data, std::byte* memory) const;
   void shuffle_columns(std::byte* data, std::byte* memory) const;
+  RowPlace row_at(std::byte* data, std::uint64_t i) const;
 
   // Threads of a sweep over columns, and how much each of them borrows.
   int column_team() const;
@@ -55,6 +57,7 @@ class TransposeProgram {
   std::uint64_t m_;
   std::uint64_t n_;
   Shuffle direction_;
+  bool along_diagonals_ = false;
   std::optional<Sweeps> sweeps_;  // of arrays that are neither small nor square
 };
 

@@ -97,7 +97,7 @@ void fetch(const std::byte* from, std::uint64_t bytes) {
 RowShuffle::RowShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction)
     : shape_(kernels::make_c2r_shape(m, n)), element_bytes_(element_bytes), direction_(direction) {}
 
-void RowShuffle::move(std::uint64_t i, const std::byte* from, std::byte* to) const {
+void RowShuffle::move(std::uint64_t i, const RowPlace& from, const RowPlace& to) const {
   if (shape_.n * element_bytes_ > kCachedRowBytes && shape_.n / shape_.m >= kLeastRun) {
     move_stretch(i, {.begin = 0, .end = shape_.n}, from, to);
     return;
@@ -107,31 +107,54 @@ void RowShuffle::move(std::uint64_t i, const std::byte* from, std::byte* to) con
       const std::uint64_t first = i + panel < shape_.m ? i + panel : i + panel - shape_.m;
       const std::uint64_t run = panel * shape_.b * element_bytes_;
       if (direction_ == Shuffle::c2r) {
-        walk<Shuffle::c2r>(width, shape_, first, from + run, to);
+        walk<Shuffle::c2r>(width, shape_, first, from.panel(panel) + run, to.first);
       } else {
-        walk<Shuffle::r2c>(width, shape_, first, from, to + run);
+        walk<Shuffle::r2c>(width, shape_, first, from.first, to.panel(panel) + run);
       }
     }
   });
+}
+
+void RowShuffle::copy(const Stretch& stretch, const RowPlace& from, const RowPlace& to) const {
+  const std::uint64_t piece = from.whole() && to.whole() ? shape_.n : shape_.b;
+  for (std::uint64_t begin = stretch.begin; begin < stretch.end;) {
+    const std::uint64_t panel = begin / piece;
+    const std::uint64_t end = std::min(stretch.end, (panel + 1) * piece);
+    std::memcpy(to.panel(panel) + begin * element_bytes_, from.panel(panel) + begin * element_bytes_,
+                (end - begin) * element_bytes_);
+    begin = end;
+  }
 }
 
 // The m places of a lap, each with a run of `length` elements; or fewer places.
 struct RowShuffle::Block {
   Stretch places;
   std::uint64_t length;
+  std::byte* row;     // whose element `place` is the place
+  std::uint64_t end;  // of the places side by side that it is one of
 };
 
-void RowShuffle::move_stretch(std::uint64_t i, const Stretch& stretch, const std::byte* from,
-                              std::byte* to) const {
+void RowShuffle::move_stretch(std::uint64_t i, const Stretch& stretch, const RowPlace& from,
+                              const RowPlace& to) const {
+  const RowPlace& places = direction_ == Shuffle::c2r ? to : from;
+  const RowPlace& runs = direction_ == Shuffle::c2r ? from : to;
   const std::uint64_t m = shape_.m;
   const std::uint64_t longest = std::clamp(kBlockBytes / (m * element_bytes_), kLeastRun,
                                            kStageBytes / (staged_runs() * element_bytes_));
+  const std::uint64_t piece = places.whole() ? shape_.n : shape_.b;
   for (std::uint64_t begin = stretch.begin; begin < stretch.end;) {
-    const std::uint64_t left = stretch.end - begin;
-    const Block block{.places = {.begin = begin, .end = begin + std::min(m, left)},
-                      .length = std::clamp<std::uint64_t>(left / m, 1, longest)};
-    move_block(i, block, from, to);
-    begin += (block.places.end - begin) * block.length;
+    const std::uint64_t panel = begin / piece;
+    const std::uint64_t piece_end = (panel + 1) * piece;
+    const std::uint64_t end = std::min(stretch.end, piece_end);
+    while (begin < end) {
+      const std::uint64_t left = end - begin;
+      const Block block{.places = {.begin = begin, .end = begin + std::min(m, left)},
+                        .length = std::clamp<std::uint64_t>(left / m, 1, longest),
+                        .row = places.panel(panel),
+                        .end = piece_end};
+      move_block(i, block, runs);
+      begin += (block.places.end - begin) * block.length;
+    }
   }
 }
 
@@ -143,15 +166,18 @@ std::uint64_t RowShuffle::staged_runs() const {
 // Place p and its run: elements run, run + 1, … of the other side belong to p, p + m, ….
 RowShuffle::Run RowShuffle::run_of(std::uint64_t i, std::uint64_t place) const {
   const std::uint64_t begin = kernels::unshuffled_column(shape_, i, place);
-  return {.begin = begin, .panel_end = (kernels::c2r_panel(shape_, begin) + 1) * shape_.b};
+  const std::uint64_t panel = kernels::c2r_panel(shape_, begin);
+  return {.begin = begin, .panel = panel, .panel_end = (panel + 1) * shape_.b};
 }
 // That of place p + c.
 RowShuffle::Run RowShuffle::next_in_panel(const Run& run) const {
   const std::uint64_t begin = run.begin + shape_.a_inverse;
-  return {.begin = begin < run.panel_end ? begin : begin - shape_.b, .panel_end = run.panel_end};
+  return {.begin = begin < run.panel_end ? begin : begin - shape_.b,
+          .panel = run.panel,
+          .panel_end = run.panel_end};
 }
 
-void RowShuffle::move_block(std::uint64_t i, const Block& block, const std::byte* from, std::byte* to) const {
+void RowShuffle::move_block(std::uint64_t i, const Block& block, const RowPlace& runs_place) const {
   alignas(64) std::byte stage[kStageBytes];
   Run runs[kMostRuns];
   const std::uint64_t bytes = element_bytes_;
@@ -170,26 +196,26 @@ void RowShuffle::move_block(std::uint64_t i, const Block& block, const std::byte
       }
     }
     // The same places of the next block.
-    const bool another = place + 2 * shape_.m * block.length <= shape_.n;
+    const bool another = place + 2 * shape_.m * block.length <= block.end;
     const std::uint64_t next = (place + shape_.m * block.length) * bytes;
     for (std::uint64_t t = 0; another && t < block.length; ++t) {
-      fetch((direction_ == Shuffle::r2c ? from : to) + next + t * lap_bytes, some * bytes);
+      fetch(block.row + next + t * lap_bytes, some * bytes);
     }
-    const PlaneIn stretch_in{from + place * bytes, lap_bytes};
-    const PlaneOut stretch_out{to + place * bytes, lap_bytes};
+    const PlaneIn stretch_in{block.row + place * bytes, lap_bytes};
+    const PlaneOut stretch_out{block.row + place * bytes, lap_bytes};
     if (direction_ == Shuffle::r2c) turn_to_runs(bytes, stretch_in, some, block.length, {stage, run_bytes});
     for (std::uint64_t k = 0; k < some; ++k) {
       std::uint64_t run = runs[k].begin;
+      std::byte* const row = runs_place.panel(runs[k].panel);
       std::byte* staged = stage + k * run_bytes;
       for (std::uint64_t left = block.length; left > 0;) {
         const std::uint64_t part = std::min(left, runs[k].panel_end - run);
         if (direction_ == Shuffle::c2r) {
-          std::memcpy(staged, from + run * bytes, part * bytes);
+          std::memcpy(staged, row + run * bytes, part * bytes);
         } else {
-          std::memcpy(to + run * bytes, staged, part * bytes);
+          std::memcpy(row + run * bytes, staged, part * bytes);
         }
-        if (another && run + 2 * part <= shape_.n)
-          fetch((direction_ == Shuffle::c2r ? from : to) + (run + part) * bytes, part * bytes);
+        if (another && run + 2 * part <= shape_.n) fetch(row + (run + part) * bytes, part * bytes);
         staged += part * bytes;
         left -= part;
         run = runs[k].panel_end - shape_.b;  // a panel's laps close

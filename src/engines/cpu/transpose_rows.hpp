@@ -9,6 +9,8 @@
 // other one stretch of the row.
 //
 //     runs   | 0 1 | 2 3 | 4 5 |  <--transposed-->  | 0 2 4 | 1 3 5 |   stretch      m = 3, runs of 2
+//
+// A row lies whole, or along a diagonal: panel p of it in the p-th row below (plan/transpose_workers.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,23 +29,41 @@ struct Stretch {
   std::uint64_t end = 0;
 };
 
+/// Where a row lies.
+struct RowPlace {
+  std::byte* first = nullptr;   // of the row; of a diagonal, of the array
+  std::uint64_t row_bytes = 0;  // 0: the row lies whole
+  std::uint64_t row = 0;        // of a diagonal's panel 0
+  std::uint64_t rows = 0;
+
+  bool whole() const { return row_bytes == 0; }
+  /// Column j of panel p is j elements from here.
+  std::byte* panel(std::uint64_t p) const {
+    const std::uint64_t below = row + p;
+    return first + (below < rows ? below : below - rows) * row_bytes;
+  }
+};
+
 class RowShuffle {
  public:
   /// Requires: 2 <= m < n (unchecked).
   RowShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t element_bytes, Shuffle direction);
 
-  /// All of row i.   Requires: no overlap (unchecked).
-  void move(std::uint64_t i, const std::byte* from, std::byte* to) const;
+  /// All of row i.   Requires: C2R's output and R2C's input lie whole; no overlap (unchecked).
+  void move(std::uint64_t i, const RowPlace& from, const RowPlace& to) const;
   /// A part of it, which needs nothing but its own elements of `to`. Uses 8 KiB of stack.
-  void move_stretch(std::uint64_t i, const Stretch& stretch, const std::byte* from, std::byte* to) const;
+  void move_stretch(std::uint64_t i, const Stretch& stretch, const RowPlace& from, const RowPlace& to) const;
+  /// The same elements in another place.
+  void copy(const Stretch& stretch, const RowPlace& from, const RowPlace& to) const;
 
  private:
   struct Block;
   struct Run {
     std::uint64_t begin;
+    std::uint64_t panel;
     std::uint64_t panel_end;
   };
-  void move_block(std::uint64_t i, const Block& block, const std::byte* from, std::byte* to) const;
+  void move_block(std::uint64_t i, const Block& block, const RowPlace& runs_place) const;
   std::uint64_t staged_runs() const;
   Run run_of(std::uint64_t i, std::uint64_t place) const;
   Run next_in_panel(const Run& run) const;
