@@ -82,8 +82,9 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
   const std::uint64_t width = r.element_bytes;
   for (std::uint64_t array = 0; array < r.arrays; ++array) {
     const std::uint64_t first = array * r.count();
-    for (std::uint64_t i = 0; i < r.rows; ++i) {
-      for (std::uint64_t j = 0; j < r.columns; ++j) {
+#pragma omp parallel for if (r.bytes() > std::uint64_t{1} << 20)
+    for (std::uint64_t j = 0; j < r.columns; ++j) {
+      for (std::uint64_t i = 0; i < r.rows; ++i) {
         std::memcpy(out.data() + (first + j * r.rows + i) * width,
                     in.data() + (first + i * r.columns + j) * width, width);
       }
@@ -272,6 +273,18 @@ TEST(CpuTranspose, RandomShapes) {
         holds(forced(r, static_cast<int>(1 + random() % 4), random() % 2 == 0 ? Rows::own : Rows::shared,
                      random() % 4 == 0 ? Panels::rotated_apart : Panels::along_diagonals)));
     ASSERT_TRUE(holds(as_planned(r, static_cast<int>(1 + random() % 4))));
+  }
+}
+
+// Arrays of 4 to 64 MiB, of every width, with rows of all magnitudes.
+TEST(CpuTranspose, RandomShapesTo64Mebibytes) {
+  if (kInstrumented) GTEST_SKIP() << "sizes only; every path is taken by smaller shapes";
+  SplitMix64 random{67};
+  for (std::uint64_t width = 1; width <= 16; ++width) {
+    const std::uint64_t count = (std::uint64_t{1} << (width % 4 == 0 ? 26 : 22 + random() % 3)) / width;
+    const std::uint64_t rows = 2 + random() % (std::uint64_t{1} << (1 + random() % 21));
+    const Rectangle r{.arrays = 1, .rows = rows, .columns = count / rows, .element_bytes = width};
+    ASSERT_TRUE(holds(as_planned(r, 2)));
   }
 }
 

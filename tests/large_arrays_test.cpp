@@ -2,7 +2,7 @@
 //
 // Element x is a hash of x, so that what belongs at place y is known from the inverse map alone: every byte
 // of the output is checked in order of memory, and 2^22 places at random with the map itself. Needs up to 8
-// GiB, and skips without them.
+// GiB, and skips without them. In place there is one array, and its definition is the check.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,6 +15,7 @@
 #include "engine_support.hpp"
 #include "faro/faro.hpp"
 #include "faro/io/buffer.hpp"
+#include "faro/permutation/axes.hpp"
 
 namespace faro::testing {
 namespace {
@@ -52,11 +53,12 @@ struct Memory {
   io::Buffer out;
 };
 
+constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20;
+
 class LargeArrays : public ::testing::Test {
  protected:
-  static constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20;
-
-  static void TearDownTestSuite() { memory_.reset(); }
+  static void TearDownTestSuite() { release(); }
+  static void release() { memory_.reset(); }
 
   // False where the machine has not that much memory; the test is then skipped.
   static bool have(std::uint64_t bytes) {
@@ -144,6 +146,56 @@ TEST_F(LargeArrays, ThreeArraysOfOneGiElements) {
 TEST_F(LargeArrays, TwoGiElementsOfOneByte) {
   FARO_NEED(std::uint64_t{1} << 31);
   run<1>(maps::transpose(std::uint64_t{1} << 15, std::uint64_t{1} << 16), 1);
+}
+
+// Of rows x columns elements of one byte, whose count is past 2^31; every one is held to the definition.
+void expect_transposed_in_place(std::uint64_t rows, std::uint64_t columns) {
+  const Problem problem{.permutation = maps::transpose_any(rows, columns),
+                        .element_bytes = 1,
+                        .placement = Placement::in_place};
+  const ExecutablePlan transpose = plan(problem);
+  const std::uint64_t bytes = rows * columns;
+  ASSERT_GT(bytes, std::uint64_t{1} << 31);
+  if (io::available_memory_bytes() < bytes + transpose.workspace_bytes() + kSpareBytes) {
+    GTEST_SKIP() << "needs " << (bytes >> 30) << " GiB of memory, " << (io::available_memory_bytes() >> 30)
+                 << " GiB are available";
+  }
+  const io::Buffer data(bytes);
+  const auto each_of = [](std::uint64_t count, const auto& body) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k) body(static_cast<std::uint64_t>(k));
+  };
+  each_of(rows, [&](std::uint64_t i) {
+    std::byte* const row = data.data() + i * columns;
+    for (std::uint64_t j = 0; j < columns; ++j) put_element<1>(i * columns + j, row + j);
+  });
+
+  transpose.run(data.data(), bytes);
+
+  std::atomic<std::uint64_t> wrong{bytes};
+  each_of(columns, [&](std::uint64_t j) {
+    const std::byte* const row = data.data() + j * rows;
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      std::byte expected;
+      put_element<1>(i * columns + j, &expected);
+      if (row[i] != expected) wrong = j * rows + i;
+    }
+  });
+  EXPECT_EQ(wrong.load(), bytes) << "the element at " << wrong.load() << " does not belong there\n  "
+                                 << describe(problem);
+}
+
+TEST_F(LargeArrays, TransposedInPlace) {
+  if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";
+  release();
+  expect_transposed_in_place(46349, 46351);
+}
+
+// Few rows, with a common divisor.
+TEST_F(LargeArrays, SkinnyTransposedInPlace) {
+  if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";
+  release();
+  expect_transposed_in_place(178956996, 12);
 }
 
 }  // namespace
