@@ -129,6 +129,9 @@ TEST(TransposePlan, OfNothing) {
       EXPECT_NE(plan.explain().find("nothing moves"), std::string::npos);
     }
   }
+  const Permutation none = maps::transpose_any(0, 4);
+  const TransposePlan plan(problem_of(none, 4), cpu_target());
+  EXPECT_EQ(nlohmann::json::parse(plan.explain_json())["permutation"], to_text(none));
 }
 
 TEST(TransposePlan, Refusals) {

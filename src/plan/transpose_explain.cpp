@@ -25,7 +25,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Of no elements there is no shape: the text that such a permutation has out of place.
 std::string map_text(const Rectangle& rectangle) {
+  if (rectangle.count() == 0) return "axes(0; 0)";
   return fmt::format("transpose({}, {})", rectangle.rows, rectangle.columns);
 }
 
