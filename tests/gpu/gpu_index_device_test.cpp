@@ -325,25 +325,29 @@ TEST_F(GpuIndexDevice, RecognisesAsTheHost) {
   }
 }
 
-// What scheduling takes on the device's clock: printed, and held to 40 ms for 2^30 entries, where an H200
-// takes 14. Small arrays are bound by launches.
+// What scheduling takes on the device's clock, the best of three: printed, and held to 20 ms for 2^30
+// entries, where an H200 takes 14. Small arrays are bound by launches.
 TEST_F(GpuIndexDevice, SchedulesLargeArraysInTime) {
-  constexpr double kMostNsAnEntry = 40e6 / (1 << 30);
+  constexpr double kMostNsAnEntry = 20e6 / (1 << 30);
   for (const std::uint64_t count : {std::uint64_t{1} << 24, std::uint64_t{1} << 28, std::uint64_t{1} << 30,
                                     (std::uint64_t{1} << 31) + 3}) {
     if (free_device_bytes() < 16 * count) GTEST_SKIP() << "too little memory for " << count << " entries";
     const Indexed device = cuda::random_on_device(count, 10);
     for (const PartitionShape& shape : {PartitionShape{count, 14, schedule::even_levels(count, 14, 8)},
                                         PartitionShape{count, 15, schedule::even_levels(count, 15, 8)}}) {
-      cuda::SchedulingTimes times;
+      cuda::SchedulingTimes best;
       static_cast<void>(cuda::make_device_partition(device, shape));
-      static_cast<void>(cuda::make_device_partition(device, shape, &times));
+      for (int run = 0; run < 3; ++run) {
+        cuda::SchedulingTimes times;
+        static_cast<void>(cuda::make_device_partition(device, shape, &times));
+        if (run == 0 || times.milliseconds < best.milliseconds) best = times;
+      }
       std::printf("%llu entries, chunks of 2^%d: %.3f ms on the device:",
-                  static_cast<unsigned long long>(count), shape.chunk_bits, times.milliseconds);
-      for (const double step : times.steps) std::printf(" %.3f", step);
+                  static_cast<unsigned long long>(count), shape.chunk_bits, best.milliseconds);
+      for (const double step : best.steps) std::printf(" %.3f", step);
       std::printf("\n");
       if (count < std::uint64_t{1} << 28) continue;
-      EXPECT_LT(times.milliseconds * 1e6, kMostNsAnEntry * static_cast<double>(count))
+      EXPECT_LT(best.milliseconds * 1e6, kMostNsAnEntry * static_cast<double>(count))
           << count << " entries, chunks of 2^" << shape.chunk_bits;
     }
   }

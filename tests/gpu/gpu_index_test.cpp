@@ -273,12 +273,14 @@ TEST_F(GpuIndex, BeyondThirtyOneBits) {
   if (free_device_bytes() < count * 36) GTEST_SKIP() << "too little memory of the device";
   const Indexed scatter = cuda::random_on_device(count, 11);
   for (const Indexed& source : {scatter, scatter.inverse()}) {
-    for (const std::uint64_t bytes : {1U, 4U}) {
-      const IndexPlan plan({.permutation = source, .element_bytes = bytes}, cuda::target(),
-                           cuda::recognise(source),
-                           {.method = IndexMethod::partition, .chunk_bits = {}, .level_bits = {}});
-      const cuda::IndexExecutor executor(plan);
-      expect_run(executor, plan, source, nullptr, {});
+    for (const IndexMethod method : {IndexMethod::partition, IndexMethod::direct}) {
+      for (const std::uint64_t bytes : {1U, 4U}) {
+        const IndexPlan plan({.permutation = source, .element_bytes = bytes}, cuda::target(),
+                             cuda::recognise(source), {.method = method, .chunk_bits = {}, .level_bits = {}});
+        ASSERT_EQ(plan.chosen().method, method);
+        const cuda::IndexExecutor executor(plan);
+        expect_run(executor, plan, source, nullptr, {});
+      }
     }
   }
 }

@@ -13,6 +13,7 @@
 
 #include "faro/engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/transpose_oracle.hpp"
@@ -91,7 +92,108 @@ TEST_F(GpuTranspose, EveryFormAndWidth) {
   EXPECT_EQ(reached.size(), 4u) << "every form but huge, which is below";
 }
 
-TEST_F(GpuTranspose, EverySmallShape) {
+// Small shapes, drawn and checked on the host, between guard zones in memory that is allocated once.
+class SmallShapes {
+ public:
+  explicit SmallShapes(std::uint64_t most_bytes)
+      : most_bytes_(most_bytes), from_(most_bytes), to_(most_bytes + 2 * kGuard), workspace_(1 << 20) {}
+
+  void expect_in_place(const Rectangle& r) {
+    const TransposePlan plan(problem_of(r), target_);
+    const cuda::TransposeExecutor executor(plan);
+    ASSERT_LE(plan.workspace_bytes(), workspace_.size());
+    to_.upload(between_guards(drawn(r)).data());
+    executor.run(to_.data() + kGuard, plan.workspace_bytes() == 0 ? nullptr : workspace_.data(), stream_);
+    expect_transposed(r, "in place");
+  }
+
+  void expect_out_of_place(const Rectangle& r) {
+    Problem problem = problem_of(r);
+    problem.placement = Placement::out_of_place;
+    const ExecutablePlan executable = plan(problem, {.engine = Engine::cuda});
+    std::vector<std::byte> in = drawn(r);
+    in.resize(most_bytes_);
+    from_.upload(in.data());
+    to_.upload(between_guards({}).data());
+    executable.run(from_.data(), to_.data() + kGuard, r.bytes(), stream_);
+    expect_transposed(r, "out of place");
+  }
+
+ private:
+  // Byte k of element x, on the host.
+  static std::byte byte_of(std::uint64_t x, std::uint64_t k) {
+    const std::uint64_t hash = (2 * x + k / 8 + 1) * 0x9e3779b97f4a7c15;
+    return static_cast<std::byte>(hash >> (56 - 8 * (k % 8)));
+  }
+
+  static std::vector<std::byte> drawn(const Rectangle& r) {
+    std::vector<std::byte> in(r.bytes());
+    for (std::uint64_t at = 0; at < in.size(); ++at)
+      in[at] = byte_of(at / r.element_bytes, at % r.element_bytes);
+    return in;
+  }
+
+  static std::vector<std::byte> transposed(const Rectangle& r) {
+    std::vector<std::byte> out;
+    for (std::uint64_t j = 0; j < r.columns; ++j) {
+      for (std::uint64_t i = 0; i < r.rows; ++i) {
+        for (std::uint64_t k = 0; k < r.element_bytes; ++k) out.push_back(byte_of(i * r.columns + j, k));
+      }
+    }
+    return out;
+  }
+
+  // Poison wherever the array is not.
+  std::vector<std::byte> between_guards(const std::vector<std::byte>& array) const {
+    std::vector<std::byte> all(to_.size(), std::byte{0x5a});
+    std::copy(array.begin(), array.end(), all.begin() + kGuard);
+    return all;
+  }
+
+  void expect_transposed(const Rectangle& r, const char* how) {
+    stream_.wait();
+    std::vector<std::byte> seen(to_.size());
+    to_.download(seen.data());
+    EXPECT_TRUE(seen == between_guards(transposed(r))) << text_of(r) << ", " << how;
+  }
+
+  std::uint64_t most_bytes_;
+  Target target_ = cuda::target();
+  cuda::DeviceArray from_;
+  cuda::DeviceArray to_;
+  cuda::DeviceArray workspace_;
+  OwnStream stream_;
+};
+
+TEST_F(GpuTranspose, EveryShapeTo64) {
+  constexpr std::uint64_t most = 64;
+  SmallShapes shapes(most * most * 4);
+  for (std::uint64_t rows = 1; rows <= most; ++rows) {
+    for (std::uint64_t columns = 1; columns <= most; ++columns) {
+      const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = 4};
+      shapes.expect_in_place(r);
+      shapes.expect_out_of_place(r);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(GpuTranspose, EveryShapeTo24OfOtherWidths) {
+  constexpr std::uint64_t most = 24;
+  SmallShapes shapes(most * most * 16);
+  for (const std::uint64_t width : {1U, 2U, 8U, 16U}) {
+    for (std::uint64_t rows = 1; rows <= most; ++rows) {
+      for (std::uint64_t columns = 1; columns <= most; ++columns) {
+        const Rectangle r{.arrays = 1, .rows = rows, .columns = columns, .element_bytes = width};
+        shapes.expect_in_place(r);
+        shapes.expect_out_of_place(r);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GpuTranspose, SmallBatches) {
   for (std::uint64_t rows = 1; rows <= 20; ++rows) {
     for (std::uint64_t columns = 1; columns <= 20; ++columns) {
       check_shape({.arrays = 3, .rows = rows, .columns = columns, .element_bytes = 4});
