@@ -1,5 +1,6 @@
 #include "bench/gpu_transpose/shapes.hpp"
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -47,11 +48,29 @@ ShapeGroup random_group(const ShapeRequest& request) {
   return group;
 }
 
+// The logarithm of the shorter side is uniform; it is the rows' and the columns' in turn.
+ShapeGroup narrow_group(std::uint64_t bytes) {
+  constexpr std::uint64_t count = 40;
+  constexpr std::uint64_t seed = 32;
+  constexpr double least_side = 32;
+  constexpr double end_of_sides = 1000;
+  constexpr std::array<std::uint64_t, 5> element_bytes = {1, 2, 4, 8, 16};
+  ShapeGroup group{.name = "narrow", .shapes = {}};
+  std::mt19937_64 random(seed);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double fraction = std::generate_canonical<double, 53>(random);
+    const auto side = static_cast<std::uint64_t>(least_side * std::pow(end_of_sides / least_side, fraction));
+    const Rectangle shape = of_rows(side, bytes - random() % bytes / 64, element_bytes[i % 5]);
+    group.shapes.push_back(i / 5 % 2 == 0 ? shape : turned(shape));
+  }
+  return group;
+}
+
 }  // namespace
 
 std::vector<ShapeGroup> shape_groups(const ShapeRequest& request) {
   const std::uint64_t bytes = request.bytes;
-  std::vector<ShapeGroup> groups{random_group(request)};
+  std::vector<ShapeGroup> groups{random_group(request), narrow_group(bytes / 4)};
   ShapeGroup odd{.name = "odd", .shapes = {}};
   ShapeGroup prime{.name = "prime", .shapes = {}};
   for (const std::uint64_t rows : {1001ULL, 3333ULL, 10007ULL, 25001ULL}) {
