@@ -282,7 +282,7 @@ TEST(CpuTranspose, RandomShapesTo64Mebibytes) {
   SplitMix64 random{67};
   for (std::uint64_t width = 1; width <= 16; ++width) {
     const std::uint64_t count = (std::uint64_t{1} << (width % 4 == 0 ? 26 : 22 + random() % 3)) / width;
-    const std::uint64_t rows = 2 + random() % (std::uint64_t{1} << (1 + random() % 21));
+    const std::uint64_t rows = std::min(count / 2, 2 + random() % (std::uint64_t{1} << (1 + random() % 21)));
     const Rectangle r{.arrays = 1, .rows = rows, .columns = count / rows, .element_bytes = width};
     ASSERT_TRUE(holds(as_planned(r, 2)));
   }
