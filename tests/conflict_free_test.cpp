@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "engine_support.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/congestion.hpp"
 #include "faro/schedule/shared_schedule.hpp"
@@ -86,11 +87,11 @@ TEST(ConflictFree, CongestionOneOnBothSides) {
 
 TEST(ConflictFree, AMillionElements) {
   constexpr std::uint32_t n = 1 << 20;
-  for (const std::uint32_t w : {4U, 32U}) {
-    const List random = random_list(n, w);
-    EXPECT_EQ(fault_of(random, w, conflict_free_schedule(random, w)), "") << w;
-    const List adversarial = adversarial_list(n, w);
-    EXPECT_EQ(fault_of(adversarial, w, conflict_free_schedule(adversarial, w)), "") << w;
+  for (const std::uint32_t w : {4U, 8U, 16U, 32U}) {
+    if (kInstrumented && w > 4) break;
+    for (const auto& [name, list] : named_lists(n, w)) {
+      EXPECT_EQ(fault_of(list, w, conflict_free_schedule(list, w)), "") << name << " w " << w;
+    }
   }
 }
 
