@@ -88,7 +88,7 @@ TEST(ConflictFree, CongestionOneOnBothSides) {
 TEST(ConflictFree, AMillionElements) {
   constexpr std::uint32_t n = 1 << 20;
   for (const std::uint32_t w : {4U, 8U, 16U, 32U}) {
-    if (kInstrumented && w > 4) break;
+    if (testing::kInstrumented && w > 4) break;
     for (const auto& [name, list] : named_lists(n, w)) {
       EXPECT_EQ(fault_of(list, w, conflict_free_schedule(list, w)), "") << name << " w " << w;
     }
