@@ -14,6 +14,7 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/io/npy.hpp"
+#include "faro/shell.hpp"
 #include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
@@ -104,18 +105,6 @@ std::string kernel_name(const swizzle::Example& example) {
   return example.struct_words ? name + "_" + std::to_string(*example.struct_words) : name;
 }
 
-// A name as the shell takes it back.
-std::string quoted(const std::string& name) {
-  const auto is_plain = [](char c) {
-    return std::string_view("_-./+=:,@%").find(c) != std::string_view::npos || (c >= '0' && c <= '9') ||
-           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  if (!name.empty() && std::all_of(name.begin(), name.end(), is_plain)) return name;
-  std::string text = "'";
-  for (const char c : name) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 // The command that writes the same file where it is run: every option that was given, but --json.
 std::string command_of(const Options& options) {
   const Options usual;
@@ -133,7 +122,7 @@ std::string command_of(const Options& options) {
   if (options.image) command += " --image";
   add("--batch", options.batch, usual.batch);
   const std::string file = std::filesystem::path(options.emit).filename().string();
-  add("--emit", quoted(file.starts_with('-') ? "./" + file : file), usual.emit);
+  add("--emit", shell_word(file.starts_with('-') ? "./" + file : file), usual.emit);
   return command;
 }
 

@@ -5,30 +5,21 @@
 
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "faro/shell.hpp"
 
 namespace faro::emit {
 namespace {
 
-// For a POSIX shell.
-std::string quoted(std::string_view text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 std::string command_text(const TextContext& context) {
   const Options& given = context.options;
   const Options usual;
-  std::string text = "faro emit " + quoted(to_text(context.map));
+  std::string text = "faro emit " + shell_word(to_text(context.map));
   if (given.language == Language::cpp) {
     text += " --target cpp";
   } else {
     text += fmt::format(" --kernel {}", name(given.rung));
   }
-  if (given.element != usual.element) text += " --element " + quoted(given.element);
+  if (given.element != usual.element) text += " --element " + shell_word(given.element);
   if (given.name != usual.name) text += " --name " + given.name;
   if (given.tile_bits != usual.tile_bits) text += fmt::format(" --n-tile {}", given.tile_bits);
   if (given.rung == Rung::iters && given.iteration_bits != usual.iteration_bits) {
@@ -36,7 +27,7 @@ std::string command_text(const TextContext& context) {
   }
   if (given.rung == Rung::iters && !given.turned_rows) text += " --plain-rows";
   if (given.launcher) text += " --launcher";
-  if (!given.map.empty()) text += (given.map.front() == '-' ? " --map=" : " --map ") + quoted(given.map);
+  if (!given.map.empty()) text += (given.map.front() == '-' ? " --map=" : " --map ") + shell_word(given.map);
   return text;
 }
 
