@@ -27,14 +27,12 @@ void refuse_choices(const std::string& got, const std::string& wanted) {
 }
 
 void cut_off_choices(Limit limit, const std::string& clause) {
-  const bool is_time = limit == Limit::time;
-  throw CutOff(
-      limit, clause,
-      {.code = ErrorCode::unsupported,
-       .operation = "search the holes of a sketch",
-       .got = "not finished: " + clause,
-       .wanted = is_time ? "an end within the time limit" : "fewer",
-       .remedy = std::string(is_time ? "a longer time limit" : "smaller holes") + " or an easier space"});
+  throw CutOff(limit, clause,
+               {.code = ErrorCode::unsupported,
+                .operation = "search the holes of a sketch",
+                .got = "not finished: " + clause,
+                .wanted = limit == Limit::time ? "an end within the time limit" : "fewer",
+                .remedy = remedy_of(limit) + " or an easier space"});
 }
 
 ChoiceNodes::ChoiceNodes(const Program& program, std::span<const FunctionSet> families,

@@ -11,6 +11,11 @@ namespace faro::swizzle::detail {
 
 enum class Limit : std::uint8_t { time, size };
 
+/// What may finish it, in any space.
+inline std::string remedy_of(Limit limit) {
+  return limit == Limit::time ? "a longer time limit" : "smaller holes";
+}
+
 /// ErrorCode::unsupported, with what a result says instead of the error: `what` is a clause, "the functions
 /// of `row` were not all listed", to which a limit of time is still to be added.
 class CutOff : public Error {

@@ -47,10 +47,10 @@ FunctionBuilder::FunctionBuilder(const HoleDeclaration& hole, const FunctionSet:
       rows_(row_length_of(hole)) {}
 
 void FunctionBuilder::cut_off(Limit limit, const std::string& clause, const std::string& wanted) const {
-  const std::string functions = "the functions of `" + hole_.name + "` ";
-  throw CutOff(limit, functions + clause,
+  const std::string functions = "the functions of `" + hole_.name + "`";
+  throw CutOff(limit, functions + " " + clause,
                {.code = ErrorCode::unsupported,
-                .operation = "list " + functions.substr(0, functions.size() - 1),
+                .operation = "list " + functions,
                 .got = "not finished: " + std::to_string(count_) + " functions so far",
                 .wanted = wanted,
                 .remedy = std::string(limit == Limit::time ? "a longer time limit, " : "") +

@@ -80,14 +80,12 @@ class Synthesis {
       make_families();
       if (has_empty_family()) {
         result_.outcome = Outcome::none;
-        finish();
-        return std::move(result_);
+      } else {
+        ChoiceLimits limits;
+        limits.seconds = seconds_left();
+        report("choices", 0);
+        run(build_choices(specification_, sketch_, families_, limits));
       }
-      ChoiceLimits limits;
-      limits.seconds = seconds_left();
-      report("choices", 0);
-      const ChoiceGraph graph = build_choices(specification_, sketch_, families_, limits);
-      run(graph);
     } catch (const detail::CutOff& cut) {
       cut_off(cut.limit(), cut.clause());
     }
@@ -139,12 +137,11 @@ class Synthesis {
   }
 
   void cut_off(Limit limit, const std::string& clause) {
-    const bool is_time = limit == Limit::time;
     result_.outcome = Outcome::not_finished;
     result_.unfinished = clause;
-    if (is_time)
+    if (limit == Limit::time)
       result_.unfinished += fmt::format(" within the time limit of {} s", options_.time_limit_seconds);
-    result_.remedy = is_time ? "a longer time limit" : "smaller holes";
+    result_.remedy = remedy_of(limit);
     if (options_.space != Space::easy) result_.remedy += " or an easier space";
   }
 
