@@ -23,6 +23,7 @@ namespace {
 using cpu::TransposeProgram;
 using detail::cpu_transpose_workers;
 using detail::kSmallTransposeBytes;
+using detail::Panels;
 using detail::TransposeWorkers;
 using testing::kGuardBytes;
 using testing::kInstrumented;
@@ -42,7 +43,7 @@ std::string describe(const Case& c) {
          " arrays, " + std::to_string(c.workers.arrays_at_once) + " at once, " +
          std::to_string(c.workers.threads) + " threads" +
          (c.workers.shared_rows ? ", shared rows" : ", own rows") +
-         (c.workers.rotates_apart ? ", panels apart" : "") + ", small up to " +
+         (c.workers.panels == Panels::rotated_apart ? ", panels apart" : "") + ", small up to " +
          std::to_string(c.small_bytes) + ", data + " + std::to_string(c.offset);
 }
 
@@ -114,7 +115,6 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
 }
 
 enum class Rows { own, shared };
-enum class Panels { along_diagonals, rotated_apart };
 
 // Shared out as the test wants it, whatever the size.
 Case forced(const Rectangle& r, int threads, Rows rows, Panels panels = Panels::along_diagonals) {
@@ -124,7 +124,7 @@ Case forced(const Rectangle& r, int threads, Rows rows, Panels panels = Panels::
                       .threads = threads,
                       .shared_rows = rows == Rows::shared,
                       .row_bytes = row_bytes,
-                      .rotates_apart = panels == Panels::rotated_apart && std::gcd(r.rows, r.columns) > 1},
+                      .panels = std::gcd(r.rows, r.columns) > 1 ? panels : Panels::none},
           .small_bytes = 0};
 }
 

@@ -125,10 +125,10 @@ std::vector<std::string> steps_of_cpu(const Rectangle& rectangle, const detail::
     return {"transpose whole arrays in the cache"};
   }
   std::string rows = "shuffle rows";
-  if (!workers.rotates_apart && std::gcd(rectangle.rows, rectangle.columns) > 1) rows += " along diagonals";
+  if (workers.panels == detail::Panels::along_diagonals) rows += " along diagonals";
   if (workers.shared_rows) rows += ", each to where one was before";
   std::vector<std::string> steps;
-  if (workers.rotates_apart) steps.emplace_back("rotate columns");
+  if (workers.panels == detail::Panels::rotated_apart) steps.emplace_back("rotate columns");
   steps.push_back(std::move(rows));
   steps.emplace_back("shuffle columns");
   return steps;

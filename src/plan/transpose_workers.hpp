@@ -24,12 +24,15 @@
 
 namespace faro::detail {
 
+/// Of sides with a common divisor; others have no panels.
+enum class Panels : std::uint8_t { none, along_diagonals, rotated_apart };
+
 struct TransposeWorkers {
   std::uint64_t arrays_at_once = 1;
   int threads = 1;           // of each array
   bool shared_rows = false;  // all of them take one row together
   std::uint64_t row_bytes = 0;
-  bool rotates_apart = false;  // panels are narrow, and rotated in a sweep of their own
+  Panels panels = Panels::none;
 
   /// Rows borrowed.
   std::uint64_t count() const {
@@ -42,15 +45,17 @@ struct TransposeWorkers {
 /// Arrays up to this are transposed by way of the stack.
 inline constexpr std::uint64_t kSmallTransposeBytes = 4096;
 
-/// Whether there are panels, and too narrow ones for rows to be moved panel by panel.
-inline bool has_narrow_panels(const Rectangle& rectangle, const TransposeWorkers& workers) {
+/// Diagonals, unless panels are too narrow for rows to be moved panel by panel.
+inline Panels panels_of(const Rectangle& rectangle, const TransposeWorkers& workers) {
   constexpr std::uint64_t kNarrowBytes = 4096;
   constexpr std::uint64_t kFewLaps = 32;  // of a shared row, which goes in blocks of some places each
   const std::uint64_t panels = std::gcd(rectangle.rows, rectangle.columns);
   const std::uint64_t panel = std::max(rectangle.rows, rectangle.columns) / panels;
   const std::uint64_t lap = std::min(rectangle.rows, rectangle.columns);
-  if (panels == 1) return false;
-  return panel * rectangle.element_bytes < kNarrowBytes || (workers.shared_rows && panel / lap < kFewLaps);
+  if (panels == 1) return Panels::none;
+  const bool narrow =
+      panel * rectangle.element_bytes < kNarrowBytes || (workers.shared_rows && panel / lap < kFewLaps);
+  return narrow ? Panels::rotated_apart : Panels::along_diagonals;
 }
 
 inline TransposeWorkers cpu_transpose_workers(const Rectangle& rectangle, int threads) {
@@ -79,7 +84,7 @@ inline TransposeWorkers cpu_transpose_workers(const Rectangle& rectangle, int th
   workers.shared_rows =
       longer / shorter >= kSlender &&
       shorter < std::max(kFewRows, kRowsAThread * static_cast<std::uint64_t>(workers.threads));
-  workers.rotates_apart = has_narrow_panels(rectangle, workers);
+  workers.panels = panels_of(rectangle, workers);
   return workers;
 }
 

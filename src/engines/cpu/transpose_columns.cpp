@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 
 #include "engines/cpu/cache_line.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/transpose_rotation.hpp"
+#include "rounding.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -66,9 +66,9 @@ ColumnShuffle::ColumnShuffle(std::uint64_t m, std::uint64_t n, std::uint64_t ele
       direction_(direction),
       offset_(!rows_lie.one_early         ? 0
               : direction == Shuffle::c2r ? m - 1
-                                          : 1),
-      panel_columns_(rows_lie.along_diagonals ? n / std::gcd(m, n) : n) {
+                                          : 1) {
   const kernels::C2rShape shape = kernels::make_c2r_shape(m, n);
+  panel_columns_ = rows_lie.along_diagonals ? shape.b : n;
   rows_.reserve(m);
   for (std::uint64_t i = 0; i < m; ++i) {
     rows_.push_back(static_cast<std::uint32_t>(direction == Shuffle::c2r ? kernels::ordered_row(shape, i)
@@ -109,14 +109,17 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
                                                     : Strip{.columns = within, .borrowed = false};
 }
 
+std::uint64_t ColumnShuffle::strips_of_panel(const Strip& strip) const {
+  return faro::detail::ceil_div(panel_columns_, strip.columns);
+}
+
 std::uint64_t ColumnShuffle::strips(const Strip& strip) const {
-  return n_ / panel_columns_ * ((panel_columns_ + strip.columns - 1) / strip.columns);
+  return n_ / panel_columns_ * strips_of_panel(strip);
 }
 
 void ColumnShuffle::move(const Strip& strip, std::uint64_t number, std::byte* data, std::byte* memory) const {
-  const std::uint64_t strips_of_panel = (panel_columns_ + strip.columns - 1) / strip.columns;
-  const std::uint64_t panel = number / strips_of_panel;
-  const std::uint64_t in_panel = number % strips_of_panel * strip.columns;
+  const std::uint64_t panel = number / strips_of_panel(strip);
+  const std::uint64_t in_panel = number % strips_of_panel(strip) * strip.columns;
   const std::uint64_t columns = std::min(strip.columns, panel_columns_ - in_panel);
   const std::uint64_t j = panel * panel_columns_ + in_panel;
   const auto pieces_from = [&](std::uint64_t begin, std::uint64_t count) {

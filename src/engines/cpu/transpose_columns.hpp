@@ -57,6 +57,7 @@ class ColumnShuffle {
   };
   std::uint64_t source_of(std::uint64_t i, std::uint64_t rotation) const;
   std::uint64_t whole_columns() const;
+  std::uint64_t strips_of_panel(const Strip& strip) const;
   void move_whole(const Pieces& pieces, std::byte* memory) const;
 
   template <typename Width>
@@ -75,7 +76,7 @@ class ColumnShuffle {
   std::uint64_t row_bytes_;
   Shuffle direction_;
   std::uint64_t offset_;             // of the rotation, for rows that do not lie in place
-  std::uint64_t panel_columns_;      // that lie in the same rows
+  std::uint64_t panel_columns_ = 0;  // that lie in the same rows
   std::vector<std::uint32_t> rows_;  // q, or of R2C its inverse
 };
 

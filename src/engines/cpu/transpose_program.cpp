@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
@@ -10,6 +9,8 @@
 #include "faro/error.hpp"
 
 namespace faro::cpu {
+
+using faro::detail::Panels;
 
 TransposeProgram::TransposeProgram(const Rectangle& rectangle, const faro::detail::TransposeWorkers& workers,
                                    std::uint64_t small_bytes)
@@ -24,12 +25,12 @@ TransposeProgram::TransposeProgram(const Rectangle& rectangle, const faro::detai
     return;
   FARO_CHECK(workers.row_bytes == n_ * rectangle.element_bytes);
   FARO_CHECK(m_ <= ~std::uint32_t{0});
-  along_diagonals_ = !workers.rotates_apart && std::gcd(m_, n_) > 1;
   const std::uint64_t width = rectangle.element_bytes;
   sweeps_.emplace(Sweeps{
       .rows = RowShuffle(m_, n_, width, direction_),
-      .columns = ColumnShuffle(m_, n_, width, direction_,
-                               {.one_early = workers.shared_rows, .along_diagonals = along_diagonals_}),
+      .columns = ColumnShuffle(
+          m_, n_, width, direction_,
+          {.one_early = workers.shared_rows, .along_diagonals = workers.panels == Panels::along_diagonals}),
       .panels = PanelRotation(m_, n_, width, direction_),
   });
 }
@@ -82,7 +83,7 @@ std::uint64_t TransposeProgram::column_memory() const {
 
 void TransposeProgram::rotate_panels(std::byte* data, std::byte* memory) const {
   const PanelRotation& panels = sweeps_->panels;
-  if (!workers_.rotates_apart) return;
+  if (workers_.panels != Panels::rotated_apart) return;
   const std::uint64_t columns = panels.columns_for(column_memory());
   share_out_by_rank(panels.tasks(columns), column_team(), [&](Share share) {
     std::byte* const own = memory + share.rank * column_memory();
@@ -91,7 +92,8 @@ void TransposeProgram::rotate_panels(std::byte* data, std::byte* memory) const {
 }
 
 RowPlace TransposeProgram::row_at(std::byte* data, std::uint64_t i) const {
-  if (along_diagonals_) return {.first = data, .row_bytes = workers_.row_bytes, .row = i, .rows = m_};
+  if (workers_.panels == Panels::along_diagonals)
+    return {.first = data, .row_bytes = workers_.row_bytes, .row = i, .rows = m_};
   return {.first = data + i * workers_.row_bytes};
 }
 

@@ -57,7 +57,6 @@ class TransposeProgram {
   std::uint64_t m_;
   std::uint64_t n_;
   Shuffle direction_;
-  bool along_diagonals_ = false;
   std::optional<Sweeps> sweeps_;  // of arrays that are neither small nor square
 };
 

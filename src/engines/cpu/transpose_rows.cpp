@@ -115,15 +115,23 @@ void RowShuffle::move(std::uint64_t i, const RowPlace& from, const RowPlace& to)
   });
 }
 
-void RowShuffle::copy(const Stretch& stretch, const RowPlace& from, const RowPlace& to) const {
-  const std::uint64_t piece = from.whole() && to.whole() ? shape_.n : shape_.b;
+// Calls use(panel, part) for each part of the stretch that lies in one panel. A row that lies whole is one.
+template <typename Use>
+void RowShuffle::by_panels(const Stretch& stretch, bool whole, const Use& use) const {
+  const std::uint64_t columns = whole ? shape_.n : shape_.b;
   for (std::uint64_t begin = stretch.begin; begin < stretch.end;) {
-    const std::uint64_t panel = begin / piece;
-    const std::uint64_t end = std::min(stretch.end, (panel + 1) * piece);
-    std::memcpy(to.panel(panel) + begin * element_bytes_, from.panel(panel) + begin * element_bytes_,
-                (end - begin) * element_bytes_);
+    const std::uint64_t panel = begin / columns;
+    const std::uint64_t end = std::min(stretch.end, (panel + 1) * columns);
+    use(panel, Stretch{.begin = begin, .end = end});
     begin = end;
   }
+}
+
+void RowShuffle::copy(const Stretch& stretch, const RowPlace& from, const RowPlace& to) const {
+  by_panels(stretch, from.whole() && to.whole(), [&](std::uint64_t panel, const Stretch& part) {
+    const std::uint64_t first = part.begin * element_bytes_;
+    std::memcpy(to.panel(panel) + first, from.panel(panel) + first, (part.end - part.begin) * element_bytes_);
+  });
 }
 
 // The m places of a lap, each with a run of `length` elements; or fewer places.
@@ -141,21 +149,17 @@ void RowShuffle::move_stretch(std::uint64_t i, const Stretch& stretch, const Row
   const std::uint64_t m = shape_.m;
   const std::uint64_t longest = std::clamp(kBlockBytes / (m * element_bytes_), kLeastRun,
                                            kStageBytes / (staged_runs() * element_bytes_));
-  const std::uint64_t piece = places.whole() ? shape_.n : shape_.b;
-  for (std::uint64_t begin = stretch.begin; begin < stretch.end;) {
-    const std::uint64_t panel = begin / piece;
-    const std::uint64_t piece_end = (panel + 1) * piece;
-    const std::uint64_t end = std::min(stretch.end, piece_end);
-    while (begin < end) {
-      const std::uint64_t left = end - begin;
+  by_panels(stretch, places.whole(), [&](std::uint64_t panel, const Stretch& part) {
+    for (std::uint64_t begin = part.begin; begin < part.end;) {
+      const std::uint64_t left = part.end - begin;
       const Block block{.places = {.begin = begin, .end = begin + std::min(m, left)},
                         .length = std::clamp<std::uint64_t>(left / m, 1, longest),
                         .row = places.panel(panel),
-                        .end = piece_end};
+                        .end = places.whole() ? shape_.n : (panel + 1) * shape_.b};
       move_block(i, block, runs);
       begin += (block.places.end - begin) * block.length;
     }
-  }
+  });
 }
 
 // As many as make whole lines on the other side.

@@ -63,6 +63,8 @@ class RowShuffle {
     std::uint64_t panel;
     std::uint64_t panel_end;
   };
+  template <typename Use>
+  void by_panels(const Stretch& stretch, bool whole, const Use& use) const;
   void move_block(std::uint64_t i, const Block& block, const RowPlace& runs_place) const;
   std::uint64_t staged_runs() const;
   Run run_of(std::uint64_t i, std::uint64_t place) const;
