@@ -33,22 +33,25 @@ Rectangle turned(Rectangle r) {
   return r;
 }
 
+// In [least, end), the logarithm uniform.
+std::uint64_t random_side(std::mt19937_64& random, double least, double end) {
+  const double fraction = std::generate_canonical<double, 53>(random);
+  return static_cast<std::uint64_t>(least * std::pow(end / least, fraction));
+}
+
 ShapeGroup random_group(const ShapeRequest& request) {
   constexpr double least_side = 1000;
   ShapeGroup group{.name = "random", .shapes = {}};
   std::mt19937_64 random(request.seed);
   for (std::uint64_t i = 0; i < request.random; ++i) {
     const std::uint64_t width = i % 2 == 0 ? 4 : 8;
-    const std::uint64_t elements = request.bytes / width;
-    const auto count = static_cast<double>(elements);
-    const double fraction = std::generate_canonical<double, 53>(random);
-    const double rows = least_side * std::pow(count / least_side / least_side, fraction);
-    group.shapes.push_back(of_rows(static_cast<std::uint64_t>(rows), request.bytes, width));
+    const double most_side = static_cast<double>(request.bytes / width) / least_side;
+    group.shapes.push_back(of_rows(random_side(random, least_side, most_side), request.bytes, width));
   }
   return group;
 }
 
-// The logarithm of the shorter side is uniform; it is the rows' and the columns' in turn.
+// The shorter side is the rows' and the columns' in turn.
 ShapeGroup narrow_group(std::uint64_t bytes) {
   constexpr std::uint64_t count = 40;
   constexpr std::uint64_t seed = 32;
@@ -58,8 +61,7 @@ ShapeGroup narrow_group(std::uint64_t bytes) {
   ShapeGroup group{.name = "narrow", .shapes = {}};
   std::mt19937_64 random(seed);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const double fraction = std::generate_canonical<double, 53>(random);
-    const auto side = static_cast<std::uint64_t>(least_side * std::pow(end_of_sides / least_side, fraction));
+    const std::uint64_t side = random_side(random, least_side, end_of_sides);
     const Rectangle shape = of_rows(side, bytes - random() % bytes / 64, element_bytes[i % 5]);
     group.shapes.push_back(i / 5 % 2 == 0 ? shape : turned(shape));
   }
