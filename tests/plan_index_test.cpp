@@ -179,7 +179,9 @@ TEST(IndexCalibration, PredictsWhatWasMeasuredOnAnH200) {
       for (const int bits : each.levels) {
         us += predict(forwards ? IndexKernel::spread : IndexKernel::collect, each.chunk_bits - bits);
       }
-      EXPECT_NEAR(us / 1000 / seen, 1, 0.07)
+      // The one that is further off, by 6.1%, is 8 GiB gathered by runs of 16.
+      const double most = each.bits == 30 && each.width == 8 && !forwards ? 0.061 : 0.06;
+      EXPECT_NEAR(us / 1000 / seen, 1, most)
           << "2^" << each.bits << " x " << each.width << (forwards ? " scatter" : " gather");
     }
   }
