@@ -40,10 +40,14 @@ void put_element(std::uint64_t x, std::byte* to) {
 }
 
 template <typename Body>
-void for_each_chunk(std::uint64_t elements, Body body) {
-  const auto chunks = static_cast<std::int64_t>(elements / kChunk);
+void for_each_below(std::uint64_t count, Body body) {
 #pragma omp parallel for schedule(static)
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) body(static_cast<std::uint64_t>(chunk) * kChunk);
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k) body(static_cast<std::uint64_t>(k));
+}
+
+template <typename Body>
+void for_each_chunk(std::uint64_t elements, Body body) {
+  for_each_below(elements / kChunk, [&](std::uint64_t chunk) { body(chunk * kChunk); });
 }
 
 // Both arrays for all tests of the program: a fresh page costs as much as several sweeps over it.
@@ -161,11 +165,7 @@ void expect_transposed_in_place(std::uint64_t rows, std::uint64_t columns) {
                  << " GiB are available";
   }
   const io::Buffer data(bytes);
-  const auto each_of = [](std::uint64_t count, const auto& body) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k) body(static_cast<std::uint64_t>(k));
-  };
-  each_of(rows, [&](std::uint64_t i) {
+  for_each_below(rows, [&](std::uint64_t i) {
     std::byte* const row = data.data() + i * columns;
     for (std::uint64_t j = 0; j < columns; ++j) put_element<1>(i * columns + j, row + j);
   });
@@ -173,7 +173,7 @@ void expect_transposed_in_place(std::uint64_t rows, std::uint64_t columns) {
   transpose.run(data.data(), bytes);
 
   std::atomic<std::uint64_t> wrong{bytes};
-  each_of(columns, [&](std::uint64_t j) {
+  for_each_below(columns, [&](std::uint64_t j) {
     const std::byte* const row = data.data() + j * rows;
     for (std::uint64_t i = 0; i < rows; ++i) {
       std::byte expected;
