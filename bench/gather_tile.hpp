@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/io/buffer.hpp"
 #include "faro/permutation/affine.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::bench {
 

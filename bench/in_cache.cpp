@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 namespace faro::bench {
 namespace {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu_index.hpp"
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/measure.hpp"
-#include "faro/oracle.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro_build_info.hpp"
+#include "io/buffer.hpp"
+#include "measure.hpp"
+#include "oracle.hpp"
 
 namespace faro::bench {
 namespace {

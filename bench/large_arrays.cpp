@@ -12,9 +12,9 @@
 #include <memory>
 
 #include "bench/gather_tile.hpp"
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 #include "faro/faro.hpp"
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 namespace faro::bench {
 namespace {

@@ -19,14 +19,14 @@
 
 #include "bench/arguments.hpp"
 #include "bench/report.hpp"
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/measure.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/network.hpp"
-#include "faro/network/verify.hpp"
 #include "faro_build_info.hpp"
+#include "io/buffer.hpp"
+#include "measure.hpp"
+#include "network/verify.hpp"
 
 namespace faro::bench {
 namespace {

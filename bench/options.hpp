@@ -7,7 +7,7 @@
 
 #include "bench/arguments.hpp"
 #include "bench/maps.hpp"
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::bench {
 

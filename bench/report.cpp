@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench {
 namespace {

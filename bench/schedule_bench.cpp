@@ -15,9 +15,9 @@
 
 #include "bench/arguments.hpp"
 #include "faro/error.hpp"
-#include "faro/measure.hpp"
-#include "faro/schedule/edge_colouring.hpp"
 #include "faro_build_info.hpp"
+#include "measure.hpp"
+#include "schedule/edge_colouring.hpp"
 
 namespace faro::bench {
 namespace {

@@ -20,13 +20,13 @@
 
 #include "bench/arguments.hpp"
 #include "bench/cycle_following.hpp"
+#include "engines/cpu.hpp"
 #include "engines/cpu/transpose_program.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu_index.hpp"
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/measure.hpp"
 #include "faro_build_info.hpp"
+#include "io/buffer.hpp"
+#include "measure.hpp"
 
 namespace faro::bench {
 namespace {

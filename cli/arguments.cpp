@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "cli/report.hpp"
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "cli/report.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/measure.hpp"
-#include "faro/oracle.hpp"
+#include "engines/cpu.hpp"
+#include "measure.hpp"
+#include "oracle.hpp"
 
 namespace faro::cli {
 

@@ -16,8 +16,8 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
-#include "faro/suggest.hpp"
 #include "faro_build_info.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

@@ -14,13 +14,13 @@
 #include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/measure.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/network/network.hpp"
-#include "faro/network/text.hpp"
-#include "faro/network/verify.hpp"
+#include "io/npy.hpp"
+#include "measure.hpp"
+#include "network/text.hpp"
+#include "network/verify.hpp"
 
 namespace faro::cli {
 namespace {

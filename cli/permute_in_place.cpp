@@ -19,9 +19,9 @@
 #include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/io/npy_update.hpp"
-#include "faro/measure.hpp"
+#include "engines/cpu.hpp"
+#include "io/npy_update.hpp"
+#include "measure.hpp"
 
 namespace faro::cli {
 namespace {

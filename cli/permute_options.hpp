@@ -5,7 +5,7 @@
 
 #include "cli/arguments.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
 
 namespace faro::cli {
 namespace {

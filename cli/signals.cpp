@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 namespace {

@@ -16,13 +16,13 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/measure.hpp"
-#include "faro/oracle.hpp"
+#include "io/buffer.hpp"
+#include "measure.hpp"
+#include "oracle.hpp"
 
 namespace faro::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/emit/emit.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 namespace {

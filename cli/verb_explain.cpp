@@ -6,8 +6,8 @@
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/plan/figure.hpp"
+#include "io/npy.hpp"
+#include "plan/figure.hpp"
 
 namespace faro::cli {
 namespace {

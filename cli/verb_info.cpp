@@ -10,11 +10,11 @@
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/io/buffer.hpp"
 #include "faro_build_info.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/permutation/catalogue.hpp"
+#include "permutation/catalogue.hpp"
 
 namespace faro::cli {
 namespace {

@@ -10,14 +10,14 @@
 #include "cli/network_run.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/network/drawing.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/network/prediction.hpp"
-#include "faro/network/rewrite.hpp"
-#include "faro/network/text.hpp"
-#include "faro/suggest.hpp"
+#include "io/npy.hpp"
+#include "network/drawing.hpp"
+#include "network/prediction.hpp"
+#include "network/rewrite.hpp"
+#include "network/text.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 namespace {

@@ -22,8 +22,8 @@
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/npy.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/reproduce/reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace faro::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/machine/run_trace.hpp"
-#include "faro/programs/simulation.hpp"
-#include "faro/suggest.hpp"
+#include "io/npy.hpp"
+#include "machine/run_trace.hpp"
+#include "programs/simulation.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

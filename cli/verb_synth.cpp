@@ -13,12 +13,12 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/shell.hpp"
-#include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesis_report.hpp"
+#include "io/npy.hpp"
+#include "shell.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_index.hpp"
 #include "faro/plan/index_calibration.hpp"
 
 namespace faro::cli {

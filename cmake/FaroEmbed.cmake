@@ -1,13 +1,16 @@
 # embedded_headers.hpp: kernel headers as strings, for the run-time compiler. Written when CMake runs, and again when one
 # of them changes.
-set(faro_embedded faro/device/memory.hpp faro/device/packet.hpp faro/device/unroll.hpp faro/kernels/affine_tile.hpp
-  faro/kernels/affine_tile_index.hpp faro/kernels/network_operators.hpp faro/kernels/network_tile.hpp)
+set(faro_embedded faro/device/memory.hpp faro/device/packet.hpp faro/device/unroll.hpp kernels/affine_tile.hpp
+  faro/kernels/affine_tile_index.hpp kernels/network_operators.hpp kernels/network_tile.hpp)
 
 function(faro_embed_headers target)
   set(text "// Written by cmake/FaroEmbed.cmake.\n#pragma once\n\nstruct EmbeddedHeader {\n  const char* name;\n")
   string(APPEND text "  const char* text;\n};\n\ninline constexpr EmbeddedHeader kEmbeddedHeaders[] = {\n")
   foreach(name IN LISTS faro_embedded)
     set(file ${PROJECT_SOURCE_DIR}/include/${name})
+    if(NOT EXISTS ${file})
+      set(file ${PROJECT_SOURCE_DIR}/src/${name})
+    endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     # Brackets and semicolons mean something to CMake's lists; FILE(READ) into one variable leaves them alone.
     file(READ ${file} content)

@@ -1,4 +1,4 @@
-#include "faro/measure.hpp"
+#include "measure.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-#include "faro/shell.hpp"
+#include "shell.hpp"
 
 namespace faro {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
 #include "faro/permutation/maps.hpp"
 #include "in_place_kernel_support.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "affine_kernel_support.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/affine_naive.hpp"
-#include "faro/kernels/affine_tile.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_naive.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/kernels/axes_lines_params.hpp"
-#include "faro/layout/axes_tile.hpp"
-#include "faro/machine/counting_memory.hpp"
 #include "faro/permutation/axes.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "layout/axes_tile.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 

@@ -11,9 +11,9 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
-#include "faro/kernels/axes_tile.hpp"
-#include "faro/kernels/axes_tile_params.hpp"
-#include "faro/layout/axes_tile.hpp"
+#include "kernels/axes_tile.hpp"
+#include "kernels/axes_tile_params.hpp"
+#include "layout/axes_tile.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
-#include "faro/kernels/axes_lines.hpp"
-#include "faro/kernels/axes_lines_params.hpp"
-#include "faro/kernels/axes_turned.hpp"
-#include "faro/kernels/stored_part.hpp"
+#include "kernels/axes_lines.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_turned.hpp"
+#include "kernels/stored_part.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // Which kernel and which tiles a transpose gets, and in which order its blocks come: by hand.
-#include "faro/kernels/axes_lines_params.hpp"
+#include "kernels/axes_lines_params.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
-#include "faro/kernels/axes_rows.hpp"
-#include "faro/kernels/axes_tile_params.hpp"
+#include "kernels/axes_rows.hpp"
+#include "kernels/axes_tile_params.hpp"
 
 namespace faro::kernels {
 namespace {

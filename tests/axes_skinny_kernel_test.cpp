@@ -12,8 +12,8 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
-#include "faro/kernels/axes_lines_params.hpp"
-#include "faro/kernels/axes_skinny.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_skinny.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // The index equations of C2R and R2C: the paper's figure, its lemmas and theorems for every m, n to 64, and
 // numbers that need 64 bits.
-#include "faro/kernels/c2r_index.hpp"
+#include "kernels/c2r_index.hpp"
 
 #include <gtest/gtest.h>
 

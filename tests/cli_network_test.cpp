@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli_support.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace {
 

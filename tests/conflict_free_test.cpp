@@ -1,6 +1,6 @@
 // The conflict-free schedules: the paper's example, congestion 1 for every permutation and width, remainders,
 // packed lists, and refusals.
-#include "faro/schedule/conflict_free.hpp"
+#include "schedule/conflict_free.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 #include "engine_support.hpp"
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
 #include "faro/schedule/shared_schedule.hpp"
+#include "machine/congestion.hpp"
 #include "refusal.hpp"
 #include "shared_schedule_support.hpp"
 

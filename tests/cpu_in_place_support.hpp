@@ -10,7 +10,7 @@
 
 #include "engine_support.hpp"
 #include "engines/cpu/in_place_program.hpp"
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 namespace faro::testing {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu_index.hpp"
 #include "faro/plan/index_plan.hpp"
 
 namespace faro::testing {

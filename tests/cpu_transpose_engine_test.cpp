@@ -14,7 +14,7 @@
 
 #include "engine_support.hpp"
 #include "engines/cpu/transpose_program.hpp"
-#include "faro/engines/cpu_transpose.hpp"
+#include "engines/cpu_transpose.hpp"
 #include "faro/permutation/axes.hpp"
 
 namespace faro {

@@ -16,9 +16,9 @@
 #include "engines/cuda/kernels.hpp"
 #include "engines/cuda/program.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/affine_segments.hpp"
-#include "faro/kernels/affine_tile.hpp"
-#include "faro/kernels/affine_tile_blocked.hpp"
+#include "kernels/affine_segments.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_blocked.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 
 namespace faro::testing {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/kernels/cyclic.hpp"
 #include "faro/permutation/cyclic.hpp"
+#include "kernels/cyclic.hpp"
 
 namespace faro::kernels {
 namespace {

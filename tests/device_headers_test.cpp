@@ -20,7 +20,7 @@ TEST(DeviceHeaders, CountBitsByBuiltins) {
   const std::regex counting(R"(std::(countl|countr)_(zero|one)|std::bit_(width|ceil|floor))");
   const std::regex comment(R"(^\s*//)");
   int headers = 0;
-  for (const char* const folder : {"include/faro/device", "include/faro/kernels"}) {
+  for (const char* const folder : {"include/faro/device", "include/faro/kernels", "src/kernels"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".hpp") continue;
       ++headers;

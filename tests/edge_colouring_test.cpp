@@ -1,5 +1,5 @@
 // Edge colourings and what is made of them, against oracles that look at nothing but the ends of the edges.
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/edge_colouring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/schedule/conflict_free.hpp"
-#include "faro/schedule/row_column.hpp"
 #include "refusal.hpp"
+#include "schedule/conflict_free.hpp"
+#include "schedule/row_column.hpp"
 
 namespace faro::schedule {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "engines/cuda/mapped.hpp"
 #include "engines/cuda/nvrtc.hpp"
-#include "faro/engines/cuda_emitted.hpp"
+#include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "refusal.hpp"

@@ -15,9 +15,9 @@
 #include <set>
 #include <string>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/tile_kernel.hpp"
 #include "engines/cpu/tile_program.hpp"
-#include "faro/engines/cpu.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan_support.hpp"
 

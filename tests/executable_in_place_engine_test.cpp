@@ -14,7 +14,7 @@
 #include "engine_support.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 namespace faro::testing {
 namespace {

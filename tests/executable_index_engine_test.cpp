@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 #include "faro/faro.hpp"
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 #include "own_cache_support.hpp"
 #include "refusal.hpp"
 

@@ -1,7 +1,7 @@
 // Polynomials over F2: division, common divisors, reciprocals.
 #include <gtest/gtest.h>
 
-#include "faro/f2/polynomial.hpp"
+#include "f2/polynomial.hpp"
 
 namespace faro::f2 {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/kernels/in_place_tiles.hpp"
 #include "faro/permutation/maps.hpp"
 #include "in_place_kernel_support.hpp"
+#include "kernels/in_place_tiles.hpp"
 #include "plan/in_place_launches.hpp"
 #include "plan/planners.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "faro/f2/polynomial.hpp"
+#include "f2/polynomial.hpp"
 #include "in_place_support.hpp"
 #include "layout/cyclic_blocks.hpp"
 #include "layout/functionals.hpp"

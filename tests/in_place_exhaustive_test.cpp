@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "f2/polynomial.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/polynomial.hpp"
 #include "in_place_support.hpp"
 
 namespace faro::layout {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/kernels/affine_in_place.hpp"
-#include "faro/kernels/affine_in_place_params.hpp"
-#include "faro/kernels/in_place_tiles.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "kernels/affine_in_place.hpp"
+#include "kernels/affine_in_place_params.hpp"
+#include "kernels/in_place_tiles.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "f2/polynomial.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/polynomial.hpp"
 #include "in_place_support.hpp"
 #include "layout/in_place_one_tile.hpp"
 #include "layout/in_place_space.hpp"

@@ -14,8 +14,8 @@
 
 #include "engine_support.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/buffer.hpp"
 #include "faro/permutation/axes.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::testing {
 namespace {

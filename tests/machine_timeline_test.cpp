@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "faro/machine/round_timer.hpp"
-#include "faro/machine/run_trace.hpp"
-#include "faro/machine/timeline.hpp"
+#include "machine/round_timer.hpp"
+#include "machine/run_trace.hpp"
+#include "machine/timeline.hpp"
 #include "text_search.hpp"
 
 namespace faro::machine {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/run_trace.hpp"
-#include "faro/machine/trace.hpp"
+#include "machine/run_trace.hpp"
+#include "machine/trace.hpp"
 
 namespace faro::machine {
 namespace {

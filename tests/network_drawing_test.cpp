@@ -1,9 +1,9 @@
 // Wirings are programs: meetings in place, then the wires read in order. And the drawings show them.
 #include <gmock/gmock.h>
 
-#include "faro/network/drawing.hpp"
 #include "faro/network/library.hpp"
-#include "faro/network/rewrite.hpp"
+#include "network/drawing.hpp"
+#include "network/rewrite.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

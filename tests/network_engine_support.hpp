@@ -17,9 +17,9 @@
 #include "faro/network/interpret.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/network.hpp"
-#include "faro/network/text.hpp"
 #include "network/cpu_chunks.hpp"
 #include "network/cpu_kernels.hpp"
+#include "network/text.hpp"
 
 namespace faro::network::engine_testing {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/grouping.hpp"
 #include "faro/permutation/affine.hpp"
+#include "network/grouping.hpp"
 
 namespace faro::network {
 namespace {

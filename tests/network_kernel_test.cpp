@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "faro/kernels/affine_tile_params.hpp"
-#include "faro/kernels/network_operators.hpp"
-#include "faro/kernels/network_tables.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "kernels/affine_tile_params.hpp"
+#include "kernels/network_operators.hpp"
+#include "kernels/network_tables.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
 namespace {

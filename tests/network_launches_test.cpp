@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_tile.hpp"
-#include "faro/kernels/network_operators.hpp"
-#include "faro/machine/counting_memory.hpp"
 #include "faro/network/interpret.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/network/prediction.hpp"
 #include "faro/permutation/maps.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/network_operators.hpp"
+#include "machine/counting_memory.hpp"
 #include "network/device_tables.hpp"
 #include "network/launches.hpp"
+#include "network/prediction.hpp"
 
 namespace faro::network {
 namespace {

@@ -12,7 +12,7 @@
 #include "faro/network/interpret.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/network/text.hpp"
+#include "network/text.hpp"
 
 namespace faro::network::testing_support {
 

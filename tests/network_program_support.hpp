@@ -12,8 +12,8 @@
 #include "faro/error.hpp"
 #include "faro/network/interpret.hpp"
 #include "faro/network/program.hpp"
-#include "faro/network/text.hpp"
 #include "faro/permutation/maps.hpp"
+#include "network/text.hpp"
 #include "refusal.hpp"
 
 namespace faro::network {

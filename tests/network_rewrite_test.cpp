@@ -5,7 +5,7 @@
 #include <map>
 
 #include "faro/network/library.hpp"
-#include "faro/network/rewrite.hpp"
+#include "network/rewrite.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "faro/network/library.hpp"
-#include "faro/network/verify.hpp"
+#include "network/verify.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

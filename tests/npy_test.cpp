@@ -1,5 +1,5 @@
 // .npy headers: what numpy writes is read, what lies is refused by name, and a round trip keeps every byte.
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // The loops that everything else is held to, held themselves to a hand-written one.
-#include "faro/oracle.hpp"
+#include "oracle.hpp"
 
 #include <gtest/gtest.h>
 

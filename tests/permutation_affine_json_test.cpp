@@ -4,8 +4,8 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/permutation/affine_json.hpp"
 #include "faro/permutation/maps.hpp"
+#include "permutation/affine_json.hpp"
 
 namespace faro {
 namespace {

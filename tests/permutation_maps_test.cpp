@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/catalogue.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "permutation/catalogue.hpp"
 
 namespace faro {
 namespace {

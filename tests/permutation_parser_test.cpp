@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "io/npy.hpp"
 
 namespace faro {
 namespace {

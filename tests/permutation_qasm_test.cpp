@@ -9,7 +9,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/permutation/qasm.hpp"
+#include "permutation/qasm.hpp"
 
 namespace faro {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "plan_support.hpp"

@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
-#include "faro/plan/figure.hpp"
+#include "plan/figure.hpp"
 
 namespace faro {
 namespace {

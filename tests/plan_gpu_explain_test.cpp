@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "cli_support.hpp"
-#include "faro/plan/prediction.hpp"
 #include "gpu_plan_support.hpp"
 #include "plan/launch_facts.hpp"
+#include "plan/prediction.hpp"
 #include "plan_support.hpp"
 #include "text_search.hpp"
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_segments_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
 #include "gpu_plan_support.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 #include "plan/planners.hpp"
 #include "plan_support.hpp"
 

@@ -18,11 +18,11 @@
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/prediction.hpp"
 #include "in_place_support.hpp"
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
+#include "plan/prediction.hpp"
 #include "plan_support.hpp"
 
 namespace faro::testing {

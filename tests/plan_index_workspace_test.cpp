@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu_index.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/plan/plan.hpp"

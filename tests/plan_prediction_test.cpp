@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_segments_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
-#include "faro/machine/counting_memory.hpp"
-#include "faro/plan/prediction.hpp"
 #include "gpu_plan_support.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_tile_params.hpp"
+#include "machine/counting_memory.hpp"
 #include "plan/launch_facts.hpp"
+#include "plan/prediction.hpp"
 #include "plan_support.hpp"
 
 namespace faro {

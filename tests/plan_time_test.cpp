@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "faro/permutation/maps.hpp"
-#include "faro/plan/prediction.hpp"
 #include "gpu_plan_support.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro {
 namespace {

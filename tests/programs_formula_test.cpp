@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/programs/simulation.hpp"
+#include "programs/simulation.hpp"
 
 namespace faro::programs {
 namespace {

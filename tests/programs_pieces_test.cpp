@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
-#include "faro/machine/counting_memory.hpp"
-#include "faro/machine/memory_machine.hpp"
-#include "faro/programs/hierarchical.hpp"
-#include "faro/programs/permute.hpp"
-#include "faro/programs/permute_umm.hpp"
-#include "faro/programs/rotating_transpose.hpp"
-#include "faro/programs/simulation.hpp"
-#include "faro/programs/transpose.hpp"
+#include "machine/congestion.hpp"
+#include "machine/counting_memory.hpp"
+#include "machine/memory_machine.hpp"
+#include "programs/hierarchical.hpp"
+#include "programs/permute.hpp"
+#include "programs/permute_umm.hpp"
 #include "programs/progressions.hpp"
+#include "programs/rotating_transpose.hpp"
+#include "programs/simulation.hpp"
+#include "programs/transpose.hpp"
 #include "refusal.hpp"
 
 namespace faro::programs {

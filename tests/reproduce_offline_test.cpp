@@ -8,10 +8,10 @@
 #include <numeric>
 #include <string>
 
-#include "faro/machine/congestion.hpp"
-#include "faro/reproduce/reproduce.hpp"
-#include "faro/schedule/conflict_free.hpp"
+#include "machine/congestion.hpp"
 #include "reproduce/offline_kernel.hpp"
+#include "reproduce/reproduce.hpp"
+#include "schedule/conflict_free.hpp"
 
 namespace faro::reproduce {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "faro/reproduce/reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace faro::reproduce {
 namespace {

@@ -1,6 +1,6 @@
 // The reproduced tables: that they agree, that their estimates are estimates of the right thing, and that
 // seeds and threads do what is promised.
-#include "faro/reproduce/reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

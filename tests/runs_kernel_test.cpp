@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/kernels/runs.hpp"
+#include "kernels/runs.hpp"
 
 namespace faro::kernels {
 namespace {

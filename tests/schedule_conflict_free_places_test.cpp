@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
-#include "faro/schedule/conflict_free_places.hpp"
+#include "machine/congestion.hpp"
+#include "schedule/conflict_free_places.hpp"
 
 namespace faro::schedule {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "faro/device/conflict_free.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/shared_permutation.hpp"
-#include "faro/kernels/shared_permutation_params.hpp"
-#include "faro/machine/counting_memory.hpp"
 #include "faro/schedule/shared_schedule.hpp"
+#include "kernels/shared_permutation.hpp"
+#include "kernels/shared_permutation_params.hpp"
+#include "machine/counting_memory.hpp"
 #include "shared_schedule_support.hpp"
 
 namespace faro::kernels {

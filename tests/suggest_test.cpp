@@ -1,5 +1,5 @@
 // The nearest name: near enough to help, never a guess from nothing.
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesis_report.hpp"
+#include "machine/congestion.hpp"
 #include "refusal.hpp"
 
 namespace faro::swizzle {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/kernels/window.hpp"
-#include "faro/kernels/window_params.hpp"
+#include "kernels/window.hpp"
+#include "kernels/window_params.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::bench::gpu {

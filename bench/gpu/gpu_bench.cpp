@@ -19,7 +19,7 @@
 #include "bench/gpu/small_arrays.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -12,8 +12,8 @@
 #include "bench/gpu/contestants.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/in_place_tiles.hpp"
 #include "faro/permutation/maps.hpp"
+#include "kernels/in_place_tiles.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "faro/kernels/in_place_tiles.hpp"
+#include "kernels/in_place_tiles.hpp"
 
 namespace faro::bench::gpu {
 
@@ -22,7 +22,7 @@ const char* const kUsage =
                    NVRTC has to be where the loader, CUDA_HOME or FARO_NVRTC finds it
   --in-place       instead of all that: affine maps in place, one pass and two; --bytes 4GiB
                    --maps bit_reversal,transpose,random_bpc=8,random_bmmc=8 (transpose: swaps, gates and reversal, too)
-  --tile NUMBER    in place with one kernel of faro/kernels/in_place_tiles.hpp, by its place in the list
+  --tile NUMBER    in place with one kernel of kernels/in_place_tiles.hpp, by its place in the list
   --out FILE       the tables to FILE.md, or every row to FILE.json; may be given twice
   --help
 

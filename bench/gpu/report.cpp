@@ -7,7 +7,7 @@
 
 #include "bench/arguments.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {

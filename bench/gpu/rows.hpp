@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/measure.hpp"
+#include "measure.hpp"
 
 namespace faro::bench::gpu {
 

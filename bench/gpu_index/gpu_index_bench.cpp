@@ -19,10 +19,10 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
 #include "faro/plan/index_plan.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -14,7 +14,7 @@
 #include "faro/layout/shared.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/maps.hpp"
-#include "faro/schedule/conflict_free_places.hpp"
+#include "schedule/conflict_free_places.hpp"
 
 namespace faro::bench::gpu {
 namespace {

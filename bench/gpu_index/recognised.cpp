@@ -8,7 +8,7 @@
 
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/faro.hpp"
 
 namespace faro::bench::gpu {

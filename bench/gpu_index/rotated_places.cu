@@ -1,8 +1,8 @@
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu_index/rotated_places.hpp"
 #include "engines/cuda/index_memory.cuh"
-#include "faro/kernels/partition.hpp"
-#include "faro/kernels/partition_runs.hpp"
+#include "kernels/partition.hpp"
+#include "kernels/partition_runs.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "faro/kernels/partition_params.hpp"
 #include "faro/layout/shared.hpp"
 #include "faro/stream.hpp"
+#include "kernels/partition_params.hpp"
 
 namespace faro::bench::gpu {
 

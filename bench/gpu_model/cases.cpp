@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "bench/maps.hpp"
+#include "engines/cuda_measure.hpp"
+#include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/engines/cuda_shared_transpose.hpp"
 #include "faro/f2/bits.hpp"
-#include "faro/kernels/affine_naive.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
-#include "faro/machine/counting_memory.hpp"
-#include "faro/plan/prediction.hpp"
+#include "kernels/affine_naive.hpp"
+#include "kernels/affine_tile_params.hpp"
+#include "machine/counting_memory.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {
@@ -84,7 +84,7 @@ void add_vectors(std::vector<Case>& cases, const Target& target) {
 
 // --- the naive kernel
 
-// One block stands for all, since addresses are XORs (faro/plan/prediction.hpp).
+// One block stands for all, since addresses are XORs (plan/prediction.hpp).
 AccessCounts predict_naive(const Affine& map, int width_bits) {
   constexpr int thread_bits = 8;  // any number of whole warps counts alike
   const kernels::AffineNaiveParams params = kernels::make_affine_naive_params(map, 1, thread_bits);

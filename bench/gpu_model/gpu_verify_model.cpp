@@ -23,10 +23,10 @@
 #include "bench/gpu_model/counters.hpp"
 #include "bench/gpu_model/profile.hpp"
 #include "bench/gpu_model/times.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/engines/cuda_shared_transpose.hpp"
+#include "engines/cuda_measure.hpp"
+#include "engines/cuda_shared_transpose.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "bench/arguments.hpp"
 #include "bench/maps.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/plan/prediction.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro::bench::gpu_model {
 namespace {

@@ -18,13 +18,13 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_network/baselines.hpp"
 #include "bench/gpu_network/cufft.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/measure.hpp"
-#include "faro/network/cuda_engine.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "io/npy.hpp"
+#include "measure.hpp"
+#include "network/cuda_engine.hpp"
 
 namespace faro::bench::gpu {
 namespace {

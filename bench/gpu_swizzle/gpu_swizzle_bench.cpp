@@ -18,9 +18,9 @@
 #include "bench/gpu_swizzle/kernels.hpp"
 #include "bench/gpu_swizzle/npp.hpp"
 #include "bench/gpu_swizzle/polynomials.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::bench::gpu {
 namespace {

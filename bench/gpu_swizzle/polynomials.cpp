@@ -4,7 +4,7 @@
 
 #include "engines/cuda/nvrtc.hpp"
 #include "engines/cuda/runtime_compiler.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/interpret.hpp"

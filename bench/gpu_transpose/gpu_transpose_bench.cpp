@@ -18,8 +18,8 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_transpose/measure.hpp"
 #include "bench/gpu_transpose/options.hpp"
-#include "faro/io/npy.hpp"
-#include "faro/measure.hpp"
+#include "io/npy.hpp"
+#include "measure.hpp"
 
 namespace faro::bench::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "faro/engines/cuda_transpose.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/transpose_oracle.hpp"

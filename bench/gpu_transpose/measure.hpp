@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/plan/transpose_plan.hpp"
 
 namespace faro::bench::gpu {

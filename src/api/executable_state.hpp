@@ -4,13 +4,13 @@
 #include <string>
 #include <variant>
 
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
-#include "faro/engines/cpu_transpose.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu_index.hpp"
+#include "engines/cpu_transpose.hpp"
+#include "engines/cuda_emitted.hpp"
+#include "engines/cuda_index.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_emitted.hpp"
-#include "faro/engines/cuda_index.hpp"
-#include "faro/engines/cuda_transpose.hpp"
 #include "faro/faro.hpp"
 
 namespace faro {

@@ -6,7 +6,7 @@
 #include "api/executable_state.hpp"
 #include "engines/cuda/device_arrays.hpp"
 #include "faro/faro.hpp"
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 
 namespace faro {
 namespace {

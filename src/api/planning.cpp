@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cuda_index.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cuda_index.hpp"
+#include "engines/cuda_measure.hpp"
 
 namespace faro::detail {
 namespace {

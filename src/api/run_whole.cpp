@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
 namespace faro::detail {

@@ -5,7 +5,7 @@
 
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/shell.hpp"
+#include "shell.hpp"
 
 namespace faro::emit {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "faro/emit/emit.hpp"
 #include "faro/machine/access_counts.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::emit {
 

@@ -3,7 +3,7 @@
 // not XORs, but by the thread's part alone: shared addresses of those rungs do not depend on the block.
 #include "emit/phases.hpp"
 #include "faro/error.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::emit {
 namespace {

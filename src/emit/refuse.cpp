@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 namespace faro::emit {
 namespace {

@@ -12,9 +12,9 @@
 #include <bit>
 
 #include "emit/refuse.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
 #include "faro/kernels/compiled_tiles.hpp"
 #include "faro/layout/tile.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::emit {
 namespace {

@@ -1,4 +1,4 @@
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

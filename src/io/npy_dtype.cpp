@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::io {
 namespace {

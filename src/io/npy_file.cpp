@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/io/npy.hpp"
+#include "io/buffer.hpp"
+#include "io/npy.hpp"
 #include "io/output_file.hpp"
 
 namespace faro::io {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 #include "io/npy_dtype.hpp"
 #include "io/python_literal.hpp"
 

@@ -1,4 +1,4 @@
-#include "faro/io/npy_update.hpp"
+#include "io/npy_update.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 #include "io/output_file.hpp"
 
 namespace faro::io {

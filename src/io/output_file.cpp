@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace faro::io {
 namespace {

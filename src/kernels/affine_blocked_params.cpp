@@ -1,4 +1,4 @@
-#include "faro/kernels/affine_blocked_params.hpp"
+#include "kernels/affine_blocked_params.hpp"
 
 #include <algorithm>
 #include <array>

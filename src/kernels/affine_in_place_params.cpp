@@ -1,4 +1,4 @@
-#include "faro/kernels/affine_in_place_params.hpp"
+#include "kernels/affine_in_place_params.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
 namespace {

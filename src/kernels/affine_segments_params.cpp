@@ -1,4 +1,4 @@
-#include "faro/kernels/affine_segments_params.hpp"
+#include "kernels/affine_segments_params.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "faro/kernels/axes_lines_params.hpp"
-#include "faro/machine/congestion.hpp"
 #include "faro/machine/memory_geometry.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "machine/congestion.hpp"
 
 namespace faro::kernels {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "faro/kernels/axes_lines.hpp"
-#include "faro/kernels/axes_skinny.hpp"
+#include "kernels/axes_lines.hpp"
+#include "kernels/axes_skinny.hpp"
 
 namespace faro::kernels {
 

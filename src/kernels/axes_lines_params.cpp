@@ -1,4 +1,4 @@
-#include "faro/kernels/axes_lines_params.hpp"
+#include "kernels/axes_lines_params.hpp"
 
 #include <algorithm>
 #include <cmath>

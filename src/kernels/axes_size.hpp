@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "faro/error.hpp"
-#include "faro/layout/axes_tile.hpp"
+#include "layout/axes_tile.hpp"
 
 namespace faro::kernels {
 

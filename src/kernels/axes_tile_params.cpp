@@ -1,4 +1,4 @@
-#include "faro/kernels/axes_tile_params.hpp"
+#include "kernels/axes_tile_params.hpp"
 
 #include <string>
 #include <vector>

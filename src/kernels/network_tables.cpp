@@ -1,4 +1,4 @@
-#include "faro/kernels/network_tables.hpp"
+#include "kernels/network_tables.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/subspace.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
 namespace {

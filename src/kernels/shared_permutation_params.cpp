@@ -1,10 +1,10 @@
-#include "faro/kernels/shared_permutation_params.hpp"
+#include "kernels/shared_permutation_params.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/schedule/conflict_free.hpp"
+#include "schedule/conflict_free.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "faro/kernels/window_params.hpp"
+#include "kernels/window_params.hpp"
 
 #include <algorithm>
 #include <string>

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
 #include "layout/access_trace.hpp"
 #include "layout/geometry.hpp"
+#include "suggest.hpp"
 
 namespace faro::layout {
 namespace {

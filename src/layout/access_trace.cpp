@@ -4,7 +4,7 @@
 
 #include "faro/error.hpp"
 #include "faro/machine/memory_geometry.hpp"
-#include "faro/machine/trace.hpp"
+#include "machine/trace.hpp"
 
 namespace faro::layout {
 namespace {

@@ -1,4 +1,4 @@
-#include "faro/layout/axes_tile.hpp"
+#include "layout/axes_tile.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "faro/machine/congestion.hpp"
 #include "faro/machine/memory_geometry.hpp"
+#include "machine/congestion.hpp"
 
 namespace faro::layout::detail {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "faro/layout/axes_tile.hpp"
+#include "layout/axes_tile.hpp"
 
 namespace faro::layout::detail {
 

@@ -1,7 +1,7 @@
 #include "layout/cyclic_blocks.hpp"
 
+#include "f2/polynomial.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/polynomial.hpp"
 
 namespace faro::layout::detail {
 namespace {

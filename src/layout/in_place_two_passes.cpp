@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "f2/polynomial.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/polynomial.hpp"
 #include "layout/in_place_space.hpp"
 #include "layout/reflections.hpp"
 

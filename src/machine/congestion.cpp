@@ -1,4 +1,4 @@
-#include "faro/machine/congestion.hpp"
+#include "machine/congestion.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "faro/machine/counting_memory.hpp"
+#include "machine/counting_memory.hpp"
 
 #include <algorithm>
 #include <string>

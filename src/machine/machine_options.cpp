@@ -1,4 +1,4 @@
-#include "faro/machine/machine_options.hpp"
+#include "machine/machine_options.hpp"
 
 #include <bit>
 #include <string>

@@ -1,4 +1,4 @@
-#include "faro/machine/memory_machine.hpp"
+#include "machine/memory_machine.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "faro/machine/overlap.hpp"
+#include "machine/overlap.hpp"
 
 #include <algorithm>
 #include <functional>

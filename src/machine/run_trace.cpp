@@ -1,4 +1,4 @@
-#include "faro/machine/run_trace.hpp"
+#include "machine/run_trace.hpp"
 
 #include <algorithm>
 #include <string>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/machine/timeline.hpp"
+#include "machine/timeline.hpp"
 
 namespace faro::machine::detail {
 

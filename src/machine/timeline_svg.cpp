@@ -6,7 +6,7 @@
 #include <string>
 
 #include "drawing/svg_canvas.hpp"
-#include "faro/machine/timeline.hpp"
+#include "machine/timeline.hpp"
 #include "machine/timeline_rows.hpp"
 
 namespace faro::machine {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "faro/machine/timeline.hpp"
+#include "machine/timeline.hpp"
 #include "machine/timeline_rows.hpp"
 
 namespace faro::machine {

@@ -1,11 +1,11 @@
-#include "faro/machine/trace.hpp"
+#include "machine/trace.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
+#include "machine/congestion.hpp"
 #include "permutation/text.hpp"
 #include "permutation/text_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "faro/network/cpu_engine.hpp"
+#include "network/cpu_engine.hpp"
 
 #include <omp.h>
 
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
-#include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "network/cpu_kernels.hpp"
 #include "network/cpu_rows.hpp"

@@ -1,6 +1,6 @@
 // Networks on a GPU: launches made on the host, kernels from the run-time compiler, tables in the device's
 // memory.
-#include "faro/network/cuda_engine.hpp"
+#include "network/cuda_engine.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/runtime_compiler.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "network/device_tables.hpp"
 #include "network/kernel_source.hpp"

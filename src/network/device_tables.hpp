@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "faro/kernels/network_operators.hpp"
+#include "kernels/network_operators.hpp"
 #include "network/launches.hpp"
 
 namespace faro::network {

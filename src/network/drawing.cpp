@@ -1,5 +1,5 @@
 // The picture: the program's text above; the table of a parm; the wires.
-#include "faro/network/drawing.hpp"
+#include "network/drawing.hpp"
 
 #include <fmt/format.h>
 

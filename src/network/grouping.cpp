@@ -1,6 +1,6 @@
 // Both rules walk over *items*, the spaces that some pass must hold: first S, which the first pass reads,
 // then the layers' directions, last B^-1 S, which the last pass writes.
-#include "faro/network/grouping.hpp"
+#include "network/grouping.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -31,7 +31,7 @@ template <typename A, typename B> concept same_as = same_types<A, B>;
 )";
 
 // {operator}: definitions that end in `using Operator = ...;`.
-constexpr const char* kText = R"(#include "faro/kernels/network_operators.hpp"
+constexpr const char* kText = R"(#include "kernels/network_operators.hpp"
 
 namespace faro::kernels {{
 

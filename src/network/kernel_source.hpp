@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "faro/kernels/network_tile.hpp"
 #include "faro/network/operator.hpp"
+#include "kernels/network_tile.hpp"
 
 namespace faro::network {
 

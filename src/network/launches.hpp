@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/kernels/network_tables.hpp"
 #include "faro/network/plan.hpp"
+#include "kernels/network_tables.hpp"
 
 namespace faro::network {
 

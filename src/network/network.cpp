@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "api/planning.hpp"
+#include "engines/cpu.hpp"
 #include "engines/cuda/device_pointer.hpp"
-#include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
-#include "faro/network/cpu_engine.hpp"
-#include "faro/network/cuda_engine.hpp"
+#include "network/cpu_engine.hpp"
+#include "network/cuda_engine.hpp"
 
 namespace faro::network {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 namespace faro::network {
 namespace {

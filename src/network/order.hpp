@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "faro/network/grouping.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/plan/problem.hpp"
+#include "network/grouping.hpp"
 
 namespace faro::network::detail {
 

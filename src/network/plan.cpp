@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/subspace.hpp"
-#include "faro/network/grouping.hpp"
+#include "network/grouping.hpp"
 #include "network/order.hpp"
 #include "network/sizes.hpp"
 

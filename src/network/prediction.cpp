@@ -1,10 +1,10 @@
-#include "faro/network/prediction.hpp"
+#include "network/prediction.hpp"
 
 #include <fmt/format.h>
 
 #include "faro/device/memory.hpp"
-#include "faro/kernels/network_tile.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "kernels/network_tile.hpp"
+#include "machine/counting_memory.hpp"
 #include "network/launches.hpp"
 
 namespace faro::network {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/network/text.hpp"
 #include "network/program_text.hpp"
+#include "network/text.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::network {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string_view>
 
-#include "faro/network/text.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "network/text.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::network {

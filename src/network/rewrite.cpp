@@ -1,4 +1,4 @@
-#include "faro/network/rewrite.hpp"
+#include "network/rewrite.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "faro/network/rewrite.hpp"
 #include "faro/permutation/maps.hpp"
+#include "network/rewrite.hpp"
 
 namespace faro::network {
 namespace rules {

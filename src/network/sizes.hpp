@@ -1,8 +1,8 @@
 // The sizes of a plan's tiles and segments: what the caller asked for, or what suits the engine.
 #pragma once
 
-#include "faro/network/grouping.hpp"
 #include "faro/network/plan.hpp"
+#include "network/grouping.hpp"
 
 namespace faro::network::detail {
 

@@ -1,5 +1,5 @@
 // From what is written to a program: sizes travel inwards, calls are replaced by what they call.
-#include "faro/network/text.hpp"
+#include "network/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,11 +10,11 @@
 #include "faro/error.hpp"
 #include "faro/network/library.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/suggest.hpp"
 #include "network/program_text.hpp"
 #include "network/syntax.hpp"
 #include "permutation/text.hpp"
 #include "permutation/text_file.hpp"
+#include "suggest.hpp"
 
 namespace faro::network {
 namespace {

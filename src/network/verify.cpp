@@ -1,4 +1,4 @@
-#include "faro/network/verify.hpp"
+#include "network/verify.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/network/drawing.hpp"
+#include "network/drawing.hpp"
 #include "network/program_text.hpp"
 
 namespace faro::network {

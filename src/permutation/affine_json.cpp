@@ -1,4 +1,4 @@
-#include "faro/permutation/affine_json.hpp"
+#include "permutation/affine_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 #include "text.hpp"
 
 namespace faro {

@@ -1,4 +1,4 @@
-#include "faro/permutation/catalogue.hpp"
+#include "permutation/catalogue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include "circuit.hpp"
 #include "faro/permutation/maps.hpp"
-#include "faro/suggest.hpp"
 #include "form_readers.hpp"
 #include "parser.hpp"
+#include "suggest.hpp"
 
 namespace faro {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "faro/io/npy.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "io/npy.hpp"
 
 namespace faro::detail {
 

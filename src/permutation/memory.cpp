@@ -1,7 +1,7 @@
 #include "memory.hpp"
 
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::detail {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cursor.hpp"
-#include "faro/permutation/catalogue.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "permutation/catalogue.hpp"
 
 namespace faro::detail {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/permutation/catalogue.hpp"
+#include "permutation/catalogue.hpp"
 
 namespace faro {
 namespace {

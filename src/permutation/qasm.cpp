@@ -1,4 +1,4 @@
-#include "faro/permutation/qasm.hpp"
+#include "permutation/qasm.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "circuit.hpp"
-#include "faro/suggest.hpp"
 #include "qasm_lexer.hpp"
+#include "suggest.hpp"
 #include "text.hpp"
 
 namespace faro {

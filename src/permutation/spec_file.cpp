@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/permutation/affine_json.hpp"
-#include "faro/permutation/qasm.hpp"
+#include "permutation/affine_json.hpp"
+#include "permutation/qasm.hpp"
 #include "text.hpp"
 #include "text_file.hpp"
 

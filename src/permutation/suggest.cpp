@@ -1,4 +1,4 @@
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
-#include "faro/plan/prediction.hpp"
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/json_schema.hpp"
 #include "plan/launch_facts.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro {
 namespace {

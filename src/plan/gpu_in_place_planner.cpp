@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_in_place_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
-#include "faro/kernels/in_place_tiles.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_in_place_params.hpp"
+#include "kernels/affine_tile_params.hpp"
+#include "kernels/in_place_tiles.hpp"
 #include "plan/in_place_launches.hpp"
 #include "plan/planners.hpp"
 

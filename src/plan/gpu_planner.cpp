@@ -13,9 +13,9 @@
 #include <optional>
 #include <string>
 
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_segments_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 #include "plan/planners.hpp"
 
 namespace faro::detail {

@@ -17,18 +17,18 @@
 #include <variant>
 #include <vector>
 
-#include "faro/kernels/c2r_huge_rows.hpp"
-#include "faro/kernels/c2r_long_rows.hpp"
-#include "faro/kernels/c2r_rows.hpp"
-#include "faro/kernels/c2r_strips.hpp"
-#include "faro/kernels/c2r_vector_long_rows.hpp"
-#include "faro/kernels/c2r_vector_rows.hpp"
-#include "faro/kernels/c2r_vector_strips.hpp"
-#include "faro/kernels/c2r_vector_windows.hpp"
-#include "faro/kernels/c2r_windows.hpp"
-#include "faro/kernels/transpose_whole.hpp"
 #include "faro/plan/target.hpp"
 #include "faro/plan/transpose_plan.hpp"
+#include "kernels/c2r_huge_rows.hpp"
+#include "kernels/c2r_long_rows.hpp"
+#include "kernels/c2r_rows.hpp"
+#include "kernels/c2r_strips.hpp"
+#include "kernels/c2r_vector_long_rows.hpp"
+#include "kernels/c2r_vector_rows.hpp"
+#include "kernels/c2r_vector_strips.hpp"
+#include "kernels/c2r_vector_windows.hpp"
+#include "kernels/c2r_windows.hpp"
+#include "kernels/transpose_whole.hpp"
 
 namespace faro::detail {
 

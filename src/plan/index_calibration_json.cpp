@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
 #include "faro/plan/index_calibration.hpp"
+#include "io/npy.hpp"
 
 namespace faro {
 namespace {

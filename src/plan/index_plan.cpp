@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "faro/suggest.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
+#include "suggest.hpp"
 
 namespace faro {
 namespace {

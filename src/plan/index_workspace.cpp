@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include "faro/kernels/row_column.hpp"
+#include "kernels/row_column.hpp"
 #include "plan/index_candidates.hpp"
 #include "schedule/row_column_sides.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "faro/plan/prediction.hpp"
 #include "plan/planners.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "faro/kernels/affine_segments_params.hpp"
+#include "kernels/affine_segments_params.hpp"
 
 namespace faro::detail {
 

@@ -1,4 +1,4 @@
-#include "faro/plan/prediction.hpp"
+#include "plan/prediction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_segments_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_tile_params.hpp"
+#include "machine/counting_memory.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {

@@ -2,7 +2,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/figure.hpp"
+#include "plan/figure.hpp"
 
 namespace faro {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drawing/svg_canvas.hpp"
-#include "faro/plan/figure.hpp"
+#include "plan/figure.hpp"
 
 namespace faro::svg {
 

@@ -1,4 +1,4 @@
-#include "faro/programs/access.hpp"
+#include "programs/access.hpp"
 
 #include <algorithm>
 #include <numeric>

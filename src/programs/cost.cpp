@@ -1,4 +1,4 @@
-#include "faro/programs/cost.hpp"
+#include "programs/cost.hpp"
 
 #include <algorithm>
 #include <cmath>

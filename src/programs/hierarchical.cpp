@@ -1,4 +1,4 @@
-#include "faro/programs/hierarchical.hpp"
+#include "programs/hierarchical.hpp"
 
 #include <numeric>
 #include <string>

@@ -1,9 +1,9 @@
-#include "faro/programs/permute.hpp"
+#include "programs/permute.hpp"
 
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
+#include "machine/congestion.hpp"
 #include "programs/refuse.hpp"
 #include "programs/units.hpp"
 

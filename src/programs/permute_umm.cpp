@@ -1,14 +1,14 @@
-#include "faro/programs/permute_umm.hpp"
+#include "programs/permute_umm.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "faro/schedule/conflict_free.hpp"
-#include "faro/schedule/row_column.hpp"
 #include "programs/refuse.hpp"
 #include "programs/units.hpp"
+#include "schedule/conflict_free.hpp"
+#include "schedule/row_column.hpp"
 
 namespace faro::programs {
 namespace {

@@ -1,4 +1,4 @@
-#include "faro/programs/rotating_transpose.hpp"
+#include "programs/rotating_transpose.hpp"
 
 #include <cmath>
 #include <string>

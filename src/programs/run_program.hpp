@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "faro/machine/memory_machine.hpp"
-#include "faro/programs/cost.hpp"
+#include "machine/memory_machine.hpp"
+#include "programs/cost.hpp"
 
 namespace faro::programs {
 

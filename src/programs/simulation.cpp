@@ -1,4 +1,4 @@
-#include "faro/programs/simulation.hpp"
+#include "programs/simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_machine.hpp"
-#include "faro/suggest.hpp"
+#include "machine/memory_machine.hpp"
 #include "programs/run_program.hpp"
+#include "suggest.hpp"
 
 namespace faro::programs {
 namespace {

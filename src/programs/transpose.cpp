@@ -1,4 +1,4 @@
-#include "faro/programs/transpose.hpp"
+#include "programs/transpose.hpp"
 
 #include <algorithm>
 #include <vector>

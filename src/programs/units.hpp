@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "faro/error.hpp"
-#include "faro/machine/machine_options.hpp"
+#include "machine/machine_options.hpp"
 
 namespace faro::programs {
 

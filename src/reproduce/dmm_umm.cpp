@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "faro/machine/memory_machine.hpp"
-#include "faro/programs/access.hpp"
+#include "machine/memory_machine.hpp"
+#include "programs/access.hpp"
 #include "reproduce/tables.hpp"
 
 namespace faro::reproduce {

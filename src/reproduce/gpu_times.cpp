@@ -1,7 +1,7 @@
 #include "reproduce/gpu_times.hpp"
 
+#include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_shared_transpose.hpp"
 #include "reproduce/monte_carlo.hpp"
 
 namespace faro::reproduce {

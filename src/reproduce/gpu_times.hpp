@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "faro/kernels/shared_transpose.hpp"
+#include "kernels/shared_transpose.hpp"
 #include "reproduce/matrix_access.hpp"
 
 namespace faro::reproduce {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engines/cuda/nvrtc.hpp"
-#include "faro/engines/cuda_emitted.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_emitted.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "reproduce/device_check.hpp"

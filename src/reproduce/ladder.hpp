@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "faro/emit/emit.hpp"
-#include "faro/measure.hpp"
+#include "measure.hpp"
 
 namespace faro::reproduce {
 

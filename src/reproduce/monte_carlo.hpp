@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "faro/layout/shared.hpp"
-#include "faro/machine/congestion.hpp"
+#include "machine/congestion.hpp"
 #include "reproduce/address_recorder.hpp"
 
 namespace faro::reproduce {

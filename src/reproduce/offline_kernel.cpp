@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/kernels/shared_permutation_params.hpp"
 #include "faro/layout/shared.hpp"
-#include "faro/machine/counting_memory.hpp"
+#include "kernels/shared_permutation_params.hpp"
+#include "machine/counting_memory.hpp"
 
 namespace faro::reproduce {
 namespace {

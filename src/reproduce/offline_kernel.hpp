@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "faro/kernels/shared_permutation.hpp"
+#include "kernels/shared_permutation.hpp"
 
 namespace faro::reproduce {
 

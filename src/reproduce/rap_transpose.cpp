@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "faro/kernels/shared_transpose.hpp"
-#include "faro/machine/memory_machine.hpp"
+#include "kernels/shared_transpose.hpp"
+#include "machine/memory_machine.hpp"
 #include "reproduce/address_recorder.hpp"
 #include "reproduce/gpu_times.hpp"
 #include "reproduce/matrix_access.hpp"

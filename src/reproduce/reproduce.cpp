@@ -1,11 +1,11 @@
-#include "faro/reproduce/reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
 #include "reproduce/tables.hpp"
+#include "suggest.hpp"
 
 namespace faro::reproduce {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/reproduce/reproduce.hpp"
 #include "reproduce/monte_carlo.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace faro::reproduce {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "faro/reproduce/reproduce.hpp"
+#include "reproduce/reproduce.hpp"
 
 namespace faro::reproduce {
 namespace {

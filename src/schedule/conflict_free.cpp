@@ -1,8 +1,8 @@
-#include "faro/schedule/conflict_free.hpp"
+#include "schedule/conflict_free.hpp"
 
 #include <string>
 
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/edge_colouring.hpp"
 #include "schedule/refuse.hpp"
 
 namespace faro::schedule {

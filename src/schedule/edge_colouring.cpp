@@ -1,4 +1,4 @@
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/edge_colouring.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/schedule/conflict_free_places.hpp"
 #include "permutation/memory.hpp"
 #include "schedule/conflict_free_chunk.hpp"
+#include "schedule/conflict_free_places.hpp"
 #include "schedule/host_entries.hpp"
 #include "schedule/parallel.hpp"
 

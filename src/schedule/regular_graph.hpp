@@ -20,7 +20,7 @@
 #include <memory>
 #include <vector>
 
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/edge_colouring.hpp"
 #include "schedule/euler_split.hpp"
 
 namespace faro::schedule {

@@ -1,10 +1,10 @@
-#include "faro/schedule/row_column.hpp"
+#include "schedule/row_column.hpp"
 
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/schedule/conflict_free.hpp"
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/conflict_free.hpp"
+#include "schedule/edge_colouring.hpp"
 
 namespace faro::schedule {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
-#include "faro/schedule/row_column.hpp"
 #include "permutation/memory.hpp"
 #include "schedule/host_entries.hpp"
+#include "schedule/row_column.hpp"
 #include "schedule/row_column_sides.hpp"
 
 namespace faro::schedule {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/schedule/conflict_free.hpp"
-#include "faro/schedule/edge_colouring.hpp"
+#include "schedule/conflict_free.hpp"
+#include "schedule/edge_colouring.hpp"
 
 namespace faro::schedule {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/permutation/affine_json.hpp"
+#include "permutation/affine_json.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/io/npy.hpp"
 #include "faro/permutation/recognise.hpp"
+#include "io/npy.hpp"
 #include "permutation/index_file.hpp"
 #include "round_trip.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/network/text.hpp"
+#include "network/text.hpp"
 #include "round_trip.hpp"
 
 namespace {

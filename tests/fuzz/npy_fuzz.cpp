@@ -5,7 +5,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/io/npy.hpp"
+#include "io/npy.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/permutation/qasm.hpp"
+#include "permutation/qasm.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engines/cuda/index_simple_kernels.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/share_of_copy.hpp"
+#include "measure.hpp"
 
 namespace faro::testing {
 namespace {

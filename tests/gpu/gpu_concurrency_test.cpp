@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/faro.hpp"
-#include "faro/oracle.hpp"
 #include "gpu/gpu_support.hpp"
+#include "oracle.hpp"
 
 namespace faro::testing {
 namespace {

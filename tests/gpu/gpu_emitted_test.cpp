@@ -15,7 +15,7 @@
 
 #include "engines/cuda/nvrtc.hpp"
 #include "engines/cuda/runtime_compiler.hpp"
-#include "faro/engines/cuda_emitted.hpp"
+#include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_maps.hpp"

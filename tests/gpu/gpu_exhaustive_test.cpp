@@ -14,10 +14,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/gpu_test_tiles.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::testing {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/in_place_tiles.hpp"
 #include "gpu/gpu_maps.hpp"
 #include "gpu/gpu_support.hpp"
+#include "kernels/in_place_tiles.hpp"
 
 namespace faro::testing {
 namespace {

@@ -18,7 +18,7 @@
 #include "engines/cuda/device_schedule.hpp"
 #include "engines/cuda/index_random.hpp"
 #include "engines/cuda/index_schedule.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engines/cuda/index_simple_kernels.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/share_of_copy.hpp"

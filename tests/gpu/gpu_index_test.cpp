@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engines/cuda/index_program.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/index_oracle.hpp"

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "faro/engines/cuda_shared_transpose.hpp"
+#include "engines/cuda_shared_transpose.hpp"
 #include "faro/error.hpp"
-#include "faro/plan/prediction.hpp"
 #include "gpu/gpu_support.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro::testing {
 namespace {

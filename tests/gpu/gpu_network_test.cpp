@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "engines/cuda/nvrtc.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/network/cuda_engine.hpp"
 #include "faro/network/interpret.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
 #include "faro/permutation/maps.hpp"
 #include "gpu/gpu_support.hpp"
+#include "network/cuda_engine.hpp"
 
 namespace faro::network {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "faro/device/memory.hpp"
-#include "faro/kernels/affine_tile.hpp"
-#include "faro/kernels/affine_tile_blocked.hpp"
 #include "gpu/gpu_test_tiles.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_blocked.hpp"
 
 namespace faro::testing {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/engines/cuda_transpose.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "faro/machine/trace.hpp"
 #include "faro/swizzle/functions.hpp"
 #include "faro/swizzle/program.hpp"
+#include "machine/trace.hpp"
 
 namespace faro::swizzle {
 

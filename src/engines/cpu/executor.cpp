@@ -2,12 +2,12 @@
 #include <optional>
 #include <variant>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/in_place_passes.hpp"
 #include "engines/cpu/simple_passes.hpp"
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/tile_kernel.hpp"
-#include "faro/engines/cpu.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cpu {

@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "engines/cpu/index_program.hpp"
-#include "faro/engines/cpu_index.hpp"
+#include "engines/cpu_index.hpp"
 #include "faro/error.hpp"
-#include "faro/io/buffer.hpp"
+#include "io/buffer.hpp"
 #include "plan/index_workspace.hpp"
 
 namespace faro::cpu {

@@ -6,11 +6,11 @@
 #include <functional>
 #include <string>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/index_program.hpp"
-#include "faro/engines/cpu.hpp"
-#include "faro/engines/cpu_index.hpp"
-#include "faro/io/buffer.hpp"
-#include "faro/measure.hpp"
+#include "engines/cpu_index.hpp"
+#include "io/buffer.hpp"
+#include "measure.hpp"
 
 namespace faro::cpu {
 namespace {

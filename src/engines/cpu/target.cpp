@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/tile_kernel.hpp"
-#include "faro/engines/cpu.hpp"
 
 namespace faro::cpu {
 namespace {

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string>
 
-#include "faro/engines/cpu.hpp"
+#include "engines/cpu.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/tile_kernel.cpp"

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "engines/cpu/transpose_program.hpp"
-#include "faro/engines/cpu_transpose.hpp"
+#include "engines/cpu_transpose.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cpu {

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/kernels/c2r_index.hpp"
+#include "kernels/c2r_index.hpp"
 
 namespace faro::cpu {
 

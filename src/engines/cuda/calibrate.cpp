@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "plan/planners.hpp"

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "engines/cuda/device_arrays.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 
 namespace faro::cuda {
 namespace {

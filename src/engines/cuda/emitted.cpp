@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engines/cuda/runtime_compiler.hpp"
-#include "faro/engines/cuda_emitted.hpp"
+#include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {

@@ -10,9 +10,9 @@
 
 #include "engines/cuda/device_memory.cuh"
 #include "engines/cuda/in_place_kernels.hpp"
-#include "faro/kernels/affine_in_place.hpp"
-#include "faro/kernels/affine_small_in_place.hpp"
-#include "faro/kernels/affine_swaps.hpp"
+#include "kernels/affine_in_place.hpp"
+#include "kernels/affine_small_in_place.hpp"
+#include "kernels/affine_swaps.hpp"
 
 namespace faro::cuda {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "faro/kernels/in_place_tiles.hpp"
+#include "kernels/in_place_tiles.hpp"
 
 namespace faro::cuda {
 

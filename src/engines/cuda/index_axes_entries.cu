@@ -5,10 +5,10 @@
 
 #include "engines/cuda/index_simple_entries.hpp"
 #include "engines/cuda/index_simple_support.cuh"
-#include "faro/kernels/axes_lines.hpp"
-#include "faro/kernels/axes_plane.hpp"
-#include "faro/kernels/axes_rows.hpp"
-#include "faro/kernels/axes_tile.hpp"
+#include "kernels/axes_lines.hpp"
+#include "kernels/axes_plane.hpp"
+#include "kernels/axes_rows.hpp"
+#include "kernels/axes_tile.hpp"
 
 namespace faro::cuda {
 namespace {

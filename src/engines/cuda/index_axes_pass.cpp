@@ -9,9 +9,9 @@
 #include "engines/cuda/index_one_pass.hpp"
 #include "engines/cuda/index_simple_entries.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/axes_lines_params.hpp"
-#include "faro/kernels/axes_tile_params.hpp"
-#include "faro/layout/axes_tile.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_tile_params.hpp"
+#include "layout/axes_tile.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -13,7 +13,7 @@
 #include "engines/cuda/index_cuda_device.hpp"
 #include "engines/cuda/index_recognise_work.hpp"
 #include "engines/cuda/index_work.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {

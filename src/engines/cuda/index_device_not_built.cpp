@@ -1,6 +1,6 @@
 // Work on index arrays on a device, of a build without CUDA: it says so.
 #include "engines/cuda/availability.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 
 namespace faro::cuda {
 

@@ -10,7 +10,7 @@
 #include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/device_schedule.hpp"
 #include "engines/cuda/index_program.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {

@@ -7,11 +7,11 @@
 
 #include "engines/cuda/index_kernels.hpp"
 #include "engines/cuda/index_memory.cuh"
-#include "faro/kernels/indexed_direct.hpp"
-#include "faro/kernels/partition.hpp"
-#include "faro/kernels/partition_in_global.hpp"
-#include "faro/kernels/partition_runs.hpp"
-#include "faro/kernels/row_column.hpp"
+#include "kernels/indexed_direct.hpp"
+#include "kernels/partition.hpp"
+#include "kernels/partition_in_global.hpp"
+#include "kernels/partition_runs.hpp"
+#include "kernels/row_column.hpp"
 
 namespace faro::cuda {
 

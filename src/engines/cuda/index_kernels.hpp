@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels.hpp"
-#include "faro/kernels/partition_params.hpp"
+#include "kernels/partition_params.hpp"
 
 namespace faro::cuda {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "engines/cuda/device_memory.cuh"
-#include "faro/kernels/partition.hpp"
+#include "kernels/partition.hpp"
 
 namespace faro::cuda {
 

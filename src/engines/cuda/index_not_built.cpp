@@ -1,6 +1,6 @@
 // The executor of index arrays in a build without CUDA: it says so.
 #include "engines/cuda/availability.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 
 namespace faro::cuda {
 

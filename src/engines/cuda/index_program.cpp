@@ -9,7 +9,7 @@
 
 #include "engines/cuda/calls.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/partition_in_global.hpp"
+#include "kernels/partition_in_global.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -28,10 +28,10 @@
 #include "engines/cuda/index_kernels.hpp"
 #include "engines/cuda/index_simple_kernels.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/kernels/indexed_direct.hpp"
-#include "faro/kernels/partition_params.hpp"
-#include "faro/kernels/row_column.hpp"
 #include "faro/stream.hpp"
+#include "kernels/indexed_direct.hpp"
+#include "kernels/partition_params.hpp"
+#include "kernels/row_column.hpp"
 
 namespace faro::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engines/cuda/device_schedule.hpp"
-#include "faro/engines/cuda_index.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/schedule/partition.hpp"
 

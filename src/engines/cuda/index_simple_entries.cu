@@ -6,9 +6,9 @@
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/index_simple_entries.hpp"
 #include "engines/cuda/index_simple_support.cuh"
-#include "faro/kernels/cyclic.hpp"
-#include "faro/kernels/runs.hpp"
-#include "faro/kernels/window.hpp"
+#include "kernels/cyclic.hpp"
+#include "kernels/runs.hpp"
+#include "kernels/window.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -17,9 +17,9 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels.hpp"
-#include "faro/kernels/axes_skinny.hpp"
-#include "faro/kernels/axes_turned.hpp"
 #include "faro/stream.hpp"
+#include "kernels/axes_skinny.hpp"
+#include "kernels/axes_turned.hpp"
 
 namespace faro::cuda {
 

@@ -11,9 +11,9 @@
 #include "engines/cuda/index_one_pass.hpp"
 #include "engines/cuda/index_simple_entries.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/cyclic.hpp"
-#include "faro/kernels/runs.hpp"
-#include "faro/kernels/window_params.hpp"
+#include "kernels/cyclic.hpp"
+#include "kernels/runs.hpp"
+#include "kernels/window_params.hpp"
 
 namespace faro::cuda {
 namespace {

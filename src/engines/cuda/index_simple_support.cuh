@@ -13,7 +13,7 @@
 
 #include "engines/cuda/device_memory.cuh"
 #include "engines/cuda/kernels.hpp"
-#include "faro/kernels/window.hpp"
+#include "kernels/window.hpp"
 
 namespace faro::cuda {
 

@@ -5,8 +5,8 @@
 
 #include "engines/cuda/index_simple_entries.hpp"
 #include "engines/cuda/index_simple_support.cuh"
-#include "faro/kernels/axes_skinny.hpp"
-#include "faro/kernels/axes_turned.hpp"
+#include "kernels/axes_skinny.hpp"
+#include "kernels/axes_turned.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "faro/engines/cuda_index.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/measure.hpp"
+#include "engines/cuda_index.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/plan/index_plan.hpp"
+#include "measure.hpp"
 
 namespace faro::cuda {
 namespace {

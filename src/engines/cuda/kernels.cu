@@ -10,10 +10,10 @@
 
 #include "engines/cuda/device_memory.cuh"
 #include "engines/cuda/kernels.hpp"
-#include "faro/kernels/affine_naive.hpp"
-#include "faro/kernels/affine_segments.hpp"
-#include "faro/kernels/affine_tile.hpp"
-#include "faro/kernels/affine_tile_blocked.hpp"
+#include "kernels/affine_naive.hpp"
+#include "kernels/affine_segments.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_blocked.hpp"
 
 namespace faro::cuda {
 

@@ -7,9 +7,9 @@
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/kernels.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
+#include "kernels/affine_tile_params.hpp"
 
 namespace faro::cuda {
 namespace {

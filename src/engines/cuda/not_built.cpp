@@ -1,8 +1,8 @@
 // The CUDA engine of a build without CUDA: it says so.
 #include "engines/cuda/availability.hpp"
+#include "engines/cuda_measure.hpp"
+#include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/engines/cuda_shared_transpose.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
 

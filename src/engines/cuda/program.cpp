@@ -7,9 +7,9 @@
 
 #include "engines/cuda/calls.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/affine_blocked_params.hpp"
-#include "faro/kernels/affine_segments_params.hpp"
-#include "faro/kernels/affine_tile_params.hpp"
+#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_tile_params.hpp"
 #include "plan/planners.hpp"
 
 namespace faro::cuda {

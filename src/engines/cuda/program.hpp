@@ -17,10 +17,10 @@
 
 #include "engines/cuda/kernels.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/kernels/affine_segments.hpp"
-#include "faro/kernels/affine_tile_blocked.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
+#include "kernels/affine_segments.hpp"
+#include "kernels/affine_tile_blocked.hpp"
 
 namespace faro::cuda {
 

@@ -12,7 +12,7 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
-#include "faro/engines/cuda_measure.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/schedule/shared_schedule.hpp"
 
 namespace faro::cuda {

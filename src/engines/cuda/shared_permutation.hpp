@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engines/cuda/kernels.hpp"
-#include "faro/engines/cuda_shared_permutation.hpp"
-#include "faro/kernels/shared_permutation_params.hpp"
+#include "engines/cuda_shared_permutation.hpp"
+#include "kernels/shared_permutation_params.hpp"
 
 namespace faro::cuda {
 

@@ -1,6 +1,6 @@
 // The permutations in shared memory of a build without CUDA: they say so.
 #include "engines/cuda/availability.hpp"
-#include "faro/engines/cuda_shared_permutation.hpp"
+#include "engines/cuda_shared_permutation.hpp"
 
 namespace faro::cuda {
 

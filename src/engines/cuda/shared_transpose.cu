@@ -9,8 +9,8 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_memory.cuh"
-#include "faro/engines/cuda_measure.hpp"
-#include "faro/engines/cuda_shared_transpose.hpp"
+#include "engines/cuda_measure.hpp"
+#include "engines/cuda_shared_transpose.hpp"
 
 namespace faro::cuda {
 

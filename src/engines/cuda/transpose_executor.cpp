@@ -9,7 +9,7 @@
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/transpose_kernels.hpp"
-#include "faro/engines/cuda_transpose.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
 #include "plan/gpu_transpose.hpp"
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "engines/cuda/device_memory.cuh"
-#include "faro/kernels/c2r_places.hpp"
+#include "kernels/c2r_places.hpp"
 
 namespace faro::cuda {
 

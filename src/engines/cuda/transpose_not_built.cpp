@@ -1,6 +1,6 @@
 // The CUDA engine's transposition in place, of a build without CUDA: it says so.
 #include "engines/cuda/availability.hpp"
-#include "faro/engines/cuda_transpose.hpp"
+#include "engines/cuda_transpose.hpp"
 
 namespace faro::cuda {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
+#include "suggest.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -1,0 +1,37 @@
+// Transposes with few rows or few columns of single units: axes_few_rows.hpp and axes_few_columns.hpp by one
+// name.
+//
+//     axes(3 1000000; 1 0)      few rows         kernel of phases load_axes_skinny, store_axes_skinny
+//     axes(1000000 3; 1 0)      few columns      the same
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/axes_few_columns.hpp"
+#include "kernels/axes_few_rows.hpp"
+
+namespace faro::kernels {
+
+/// Phase 1. Requires: thread < kAxesSkinnyThreads.
+template <AxesSkinnyShape shape, device::Memory Memory>
+constexpr void load_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                                std::uint32_t thread) {
+  if constexpr (shape.by_rows) {
+    load_skinny_rows<shape>(memory, p, tile, thread);
+  } else {
+    load_skinny_stretch<shape>(memory, p, tile, thread);
+  }
+}
+
+/// Phase 2.
+template <AxesSkinnyShape shape, device::Memory Memory>
+constexpr void store_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                                 std::uint32_t thread) {
+  if constexpr (shape.by_rows) {
+    store_skinny_stretch<shape>(memory, p, tile, thread);
+  } else {
+    store_skinny_lines<shape>(memory, p, tile, thread);
+  }
+}
+
+}  // namespace faro::kernels

@@ -1,0 +1,68 @@
+// One program on one memory machine: run on real data, verified, timed, and held against its formula.
+//
+//     const Simulation s = simulate(
+//         {.program = "transpose-diagonal",
+//          .machine = {.kind = MachineKind::dmm, .width = 4, .latency = 5, .threads = 16},
+//          .n = 16});
+//     s.report.time      16: one round of reads, one of writes, each 16/4 stages + 5 - 1
+//     s.formula          16, "2 (p/w + l - 1) n/p", "Lemma 5.1"
+//     s.lower_bound       5: max(16/4, 16/16 * 5)
+//
+// What runs:  contiguous, stride, copy              access.hpp
+//             transpose-straightforward             transpose.hpp
+//             transpose-diagonal                    transpose.hpp; on the HMM in hierarchical.hpp
+//             transpose-rotating                    rotating_transpose.hpp
+//             permute                               on the DMM permute.hpp, on the UMM permute_umm.hpp, on
+//                                                   the HMM hierarchical.hpp; `direct` the plain loop on any
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faro/permutation/permutation.hpp"
+#include "machine/machine_options.hpp"
+#include "machine/round_timer.hpp"
+#include "machine/timeline.hpp"
+#include "programs/cost.hpp"
+
+namespace faro::programs {
+
+/// The names of all programs, in the order above.
+std::span<const std::string_view> program_names();
+
+struct ProgramRequest {
+  std::string program;
+  /// Of its sizes, threads 0 stands for the most that the program allows, registers 0 for the width.
+  /// Words are 4 bytes.
+  machine::MachineOptions machine = {.threads = 0};
+  std::uint64_t n = 0;  // words; 0: as many as `permutation` has, else w^2
+  /// What `permute` does; nothing: a random permutation of `seed`.
+  std::optional<Permutation> permutation = {};
+  std::uint64_t seed = 0;
+  /// `permute` by the plain loop b[P(i)] <- a[i]: what the others are to beat.
+  bool direct = false;
+};
+
+struct Simulation {
+  ProgramRequest request;  // as it was run: sizes that were left open are filled in
+  machine::MachineReport report;
+  machine::Timeline timeline;
+  Cost formula;  // formula.time == report.time
+  std::uint64_t lower_bound = 0;
+};
+
+/// Runs the program, compares every word with a plain loop, and the time with the formula.
+/// Errors: ErrorCode::value for an unknown program, sizes that do not fit the machine or the program, a
+///         permutation of other than n elements or of no permutation program; ErrorCode::internal where
+///         data or time are not as they should be. Cost: at most 5 n words of memory, and what edge
+///         colouring takes.
+Simulation simulate(const ProgramRequest& request);
+
+/// The permutation of `seed` that `permute` runs: as a list, n below 2^32.
+std::vector<std::uint32_t> random_permutation(std::uint64_t n, std::uint64_t seed);
+
+}  // namespace faro::programs
