@@ -73,14 +73,20 @@ Error::Error(ErrorReport report) : report_(std::move(report)) {
   message_ = message_of(report_);
 }
 
+void fail(ErrorCode code, std::string operation, std::string got, std::string wanted, std::string remedy) {
+  throw Error({.code = code,
+               .operation = std::move(operation),
+               .got = std::move(got),
+               .wanted = std::move(wanted),
+               .remedy = std::move(remedy)});
+}
+
 namespace detail {
 
 void check_failed(const char* condition, const char* file, int line) {
-  throw Error({.code = ErrorCode::internal,
-               .operation = "internal check",
-               .got = std::string("`") + condition + "` false at " + file + ":" + std::to_string(line),
-               .wanted = "true",
-               .remedy = "this is a bug in faro; please report it with the command"});
+  fail(ErrorCode::internal, "internal check",
+       std::string("`") + condition + "` false at " + file + ":" + std::to_string(line), "true",
+       "this is a bug in faro; please report it with the command");
 }
 
 }  // namespace detail

@@ -54,6 +54,10 @@ class Error : public std::exception {
   std::string message_;
 };
 
+/// Throws Error of these parts: the one way to refuse. `operation` is what was being done.
+[[noreturn]] void fail(ErrorCode code, std::string operation, std::string got, std::string wanted,
+                       std::string remedy = {});
+
 namespace detail {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }  // namespace detail
