@@ -15,11 +15,8 @@
 namespace faro::bench {
 
 void refuse(const Argument& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::usage,
-               .operation = got.option,
-               .got = got.text.empty() ? "nothing" : "`" + std::string(got.text) + "`",
-               .wanted = wanted,
-               .remedy = "--help lists the options"});
+  fail(ErrorCode::usage, got.option, got.text.empty() ? "nothing" : "`" + std::string(got.text) + "`", wanted,
+       "--help lists the options");
 }
 
 std::uint64_t parse_count(const Argument& argument, std::uint64_t least, std::uint64_t most) {

@@ -28,11 +28,8 @@ std::vector<Row> measure_map(const NamedMap& map, std::uint64_t element_bytes) {
     in.data()[x] = static_cast<std::byte>(x * 0x9e3779b97f4a7c15 >> 56);
   plan.run(in.data(), out.data(), bytes);
   if (const auto mismatch = find_mismatch(problem, in.data(), out.data())) {
-    throw Error({.code = ErrorCode::verification,
-                 .operation = "verify " + map.spec,
-                 .got = to_text(*mismatch),
-                 .wanted = "out[pi(x)] = in[x]",
-                 .remedy = "this is a bug; please report it with the command"});
+    fail(ErrorCode::verification, "verify " + map.spec, to_text(*mismatch), "out[pi(x)] = in[x]",
+         "this is a bug; please report it with the command");
   }
   std::vector<std::string> kernels{"faro", "naive"};
   std::vector<std::function<void()>> contestants{[&] { plan.run(in.data(), out.data(), bytes); },

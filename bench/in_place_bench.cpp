@@ -71,11 +71,8 @@ std::vector<std::string> maps_of(int n) {
 void require_right(const Problem& problem, const std::byte* in, const std::byte* out) {
   const auto wrong = find_mismatch(problem, in, out);
   if (!wrong) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = "verify " + to_text(problem.permutation),
-               .got = to_text(*wrong),
-               .wanted = "out[pi(x)] = in[x]",
-               .remedy = "this is a bug; please report it with the command"});
+  fail(ErrorCode::verification, "verify " + to_text(problem.permutation), to_text(*wrong),
+       "out[pi(x)] = in[x]", "this is a bug; please report it with the command");
 }
 
 struct Arrays {

@@ -107,11 +107,8 @@ void measure(const Options& options, int bits, std::uint64_t width) {
     std::memset(out.data(), 0, bytes);
     run();
     if (const auto wrong = find_mismatch(problem, in.data(), out.data())) {
-      throw Error({.code = ErrorCode::verification,
-                   .operation = fmt::format("verify {} of 2^{} elements", text_of(plan.chosen()), bits),
-                   .got = to_text(*wrong),
-                   .wanted = "out[pi(x)] = in[x]",
-                   .remedy = "this is a bug; please report it with the command"});
+      fail(ErrorCode::verification, fmt::format("verify {} of 2^{} elements", text_of(plan.chosen()), bits),
+           to_text(*wrong), "out[pi(x)] = in[x]", "this is a bug; please report it with the command");
     }
     contestants.push_back({prefix + text_of(plan.chosen()), run});
   };

@@ -80,11 +80,9 @@ void verify(const std::string& kernel, const NamedMap& map, std::uint64_t elemen
     good = good && !find_mismatch(problem, arrays.in, arrays.out);
   }
   if (good) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = fmt::format("verify {} of {}", kernel, map.spec),
-               .got = fmt::format("a wrong result for elements of {} bytes", element_bytes),
-               .wanted = "out[pi(x)] = in[x]",
-               .remedy = "this is a bug; please report it with the command"});
+  fail(ErrorCode::verification, fmt::format("verify {} of {}", kernel, map.spec),
+       fmt::format("a wrong result for elements of {} bytes", element_bytes), "out[pi(x)] = in[x]",
+       "this is a bug; please report it with the command");
 }
 
 // The two shapes whose median over three maps is shortest. A map's time counts relative to its best one.
@@ -197,11 +195,8 @@ std::vector<Row> measure_map(const NamedMap& map, std::uint64_t element_bytes, c
 void require_memory(std::uint64_t bytes) {
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available / 2) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = "cpu_bench --bytes",
-               .got = fmt::format("two arrays of {} bytes", bytes),
-               .wanted = fmt::format("at most the {} bytes available", available),
-               .remedy = "smaller arrays: --bytes 256MiB"});
+  fail(ErrorCode::value, "cpu_bench --bytes", fmt::format("two arrays of {} bytes", bytes),
+       fmt::format("at most the {} bytes available", available), "smaller arrays: --bytes 256MiB");
 }
 
 }  // namespace

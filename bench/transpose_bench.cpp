@@ -109,11 +109,10 @@ void verify(const std::string& who, const Shape& shape, std::uint64_t width, con
     for (std::uint64_t j = 0; j < shape.columns; ++j) {
       if (std::memcmp(out + (j * shape.rows + i) * width, in + (i * shape.columns + j) * width, width) == 0)
         continue;
-      throw Error({.code = ErrorCode::verification,
-                   .operation = fmt::format("{}: {} x {} of {} bytes", who, shape.rows, shape.columns, width),
-                   .got = fmt::format("another element at [{}][{}]", j, i),
-                   .wanted = "the transpose",
-                   .remedy = "this is a bug; please report it with the command"});
+      fail(ErrorCode::verification,
+           fmt::format("{}: {} x {} of {} bytes", who, shape.rows, shape.columns, width),
+           fmt::format("another element at [{}][{}]", j, i), "the transpose",
+           "this is a bug; please report it with the command");
     }
   }
 }

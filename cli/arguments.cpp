@@ -45,8 +45,8 @@ kernels::CompiledTile parse_tile(const std::string& text, std::uint64_t width) {
     if (tile_text(tile) == text) return tile;
     known += (known.empty() ? "" : " ") + tile_text(tile);
   }
-  refuse_value("read --tile", "`" + text + "`",
-               fmt::format("a compiled tile for units of {}: {}", count_text(unit, "byte"), known));
+  fail(ErrorCode::value, "read --tile", "`" + text + "`",
+       fmt::format("a compiled tile for units of {}: {}", count_text(unit, "byte"), known));
 }
 
 // Whether SPEC lacks nothing but the n of a bare name: with some n it can be read.
@@ -61,19 +61,13 @@ bool lacks_only_bits(const std::string& text) {
 
 }  // namespace
 
-void refuse_value(const std::string& operation, const std::string& got, const std::string& wanted,
-                  const std::string& remedy) {
-  throw Error(
-      {.code = ErrorCode::value, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
-}
-
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
                            std::uint64_t most) {
   const auto value = read_number(text);
   if (value && *value >= least && *value <= most) return *value;
   const std::string range = most == ~std::uint64_t{0} ? fmt::format("of at least {}", least)
                                                       : fmt::format("from {} to {}", least, most);
-  refuse_value("read " + option, "`" + text + "`", "a number " + range + ": decimal, 0x… or 2^k");
+  fail(ErrorCode::value, "read " + option, "`" + text + "`", "a number " + range + ": decimal, 0x… or 2^k");
 }
 
 std::uint64_t parse_size(const std::string& option, const std::string& text) {
@@ -90,7 +84,7 @@ std::uint64_t parse_size(const std::string& option, const std::string& text) {
     value = *count << unit.shift;
   }
   if (value && *value > 0) return *value;
-  refuse_value("read " + option, "`" + text + "`", "a size such as 4096, 2^30, 64MiB or 4GiB");
+  fail(ErrorCode::value, "read " + option, "`" + text + "`", "a size such as 4096, 2^30, 64MiB or 4GiB");
 }
 
 std::vector<std::uint64_t> parse_shape(const std::string& text) {
@@ -100,8 +94,8 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
     const std::size_t end = std::min(text.find('x', begin), text.size());
     const auto extent = read_number(std::string_view(text).substr(begin, end - begin));
     if (!extent || *extent > std::uint64_t{1} << 62) {
-      refuse_value("read SHAPE", "`" + text + "`",
-                   "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
+      fail(ErrorCode::value, "read SHAPE", "`" + text + "`",
+           "sizes joined by x: 1024x1024, 2^20, 4096, or () for a scalar");
     }
     shape.push_back(*extent);
     begin = end + 1;
@@ -163,7 +157,7 @@ PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
   } else if (engine == "cuda") {
     options.engine = Engine::cuda;
   } else if (engine != "auto") {
-    refuse_value("read --engine", "`" + engine + "`", "auto, cpu or cuda");
+    fail(ErrorCode::value, "read --engine", "`" + engine + "`", "auto, cpu or cuda");
   }
   if (!device.empty()) options.device = static_cast<int>(parse_number("--device", device, 0, kMostDevices));
   if (!tile.empty()) options.tile = parse_tile(tile, width);
@@ -213,10 +207,11 @@ void IndexOptions::add_repeats(CLI::App& command) {
 }
 
 Direction IndexOptions::direction(const std::string& spec) const {
-  if (gather && scatter) refuse_value("read `" + spec + "`", "--gather and --scatter", "one of them");
+  if (gather && scatter)
+    fail(ErrorCode::value, "read `" + spec + "`", "--gather and --scatter", "one of them");
   if ((gather || scatter) && spec.find('@') == std::string::npos) {
-    refuse_value("read `" + spec + "`", gather ? "--gather" : "--scatter",
-                 "it with an index array, @index.npy", "inverse(…) turns any permutation round");
+    fail(ErrorCode::value, "read `" + spec + "`", gather ? "--gather" : "--scatter",
+         "it with an index array, @index.npy", "inverse(…) turns any permutation round");
   }
   return gather ? Direction::gather : Direction::scatter;
 }
@@ -249,9 +244,8 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
   } catch (const Error&) {
     if (!elements || !lacks_only_bits(text)) throw;
   }
-  refuse_value("read `" + text + "`", count_text(*elements, "element"),
-               "a power of two of them in each array",
-               "--batch and --element-bytes say how the items are divided");
+  fail(ErrorCode::value, "read `" + text + "`", count_text(*elements, "element"),
+       "a power of two of them in each array", "--batch and --element-bytes say how the items are divided");
 }
 
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt) {

@@ -80,7 +80,4 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);
 
-[[noreturn]] void refuse_value(const std::string& operation, const std::string& got,
-                               const std::string& wanted, const std::string& remedy = {});
-
 }  // namespace faro::cli

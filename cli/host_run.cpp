@@ -70,15 +70,11 @@ void verify(const Problem& problem, const std::byte* in, const std::byte* out, i
             const std::string& plan_file) {
   const auto mismatch = find_mismatch(problem, in, out, threads);
   if (!mismatch) return;
-  throw Error(
-      {.code = ErrorCode::verification,
-       .operation = "verify " + to_text(problem.permutation),
-       .got = to_text(*mismatch),
-       .wanted = "the oracle's result",
-       .remedy = plan_file.empty()
-                     ? "no result was written; this is a bug in faro, please report it with the command"
-                     : "no result was written; the plan in `" + plan_file +
-                           "` is not this permutation's: delete it to have it made anew"});
+  fail(ErrorCode::verification, "verify " + to_text(problem.permutation), to_text(*mismatch),
+       "the oracle's result",
+       plan_file.empty() ? "no result was written; this is a bug in faro, please report it with the command"
+                         : "no result was written; the plan in `" + plan_file +
+                               "` is not this permutation's: delete it to have it made anew");
 }
 
 }  // namespace faro::cli

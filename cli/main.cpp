@@ -32,13 +32,6 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro info                                      version, processor, engines
 
 `faro --help` lists the verbs, `faro VERB --help` the options of one.)";
-
-[[noreturn]] void refuse_usage(const std::string& operation, const std::string& got,
-                               const std::string& wanted, const std::string& remedy) {
-  throw Error(
-      {.code = ErrorCode::usage, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
-}
-
 class Command {
  public:
   Command() {
@@ -88,39 +81,40 @@ class Command {
     std::vector<std::string_view> candidates(names.begin(), names.end());
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
-      refuse_usage("find the verb", "`" + word + "`",
-                   "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
-                   "tune or synth",
-                   suggestion.empty() ? "`faro --help` lists them" : suggestion);
+      fail(ErrorCode::usage, "find the verb", "`" + word + "`",
+           "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
+           "tune or synth",
+           suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};
     if (std::find(flags.begin(), flags.end(), word) != flags.end()) return;
     const std::string suggestion = did_you_mean(word, flags);
-    refuse_usage("find the verb", "`" + word + "`", "a verb first, --help or --version",
-                 suggestion.empty() ? "options of a verb come after it" : suggestion);
+    fail(ErrorCode::usage, "find the verb", "`" + word + "`", "a verb first, --help or --version",
+         suggestion.empty() ? "options of a verb come after it" : suggestion);
   }
 
   [[noreturn]] void refuse(const CLI::ParseError& error) const {
     const Verb* const verb = chosen();
     if (verb == nullptr)
-      refuse_usage("read the command line", error.what(), "a verb", "`faro --help` lists them");
+      fail(ErrorCode::usage, "read the command line", error.what(), "a verb", "`faro --help` lists them");
     const std::string operation = verb->command->get_name();
     const std::string help = "`faro " + operation + " --help` shows how";
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       const std::vector<std::string> extras = app_.remaining(true);
       const std::string extra = extras.empty() ? "" : extras.front();
       const bool is_flag = extra.starts_with('-') && extra.size() > 1;
-      refuse_usage(operation, (is_flag ? "unknown option `" : "one argument too many, `") + extra + "`",
-                   is_flag ? "an option of this verb" : verb_usage(*verb->command),
-                   is_flag ? suggest_flag(*verb->command, extra) : help);
+      fail(ErrorCode::usage, operation,
+           (is_flag ? "unknown option `" : "one argument too many, `") + extra + "`",
+           is_flag ? "an option of this verb" : verb_usage(*verb->command),
+           is_flag ? suggest_flag(*verb->command, extra) : help);
     }
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
       const std::string text = error.what();
       const std::string name = text.substr(0, text.find(" is required"));
-      refuse_usage(operation, "no " + name, verb_usage(*verb->command), help);
+      fail(ErrorCode::usage, operation, "no " + name, verb_usage(*verb->command), help);
     }
     // Whatever else goes wrong is an option's value: missing, empty, given twice.
-    refuse_usage(operation, error.what(), "each option at most once, with its value", help);
+    fail(ErrorCode::usage, operation, error.what(), "each option at most once, with its value", help);
   }
 
   // "SPEC IN.npy OUT.npy"

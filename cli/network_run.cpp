@@ -46,9 +46,9 @@ ElementType element_of(const NetworkRunOptions& options, const io::NpyHeader& he
   const auto* const found = std::find_if(kDtypes.begin(), kDtypes.end(),
                                          [&](const Dtype& dtype) { return dtype.descr == header.descr; });
   if (found == kDtypes.end()) {
-    refuse_value("network run `" + options.in + "`", "dtype " + header.descr,
-                 "<i4, <u4, <i8, <u8, <f4, <f8, <c8 or <c16",
-                 "operators look into elements, so their type and byte order must be one of these");
+    fail(ErrorCode::value, "network run `" + options.in + "`", "dtype " + header.descr,
+         "<i4, <u4, <i8, <u8, <f4, <f8, <c8 or <c16",
+         "operators look into elements, so their type and byte order must be one of these");
   }
   return {.scalar = found->scalar, .with_value = options.pairs};
 }
@@ -62,7 +62,7 @@ network::Problem problem_of(const NetworkRunOptions& options, const io::NpyHeade
   const bool has_pairs = !options.pairs || (!shape.empty() && shape.back() == 2);
   if (options.pairs && has_pairs) shape.pop_back();
   if (!has_pairs || shape.empty() || shape.size() > 2 || !std::has_single_bit(shape.back())) {
-    refuse_value(operation, "shape " + shape_text(header.shape), wanted);
+    fail(ErrorCode::value, operation, "shape " + shape_text(header.shape), wanted);
   }
   const ElementType element = element_of(options, header);
   const int bits = std::countr_zero(shape.back());
@@ -72,19 +72,19 @@ network::Problem problem_of(const NetworkRunOptions& options, const io::NpyHeade
 }
 
 /// What was measured.
-struct Timing {
+struct RunTiming {
   double milliseconds = 0;
   double device_milliseconds = 0;  // of engine cuda: without the copies
   double copy_gb_per_s = 0;
 };
 
-Timing run_on_cpu(const network::Executable& program, std::span<const std::byte> in, std::span<std::byte> out,
-                  int threads) {
+RunTiming run_on_cpu(const network::Executable& program, std::span<const std::byte> in,
+                     std::span<std::byte> out, int threads) {
   constexpr std::uint64_t kRepeatedBytes = std::uint64_t{16} << 20;
   constexpr double kBudgetMs = 30;
   const std::function<void()> run = [&] { program.run(in.data(), out.data(), in.size()); };
   const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), in.size(), threads); };
-  Timing timing;
+  RunTiming timing;
   double copy_ms = 0;
   if (in.size() <= kRepeatedBytes) {
     const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
@@ -101,9 +101,9 @@ Timing run_on_cpu(const network::Executable& program, std::span<const std::byte>
   return timing;
 }
 
-Timing run_on_gpu(const network::Executable& program, std::span<const std::byte> in, std::span<std::byte> out,
-                  int device) {
-  Timing timing;
+RunTiming run_on_gpu(const network::Executable& program, std::span<const std::byte> in,
+                     std::span<std::byte> out, int device) {
+  RunTiming timing;
   const auto start = std::chrono::steady_clock::now();
   cuda::DeviceArray source(in.size(), device);
   cuda::DeviceArray target(out.size(), device);
@@ -125,7 +125,7 @@ Timing run_on_gpu(const network::Executable& program, std::span<const std::byte>
   return timing;
 }
 
-void report(const NetworkRunOptions& options, const network::Executable& program, const Timing& timing,
+void report(const NetworkRunOptions& options, const network::Executable& program, const RunTiming& timing,
             const std::optional<network::Verification>& verification) {
   const network::Plan& plan = program.plan();
   const bool on_gpu = plan.engine() == Engine::cuda;
@@ -171,12 +171,12 @@ void report(const NetworkRunOptions& options, const network::Executable& program
 
 void run_network(const NetworkRunOptions& options) {
   if (io::same_file(options.in, options.out)) {
-    refuse_value("network run `" + options.in + "`", "the same file as OUT", "two files");
+    fail(ErrorCode::value, "network run `" + options.in + "`", "the same file as OUT", "two files");
   }
   const bool reports = !options.quiet || options.common.json;
   std::optional<network::Executable> program;
   std::optional<network::Verification> verification;
-  Timing timing;
+  RunTiming timing;
   {
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in);

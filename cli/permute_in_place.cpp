@@ -33,20 +33,18 @@ std::string operation_of(const PermuteOptions& options) { return "permute `" + o
 void check_options(const PermuteOptions& options) {
   const std::string operation = operation_of(options);
   if (options.has_out) {
-    throw Error({.code = ErrorCode::usage,
-                 .operation = operation,
-                 .got = "a second file, `" + options.out + "`",
-                 .wanted = "SPEC FILE.npy",
-                 .remedy = "without --in-place the result is a file of its own"});
+    fail(ErrorCode::usage, operation, "a second file, `" + options.out + "`", "SPEC FILE.npy",
+         "without --in-place the result is a file of its own");
   }
   if (!options.map.empty() || !options.element.empty())
-    refuse_value(operation, "--map", "a permutation alone",
-                 "a function is fused into the way to a second array");
+    fail(ErrorCode::value, operation, "--map", "a permutation alone",
+         "a function is fused into the way to a second array");
   if (!options.plan_cache.empty())
-    refuse_value(operation, "--plan-cache", "no file of a schedule", "no permutation in place needs one");
+    fail(ErrorCode::value, operation, "--plan-cache", "no file of a schedule",
+         "no permutation in place needs one");
   if (options.no_backup && options.verify) {
-    refuse_value(operation, "--verify with --no-backup", "one of them",
-                 "without a second array there is nothing left to check the result against");
+    fail(ErrorCode::value, operation, "--verify with --no-backup", "one of them",
+         "without a second array there is nothing left to check the result against");
   }
   check_spec_file(options, options.in, "FILE");
 }
@@ -75,10 +73,9 @@ Shape shape_after(const PermuteOptions& options, const Plan& plan, const io::Npy
   if (canonical(problem.permutation) == canonical(maps::transpose_any(shape[0], shape[1])))
     return {shape[1], shape[0]};
   if (is_named) {
-    refuse_value(
-        operation_of(options), "shape " + shape_text(shape),
-        fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec),
-        fmt::format("`transpose({}, {})` is this array's", shape[0], shape[1]));
+    fail(ErrorCode::value, operation_of(options), "shape " + shape_text(shape),
+         fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec),
+         fmt::format("`transpose({}, {})` is this array's", shape[0], shape[1]));
   }
   return shape;
 }

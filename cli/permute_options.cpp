@@ -62,19 +62,20 @@ Problem problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::uint64_t width = options.common.element_bytes_given().value_or(header.item_bytes);
   const std::uint64_t batch = options.common.batch_count();
   if (width % header.item_bytes != 0) {
-    refuse_value(operation, fmt::format("--element-bytes {}", width),
-                 fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
-                 "elements are whole items");
+    fail(ErrorCode::value, operation, fmt::format("--element-bytes {}", width),
+         fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
+         "elements are whole items");
   }
   const std::uint64_t group = width / header.item_bytes;
   if (items % group != 0) {
-    refuse_value(operation, count_text(items, "item"),
-                 fmt::format("a multiple of the {} in an element", group));
+    fail(ErrorCode::value, operation, count_text(items, "item"),
+         fmt::format("a multiple of the {} in an element", group));
   }
   const std::uint64_t elements = items / group;
   if (batch == 0 ? elements != 0 : elements % batch != 0) {
-    refuse_value(operation, fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
-                 "a number of elements that is a multiple of the batch");
+    fail(ErrorCode::value, operation,
+         fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
+         "a number of elements that is a multiple of the batch");
   }
   const std::optional<std::uint64_t> array_elements =
       batch == 0 ? std::nullopt : std::optional(elements / batch);
@@ -93,9 +94,9 @@ Problem problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
     } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
       remedy = fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
     }
-    refuse_value(operation,
-                 fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
-                 fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
+    fail(ErrorCode::value, operation,
+         fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
+         fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
   }
   return {.permutation = permutation,
           .element_bytes = width,
@@ -110,8 +111,9 @@ cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOp
     staging.device_bytes = parse_size("--device-bytes", options.device_bytes);
   const bool given = staging.piece_bytes != 0 || staging.device_bytes != 0;
   if (given && plan_options.engine != Engine::cuda) {
-    refuse_value("permute", "--piece-bytes or --device-bytes with --engine " + options.common.engine,
-                 "them with --engine cuda only");
+    fail(ErrorCode::value, "permute",
+         "--piece-bytes or --device-bytes with --engine " + options.common.engine,
+         "them with --engine cuda only");
   }
   return staging;
 }
@@ -125,8 +127,8 @@ void check_spec_file(const PermuteOptions& options, const std::string& path, con
     read.erase(0, read.find_first_not_of(blanks));
     read.erase(read.find_last_not_of(blanks) + 1);
     if (io::same_file(read, path)) {
-      refuse_value("permute `" + options.in + "`",
-                   path + " as " + role + ", which the permutation is read from", "a file of its own");
+      fail(ErrorCode::value, "permute `" + options.in + "`",
+           path + " as " + role + ", which the permutation is read from", "a file of its own");
     }
   }
 }

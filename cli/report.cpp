@@ -33,11 +33,7 @@ void print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
                        std::fputc('\n', stdout) != EOF && std::fflush(stdout) == 0;
   if (!written) {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "write to standard output",
-                 .got = "a failure",
-                 .wanted = "a place that can be written to",
-                 .remedy = {}});
+    fail(ErrorCode::file, "write to standard output", "a failure", "a place that can be written to");
   }
 }
 

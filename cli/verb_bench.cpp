@@ -27,7 +27,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   CommonOptions common;
   IndexOptions index;
   std::vector<std::string> specs;
@@ -49,7 +49,7 @@ struct Row {
   double share_of_copy = 0;
 };
 
-Problem problem_of(const Options& options, const std::string& spec) {
+Problem problem_of(const BenchOptions& options, const std::string& spec) {
   const std::uint64_t width = options.common.element_bytes_given().value_or(Problem{}.element_bytes);
   const Direction direction = options.index.direction(spec);
   if (options.bytes.empty()) return {.permutation = parse_spec(spec, {}, direction), .element_bytes = width};
@@ -59,8 +59,8 @@ Problem problem_of(const Options& options, const std::string& spec) {
                   .element_bytes = width};
   const std::uint64_t array_bytes = total_bytes(problem);
   if (array_bytes > bytes) {
-    refuse_value("bench " + to_text(problem.permutation), "--bytes " + options.bytes,
-                 fmt::format("at least one array, {}", size_text(array_bytes)));
+    fail(ErrorCode::value, "bench " + to_text(problem.permutation), "--bytes " + options.bytes,
+         fmt::format("at least one array, {}", size_text(array_bytes)));
   }
   problem.batch = array_bytes == 0 ? 1 : bytes / array_bytes;
   return problem;
@@ -216,8 +216,8 @@ void check_memory(const Problem& problem, const std::string& text) {
   const std::uint64_t tables = is_affine ? 0 : kTables * element_count(problem.permutation);
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available / 2 && tables <= available - bytes) return;
-  refuse_value("bench " + text, "two arrays of " + size_text(bytes),
-               "at most the available memory, " + size_text(available));
+  fail(ErrorCode::value, "bench " + text, "two arrays of " + size_text(bytes),
+       "at most the available memory, " + size_text(available));
 }
 
 std::string method_of(const Problem& problem, const Contestant& faro) {
@@ -235,7 +235,7 @@ std::string method_of(const Problem& problem, const Contestant& faro) {
                      schedule == 0 ? "" : ", a schedule of " + size_text(schedule));
 }
 
-Benched bench(const Options& options, const std::string& spec, Progress& progress) {
+Benched bench(const BenchOptions& options, const std::string& spec, Progress& progress) {
   Problem problem = problem_of(options, spec);
   if (options.in_place) problem.placement = Placement::in_place;
   const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
@@ -294,7 +294,7 @@ void print_table(const std::string& device, const std::vector<Row>& rows,
   print(table);
 }
 
-void bench_all(const Options& options) {
+void bench_all(const BenchOptions& options) {
   std::vector<Row> rows;
   std::vector<std::string> methods;
   {
@@ -328,7 +328,7 @@ void bench_all(const Options& options) {
 }  // namespace
 
 Verb bench_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOptions>();
   CLI::App* const command =
       app.add_subcommand("bench", "Verify a permutation, then time it against naive and copy");
   command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")

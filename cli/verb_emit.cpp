@@ -10,7 +10,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct EmitOptions {
   std::string spec;
   std::string kernel;
   std::string target = "cuda";
@@ -26,9 +26,10 @@ struct Options {
 };
 
 // For a function of C++, what only kernels have is a mistake.
-void refuse_kernel_options(const Options& options) {
+void refuse_kernel_options(const EmitOptions& options) {
   const auto refuse = [](const std::string& option, bool is_given) {
-    if (is_given) refuse_value("emit", option + " with --target cpp", option + " with --target cuda");
+    if (is_given)
+      fail(ErrorCode::value, "emit", option + " with --target cpp", option + " with --target cuda");
   };
   refuse("--kernel", !options.kernel.empty());
   refuse("--n-iter", !options.iteration_bits.empty());
@@ -36,7 +37,7 @@ void refuse_kernel_options(const Options& options) {
   refuse("--launcher", options.launcher);
 }
 
-emit::Options emit_options(const Options& options) {
+emit::Options emit_options(const EmitOptions& options) {
   emit::Options result;
   result.language = emit::parse_language(options.target);
   if (result.language == emit::Language::cpp) refuse_kernel_options(options);
@@ -52,13 +53,13 @@ emit::Options emit_options(const Options& options) {
   }
   const bool has_iterations = result.rung == emit::Rung::iters && result.language == emit::Language::cuda;
   if (!has_iterations && (!options.iteration_bits.empty() || options.plain_rows)) {
-    refuse_value("emit",
-                 (options.plain_rows ? "--plain-rows" : "--n-iter") + std::string(" with --kernel ") +
-                     emit::name(result.rung),
-                 "--kernel iters");
+    fail(ErrorCode::value, "emit",
+         (options.plain_rows ? "--plain-rows" : "--n-iter") + std::string(" with --kernel ") +
+             emit::name(result.rung),
+         "--kernel iters");
   }
   if (result.rung == emit::Rung::naive && !options.tile_bits.empty()) {
-    refuse_value("emit", "--n-tile with --kernel naive", "--n-tile with a kernel that has a tile");
+    fail(ErrorCode::value, "emit", "--n-tile with --kernel naive", "--n-tile with a kernel that has a tile");
   }
   result.turned_rows = !options.plain_rows;
   result.launcher = options.launcher;
@@ -116,7 +117,7 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
   return json;
 }
 
-void run(const Options& options) {
+void run(const EmitOptions& options) {
   const Affine map = affine(parse_spec(options.spec), "emit");
   const emit::Options emitted = emit_options(options);
   const emit::Source source = emit::emit(map, emitted);
@@ -128,7 +129,7 @@ void run(const Options& options) {
 }  // namespace
 
 Verb emit_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EmitOptions>();
   CLI::App* const command = app.add_subcommand("emit", "Write a permutation as standalone CUDA C++ or C++");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
       ->required()

@@ -12,7 +12,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   CommonOptions common;
   IndexOptions index;
   std::string spec;
@@ -47,7 +47,7 @@ Capability parse_capability(const std::string& text) {
   const std::string major = text.substr(0, dot);
   const std::string minor = dot == std::string::npos ? "" : text.substr(dot + 1);
   if (!is_number(major) || !is_number(minor)) {
-    refuse_value("read --capability", "`" + text + "`", "a compute capability such as 9.0");
+    fail(ErrorCode::value, "read --capability", "`" + text + "`", "a compute capability such as 9.0");
   }
   return {.major = std::stoi(major), .minor = std::stoi(minor)};
 }
@@ -70,16 +70,16 @@ Explanation explanation_for_kind(const Problem& problem, const PlanOptions& opti
   return {plan, plan.explain()};
 }
 
-Explanation make_explanation(const Options& options, const Problem& problem) {
+Explanation make_explanation(const ExplainOptions& options, const Problem& problem) {
   PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
   plan_options.index_choice = options.index.choice();
   const bool names_kind = !options.capability.empty();
   if (names_kind && plan_options.engine != Engine::cuda) {
-    refuse_value("explain", "--capability with --engine " + options.common.engine,
-                 "--capability with --engine cuda");
+    fail(ErrorCode::value, "explain", "--capability with --engine " + options.common.engine,
+         "--capability with --engine cuda");
   }
   if (names_kind && !options.common.device.empty()) {
-    refuse_value("explain", "--capability and --device", "one of them");
+    fail(ErrorCode::value, "explain", "--capability and --device", "one of them");
   }
   if (names_kind)
     return explanation_for_kind(problem, plan_options, parse_capability(options.capability), "");
@@ -100,16 +100,16 @@ Explanation make_explanation(const Options& options, const Problem& problem) {
 }
 
 // The plan's drawing, or with --figure one of the literature.
-std::string drawing_of(const Options& options, const Explanation& explanation) {
+std::string drawing_of(const ExplainOptions& options, const Explanation& explanation) {
   if (options.figure.empty()) return explanation.plan.svg();
   constexpr std::uint64_t kLast = 14;
   const auto figure = static_cast<int>(parse_number("--figure", options.figure, 1, kLast));
   return figure_svg(figure, affine(explanation.plan.problem().permutation, "explain --figure"));
 }
 
-void explain(const Options& options) {
+void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
-    refuse_value("explain", "--figure without --svg", "--svg FILE, which it is drawn to");
+    fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
   const Problem problem{
       .permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
@@ -127,7 +127,7 @@ void explain(const Options& options) {
 }  // namespace
 
 Verb explain_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainOptions>();
   CLI::App* const command = app.add_subcommand("explain", "Tell how a permutation is run, and why");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
       ->required()

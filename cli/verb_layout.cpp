@@ -18,7 +18,7 @@ using layout::AccessSet;
 using layout::Advice;
 using layout::Candidate;
 
-struct Options {
+struct LayoutOptions {
   CommonOptions common;
   std::string rows;
   std::string columns;
@@ -30,14 +30,11 @@ struct Options {
 // Here and not by the parser, which would tell of a missing option before a misspelt one.
 void refuse_missing(const std::string& name, bool is_missing) {
   if (!is_missing) return;
-  throw Error({.code = ErrorCode::usage,
-               .operation = "layout",
-               .got = "no " + name,
-               .wanted = "--rows R --columns C --access A",
-               .remedy = "`faro layout --help` shows how"});
+  fail(ErrorCode::usage, "layout", "no " + name, "--rows R --columns C --access A",
+       "`faro layout --help` shows how");
 }
 
-layout::AdviceRequest request_of(const Options& options) {
+layout::AdviceRequest request_of(const LayoutOptions& options) {
   refuse_missing("--rows", options.rows.empty());
   refuse_missing("--columns", options.columns.empty());
   refuse_missing("--access", options.accesses.empty());
@@ -167,7 +164,7 @@ Json json_of(const Advice& advice) {
   return json;
 }
 
-void lay_out(const Options& options) {
+void lay_out(const LayoutOptions& options) {
   const Advice advice = layout::advise(request_of(options));
   if (options.common.json) return print(json_of(advice));
   print(page_of(advice, options.emit));
@@ -176,7 +173,7 @@ void lay_out(const Options& options) {
 }  // namespace
 
 Verb layout_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LayoutOptions>();
   CLI::App* const command = app.add_subcommand("layout", "Advise on a layout of an array in shared memory");
   const auto size = [&](const std::string& name, std::string& value, const std::string& help) {
     command->add_option(name, value, help)->type_name("N")->check(refuse_empty);

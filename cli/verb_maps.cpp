@@ -12,7 +12,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct MapsOptions {
   CommonOptions common;
   std::string name;
 };
@@ -73,16 +73,13 @@ std::string list_of(std::span<const MapEntry> entries) {
   return list + "\n`faro maps NAME` shows one; out[pi(x)] = in[x], bit 0 is least significant.";
 }
 
-void show_maps(const Options& options) {
+void show_maps(const MapsOptions& options) {
   std::span<const MapEntry> entries = catalogue();
   if (!options.name.empty()) {
     const MapEntry* const entry = find_map(options.name);
     if (entry == nullptr) {
-      throw Error({.code = ErrorCode::spec,
-                   .operation = "find the map",
-                   .got = "`" + options.name + "`",
-                   .wanted = "a name of `faro maps`",
-                   .remedy = suggest_map(options.name)});
+      fail(ErrorCode::spec, "find the map", "`" + options.name + "`", "a name of `faro maps`",
+           suggest_map(options.name));
     }
     entries = std::span(entry, 1);
   }
@@ -96,7 +93,7 @@ void show_maps(const Options& options) {
 }  // namespace
 
 Verb maps_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MapsOptions>();
   CLI::App* const command = app.add_subcommand("maps", "List every permutation that has a name, or show one");
   command->add_option("NAME", options->name, "A map, such as gray")->type_name("");
   options->common.add_json(*command);

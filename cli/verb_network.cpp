@@ -27,7 +27,7 @@ using network::Program;
 using network::Rewriting;
 using network::Scalar;
 
-struct Options {
+struct NetworkOptions {
   CommonOptions common;
   std::string action;
   std::string program;
@@ -44,7 +44,7 @@ struct Options {
   bool quiet = false;
 };
 
-network::Sizes sizes_of(const Options& options) {
+network::Sizes sizes_of(const NetworkOptions& options) {
   network::Sizes sizes;
   if (!options.tile_bits.empty()) {
     sizes.tile_bits =
@@ -58,7 +58,7 @@ network::Sizes sizes_of(const Options& options) {
 }
 
 // What `--element` says, or the first of u32 and c64 that every operator fits.
-ElementType element_of(const Options& options, const Program& program) {
+ElementType element_of(const NetworkOptions& options, const Program& program) {
   if (!options.element.empty()) return network::parse_element_type(options.element);
   constexpr ElementType kWhole{.scalar = Scalar::u32, .with_value = false};
   constexpr ElementType kComplex{.scalar = Scalar::c64, .with_value = false};
@@ -70,19 +70,19 @@ ElementType element_of(const Options& options, const Program& program) {
   }
 }
 
-int bits_of(const Options& options) {
+int bits_of(const NetworkOptions& options) {
   if (options.bits.empty()) {
-    refuse_value("network explain", "no --bits", "--bits N, for arrays of 2^N elements");
+    fail(ErrorCode::value, "network explain", "no --bits", "--bits N, for arrays of 2^N elements");
   }
   return static_cast<int>(parse_number("--bits", options.bits, 1, network::kMaxNetworkBits));
 }
 
-Engine engine_of(const Options& options) {
+Engine engine_of(const NetworkOptions& options) {
   const Engine engine = options.common.plan_options(1).engine;
   return engine == Engine::automatic ? Engine::cpu : engine;
 }
 
-Json json_of(const Rewriting& rewriting) {
+Json counts_json(const Rewriting& rewriting) {
   Json json;
   json["before"] = {{"text", network::to_text(rewriting.before)}, {"passes", rewriting.sweeps_before}};
   json["after"] = {{"text", network::to_text(rewriting.after)}, {"passes", rewriting.sweeps_after}};
@@ -98,27 +98,27 @@ Json json_of(const Rewriting& rewriting) {
   return json;
 }
 
-Json json_of(const machine::GlobalCounts& counts) {
+Json counts_json(const machine::GlobalCounts& counts) {
   return {{"requests", counts.requests}, {"sectors", counts.sectors}, {"lines", counts.lines}};
 }
 
-Json json_of(const machine::SharedCounts& counts) {
+Json counts_json(const machine::SharedCounts& counts) {
   return {{"requests", counts.requests},
           {"phases", counts.phases},
           {"wavefronts", counts.wavefronts},
           {"congestion", counts.max_congestion()}};
 }
 
-Json json_of(const std::vector<network::LaunchCounts>& launches) {
+Json counts_json(const std::vector<network::LaunchCounts>& launches) {
   Json json = Json::array();
   for (const network::LaunchCounts& launch : launches) {
     json.push_back({{"pass", launch.pass},
                     {"layers", launch.layers},
                     {"groups", launch.groups},
-                    {"global_loads", json_of(launch.counts.global_loads)},
-                    {"global_stores", json_of(launch.counts.global_stores)},
-                    {"shared_stores", json_of(launch.counts.shared_stores)},
-                    {"shared_loads", json_of(launch.counts.shared_loads)}});
+                    {"global_loads", counts_json(launch.counts.global_loads)},
+                    {"global_stores", counts_json(launch.counts.global_stores)},
+                    {"shared_stores", counts_json(launch.counts.shared_stores)},
+                    {"shared_loads", counts_json(launch.counts.shared_loads)}});
   }
   return json;
 }
@@ -128,10 +128,12 @@ std::vector<network::LaunchCounts> launches_of(const network::Plan& plan) {
   return plan.engine() == Engine::cuda ? network::predict(plan) : std::vector<network::LaunchCounts>{};
 }
 
-void explain(const Options& options) {
-  if (options.program.empty()) refuse_value("network explain", "no program", "faro network explain PROGRAM");
+void explain(const NetworkOptions& options) {
+  if (options.program.empty())
+    fail(ErrorCode::value, "network explain", "no program", "faro network explain PROGRAM");
   if (!options.in.empty() || options.pairs || options.verify || options.quiet) {
-    refuse_value("network explain", "a file, --pairs, --verify or --quiet", "them with `network run` only");
+    fail(ErrorCode::value, "network explain", "a file, --pairs, --verify or --quiet",
+         "them with `network run` only");
   }
   const Program program = network::parse_program(options.program, bits_of(options));
   const ElementType element = element_of(options, program);
@@ -145,12 +147,12 @@ void explain(const Options& options) {
     Json json = new_json();
     json["text"] = options.program;
     json["bits"] = program.bits();
-    json["rewriting"] = json_of(rewriting);
+    json["rewriting"] = counts_json(rewriting);
     json["saved"] =
         rewriting.sweeps_before - std::min(rewriting.sweeps_before, std::uint64_t{plan.passes().size()});
     json["plan"] = Json::parse(plan.explain_json());
     json["plan"].erase("schema");
-    json["launches"] = json_of(launches_of(plan));
+    json["launches"] = counts_json(launches_of(plan));
     return print(json);
   }
   const std::size_t planned = plan.passes().size();
@@ -165,9 +167,9 @@ void explain(const Options& options) {
   print(text);
 }
 
-void list(const Options& options) {
+void list(const NetworkOptions& options) {
   if (!options.program.empty()) {
-    refuse_value("network list", "`" + options.program + "`", "nothing after `list`");
+    fail(ErrorCode::value, "network list", "`" + options.program + "`", "nothing after `list`");
   }
   if (options.common.json) {
     Json json = new_json();
@@ -196,15 +198,15 @@ void list(const Options& options) {
   print(text);
 }
 
-void run(const Options& options) {
+void run(const NetworkOptions& options) {
   if (options.program.empty() || options.in.empty() || options.out.empty()) {
-    refuse_value("network run", "too few arguments", "faro network run PROGRAM IN.npy OUT.npy");
+    fail(ErrorCode::value, "network run", "too few arguments", "faro network run PROGRAM IN.npy OUT.npy");
   }
   const bool explains = !options.bits.empty() || !options.element.empty() || !options.svg.empty() ||
                         options.steps || !options.common.batch.empty();
   if (explains) {
-    refuse_value("network run", "--bits, --element, --batch, --svg or --steps",
-                 "them with `network explain` only", "the file's dtype and shape say what its elements are");
+    fail(ErrorCode::value, "network run", "--bits, --element, --batch, --svg or --steps",
+         "them with `network explain` only", "the file's dtype and shape say what its elements are");
   }
   run_network({.common = options.common,
                .program = options.program,
@@ -216,22 +218,19 @@ void run(const Options& options) {
                .quiet = options.quiet});
 }
 
-void network_action(const Options& options) {
+void network_action(const NetworkOptions& options) {
   if (options.action == "explain") return explain(options);
   if (options.action == "run") return run(options);
   if (options.action == "list") return list(options);
   constexpr std::array<std::string_view, 3> kActions{"explain", "run", "list"};
-  throw Error({.code = ErrorCode::usage,
-               .operation = "network",
-               .got = "`" + options.action + "`",
-               .wanted = "explain, run or list",
-               .remedy = did_you_mean(options.action, kActions)});
+  fail(ErrorCode::usage, "network", "`" + options.action + "`", "explain, run or list",
+       did_you_mean(options.action, kActions));
 }
 
 }  // namespace
 
 Verb network_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NetworkOptions>();
   CLI::App* const command =
       app.add_subcommand("network", "Explain and run programs of combinators: networks and transforms");
   command->add_option("ACTION", options->action, "explain, run or list")->required()->type_name("");

@@ -20,7 +20,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct NewOptions {
   CommonOptions common;
   std::string shape;
   std::string dtype;
@@ -28,14 +28,14 @@ struct Options {
 };
 
 // A type code in its parts: "<f4" is little-endian, kind 'f', 4 bytes.
-struct Dtype {
+struct NewDtype {
   std::string code;  // as numpy writes it, with its byte order
   char kind = 'u';
   std::uint64_t item_bytes = 0;
   bool big_endian = false;
 };
 
-Dtype parse_dtype(std::string text) {
+NewDtype parse_dtype(std::string text) {
   if (text == "?") text = "b1";
   const bool has_order =
       text.starts_with('<') || text.starts_with('>') || text.starts_with('=') || text.starts_with('|');
@@ -44,11 +44,11 @@ Dtype parse_dtype(std::string text) {
   const bool is_wide_float =
       bytes && ((code.starts_with('f') && *bytes > 8) || (code.starts_with('c') && *bytes > 16));
   if (!bytes || *bytes == 0 || is_wide_float) {
-    refuse_value("read DTYPE", "`" + text + "`",
-                 "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before "
-                 "it if need be");
+    fail(ErrorCode::value, "read DTYPE", "`" + text + "`",
+         "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before "
+         "it if need be");
   }
-  Dtype dtype{.code = {}, .kind = code.front(), .item_bytes = *bytes, .big_endian = text.starts_with('>')};
+  NewDtype dtype{.code = {}, .kind = code.front(), .item_bytes = *bytes, .big_endian = text.starts_with('>')};
   const bool is_bytes = *bytes == 1 || dtype.kind == 'S' || dtype.kind == 'V';
   dtype.code = (is_bytes ? '|' : dtype.big_endian ? '>' : '<') + code;
   return dtype;
@@ -81,7 +81,7 @@ void put_number(std::byte* item, std::uint64_t bytes, bool big_endian, std::uint
   }
 }
 
-void put_digits(std::byte* item, const Dtype& dtype, std::uint64_t character_bytes, std::uint64_t index) {
+void put_digits(std::byte* item, const NewDtype& dtype, std::uint64_t character_bytes, std::uint64_t index) {
   for (std::uint64_t i = dtype.item_bytes / character_bytes; i-- > 0; index /= 10) {
     put_number(item + i * character_bytes, character_bytes, dtype.big_endian, '0' + index % 10);
   }
@@ -97,7 +97,7 @@ void put_random_bytes(std::byte* item, std::uint64_t bytes, std::uint64_t index)
   }
 }
 
-void put_item(std::byte* item, const Dtype& dtype, std::uint64_t index) {
+void put_item(std::byte* item, const NewDtype& dtype, std::uint64_t index) {
   switch (dtype.kind) {
     case 'S':
       return put_digits(item, dtype, 1, index);
@@ -116,16 +116,16 @@ void put_item(std::byte* item, const Dtype& dtype, std::uint64_t index) {
   }
 }
 
-void make_array(const Options& options) {
+void make_array(const NewOptions& options) {
   const std::vector<std::uint64_t> shape = parse_shape(options.shape);
-  const Dtype dtype = parse_dtype(options.dtype);
+  const NewDtype dtype = parse_dtype(options.dtype);
   std::uint64_t bytes = dtype.item_bytes;
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (const std::uint64_t extent : shape) {
     if (is_empty) break;
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > std::uint64_t{1} << 62) {
-      refuse_value("new `" + options.out + "`", "SHAPE " + options.shape + " of " + dtype.code,
-                   "at most 2^62 bytes");
+      fail(ErrorCode::value, "new `" + options.out + "`", "SHAPE " + options.shape + " of " + dtype.code,
+           "at most 2^62 bytes");
     }
   }
   if (is_empty) bytes = 0;
@@ -158,7 +158,7 @@ void make_array(const Options& options) {
 }  // namespace
 
 Verb new_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NewOptions>();
   CLI::App* const command = app.add_subcommand("new", "Write an array to try things on");
   command->add_option("SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar")
       ->required()

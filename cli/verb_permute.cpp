@@ -28,15 +28,16 @@
 namespace faro::cli {
 namespace {
 
-using Options = PermuteOptions;
+using PermuteOptions = PermuteOptions;
 
 // The type that the map's v has, by the file's dtype where an element is one of its items.
-std::string map_element(const Options& options, const io::NpyHeader& header, std::uint64_t element_bytes) {
+std::string map_element(const PermuteOptions& options, const io::NpyHeader& header,
+                        std::uint64_t element_bytes) {
   if (!options.element.empty() || element_bytes != header.item_bytes) return options.element;
   if (header.descr.find('>') != std::string::npos && header.item_bytes > 1) {
-    refuse_value("permute `" + options.in + "`",
-                 "--map on dtype " + header.descr + ", of the other byte order",
-                 "numbers of this machine's byte order", "--element says what v is instead");
+    fail(ErrorCode::value, "permute `" + options.in + "`",
+         "--map on dtype " + header.descr + ", of the other byte order",
+         "numbers of this machine's byte order", "--element says what v is instead");
   }
   struct Kind {
     char letter;
@@ -56,17 +57,17 @@ std::string map_element(const Options& options, const io::NpyHeader& header, std
 }
 
 // --map as a plan, or the plan itself.
-ExecutablePlan with_map(const Options& options, const io::NpyHeader& header, ExecutablePlan plan) {
+ExecutablePlan with_map(const PermuteOptions& options, const io::NpyHeader& header, ExecutablePlan plan) {
   if (options.map.empty()) return plan;
   return plan.with_map(options.map, map_element(options, header, plan.plan().problem().element_bytes));
 }
 
-void check_map(const Options& options) {
+void check_map(const PermuteOptions& options) {
   if (options.map.empty() && !options.element.empty())
-    refuse_value("permute", "--element without --map", "--element with --map only");
+    fail(ErrorCode::value, "permute", "--element without --map", "--element with --map only");
   if (!options.map.empty() && options.verify) {
-    refuse_value("permute", "--verify with --map", "one of them",
-                 "what CUDA C++ computes has nothing here to be checked against");
+    fail(ErrorCode::value, "permute", "--verify with --map", "one of them",
+         "what CUDA C++ computes has nothing here to be checked against");
   }
 }
 
@@ -94,30 +95,31 @@ bool is_asked_for(const IndexChoice& choice, const schedule::IndexSchedule& sche
 }
 
 // The schedule of --plan-cache. Errors: also where it is of another array, or not what the options ask for.
-std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const Options& options, const Problem& problem) {
+std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOptions& options,
+                                                             const Problem& problem) {
   auto kept = std::make_shared<const schedule::IndexSchedule>(schedule::load(options.plan_cache));
   const std::string operation = "permute `" + options.in + "`";
   const std::string remedy = "delete `" + options.plan_cache + "` to have it made anew";
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed != nullptr && kept->count != indexed->count()) {
-    refuse_value(
-        operation,
-        fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
-        fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
+    fail(ErrorCode::value, operation,
+         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
+         fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
   }
   if (indexed != nullptr && kept->fingerprint != schedule::fingerprint(*indexed)) {
-    refuse_value(operation, "--plan-cache " + options.plan_cache + ", made from another index array",
-                 "a plan of " + options.spec, remedy);
+    fail(ErrorCode::value, operation,
+         "--plan-cache " + options.plan_cache + ", made from another index array",
+         "a plan of " + options.spec, remedy);
   }
   if (!is_asked_for(options.index.choice(), *kept)) {
-    refuse_value(operation,
-                 fmt::format("--plan-cache {}, which holds method {}", options.plan_cache, kind_of(*kept)),
-                 "the method and the sizes that the options ask for", "leave them out, or " + remedy);
+    fail(ErrorCode::value, operation,
+         fmt::format("--plan-cache {}, which holds method {}", options.plan_cache, kind_of(*kept)),
+         "the method and the sizes that the options ask for", "leave them out, or " + remedy);
   }
   return kept;
 }
 
-Planned planned(const Options& options, const Problem& problem, PlanOptions plan_options) {
+Planned planned(const PermuteOptions& options, const Problem& problem, PlanOptions plan_options) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path cache = options.plan_cache;
   std::error_code ignored;
@@ -138,7 +140,7 @@ Planned planned(const Options& options, const Problem& problem, PlanOptions plan
 }
 
 // The plan and the result: both, or neither.
-void write(const Options& options, const Planned& planned, io::NpyOutput& output, Progress& progress) {
+void write(const PermuteOptions& options, const Planned& planned, io::NpyOutput& output, Progress& progress) {
   const bool keeps = planned.cache == "written";
   if (keeps) {
     progress.step("writing " + options.plan_cache);
@@ -154,25 +156,25 @@ void write(const Options& options, const Planned& planned, io::NpyOutput& output
   }
 }
 
-void check_plan_cache(const Options& options) {
+void check_plan_cache(const PermuteOptions& options) {
   if (options.plan_cache.empty()) return;
   for (const std::string& other : {options.in, options.out}) {
     if (io::same_target(options.plan_cache, other)) {
-      refuse_value(
-          "permute `" + options.in + "`",
+      fail(
+          ErrorCode::value, "permute `" + options.in + "`",
           "--plan-cache " + options.plan_cache + ", the same file as " + (other == options.in ? "IN" : "OUT"),
           "a file of its own");
     }
   }
 }
 
-void check_plan_cache_of(const Options& options, const Problem& problem) {
+void check_plan_cache_of(const PermuteOptions& options, const Problem& problem) {
   if (options.plan_cache.empty() || std::holds_alternative<Indexed>(problem.permutation)) return;
-  refuse_value("permute `" + options.in + "`", "--plan-cache with " + to_text(problem.permutation),
-               "it with an index array", "nothing else needs a schedule");
+  fail(ErrorCode::value, "permute `" + options.in + "`", "--plan-cache with " + to_text(problem.permutation),
+       "it with an index array", "nothing else needs a schedule");
 }
 
-void print_outcome(const Options& options, const Problem& problem, const Planned& planned,
+void print_outcome(const PermuteOptions& options, const Problem& problem, const Planned& planned,
                    const Outcome& outcome) {
   const ExecutablePlan& plan = planned.plan;
   const std::uint64_t bytes = total_bytes(problem);
@@ -221,23 +223,20 @@ void print_outcome(const Options& options, const Problem& problem, const Planned
   print(json);
 }
 
-void check_files(const Options& options) {
+void check_files(const PermuteOptions& options) {
   if (options.no_backup && !options.in_place)
-    refuse_value("permute", "--no-backup without --in-place", "--no-backup with --in-place only");
+    fail(ErrorCode::value, "permute", "--no-backup without --in-place", "--no-backup with --in-place only");
   if (!options.in_place && !options.has_out) {
-    throw Error({.code = ErrorCode::usage,
-                 .operation = "permute",
-                 .got = "no OUT.npy",
-                 .wanted = "SPEC IN.npy OUT.npy",
-                 .remedy = "`faro permute --help` shows how; --in-place takes one file"});
+    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
+         "`faro permute --help` shows how; --in-place takes one file");
   }
   if (!options.in_place && io::same_file(options.in, options.out)) {
-    refuse_value("permute `" + options.in + "`", "the same file as OUT", "two files",
-                 "--in-place permutes one file");
+    fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files",
+         "--in-place permutes one file");
   }
 }
 
-void permute(const Options& options) {
+void permute(const PermuteOptions& options) {
   const bool report = !options.quiet || options.common.json;
   Outcome outcome;
   Problem problem;
@@ -281,7 +280,7 @@ void permute(const Options& options) {
 }  // namespace
 
 Verb permute_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PermuteOptions>();
   CLI::App* const command =
       app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal` or `transpose(64, 32)`")

@@ -10,22 +10,13 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct ReproduceOptions {
   CommonOptions common;
   std::string name;
   std::string seed;
   std::string trials;
   bool list = false;
 };
-
-[[noreturn]] void refuse_words(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::usage,
-               .operation = "reproduce",
-               .got = got,
-               .wanted = wanted,
-               .remedy = "`faro reproduce --list` names what there is"});
-}
-
 void list_names(bool as_json) {
   if (as_json) {
     Json json = new_json();
@@ -77,12 +68,16 @@ Json json_of(const reproduce::Table& table) {
   return json;
 }
 
-void reproduce_name(const Options& options) {
+void reproduce_name(const ReproduceOptions& options) {
   if (options.list) {
-    if (!options.name.empty()) refuse_words("`" + options.name + "` and --list", "one of them");
+    if (!options.name.empty())
+      fail(ErrorCode::usage, "reproduce", "`" + options.name + "` and --list", "one of them",
+           "`faro reproduce --list` names what there is");
     return list_names(options.common.json);
   }
-  if (options.name.empty()) refuse_words("no NAME", "NAME or --list");
+  if (options.name.empty())
+    fail(ErrorCode::usage, "reproduce", "no NAME", "NAME or --list",
+         "`faro reproduce --list` names what there is");
   reproduce::Options wanted;
   if (!options.seed.empty()) wanted.seed = parse_number("--seed", options.seed, 0);
   if (!options.trials.empty()) {
@@ -98,7 +93,7 @@ void reproduce_name(const Options& options) {
 }  // namespace
 
 Verb reproduce_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReproduceOptions>();
   CLI::App* const command =
       app.add_subcommand("reproduce", "Compute a published table again, and show both side by side");
   command->add_option("NAME", options->name, "What to reproduce, such as rap-table2; --list has them all")

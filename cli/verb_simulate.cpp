@@ -25,7 +25,7 @@ constexpr std::string_view kTrace = "trace";
 // So much of the pipeline is printed and drawn.
 constexpr std::uint64_t kTimelineUnits = 256;
 
-struct Options {
+struct SimulateOptions {
   std::string program;
   std::string file;
   std::string machine = "dmm";
@@ -58,10 +58,10 @@ MachineKind parse_machine(const std::string& text) {
   for (const MachineKind kind : {MachineKind::dmm, MachineKind::umm, MachineKind::hmm}) {
     if (machine::name(kind) == text) return kind;
   }
-  refuse_value("read --machine", "`" + text + "`", "dmm, umm or hmm");
+  fail(ErrorCode::value, "read --machine", "`" + text + "`", "dmm, umm or hmm");
 }
 
-MachineOptions machine_of(const Options& options) {
+MachineOptions machine_of(const SimulateOptions& options) {
   const auto size = [](const char* option, const std::string& text, std::uint64_t most) {
     return text.empty() ? 0 : parse_number(option, text, 1, most);
   };
@@ -82,20 +82,13 @@ void check_program(const std::string& name) {
   std::vector<std::string_view> names(known.begin(), known.end());
   names.push_back(kTrace);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
-  throw Error({.code = ErrorCode::usage,
-               .operation = "simulate",
-               .got = "the program `" + name + "`",
-               .wanted = fmt::format("one of {}", fmt::join(names, ", ")),
-               .remedy = did_you_mean(name, names)});
+  fail(ErrorCode::usage, "simulate", "the program `" + name + "`",
+       fmt::format("one of {}", fmt::join(names, ", ")), did_you_mean(name, names));
 }
 
-Result run_trace(const Options& options) {
+Result run_trace(const SimulateOptions& options) {
   const auto refuse = [](const std::string& got, const std::string& wanted) {
-    throw Error({.code = ErrorCode::usage,
-                 .operation = "simulate",
-                 .got = got,
-                 .wanted = wanted,
-                 .remedy = "`faro simulate --help` shows how"});
+    fail(ErrorCode::usage, "simulate", got, wanted, "`faro simulate --help` shows how");
   };
   if (options.file.empty()) refuse("no FILE", "simulate trace FILE");
   if (!options.n.empty() || !options.spec.empty() || options.direct || !options.registers.empty()) {
@@ -111,13 +104,10 @@ Result run_trace(const Options& options) {
   return result;
 }
 
-Result run_program(const Options& options) {
+Result run_program(const SimulateOptions& options) {
   if (!options.file.empty()) {
-    throw Error({.code = ErrorCode::usage,
-                 .operation = "simulate",
-                 .got = "one argument too many, `" + options.file + "`",
-                 .wanted = "a FILE after `trace` only",
-                 .remedy = "`faro simulate --help` shows how"});
+    fail(ErrorCode::usage, "simulate", "one argument too many, `" + options.file + "`",
+         "a FILE after `trace` only", "`faro simulate --help` shows how");
   }
   programs::ProgramRequest request{.program = options.program,
                                    .machine = machine_of(options),
@@ -144,7 +134,7 @@ Json json_of(const machine::TimelineStage& stage) {
           {"words", stage.words}};
 }
 
-Json json_of(const Options& options, const Result& result) {
+Json json_of(const SimulateOptions& options, const Result& result) {
   const MachineOptions& machine = result.machine;
   const MachineReport& report = result.report;
   const bool of_program = result.simulation.has_value();
@@ -188,7 +178,7 @@ Json json_of(const Options& options, const Result& result) {
   return json;
 }
 
-std::string text_of(const Options& options, const Result& result) {
+std::string text_of(const SimulateOptions& options, const Result& result) {
   const MachineOptions& machine = result.machine;
   const MachineReport& report = result.report;
   std::string text =
@@ -223,7 +213,7 @@ std::string text_of(const Options& options, const Result& result) {
   return text;
 }
 
-void simulate(const Options& options) {
+void simulate(const SimulateOptions& options) {
   check_program(options.program);
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
   if (!options.svg.empty()) io::write_file(options.svg, machine::timeline_svg(result.timeline));
@@ -234,7 +224,7 @@ void simulate(const Options& options) {
 }  // namespace
 
 Verb simulate_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   CLI::App* const command = app.add_subcommand("simulate", "Time a program on a memory machine, in units");
   command
       ->add_option("PROGRAM", options->program,

@@ -30,7 +30,7 @@ constexpr std::uint64_t kUsualSeconds = 600;
 constexpr std::uint64_t kMostSeconds = 1'000'000;
 constexpr std::uint64_t kMostShown = 10'000;
 
-struct Options {
+struct SynthOptions {
   std::string example;
   std::string struct_words;
   std::string warp;
@@ -45,17 +45,10 @@ struct Options {
   bool all = false;
   bool json = false;
 };
-
-[[noreturn]] void refuse_words(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::usage,
-               .operation = "synth",
-               .got = got,
-               .wanted = wanted,
-               .remedy = "`faro synth --list` names the examples"});
-}
-
-void list_names(const Options& options) {
-  if (!options.example.empty()) refuse_words("`" + options.example + "` and --list", "one of them");
+void list_names(const SynthOptions& options) {
+  if (!options.example.empty())
+    fail(ErrorCode::usage, "synth", "`" + options.example + "` and --list", "one of them",
+         "`faro synth --list` names the examples");
   if (options.json) {
     Json json = new_json();
     json["names"] = Json::array();
@@ -75,7 +68,8 @@ Space parse_space(const std::string& word) {
     if (word == swizzle::name(space)) return space;
     names.emplace_back(swizzle::name(space));
   }
-  refuse_value("synth", "--space " + word, "easy, easy-conditions, full or extra", did_you_mean(word, names));
+  fail(ErrorCode::value, "synth", "--space " + word, "easy, easy-conditions, full or extra",
+       did_you_mean(word, names));
 }
 
 Method parse_method(const std::string& word) {
@@ -85,10 +79,11 @@ Method parse_method(const std::string& word) {
     if (word == swizzle::name(method)) return method;
     names.emplace_back(swizzle::name(method));
   }
-  refuse_value("synth", "--method " + word, "enumerate, solver or automatic", did_you_mean(word, names));
+  fail(ErrorCode::value, "synth", "--method " + word, "enumerate, solver or automatic",
+       did_you_mean(word, names));
 }
 
-swizzle::Example example_of(const Options& options) {
+swizzle::Example example_of(const SynthOptions& options) {
   swizzle::ExampleOptions wanted;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // the example says what it takes
   if (!options.struct_words.empty())
@@ -106,8 +101,8 @@ std::string kernel_name(const swizzle::Example& example) {
 }
 
 // The command that writes the same file where it is run: every option that was given, but --json.
-std::string command_of(const Options& options) {
-  const Options usual;
+std::string command_of(const SynthOptions& options) {
+  const SynthOptions usual;
   std::string command = "faro synth " + options.example;
   const auto add = [&](std::string_view option, const std::string& value, const std::string& usual_value) {
     if (value != usual_value) command.append(" ").append(option).append(" ").append(value);
@@ -127,26 +122,28 @@ std::string command_of(const Options& options) {
 }
 
 // What --batch, --element and --image ask for; the title is told when there is a solution.
-swizzle::EmissionOptions emission_of(const Options& options, const swizzle::Example& example) {
+swizzle::EmissionOptions emission_of(const SynthOptions& options, const swizzle::Example& example) {
   constexpr std::uint64_t kMostBatch = 1024;
   constexpr std::array<std::string_view, 3> kElements{"uint32_t", "uint64_t", "float"};
   if (options.emit.empty()) {
     for (const auto& [option, given] :
          {std::pair{"--batch", !options.batch.empty()}, std::pair{"--element", !options.element.empty()},
           std::pair{"--image", options.image}}) {
-      if (given) refuse_value("synth", std::string(option) + " without --emit", "it with --emit only");
+      if (given)
+        fail(ErrorCode::value, "synth", std::string(option) + " without --emit", "it with --emit only");
     }
   }
   if (options.image && !example.tiling)
-    refuse_words("--image with " + example.name, "stencil-1d, conv-1d or conv-2d");
+    fail(ErrorCode::usage, "synth", "--image with " + example.name, "stencil-1d, conv-1d or conv-2d",
+         "`faro synth --list` names the examples");
   swizzle::EmissionOptions emission{.name = kernel_name(example), .command = command_of(options)};
   if (options.image) emission.tiling = example.tiling;
   if (!options.batch.empty())
     emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
   if (options.element.empty()) return emission;
   if (std::find(kElements.begin(), kElements.end(), options.element) == kElements.end())
-    refuse_value("synth", "--element " + options.element, "uint32_t, uint64_t or float",
-                 did_you_mean(options.element, kElements));
+    fail(ErrorCode::value, "synth", "--element " + options.element, "uint32_t, uint64_t or float",
+         did_you_mean(options.element, kElements));
   emission.element_type = options.element;
   return emission;
 }
@@ -170,12 +167,10 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
   }
   if (valuation == nullptr) {
     const bool is_proven = result.outcome == swizzle::Outcome::none;
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "synth " + example.name,
-                 .got = is_proven ? std::string("no solution in space ") + swizzle::name(result.space)
-                                  : "no solution yet: " + result.unfinished,
-                 .wanted = "a solution to emit",
-                 .remedy = is_proven ? "a larger --space" : result.remedy});
+    fail(ErrorCode::unsupported, "synth " + example.name,
+         is_proven ? std::string("no solution in space ") + swizzle::name(result.space)
+                   : "no solution yet: " + result.unfinished,
+         "a solution to emit", is_proven ? "a larger --space" : result.remedy);
   }
   const bool is_finished = result.outcome != swizzle::Outcome::not_finished;
   std::string reason = is_finished ? "the cheapest solution found"
@@ -188,9 +183,11 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
   return {.kernel = swizzle::emit(example.sketch, *valuation, emission), .of = of, .reason = reason};
 }
 
-void run(const Options& options) {
+void run(const SynthOptions& options) {
   if (options.list) return list_names(options);
-  if (options.example.empty()) refuse_words("no EXAMPLE", "EXAMPLE or --list");
+  if (options.example.empty())
+    fail(ErrorCode::usage, "synth", "no EXAMPLE", "EXAMPLE or --list",
+         "`faro synth --list` names the examples");
   const Space space = parse_space(options.space);
   const Method method = parse_method(options.method);
   const swizzle::Example example = example_of(options);
@@ -249,7 +246,7 @@ void run(const Options& options) {
 }  // namespace
 
 Verb synth_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SynthOptions>();
   CLI::App* const command = app.add_subcommand(
       "synth", "Find the swizzles that complete a kernel's sketch, or prove there are none");
   const auto word = [&](const std::string& name, std::string& value, const std::string& type,

@@ -20,7 +20,7 @@
 namespace faro::cli {
 namespace {
 
-struct Options {
+struct TuneOptions {
   CommonOptions common;
   bool quick = false;
 };
@@ -60,10 +60,11 @@ std::string table_of(const IndexCalibration& calibration) {
   return table;
 }
 
-void tune(const Options& options) {
+void tune(const TuneOptions& options) {
   const PlanOptions plan_options = options.common.plan_options(1);
   if (plan_options.engine != Engine::cuda && plan_options.device != cuda::kCurrentDevice)
-    refuse_value("tune", "--device with --engine " + options.common.engine, "--device with --engine cuda");
+    fail(ErrorCode::value, "tune", "--device with --engine " + options.common.engine,
+         "--device with --engine cuda");
   std::vector<Engine> engines{plan_options.engine};
   if (plan_options.engine == Engine::automatic) {
     engines = {Engine::cpu};
@@ -97,7 +98,7 @@ void tune(const Options& options) {
 }  // namespace
 
 Verb tune_verb(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TuneOptions>();
   CLI::App* const command =
       app.add_subcommand("tune", "Measure what plans of index arrays are chosen by, and keep it");
   options->common.add_engine(*command);

@@ -10,9 +10,11 @@ elseif(NOT FARO_SANITIZE STREQUAL "")
   message(FATAL_ERROR "FARO_SANITIZE is `${FARO_SANITIZE}`; wanted empty, address or thread")
 endif()
 
+# The instruction sets that Highway compiles for. Processors of the last ten years have AVX2 or more; older ones take the
+# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all.
+set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(FARO_SANITIZE)
-  # Instrumented vector code takes minutes to compile for each instruction set: AVX2 and the baseline stand for all.
-  list(APPEND faro_instrumentation "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
 endif()
 
 set(faro_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
@@ -28,11 +30,49 @@ set(faro_cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas)
 
 function(faro_own_target target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${faro_warnings}>
-    $<$<COMPILE_LANGUAGE:CUDA>:${faro_cuda_warnings}> $<$<COMPILE_LANGUAGE:CXX>:${faro_instrumentation}>)
+    $<$<COMPILE_LANGUAGE:CUDA>:${faro_cuda_warnings}> $<$<COMPILE_LANGUAGE:CXX>:${faro_instrumentation}>
+    $<$<COMPILE_LANGUAGE:CXX>:${faro_instruction_sets}>)
   target_link_options(${target} PRIVATE ${faro_instrumentation})
   if(FARO_WERROR)
     set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ON)
   endif()
+endfunction()
+
+# One layer of the library: the sources below src/FOLDER... as objects that go into `library`.
+#
+#     faro_layer(LIBRARY NAME LEVEL FOLDER...)
+#
+# Files of a layer are compiled together (FARO_UNITY), which takes a third of the time; names in their unnamed namespaces are
+# therefore unique within a layer. Highway's files, which include themselves once for each instruction set, stay apart. LEVEL is
+# what a Release build optimises with: layers that decide and tell need little, layers that move or search arrays need more.
+function(faro_layer library name level)
+  set(files "")
+  foreach(folder IN LISTS ARGN)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+    file(GLOB single CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}.cpp)
+    list(APPEND files ${found} ${single})
+  endforeach()
+  faro_select_cuda_sources(files)
+  set(layer ${library}_${name})
+  add_library(${layer} OBJECT ${files})
+  target_sources(${library} PRIVATE $<TARGET_OBJECTS:${layer}>)
+  target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${layer} PRIVATE OpenMP::OpenMP_CXX hwy::hwy fmt::fmt nlohmann_json::nlohmann_json faro_build_info)
+  target_compile_features(${layer} PRIVATE cxx_std_20)
+  set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${FARO_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+  faro_use_cuda(${layer})
+  faro_own_target(${layer})
+  # A type of an unnamed namespace in a class of one of the files is no fault where files are compiled together.
+  target_compile_options(${layer} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
+  target_compile_options(${layer} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
+  foreach(source IN LISTS files)
+    file(STRINGS ${source} repeats REGEX "HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
+    if(repeats)
+      # What Highway's operations become does not change between -O2 and -O3; the time to compile them doubles.
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+        COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+    endif()
+  endforeach()
 endfunction()
 
 # #include "faro_build_info.hpp" gives FARO_VERSION, FARO_COMMIT and FARO_CUDA_STATUS as string literals. The commit is

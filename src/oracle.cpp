@@ -154,7 +154,7 @@ Mismatch place_of(const Permutation& permutation, std::uint64_t i) {
              : Mismatch{.batch_index = 0, .source = entry, .destination = i};
 }
 
-void require_host(const Permutation& permutation) {
+void require_readable(const Permutation& permutation) {
   const auto* const indexed = std::get_if<Indexed>(&permutation);
   if (indexed != nullptr) static_cast<void>(indexed->entries32());  // refuses an array on a device
 }
@@ -168,7 +168,7 @@ std::string to_text(const Mismatch& mismatch) {
 
 std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, const void* out, int threads) {
   const Permutation& permutation = problem.permutation;
-  require_host(permutation);
+  require_readable(permutation);
   const std::uint64_t elements = element_count(permutation);
   const std::uint64_t width = problem.element_bytes;
   const std::uint64_t array_bytes = elements * width;

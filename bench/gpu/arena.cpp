@@ -18,11 +18,9 @@ std::uint64_t require_free(std::uint64_t bytes) {
   std::size_t all_bytes = 0;
   check_cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
   if (2 * bytes < free_bytes) return bytes;
-  throw Error({.code = ErrorCode::value,
-               .operation = "gpu_bench --bytes",
-               .got = "two arrays of " + size_text(bytes),
-               .wanted = "at most the " + size_text(free_bytes) + " of device memory that are free",
-               .remedy = "smaller arrays: --bytes 256MiB"});
+  fail(ErrorCode::value, "gpu_bench --bytes", "two arrays of " + size_text(bytes),
+       "at most the " + size_text(free_bytes) + " of device memory that are free",
+       "smaller arrays: --bytes 256MiB");
 }
 
 }  // namespace
@@ -47,14 +45,13 @@ void Arena::verify(const Problem& problem) const {
   testing::Findings found{};
   check_cuda(cudaMemcpy(&found, findings, sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
   if (found.misplaced == testing::kNothing && found.input == testing::kNothing) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = fmt::format("verify {} of {}-byte elements, {} arrays",
-                                        to_text(problem.permutation), problem.element_bytes, problem.batch),
-               .got = found.misplaced != testing::kNothing
-                          ? fmt::format("element {} of the input in a wrong place", found.misplaced)
-                          : "a changed input",
-               .wanted = "out[pi(x)] = in[x]",
-               .remedy = "this is a bug; please report it with the command"});
+  fail(ErrorCode::verification,
+       fmt::format("verify {} of {}-byte elements, {} arrays", to_text(problem.permutation),
+                   problem.element_bytes, problem.batch),
+       found.misplaced != testing::kNothing
+           ? fmt::format("element {} of the input in a wrong place", found.misplaced)
+           : "a changed input",
+       "out[pi(x)] = in[x]", "this is a bug; please report it with the command");
 }
 
 std::string kernel_text(const Plan& plan) {

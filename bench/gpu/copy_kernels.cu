@@ -34,8 +34,8 @@ void launch(void (*kernel)(const Element*, Element*, std::uint64_t), const std::
   const cudaError_t result = cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
                                               dim3(kThreads), arguments, 0, stream.handle());
   if (result == cudaSuccess) return;
-  throw Error({ErrorCode::device, "launch a copy kernel",
-               std::string("cudaLaunchKernel: ") + cudaGetErrorString(result), "cudaSuccess", ""});
+  fail(ErrorCode::device, "launch a copy kernel",
+       std::string("cudaLaunchKernel: ") + cudaGetErrorString(result), "cudaSuccess");
 }
 
 }  // namespace

@@ -34,11 +34,8 @@ std::uint64_t arena_bytes(const Options& options) {
 void require_gpu() {
   const cuda::Status status = cuda::status();
   if (status.available) return;
-  throw Error({.code = ErrorCode::device,
-               .operation = "gpu_bench",
-               .got = status.reason,
-               .wanted = "an NVIDIA GPU and its driver",
-               .remedy = "carry this folder to a machine that has them"});
+  fail(ErrorCode::device, "gpu_bench", status.reason, "an NVIDIA GPU and its driver",
+       "carry this folder to a machine that has them");
 }
 
 constexpr const char* kMethod =

@@ -13,11 +13,7 @@ namespace faro::bench::gpu {
 /// Errors: ErrorCode::device, naming the call.
 inline void check_cuda(cudaError_t result, const char* call) {
   if (result == cudaSuccess) return;
-  throw Error({.code = ErrorCode::device,
-               .operation = "gpu_bench",
-               .got = std::string(call) + ": " + cudaGetErrorString(result),
-               .wanted = "cudaSuccess",
-               .remedy = ""});
+  fail(ErrorCode::device, "gpu_bench", std::string(call) + ": " + cudaGetErrorString(result), "cudaSuccess");
 }
 
 /// What was queued on a stream while it was captured.

@@ -155,12 +155,9 @@ class Bench {
     if (!queue(call, {})) return false;
     const std::uint64_t wrong = wrong_words(call, {});
     if (wrong == 0) return true;
-    throw Error({.code = ErrorCode::verification,
-                 .operation = "gpu_aos_bench",
-                 .got = fmt::format("{} wrong words of {} structs of {} words, {}", wrong, call.count,
-                                    call.words, way),
-                 .wanted = "every word in its place",
-                 .remedy = ""});
+    fail(ErrorCode::verification, "gpu_aos_bench",
+         fmt::format("{} wrong words of {} structs of {} words, {}", wrong, call.count, call.words, way),
+         "every word in its place");
   }
 
   Options options_;

@@ -81,15 +81,6 @@ Options parse(const CommandLine& line) {
        {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
-
-[[noreturn]] void fail(const std::string& what) {
-  throw Error({.code = ErrorCode::verification,
-               .operation = "gpu_index_bench",
-               .got = what,
-               .wanted = "every element in its place",
-               .remedy = ""});
-}
-
 std::string chosen_text(const IndexPlan& plan) {
   const IndexCandidate& chosen = plan.chosen();
   std::string text = name(chosen.method);
@@ -150,7 +141,10 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
     const auto queued = queue(*made);
     queued({});
     const std::uint64_t wrong = misplaced(indices, made != &there, in.data(), out.data());
-    if (wrong > 0) fail(fmt::format("{} elements of 2^{} x {} elsewhere", wrong, bits, element_bytes));
+    if (wrong > 0)
+      faro::fail(ErrorCode::verification, "gpu_index_bench",
+                 fmt::format("{} elements of 2^{} x {} elsewhere", wrong, bits, element_bytes),
+                 "every element in its place");
   }
   const std::vector<Timing> t =
       race({{"plan", queue(there)},

@@ -76,11 +76,8 @@ std::string row_of(const std::string& text, std::uint64_t element_bytes, double 
     const std::uint64_t wrong =
         misplaced({entries.data(), kEntryBytes, count, element_bytes}, true, in.data(), out.data());
     if (wrong > 0) {
-      throw Error({.code = ErrorCode::verification,
-                   .operation = "gpu_index_bench",
-                   .got = fmt::format("{} elements of {} elsewhere", wrong, text),
-                   .wanted = "every element in its place",
-                   .remedy = ""});
+      fail(ErrorCode::verification, "gpu_index_bench",
+           fmt::format("{} elements of {} elsewhere", wrong, text), "every element in its place");
     }
   }
   const std::vector<Timing> t =

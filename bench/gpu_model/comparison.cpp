@@ -45,11 +45,9 @@ std::string criterion_text(Criterion criterion) {
 
 std::vector<Miss> compare(std::span<const Case> cases, std::span<const ProfiledLaunch> launches) {
   if (cases.size() != launches.size()) {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "compare the profile",
-                 .got = std::to_string(launches.size()) + " launches",
-                 .wanted = std::to_string(cases.size()) + ", one for each case",
-                 .remedy = "profile `gpu_verify_model --launch` of the same build"});
+    fail(ErrorCode::file, "compare the profile", std::to_string(launches.size()) + " launches",
+         std::to_string(cases.size()) + ", one for each case",
+         "profile `gpu_verify_model --launch` of the same build");
   }
   std::vector<Miss> misses;
   for (std::size_t i = 0; i < cases.size(); ++i) {

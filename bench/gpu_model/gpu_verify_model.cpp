@@ -51,7 +51,7 @@ void launch_all() {
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw Error({ErrorCode::file, "read the profile", "`" + path + "`, which cannot be read", "a file", ""});
+    fail(ErrorCode::file, "read the profile", "`" + path + "`, which cannot be read", "a file");
   }
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

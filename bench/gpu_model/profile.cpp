@@ -7,15 +7,6 @@
 
 namespace faro::bench::gpu_model {
 namespace {
-
-[[noreturn]] void refuse(std::size_t line, const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::file,
-               .operation = "read the profile, line " + std::to_string(line),
-               .got = got,
-               .wanted = wanted,
-               .remedy = ""});
-}
-
 // "a","b ""quoted""","1,024"
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
@@ -40,7 +31,8 @@ double number_of(std::string text, std::size_t line) {
   text.erase(std::remove(text.begin(), text.end(), ','), text.end());
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(line, "`" + text + "`", "a number");
+  if (error != std::errc() || end != text.data() + text.size())
+    fail(ErrorCode::file, "read the profile, line " + std::to_string(line), "`" + text + "`", "a number");
   return value;
 }
 
@@ -65,7 +57,8 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
       const auto column = [&](const std::string& name) {
         const auto found = std::find(header.begin(), header.end(), name);
         if (found == header.end())
-          refuse(number, "no column `" + name + "`", "every metric that was asked for");
+          fail(ErrorCode::file, "read the profile, line " + std::to_string(number),
+               "no column `" + name + "`", "every metric that was asked for");
         return static_cast<std::size_t>(found - header.begin());
       };
       kernel_column = column("Kernel Name");
@@ -73,8 +66,8 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
       continue;
     }
     if (fields.size() != header.size()) {
-      refuse(number, std::to_string(fields.size()) + " columns",
-             std::to_string(header.size()) + ", as in the header");
+      fail(ErrorCode::file, "read the profile, line " + std::to_string(number),
+           std::to_string(fields.size()) + " columns", std::to_string(header.size()) + ", as in the header");
     }
     if (fields.front().empty()) continue;  // units
     ProfiledLaunch launch{.kernel = fields[kernel_column], .values = {}};
@@ -82,7 +75,9 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
       launch.values[header[column]] = number_of(fields[column], number);
     launches.push_back(std::move(launch));
   }
-  if (header.empty()) refuse(number, "no header", "the CSV of Nsight Compute");
+  if (header.empty())
+    fail(ErrorCode::file, "read the profile, line " + std::to_string(number), "no header",
+         "the CSV of Nsight Compute");
   return launches;
 }
 

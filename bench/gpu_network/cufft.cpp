@@ -68,11 +68,7 @@ void CuFft::run(const void* in, void* out, Stream stream) const {
   static_cast<void>(state_->set_stream(state_->handle, stream.handle()));
   const int result = state_->execute(state_->handle, const_cast<void*>(in), out, kForward);
   if (result == 0) return;
-  throw Error({.code = ErrorCode::device,
-               .operation = "gpu_network_bench",
-               .got = "cuFFT's result " + std::to_string(result),
-               .wanted = "0",
-               .remedy = ""});
+  fail(ErrorCode::device, "gpu_network_bench", "cuFFT's result " + std::to_string(result), "0");
 }
 
 }  // namespace faro::bench::gpu

@@ -88,15 +88,6 @@ Options parse(const CommandLine& line) {
             {"--quick"});
   return options;
 }
-
-[[noreturn]] void fail(const std::string& what) {
-  throw Error({.code = ErrorCode::verification,
-               .operation = "gpu_network_bench",
-               .got = what,
-               .wanted = "the same result from all",
-               .remedy = ""});
-}
-
 std::vector<Row> race(const std::string& work, const std::vector<Contestant>& contestants) {
   std::vector<TimedRun> runs;
   for (const Contestant& contestant : contestants) {
@@ -161,14 +152,18 @@ std::vector<Row> race_sorts(int bits, const Options& options) {
   };
   static_cast<void>(clock.milliseconds(1, radix));
   const std::vector<std::uint32_t> sorted = download<std::uint32_t>(expected);
-  if (!std::is_sorted(sorted.begin(), sorted.end())) fail("CUB's result, not sorted");
+  if (!std::is_sorted(sorted.begin(), sorted.end()))
+    faro::fail(ErrorCode::verification, "gpu_network_bench", "CUB's result, not sorted",
+               "the same result from all");
 
   std::vector<Contestant> contestants;
   std::vector<network::CudaExecutor> executors;
   executors.reserve(2);
   const auto verify = [&](const std::string& name, const std::function<void(Stream)>& queue) {
     static_cast<void>(clock.milliseconds(1, queue));
-    if (download<std::uint32_t>(out) != sorted) fail(name + ", not sorted");
+    if (download<std::uint32_t>(out) != sorted)
+      faro::fail(ErrorCode::verification, "gpu_network_bench", name + ", not sorted",
+                 "the same result from all");
   };
   for (const auto& [name, program] :
        {std::pair<const char*, Program>{"bitonic sort", network::bitonic_sort(bits)},
@@ -210,7 +205,9 @@ std::vector<Row> race_wht(int bits, const Options& options) {
   static_cast<void>(clock.milliseconds(1, layers));
   const std::vector<float> expected = download<float>(out);
   static_cast<void>(clock.milliseconds(1, queue));
-  if (bits <= 24 && download<float>(out) != expected) fail("the Walsh-Hadamard transform");
+  if (bits <= 24 && download<float>(out) != expected)
+    faro::fail(ErrorCode::verification, "gpu_network_bench", "the Walsh-Hadamard transform",
+               "the same result from all");
   return race(
       fmt::format("WHT 2^{} f32", bits),
       {{"wht", passes_note(plan, executor), &clock, queue},
@@ -262,7 +259,9 @@ std::vector<Row> race_fft(int bits, const Options& options) {
     if (executors.size() == 1 && cufft.available()) {
       const double error = relative_rms(download<std::complex<float>>(out), expected);
       note += fmt::format("; differs from cuFFT by {:.1e} (relative RMS)", error);
-      if (!(error < 1e-5)) fail("the Fourier transform, " + note);
+      if (!(error < 1e-5))
+        faro::fail(ErrorCode::verification, "gpu_network_bench", "the Fourier transform, " + note,
+                   "the same result from all");
     }
     contestants.push_back({name, note, &clock, queue});
   }

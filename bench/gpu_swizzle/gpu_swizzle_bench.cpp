@@ -97,11 +97,8 @@ class Bench {
 
  private:
   [[noreturn]] static void refuse_wrong(std::uint64_t wrong, const std::string& what) {
-    throw Error({.code = ErrorCode::verification,
-                 .operation = "gpu_swizzle_bench",
-                 .got = fmt::format("{} wrong words, {}", wrong, what),
-                 .wanted = "every word right",
-                 .remedy = ""});
+    fail(ErrorCode::verification, "gpu_swizzle_bench", fmt::format("{} wrong words, {}", wrong, what),
+         "every word right");
   }
 
   /// All ways in each round, after the copy.

@@ -117,11 +117,7 @@ void NppFilter::queue(const Image& image, const void* in, void* out, Stream stre
       first, step, static_cast<float*>(out), step, {image.width - taps + 1, image.height - taps + 1},
       reinterpret_cast<const float*>(state_->weights->data()), {taps, taps}, {middle, middle}, context);
   if (status != 0)
-    throw Error({.code = ErrorCode::device,
-                 .operation = "gpu_swizzle_bench",
-                 .got = "NPP's status " + std::to_string(status),
-                 .wanted = "0",
-                 .remedy = ""});
+    fail(ErrorCode::device, "gpu_swizzle_bench", "NPP's status " + std::to_string(status), "0");
 }
 
 }  // namespace faro::bench::gpu

@@ -59,11 +59,7 @@ std::vector<ProductKernel> product_kernels(std::uint32_t batch) {
   std::vector<ProductKernel> kernels;
   for (const auto& [name, valuation] : solutions) {
     if (swizzle::first_mismatch(example.specification, example.sketch, valuation))
-      throw Error({.code = ErrorCode::verification,
-                   .operation = "gpu_swizzle_bench",
-                   .got = "poly-64, `" + name + "`: no solution",
-                   .wanted = "one",
-                   .remedy = ""});
+      fail(ErrorCode::verification, "gpu_swizzle_bench", "poly-64, `" + name + "`: no solution", "one");
     kernels.push_back({.emitted = swizzle::emit(example.sketch, valuation,
                                                 {.name = "poly_64_" + std::to_string(kernels.size()),
                                                  .element_type = "uint32_t",

@@ -30,11 +30,8 @@ Problem problem_of(const Rectangle& shape, Placement placement) {
 void require_placed(const void* array, const Rectangle& shape) {
   const std::uint64_t wrong = testing::misplaced_elements(array, shape, kDrawn, {});
   if (wrong == 0) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = "gpu_transpose_bench",
-               .got = fmt::format("{} elements of {} elsewhere", wrong, text_of(shape)),
-               .wanted = "every element in its place",
-               .remedy = ""});
+  fail(ErrorCode::verification, "gpu_transpose_bench",
+       fmt::format("{} elements of {} elsewhere", wrong, text_of(shape)), "every element in its place");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ constexpr const char* kOtherPlacement = "Problem::placement says which a plan ta
 void check_size(const Plan& plan, std::uint64_t bytes) {
   const std::uint64_t wanted = plan.array_bytes();
   if (bytes == wanted) return;
-  refuse_run(std::to_string(bytes) + " bytes",
-             std::to_string(wanted) + " bytes, batch x elements x element width");
+  fail(ErrorCode::value, "run", std::to_string(bytes) + " bytes",
+       std::to_string(wanted) + " bytes, batch x elements x element width");
 }
 
 // An array's part in a run: in place there is one.
@@ -32,56 +32,56 @@ std::string role(const void* array, const void* in, const void* out) {
 
 }  // namespace
 
-void refuse_run(std::string got, std::string wanted, std::string remedy) {
-  refuse_value("run", std::move(got), std::move(wanted), std::move(remedy));
-}
-
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
   if (is_in_place(plan))
-    refuse_run("two arrays for a plan in place", "one array, run(data, bytes)", kOtherPlacement);
+    fail(ErrorCode::value, "run", "two arrays for a plan in place", "one array, run(data, bytes)",
+         kOtherPlacement);
   check_size(plan, bytes);
   if (bytes == 0) return;
   if (in == nullptr || out == nullptr)
-    refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
+    fail(ErrorCode::value, "run", in == nullptr ? "a null input" : "a null output", "an array");
   if (overlap(in, bytes, out, bytes)) {
-    refuse_run(in == out ? "one array as input and output" : "overlapping arrays", "two disjoint arrays",
-               "in place: a plan with Placement::in_place takes one");
+    fail(ErrorCode::value, "run", in == out ? "one array as input and output" : "overlapping arrays",
+         "two disjoint arrays", "in place: a plan with Placement::in_place takes one");
   }
 }
 
 void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream) {
   if (!is_in_place(plan.plan()))
-    refuse_run("one array for a plan out of place", "two arrays, run(in, out, bytes)", kOtherPlacement);
+    fail(ErrorCode::value, "run", "one array for a plan out of place", "two arrays, run(in, out, bytes)",
+         kOtherPlacement);
   check_size(plan.plan(), bytes);
   check_stream(plan.engine(), stream);
   if (bytes == 0) return;
-  if (data == nullptr) refuse_run("a null array", "an array");
+  if (data == nullptr) fail(ErrorCode::value, "run", "a null array", "an array");
   if (plan.engine() != Engine::cuda) check_on_host(data, data, "plan for engine cuda");
 }
 
 void check_staged_array(const Plan& plan, const void* in, const void* out, std::uint64_t bytes) {
   check_size(plan, bytes);
   if (in != out)
-    refuse_run("two arrays for a plan in place", "one array as input and output", kOtherPlacement);
-  if (bytes > 0 && in == nullptr) refuse_run("a null array", "an array");
+    fail(ErrorCode::value, "run", "two arrays for a plan in place", "one array as input and output",
+         kOtherPlacement);
+  if (bytes > 0 && in == nullptr) fail(ErrorCode::value, "run", "a null array", "an array");
 }
 
 void check_stream(Engine engine, Stream stream) {
   if (engine == Engine::cuda || stream.handle() == nullptr) return;
-  refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
+  fail(ErrorCode::value, "run", "a stream for engine cpu", "no stream: it returns when the result is there");
 }
 
 void check_on_host(const void* in, const void* out, const char* remedy) {
   for (const void* const array : {in, out}) {
     if (cuda::is_device_memory(array)) {
-      refuse_run("a device pointer as the " + role(array, in, out), "memory of the host", remedy);
+      fail(ErrorCode::value, "run", "a device pointer as the " + role(array, in, out), "memory of the host",
+           remedy);
     }
   }
 }
 
 void check_workspace_on_host(const void* workspace) {
   if (cuda::is_device_memory(workspace))
-    refuse_run("a device pointer as the workspace", "memory of the host");
+    fail(ErrorCode::value, "run", "a device pointer as the workspace", "memory of the host");
 }
 
 void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, const void* in, const void* out,
@@ -89,18 +89,20 @@ void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, co
   const std::uint64_t needed = needs.bytes;
   if (needed == 0) return;
   if (workspace.bytes < needed || workspace.data == nullptr) {
-    refuse_run(workspace.data == nullptr ? "a null workspace"
-                                         : "a workspace of " + std::to_string(workspace.bytes) + " bytes",
-               "workspace_bytes() of them, " + std::to_string(needed));
+    fail(ErrorCode::value, "run",
+         workspace.data == nullptr ? "a null workspace"
+                                   : "a workspace of " + std::to_string(workspace.bytes) + " bytes",
+         "workspace_bytes() of them, " + std::to_string(needed));
   }
   for (const void* const array : {in, out}) {
     if (overlap(array, bytes, workspace.data, needed)) {
-      refuse_run("a workspace that overlaps the " + role(array, in, out), "memory of its own");
+      fail(ErrorCode::value, "run", "a workspace that overlaps the " + role(array, in, out),
+           "memory of its own");
     }
   }
   constexpr std::uintptr_t kAlignment = 16;
   if (needs.on_gpu && reinterpret_cast<std::uintptr_t>(workspace.data) % kAlignment != 0) {
-    refuse_run("a workspace that is not aligned to 16 bytes", "one that is");
+    fail(ErrorCode::value, "run", "a workspace that is not aligned to 16 bytes", "one that is");
   }
 }
 

@@ -9,8 +9,6 @@
 
 namespace faro::detail {
 
-[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "");
-
 /// Two disjoint arrays of the plan's size, wherever they are, for a plan that takes two.
 void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64_t bytes);
 

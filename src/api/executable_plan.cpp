@@ -17,7 +17,6 @@ namespace {
 using detail::check_arrays;
 using detail::check_on_host;
 using detail::check_workspace;
-using detail::refuse_run;
 
 }  // namespace
 
@@ -38,25 +37,18 @@ const std::string& ExecutablePlan::map() const {
 
 ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::string& element) const {
   if (engine() != Engine::cuda) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "map `" + map + "`",
-                 .got = "engine cpu, which moves elements and evaluates no CUDA C++",
-                 .wanted = "a plan for engine cuda",
-                 .remedy = "`faro emit --target cpp --map` writes the same for a CPU"});
+    fail(ErrorCode::unsupported, "map `" + map + "`",
+         "engine cpu, which moves elements and evaluates no CUDA C++", "a plan for engine cuda",
+         "`faro emit --target cpp --map` writes the same for a CPU");
   }
   if (plan().index_plan() != nullptr) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "map `" + map + "`",
-                 .got = to_text(plan().problem().permutation),
-                 .wanted = "an affine map over F2",
-                 .remedy = "other permutations move elements as they are"});
+    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().problem().permutation),
+         "an affine map over F2", "other permutations move elements as they are");
   }
   if (state_->in_place()) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "map `" + map + "`",
-                 .got = "a plan in place",
-                 .wanted = "one out of place, whose function is applied on the way",
-                 .remedy = "Placement::out_of_place, with a second array for the result"});
+    fail(ErrorCode::unsupported, "map `" + map + "`", "a plan in place",
+         "one out of place, whose function is applied on the way",
+         "Placement::out_of_place, with a second array for the result");
   }
   cuda::MappedExecutor executor(plan().problem(), {.expression = map, .element = element},
                                 plan().target().device);
@@ -108,9 +100,9 @@ std::string ExecutablePlan::explain() const {
 
 void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
   if (in_bytes != out_bytes) {
-    refuse_run(
-        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
-        "arrays of one size");
+    fail(ErrorCode::value, "run",
+         "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+         "arrays of one size");
   }
 }
 
@@ -191,11 +183,9 @@ std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const 
 void ExecutablePlan::save(const std::filesystem::path& path) const {
   const auto made = schedule();
   if (made != nullptr) return schedule::save(*made, path);
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "save the schedule of " + to_text(plan().problem().permutation),
-               .got = "a permutation that is run without one",
-               .wanted = "an index array that is carried out as such",
-               .remedy = "planning it anew costs little"});
+  fail(ErrorCode::unsupported, "save the schedule of " + to_text(plan().problem().permutation),
+       "a permutation that is run without one", "an index array that is carried out as such",
+       "planning it anew costs little");
 }
 
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {

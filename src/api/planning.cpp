@@ -18,53 +18,54 @@ using schedule::IndexSchedule;
 
 void check_options(const PlanOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse_value("plan", std::to_string(options.threads) + " threads",
-                 "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+    fail(ErrorCode::value, "plan", std::to_string(options.threads) + " threads",
+         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
   const bool on_gpu = options.engine == Engine::cuda;
   if (!on_gpu && options.device != cuda::kCurrentDevice) {
-    refuse_value("plan", "device " + std::to_string(options.device) + " for engine " + name(options.engine),
-                 "a device with engine cuda only");
+    fail(ErrorCode::value, "plan",
+         "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+         "a device with engine cuda only");
   }
   if (!on_gpu && options.calibrate) {
-    refuse_value("plan", std::string("calibration for engine ") + name(options.engine),
-                 "calibration with engine cuda only");
+    fail(ErrorCode::value, "plan", std::string("calibration for engine ") + name(options.engine),
+         "calibration with engine cuda only");
   }
   if (!options.tile) return;
   if (!on_gpu) {
-    refuse_value("plan", std::string("a tile kernel for engine ") + name(options.engine),
-                 "a tile kernel with engine cuda only");
+    fail(ErrorCode::value, "plan", std::string("a tile kernel for engine ") + name(options.engine),
+         "a tile kernel with engine cuda only");
   }
   if (std::find(std::begin(kernels::kCompiledTiles), std::end(kernels::kCompiledTiles), *options.tile) ==
       std::end(kernels::kCompiledTiles)) {
-    refuse_value("plan", "a tile kernel that is not compiled", "an entry of faro::kernels::kCompiledTiles");
+    fail(ErrorCode::value, "plan", "a tile kernel that is not compiled",
+         "an entry of faro::kernels::kCompiledTiles");
   }
 }
 
 void check_index_options(const Problem& problem, const PlanOptions& options) {
   if (options.index_schedule && !options.index_choice.empty()) {
-    refuse_value("plan", "a schedule and a method", "one of them", "a schedule has its method");
+    fail(ErrorCode::value, "plan", "a schedule and a method", "one of them", "a schedule has its method");
   }
   if (!options.index_schedule) return;
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed == nullptr) {
-    refuse_value("plan", "a schedule for " + to_text(problem.permutation), "a schedule for an index array",
-                 "other permutations need none");
+    fail(ErrorCode::value, "plan", "a schedule for " + to_text(problem.permutation),
+         "a schedule for an index array", "other permutations need none");
   }
   const std::uint64_t count = options.index_schedule->count;
   if (count != indexed->count()) {
-    refuse_value("plan", fmt::format("a schedule of {} elements", count),
-                 fmt::format("one of the index array's {}", indexed->count()),
-                 "it was made from another index array");
+    fail(ErrorCode::value, "plan", fmt::format("a schedule of {} elements", count),
+         fmt::format("one of the index array's {}", indexed->count()),
+         "it was made from another index array");
   }
   if (!indexed->on_host()) return;
   const std::uint64_t wanted = schedule::fingerprint(*indexed);
   if (options.index_schedule->fingerprint != wanted) {
-    refuse_value("plan",
-                 fmt::format("a schedule of an index array with fingerprint {:#018x}",
-                             options.index_schedule->fingerprint),
-                 fmt::format("one of this index array, {:#018x}", wanted),
-                 "it was made from another index array");
+    fail(ErrorCode::value, "plan",
+         fmt::format("a schedule of an index array with fingerprint {:#018x}",
+                     options.index_schedule->fingerprint),
+         fmt::format("one of this index array, {:#018x}", wanted), "it was made from another index array");
   }
 }
 
@@ -80,16 +81,17 @@ PlanOptions resolved(const Problem& problem, const PlanOptions& options) {
   if (indexed == nullptr || indexed->on_host()) return options;
   const int device = indexed->device().value_or(0);
   if (options.engine == Engine::cpu) {
-    refuse_value("plan", fmt::format("an index array in the memory of device {} for engine cpu", device),
-                 "an index array of the host", "cuda::to_host() fetches it; engine cuda takes it as it is");
+    fail(ErrorCode::value, "plan",
+         fmt::format("an index array in the memory of device {} for engine cpu", device),
+         "an index array of the host", "cuda::to_host() fetches it; engine cuda takes it as it is");
   }
   PlanOptions made = options;
   made.engine = Engine::cuda;
   if (made.device == cuda::kCurrentDevice) made.device = device;
   if (made.device != device) {
-    refuse_value("plan",
-                 fmt::format("an index array in the memory of device {} for device {}", device, made.device),
-                 "an index array of the host, or of the plan's device");
+    fail(ErrorCode::value, "plan",
+         fmt::format("an index array in the memory of device {} for device {}", device, made.device),
+         "an index array of the host, or of the plan's device");
   }
   return made;
 }

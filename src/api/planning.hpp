@@ -21,14 +21,4 @@ struct Decision {
 /// Errors: those of faro::plan.
 Decision decide(const Problem& problem, const PlanOptions& options);
 
-/// ErrorCode::value for `operation`.
-[[noreturn]] inline void refuse_value(const char* operation, std::string got, std::string wanted,
-                                      std::string remedy = "") {
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 }  // namespace faro::detail

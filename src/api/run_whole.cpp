@@ -32,12 +32,9 @@ class Requirement {
 
  private:
   [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "run",
-                 .got = got,
-                 .wanted = wanted + std::to_string(bytes_) + " bytes of device memory",
-                 .remedy = is_one_array() ? "a permutation in place takes the whole array at once"
-                                          : "a map, and an index array, take the whole array at once"});
+    fail(ErrorCode::unsupported, "run", got, wanted + std::to_string(bytes_) + " bytes of device memory",
+         is_one_array() ? "a permutation in place takes the whole array at once"
+                        : "a map, and an index array, take the whole array at once");
   }
 
   std::uint64_t arrays_;

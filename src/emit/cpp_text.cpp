@@ -12,7 +12,7 @@
 #include <bit>
 
 #include "emit/bit_moves.hpp"
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 #include "emit/text.hpp"
 #include "faro/layout/tile.hpp"
 

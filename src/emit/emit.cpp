@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 #include "emit/text.hpp"
 
 namespace faro::emit {
@@ -61,11 +61,8 @@ const char* name(Rung rung) noexcept { return kRungs[static_cast<std::size_t>(ru
 Rung parse_rung(std::string_view text) {
   const auto* const found = std::find(kRungs.begin(), kRungs.end(), text);
   if (found != kRungs.end()) return static_cast<Rung>(found - kRungs.begin());
-  throw Error({.code = ErrorCode::value,
-               .operation = "read --kernel",
-               .got = fmt::format("`{}`", text),
-               .wanted = "naive, tile, banks, iters, two-pass or one-pass",
-               .remedy = ""});
+  fail(ErrorCode::value, "read --kernel", fmt::format("`{}`", text),
+       "naive, tile, banks, iters, two-pass or one-pass");
 }
 
 const char* name(Language language) noexcept { return language == Language::cpp ? "cpp" : "cuda"; }
@@ -73,11 +70,7 @@ const char* name(Language language) noexcept { return language == Language::cpp 
 Language parse_language(std::string_view text) {
   if (text == "cuda") return Language::cuda;
   if (text == "cpp") return Language::cpp;
-  throw Error({.code = ErrorCode::value,
-               .operation = "read --target",
-               .got = fmt::format("`{}`", text),
-               .wanted = "cuda or cpp",
-               .remedy = ""});
+  fail(ErrorCode::value, "read --target", fmt::format("`{}`", text), "cuda or cpp");
 }
 
 Source emit(const Affine& map, const Options& options) {

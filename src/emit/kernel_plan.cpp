@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 
 namespace faro::emit {
 namespace {

@@ -8,7 +8,7 @@
 namespace faro::emit {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text, const std::string& got) {
+[[noreturn]] void fail_expression(const std::string& text, const std::string& got) {
   throw Error({.code = ErrorCode::value,
                .operation = "read the map expression `" + text + "`",
                .got = got,
@@ -24,8 +24,8 @@ class Reader {
 
   MapExpression read() {
     while (at_ < text_.size()) step();
-    if (!open_.empty()) refuse(text_, std::string("a `") + open_.back() + "` that does not close");
-    if (result_.text.find_first_not_of(' ') == std::string::npos) refuse(text_, "nothing");
+    if (!open_.empty()) fail_expression(text_, std::string("a `") + open_.back() + "` that does not close");
+    if (result_.text.find_first_not_of(' ') == std::string::npos) fail_expression(text_, "nothing");
     return result_;
   }
 
@@ -34,11 +34,12 @@ class Reader {
 
   void step() {
     const char c = text_[at_];
-    if (static_cast<unsigned char>(c) < ' ') refuse(text_, "a new line or another control character");
-    if (c == '/' && (next() == '/' || next() == '*')) refuse(text_, "a comment");
-    if (c == '\\') refuse(text_, "a `\\`");
+    if (static_cast<unsigned char>(c) < ' ')
+      fail_expression(text_, "a new line or another control character");
+    if (c == '/' && (next() == '/' || next() == '*')) fail_expression(text_, "a comment");
+    if (c == '\\') fail_expression(text_, "a `\\`");
     if (c == '#' || (c == ';' && open_.find('{') == std::string::npos)) {
-      refuse(text_, std::string("a `") + c + "`");
+      fail_expression(text_, std::string("a `") + c + "`");
     }
     if (is_letter(c)) return word();
     if (c == '"' || c == '\'') return quoted(c);
@@ -53,14 +54,15 @@ class Reader {
     const std::size_t kind = closing.find(c);
     if (kind == std::string_view::npos) return;
     if (open_.empty() || open_.back() != opening[kind]) {
-      refuse(text_, std::string("a `") + c + "` that nothing opened");
+      fail_expression(text_, std::string("a `") + c + "` that nothing opened");
     }
     open_.pop_back();
   }
 
   void quoted(char quote) {
     const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string::npos) refuse(text_, std::string("a `") + quote + "` that does not close");
+    if (end == std::string::npos)
+      fail_expression(text_, std::string("a `") + quote + "` that does not close");
     at_ = end + 1;
   }
 

@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 
 namespace faro::emit {
 namespace {

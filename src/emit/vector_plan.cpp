@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 #include "faro/kernels/compiled_tiles.hpp"
 #include "faro/layout/tile.hpp"
 #include "kernels/affine_tile_params.hpp"

@@ -45,11 +45,8 @@ Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
     mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   if (mapping_ == nullptr || mapping_ == MAP_FAILED) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "allocate",
-                 .got = std::to_string(bytes) + " bytes",
-                 .wanted = "at most the " + std::to_string(available_memory_bytes()) + " bytes available",
-                 .remedy = {}});
+    fail(ErrorCode::value, "allocate", std::to_string(bytes) + " bytes",
+         "at most the " + std::to_string(available_memory_bytes()) + " bytes available");
   }
   auto* const start = static_cast<std::byte*>(mapping_);
   const auto misaligned = reinterpret_cast<std::uintptr_t>(start) % kHugePageBytes;

@@ -66,24 +66,28 @@ std::uint64_t type_code_bytes(const PythonLiteral& code, const std::string& name
   const std::string_view text = code.text;
   const std::string_view kind = text.substr(std::min(text.find_first_not_of("<>=|"), text.size()));
   if (kind.starts_with('O')) {
-    refuse_npy(name, "object dtype " + excerpt(code.source), "a dtype whose items are plain bytes",
-               "objects are pointers, which faro cannot move between files");
+    fail(ErrorCode::file, "read `" + name + "`", "object dtype " + excerpt(code.source),
+         "a dtype whose items are plain bytes", "objects are pointers, which faro cannot move between files");
   }
   const auto bytes = npy_type_code_bytes(text);
   if (!bytes)
-    refuse_npy(name, "dtype " + excerpt(code.source), "a numpy type code such as '<f4', '>u2', '|S32'");
+    fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(code.source),
+         "a numpy type code such as '<f4', '>u2', '|S32'");
   return *bytes;
 }
 
 std::uint64_t any_dtype_bytes(const PythonLiteral& descr, const std::string& name) {
   if (descr.kind == Kind::string) return type_code_bytes(descr, name);
   if (descr.kind != Kind::list || descr.items.empty()) {
-    refuse_npy(name, "dtype " + excerpt(descr.source), "a type code or a list of fields");
+    fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(descr.source),
+         "a type code or a list of fields");
   }
   std::uint64_t sum = 0;
   for (const PythonLiteral& field : descr.items) {
     sum += field_bytes(field, name);  // both below 2^62
-    if (sum >= kMaxBytes) refuse_npy(name, "dtype " + excerpt(descr.source), "items of less than 2^62 bytes");
+    if (sum >= kMaxBytes)
+      fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(descr.source),
+           "items of less than 2^62 bytes");
   }
   return sum;
 }
@@ -98,15 +102,17 @@ bool is_field_name(const PythonLiteral& literal) {
 std::uint64_t field_bytes(const PythonLiteral& field, const std::string& name) {
   const auto& parts = field.items;
   if (field.kind != Kind::tuple || parts.size() < 2 || parts.size() > 3 || !is_field_name(parts[0])) {
-    refuse_npy(name, "field " + excerpt(field.source), "(name, dtype) or (name, dtype, shape)");
+    fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source),
+         "(name, dtype) or (name, dtype, shape)");
   }
   std::uint64_t bytes = any_dtype_bytes(parts[1], name);
   if (parts.size() == 2) return bytes;
   const auto times = [&](const PythonLiteral& extent) {
     if (extent.kind != Kind::integer)
-      refuse_npy(name, "field " + excerpt(field.source), "a shape of integers");
+      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source), "a shape of integers");
     if (__builtin_mul_overflow(bytes, extent.integer, &bytes) || bytes >= kMaxBytes) {
-      refuse_npy(name, "field " + excerpt(field.source), "items of less than 2^62 bytes");
+      fail(ErrorCode::file, "read `" + name + "`", "field " + excerpt(field.source),
+           "items of less than 2^62 bytes");
     }
   };
   if (parts[2].kind == Kind::tuple) {
@@ -142,7 +148,8 @@ std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code) {
 std::uint64_t dtype_item_bytes(const PythonLiteral& descr, const std::string& name) {
   const std::uint64_t bytes = any_dtype_bytes(descr, name);
   if (bytes == 0)
-    refuse_npy(name, "dtype " + excerpt(descr.source) + " of 0 bytes", "items of at least 1 byte");
+    fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(descr.source) + " of 0 bytes",
+         "items of at least 1 byte");
   return bytes;
 }
 
@@ -150,7 +157,7 @@ std::uint64_t npy_item_bytes(const std::string& descr, const std::string& name) 
   try {
     return dtype_item_bytes(parse_python_literal(descr), name);
   } catch (const PythonLiteralError& error) {
-    refuse_npy(name, "dtype " + excerpt(descr), error.what());
+    fail(ErrorCode::file, "read `" + name + "`", "dtype " + excerpt(descr), error.what());
   }
 }
 
@@ -168,15 +175,6 @@ std::string excerpt(std::string_view text) {
     result += "…";
   }
   return result;
-}
-
-void refuse_npy(const std::string& name, const std::string& got, const std::string& wanted,
-                const std::string& remedy) {
-  throw Error({.code = ErrorCode::file,
-               .operation = "read `" + name + "`",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
 }
 
 }  // namespace faro::io

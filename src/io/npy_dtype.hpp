@@ -14,8 +14,4 @@ std::uint64_t dtype_item_bytes(const PythonLiteral& descr, const std::string& na
 /// At most 200 bytes of `text`, on one line, for a message.
 std::string excerpt(std::string_view text);
 
-/// Throws ErrorCode::file for reading `name`.
-[[noreturn]] void refuse_npy(const std::string& name, const std::string& got, const std::string& wanted,
-                             const std::string& remedy = {});
-
 }  // namespace faro::io

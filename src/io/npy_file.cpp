@@ -15,15 +15,6 @@ namespace faro::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse_input(const fs::path& path, const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::file,
-               .operation = "read `" + path.string() + "`",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
-}
-
 std::byte* map_file(int descriptor, std::uint64_t bytes, int protection, int flags) {
   void* const mapping = mmap(nullptr, bytes, protection, flags, descriptor, 0);
   return mapping == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapping);
@@ -35,15 +26,21 @@ NpyInput::NpyInput(const fs::path& path) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const auto message = [](int error) { return std::generic_category().message(error); };
-  if (!file.is_open()) refuse_input(path, message(errno), "a readable .npy file");
+  if (!file.is_open())
+    fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a readable .npy file");
   struct stat status {};
-  if (fstat(file.get(), &status) != 0) refuse_input(path, message(errno), "a readable .npy file");
-  if (S_ISDIR(status.st_mode)) refuse_input(path, "a directory", "a .npy file");
-  if (!S_ISREG(status.st_mode)) refuse_input(path, "a pipe or device", "a regular file, which can be mapped");
+  if (fstat(file.get(), &status) != 0)
+    fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a readable .npy file");
+  if (S_ISDIR(status.st_mode))
+    fail(ErrorCode::file, "read `" + path.string() + "`", "a directory", "a .npy file");
+  if (!S_ISREG(status.st_mode))
+    fail(ErrorCode::file, "read `" + path.string() + "`", "a pipe or device",
+         "a regular file, which can be mapped");
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     mapping_ = map_file(file.get(), file_bytes, PROT_READ, MAP_PRIVATE);
-    if (mapping_ == nullptr) refuse_input(path, message(errno), "a file that can be mapped");
+    if (mapping_ == nullptr)
+      fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a file that can be mapped");
     mapping_bytes_ = file_bytes;
   }
   try {

@@ -34,21 +34,22 @@ struct Preamble {
 };
 
 Preamble read_preamble(std::string_view bytes, const std::string& name) {
-  if (bytes.empty()) refuse_npy(name, "an empty file", "a .npy file");
+  if (bytes.empty()) fail(ErrorCode::file, "read `" + name + "`", "an empty file", "a .npy file");
   if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, std::min(bytes.size(), kMagic.size()))) {
-    refuse_npy(name, "a file that does not start with \\x93NUMPY", "a .npy file", "numpy.save writes one");
+    fail(ErrorCode::file, "read `" + name + "`", "a file that does not start with \\x93NUMPY", "a .npy file",
+         "numpy.save writes one");
   }
   const auto truncated = [&](std::size_t wanted) {
-    refuse_npy(name, count_text(bytes.size(), "byte") + ", a truncated header",
-               "a header of at least " + count_text(wanted, "byte"));
+    fail(ErrorCode::file, "read `" + name + "`", count_text(bytes.size(), "byte") + ", a truncated header",
+         "a header of at least " + count_text(wanted, "byte"));
   };
   if (bytes.size() < kLengthOffset) truncated(kLengthOffset + 2);
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   Preamble preamble{.version = byte(kVersionOffset)};
   if (preamble.version < 1 || preamble.version > 3 || byte(kVersionOffset + 1) != 0) {
-    refuse_npy(name,
-               "version " + std::to_string(preamble.version) + "." + std::to_string(byte(kVersionOffset + 1)),
-               "version 1.0, 2.0 or 3.0");
+    fail(ErrorCode::file, "read `" + name + "`",
+         "version " + std::to_string(preamble.version) + "." + std::to_string(byte(kVersionOffset + 1)),
+         "version 1.0, 2.0 or 3.0");
   }
   preamble.dictionary_offset = kLengthOffset + length_bytes(preamble.version);
   if (bytes.size() < preamble.dictionary_offset) truncated(preamble.dictionary_offset);
@@ -107,7 +108,8 @@ struct Entries {
 
 Entries read_entries(const PythonLiteral& dictionary, const std::string& name) {
   const std::string wanted = "a dictionary with exactly 'descr', 'fortran_order' and 'shape'";
-  if (dictionary.kind != Kind::dictionary) refuse_npy(name, "header " + excerpt(dictionary.source), wanted);
+  if (dictionary.kind != Kind::dictionary)
+    fail(ErrorCode::file, "read `" + name + "`", "header " + excerpt(dictionary.source), wanted);
   Entries entries;
   for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
     const PythonLiteral& key = dictionary.items[i];
@@ -116,14 +118,17 @@ Entries read_entries(const PythonLiteral& dictionary, const std::string& name) {
                                   : key.text == "fortran_order" ? &entries.fortran_order
                                   : key.text == "shape"         ? &entries.shape
                                                                 : nullptr;
-    if (entry == nullptr) refuse_npy(name, "header key " + excerpt(key.source), wanted);
-    if (*entry != nullptr) refuse_npy(name, "header key " + excerpt(key.source) + " twice", wanted);
+    if (entry == nullptr)
+      fail(ErrorCode::file, "read `" + name + "`", "header key " + excerpt(key.source), wanted);
+    if (*entry != nullptr)
+      fail(ErrorCode::file, "read `" + name + "`", "header key " + excerpt(key.source) + " twice", wanted);
     *entry = &dictionary.items[i + 1];
   }
   for (const auto& [entry, key] : {std::pair(entries.descr, "descr"),
                                    {entries.fortran_order, "fortran_order"},
                                    {entries.shape, "shape"}}) {
-    if (entry == nullptr) refuse_npy(name, "a header without '" + std::string(key) + "'", wanted);
+    if (entry == nullptr)
+      fail(ErrorCode::file, "read `" + name + "`", "a header without '" + std::string(key) + "'", wanted);
   }
   return entries;
 }
@@ -131,7 +136,8 @@ Entries read_entries(const PythonLiteral& dictionary, const std::string& name) {
 std::vector<std::uint64_t> read_shape(const PythonLiteral& shape, const std::string& name) {
   const auto is_integer = [](const PythonLiteral& extent) { return extent.kind == Kind::integer; };
   if (shape.kind != Kind::tuple || !std::all_of(shape.items.begin(), shape.items.end(), is_integer)) {
-    refuse_npy(name, "shape " + excerpt(shape.source), "a tuple of integers such as (4, 8), (4,) or ()");
+    fail(ErrorCode::file, "read `" + name + "`", "shape " + excerpt(shape.source),
+         "a tuple of integers such as (4, 8), (4,) or ()");
   }
   std::vector<std::uint64_t> extents;
   extents.reserve(shape.items.size());
@@ -145,10 +151,9 @@ void check_size(const NpyHeader& header, const PythonLiteral& shape, const std::
   std::uint64_t bytes = header.item_bytes;
   for (const std::uint64_t extent : header.shape) {
     if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes >= kMaxDataBytes) {
-      refuse_npy(
-          name,
-          "shape " + excerpt(shape.source) + " of " + count_text(header.item_bytes, "byte") + " an item",
-          "less than 2^63 bytes");
+      fail(ErrorCode::file, "read `" + name + "`",
+           "shape " + excerpt(shape.source) + " of " + count_text(header.item_bytes, "byte") + " an item",
+           "less than 2^63 bytes");
     }
   }
 }
@@ -160,8 +165,8 @@ void check_against_file(const NpyHeader& header, std::uint64_t file_bytes, const
   const std::string difference =
       present < wanted ? count_text(wanted - present, "byte") + " missing, the file is truncated"
                        : count_text(present - wanted, "byte") + " too many";
-  refuse_npy(name, count_text(present, "byte") + " of data (" + difference + ")",
-             count_text(wanted, "byte") + " as the header says");
+  fail(ErrorCode::file, "read `" + name + "`", count_text(present, "byte") + " of data (" + difference + ")",
+       count_text(wanted, "byte") + " as the header says");
 }
 
 }  // namespace
@@ -180,14 +185,15 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
   std::string dictionary_text(text.substr(preamble.dictionary_offset, preamble.dictionary_bytes));
   if (preamble.version < 3) dictionary_text = latin1_to_utf8(dictionary_text);
   if (!is_utf8(dictionary_text))
-    refuse_npy(name, "a header that is not UTF-8", "UTF-8, as version 3 requires");
+    fail(ErrorCode::file, "read `" + name + "`", "a header that is not UTF-8",
+         "UTF-8, as version 3 requires");
 
   PythonLiteral dictionary;
   try {
     dictionary = parse_python_literal(dictionary_text);
   } catch (const PythonLiteralError& error) {
-    refuse_npy(name, "header " + excerpt(dictionary_text),
-               error.what() + std::string(" at its byte ") + std::to_string(error.position()));
+    fail(ErrorCode::file, "read `" + name + "`", "header " + excerpt(dictionary_text),
+         error.what() + std::string(" at its byte ") + std::to_string(error.position()));
   }
   const Entries entries = read_entries(dictionary, name);
   NpyHeader header{.descr = std::string(entries.descr->source),
@@ -195,10 +201,12 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
                    .shape = read_shape(*entries.shape, name),
                    .data_offset = preamble.dictionary_offset + preamble.dictionary_bytes};
   if (entries.fortran_order->kind != Kind::boolean) {
-    refuse_npy(name, "fortran_order " + excerpt(entries.fortran_order->source), "True or False");
+    fail(ErrorCode::file, "read `" + name + "`", "fortran_order " + excerpt(entries.fortran_order->source),
+         "True or False");
   }
   if (entries.fortran_order->integer != 0 && header.shape.size() > 1) {
-    refuse_npy(name, "Fortran order", "C order", "numpy.ascontiguousarray makes it so");
+    fail(ErrorCode::file, "read `" + name + "`", "Fortran order", "C order",
+         "numpy.ascontiguousarray makes it so");
   }
   check_size(header, *entries.shape, name);
   check_against_file(header, std::max<std::uint64_t>(file_bytes, bytes.size()), name);

@@ -18,16 +18,6 @@
 
 namespace faro::io {
 namespace {
-
-[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = "") {
-  throw Error({.code = ErrorCode::file,
-               .operation = "change `" + path.string() + "` in place",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
-}
-
 std::string message(int error) { return std::generic_category().message(error); }
 
 // "3, 5" or "7,"
@@ -88,21 +78,28 @@ void require_writable(const std::filesystem::path& path) {
   constexpr mode_t kAnyoneWrites = S_IWUSR | S_IWGRP | S_IWOTH;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || (status.st_mode & kAnyoneWrites) != 0) return;
-  refuse(path, message(EACCES) + ": a read-only file", "a file that may be written",
-         "`chmod u+w` makes it one");
+  fail(ErrorCode::file, "change `" + path.string() + "` in place", message(EACCES) + ": a read-only file",
+       "a file that may be written", "`chmod u+w` makes it one");
 }
 
 NpyUpdate::NpyUpdate(const std::filesystem::path& path) : path_(path) {
   require_writable(path);
   Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) refuse(path, message(errno), "a .npy file that may be read and written");
+  if (!file.is_open())
+    fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno),
+         "a .npy file that may be read and written");
   struct stat status {};
-  if (fstat(file.get(), &status) != 0) refuse(path, message(errno), "a .npy file");
-  if (!S_ISREG(status.st_mode)) refuse(path, "a pipe or device", "a regular file, which can be mapped");
+  if (fstat(file.get(), &status) != 0)
+    fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno), "a .npy file");
+  if (!S_ISREG(status.st_mode))
+    fail(ErrorCode::file, "change `" + path.string() + "` in place", "a pipe or device",
+         "a regular file, which can be mapped");
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     void* const mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    if (mapping == MAP_FAILED) refuse(path, message(errno), "a file that can be mapped");
+    if (mapping == MAP_FAILED)
+      fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno),
+           "a file that can be mapped");
     mapping_ = static_cast<std::byte*>(mapping);
     mapping_bytes_ = file_bytes;
   }
@@ -128,11 +125,10 @@ std::span<std::byte> NpyUpdate::data() {
 void NpyUpdate::set_shape(std::span<const std::uint64_t> shape) {
   auto made = npy_header_reshaped({mapping_, header_.data_offset}, shape);
   if (!made || !reads_as(*made, mapping_bytes_, header_, shape)) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "change `" + path_.string() + "` in place",
-                 .got = "a header without room for the shape (" + tuple_text(shape) + ")",
-                 .wanted = "a header as NumPy writes it, with blanks at its end",
-                 .remedy = "without --no-backup the file is written anew"});
+    fail(ErrorCode::unsupported, "change `" + path_.string() + "` in place",
+         "a header without room for the shape (" + tuple_text(shape) + ")",
+         "a header as NumPy writes it, with blanks at its end",
+         "without --no-backup the file is written anew");
   }
   new_header_ = *std::move(made);
 }
@@ -141,7 +137,8 @@ void NpyUpdate::commit() {
   if (mapping_ == nullptr) return;
   if (!new_header_.empty()) std::memcpy(mapping_, new_header_.data(), new_header_.size());
   if (msync(mapping_, mapping_bytes_, MS_SYNC) != 0)
-    refuse(path_, message(errno), "a disk that takes what is written", "the file may be changed in part");
+    fail(ErrorCode::file, "change `" + path_.string() + "` in place", message(errno),
+         "a disk that takes what is written", "the file may be changed in part");
 }
 
 }  // namespace faro::io

@@ -200,11 +200,7 @@ void OutputFile::refuse(int error, const std::string& wanted) const {
 }
 
 void OutputFile::refuse(const std::string& got, const std::string& wanted) const {
-  throw Error({.code = ErrorCode::file,
-               .operation = "write `" + path_.string() + "`",
-               .got = got,
-               .wanted = wanted,
-               .remedy = {}});
+  fail(ErrorCode::file, "write `" + path_.string() + "`", got, wanted);
 }
 
 void require_output(const fs::path& path) { const OutputFile never_committed(path); }

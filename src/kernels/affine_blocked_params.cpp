@@ -174,19 +174,19 @@ SharedPhases phases_of(const Blocking& blocking, const layout::Tile& permuted_ti
   for (std::size_t j = 0; j < lanes; ++j) phases.read.insert(*inverse * blocking.directions[j]);
   return phases;
 }
-
-[[noreturn]] void refuse() {
-  throw Error({ErrorCode::unsupported, "fit the register-blocked tile kernel",
-               "a tile or a map that it cannot block",
-               "1- or 2-byte elements whose words' elements leave their sectors or stay in their words",
-               "use the plain tile kernel"});
-}
-
 Blocking require_blocking(const layout::Tile& tile, const AffineTileShape& shape,
                           const machine::MemoryGeometry& geometry) {
-  if (!fits(tile, shape) || !is_valid_blocked(shape)) refuse();
+  if (!fits(tile, shape) || !is_valid_blocked(shape))
+    fail(ErrorCode::unsupported, "fit the register-blocked tile kernel",
+         "a tile or a map that it cannot block",
+         "1- or 2-byte elements whose words' elements leave their sectors or stay in their words",
+         "use the plain tile kernel");
   std::optional<Blocking> blocking = find_blocking(tile, shape, geometry);
-  if (!blocking) refuse();
+  if (!blocking)
+    fail(ErrorCode::unsupported, "fit the register-blocked tile kernel",
+         "a tile or a map that it cannot block",
+         "1- or 2-byte elements whose words' elements leave their sectors or stay in their words",
+         "use the plain tile kernel");
   return *std::move(blocking);
 }
 

@@ -17,22 +17,13 @@ using f2::Subspace;
 using f2::Word;
 
 constexpr const char* kOperation = "fit the kernels in place";
-
-[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted) {
-  throw Error({.code = code,
-               .operation = kOperation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 void require_batch(int index_bits, std::uint64_t batch) {
-  if (batch == 0) refuse(ErrorCode::value, "a batch of 0", "at least one array");
+  if (batch == 0) fail(ErrorCode::value, kOperation, "a batch of 0", "at least one array");
   constexpr int max_total_bits = 63;
   if (index_bits > max_total_bits || batch > std::uint64_t{1} << (max_total_bits - index_bits)) {
-    refuse(ErrorCode::unsupported,
-           std::to_string(batch) + " arrays of 2^" + std::to_string(index_bits) + " elements",
-           "at most 2^63 elements in all");
+    fail(ErrorCode::unsupported, kOperation,
+         std::to_string(batch) + " arrays of 2^" + std::to_string(index_bits) + " elements",
+         "at most 2^63 elements in all");
   }
 }
 
@@ -120,8 +111,8 @@ void add_origin(std::uint64_t (&table)[kBlockDigits][kBlockDigitValues], Word or
 OrderedTile order_orbits(const layout::InPlaceTile& in_place, std::uint64_t batch) {
   const int k = in_place.tile.block_bits();
   if (k > kMaxBlockBits) {
-    refuse(ErrorCode::unsupported, "2^" + std::to_string(k) + " blocks an array",
-           "at most 2^" + std::to_string(kMaxBlockBits));
+    fail(ErrorCode::unsupported, kOperation, "2^" + std::to_string(k) + " blocks an array",
+         "at most 2^" + std::to_string(kMaxBlockBits));
   }
   require_batch(in_place.tile.index_bits, batch);
   OrderedTile ordered{.tile = in_place.tile, .origin = 0, .orbits = {}};
@@ -178,8 +169,9 @@ AffineSwapParams make_affine_swap_params(const layout::InPlaceTile& in_place, co
   FARO_CHECK(in_place.tile.index_bits == map.bits());
   FARO_CHECK(1 << (width_bits + vector_bits) <= kMaxVectorBytes);
   if (!swaps_segments(map, s)) {
-    refuse(ErrorCode::unsupported, "a map that is more than segments of 2^" + std::to_string(s) + " in pairs",
-           "an involution that moves whole segments");
+    fail(ErrorCode::unsupported, kOperation,
+         "a map that is more than segments of 2^" + std::to_string(s) + " in pairs",
+         "an involution that moves whole segments");
   }
   const int n = map.bits();
   const int tile_bits = std::min(n, vector_bits + kSwapThreadBits + kSwapPairBits);
@@ -218,8 +210,8 @@ AffineSmallParams make_affine_small_params(const Affine& map, int width_bits, in
                                            std::uint64_t batch) {
   const int n = map.bits();
   if (n > kSmallIndexBits) {
-    refuse(ErrorCode::unsupported, "arrays of 2^" + std::to_string(n) + " elements",
-           "at most 2^" + std::to_string(kSmallIndexBits));
+    fail(ErrorCode::unsupported, kOperation, "arrays of 2^" + std::to_string(n) + " elements",
+         "at most 2^" + std::to_string(kSmallIndexBits));
   }
   require_batch(n, batch);
   AffineSmallParams params{};

@@ -10,27 +10,24 @@ namespace faro::kernels {
 namespace {
 
 using f2::Word;
-
-[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted, std::string remedy = "") {
-  throw Error(
-      {code, "fit the kernel of whole segments", std::move(got), std::move(wanted), std::move(remedy)});
-}
-
 void require_fit(const Affine& map, int vector_bits, std::uint64_t batch) {
-  if (batch == 0) refuse(ErrorCode::value, "a batch of 0", "at least one array");
+  if (batch == 0)
+    fail(ErrorCode::value, "fit the kernel of whole segments", "a batch of 0", "at least one array");
   if (!keeps_low_bits(map, vector_bits)) {
-    refuse(ErrorCode::unsupported, "a map that moves elements inside 2^" + std::to_string(vector_bits),
-           "low index bits that stay as they are", "take shorter vectors or the tile kernel");
+    fail(ErrorCode::unsupported, "fit the kernel of whole segments",
+         "a map that moves elements inside 2^" + std::to_string(vector_bits),
+         "low index bits that stay as they are", "take shorter vectors or the tile kernel");
   }
   constexpr int most = kMaxBlockBits + kSegmentsThreadBits;
   if (map.bits() - vector_bits > most) {
-    refuse(ErrorCode::unsupported, "2^" + std::to_string(map.bits() - vector_bits) + " vectors an array",
-           "at most 2^" + std::to_string(most));
+    fail(ErrorCode::unsupported, "fit the kernel of whole segments",
+         "2^" + std::to_string(map.bits() - vector_bits) + " vectors an array",
+         "at most 2^" + std::to_string(most));
   }
   constexpr int max_total_bits = 63;
   if (batch > std::uint64_t{1} << (max_total_bits - map.bits())) {
-    refuse(ErrorCode::unsupported, "a batch of " + std::to_string(batch), "at most 2^63 elements in all",
-           "split the batch");
+    fail(ErrorCode::unsupported, "fit the kernel of whole segments", "a batch of " + std::to_string(batch),
+         "at most 2^63 elements in all", "split the batch");
   }
 }
 

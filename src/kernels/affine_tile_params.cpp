@@ -13,7 +13,7 @@ using f2::Subspace;
 using f2::Word;
 using machine::log2_exact;
 
-constexpr const char* kOperation = "fit the tile kernel";
+constexpr const char* kFitting = "fit the tile kernel";
 
 std::string text(const AffineTileShape& shape) {
   return "shape of " + std::to_string(shape.element_bytes()) +
@@ -28,19 +28,19 @@ std::string text(const layout::Tile& tile) {
 }
 
 void require_batch(const char* operation, std::uint64_t batch, int index_bits) {
-  if (batch == 0) throw Error({ErrorCode::value, operation, "a batch of 0", "at least one array", ""});
+  if (batch == 0) fail(ErrorCode::value, operation, "a batch of 0", "at least one array");
   constexpr int max_total_bits = 63;
   if (index_bits > max_total_bits || batch > std::uint64_t{1} << (max_total_bits - index_bits)) {
-    throw Error({ErrorCode::unsupported, operation,
-                 std::to_string(batch) + " arrays of 2^" + std::to_string(index_bits) + " elements",
-                 "at most 2^63 elements in all", "split the batch"});
+    fail(ErrorCode::unsupported, operation,
+         std::to_string(batch) + " arrays of 2^" + std::to_string(index_bits) + " elements",
+         "at most 2^63 elements in all", "split the batch");
   }
 }
 
 void require_fit(const layout::Tile& tile, const AffineTileShape& shape) {
   if (fits(tile, shape)) return;
-  throw Error({ErrorCode::unsupported, kOperation, text(tile), "what fits the " + text(shape),
-               "choose a shape with the tile's s and r, or give the tile more rows"});
+  fail(ErrorCode::unsupported, kFitting, text(tile), "what fits the " + text(shape),
+       "choose a shape with the tile's s and r, or give the tile more rows");
 }
 
 Subspace unit_span(int dimension, int first, int end) {
@@ -86,7 +86,7 @@ AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineT
 AffineTileParams make_affine_tile_params(const layout::Tile& tile, const AffineTileShape& shape,
                                          std::uint64_t batch, const layout::Xor& layout) {
   require_fit(tile, shape);
-  require_batch(kOperation, batch, tile.index_bits);
+  require_batch(kFitting, batch, tile.index_bits);
   FARO_CHECK(layout.tile_bits == tile.tile_bits());
 
   AffineTileParams params{};
@@ -120,8 +120,8 @@ AffineNaiveParams make_affine_naive_params(const Affine& map, std::uint64_t batc
   AffineNaiveParams params{};
   const auto most = static_cast<int>(std::size(params.column));
   if (map.bits() > most) {
-    throw Error({ErrorCode::unsupported, operation, std::to_string(map.bits()) + " index bits",
-                 "at most " + std::to_string(most), "use the tile kernel"});
+    fail(ErrorCode::unsupported, operation, std::to_string(map.bits()) + " index bits",
+         "at most " + std::to_string(most), "use the tile kernel");
   }
   require_batch(operation, batch, map.bits());
   FARO_CHECK(thread_bits >= 0 && thread_bits <= kMaxThreadBits);

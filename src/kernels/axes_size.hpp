@@ -14,11 +14,8 @@ inline void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
   std::uint64_t left = (std::uint64_t{1} << 62) / unit_bytes;
   for (const std::uint64_t extent : axes.shape) left /= extent;
   if (left > 0) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "permute axes",
-               .got = "more than 2^62 bytes",
-               .wanted = "at most 2^62 bytes",
-               .remedy = "split the batch"});
+  fail(ErrorCode::unsupported, "permute axes", "more than 2^62 bytes", "at most 2^62 bytes",
+       "split the batch");
 }
 
 }  // namespace faro::kernels

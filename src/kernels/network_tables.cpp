@@ -18,11 +18,7 @@ using f2::Word;
 
 void require(bool condition, const std::string& got, const char* wanted) {
   if (condition) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "fit the network kernel",
-               .got = got,
-               .wanted = wanted,
-               .remedy = "choose another tile"});
+  fail(ErrorCode::unsupported, "fit the network kernel", got, wanted, "choose another tile");
 }
 
 // `space` with unit vectors added until it has `dimension`.

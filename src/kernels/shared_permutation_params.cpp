@@ -19,11 +19,9 @@ std::uint64_t whole_vectors(std::uint64_t bytes) {
 schedule::SharedSchedule full_schedule(std::span<const std::uint32_t> permutation) {
   schedule::SharedSchedule schedule = schedule::shared_schedule(permutation, 4);
   if (schedule.idle_slots() != 0) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "list a permutation for a kernel",
-                 .got = std::to_string(permutation.size()) + " elements",
-                 .wanted = "a multiple of " + std::to_string(schedule.rule.period()),
-                 .remedy = {}});
+    fail(ErrorCode::value, "list a permutation for a kernel",
+         std::to_string(permutation.size()) + " elements",
+         "a multiple of " + std::to_string(schedule.rule.period()));
   }
   return schedule;
 }

@@ -9,7 +9,7 @@ namespace faro::kernels {
 namespace {
 
 constexpr std::uint32_t kMostSharedBytes = 96 << 10;  // two blocks a multiprocessor
-constexpr std::uint32_t kUsualTileBytes = 16 << 10;
+constexpr std::uint32_t kUsualWindowBytes = 16 << 10;
 constexpr std::uint32_t kTileMultiple = 16;
 
 std::uint64_t width_of(const WindowShape& shape) {
@@ -24,7 +24,7 @@ std::uint64_t shared_bytes(const WindowShape& shape, std::uint64_t tile) {
 
 // The usual tile, doubled until margins are a quarter of it or shared memory is full.
 std::uint64_t tile_elements(const WindowShape& shape) {
-  const std::uint64_t usual = kUsualTileBytes / width_of(shape);
+  const std::uint64_t usual = kUsualWindowBytes / width_of(shape);
   std::uint64_t tile = std::max<std::uint64_t>(usual / kTileMultiple, 1) * kTileMultiple;
   while (8 * std::uint64_t{shape.window} > tile && tile < shape.count &&
          shared_bytes(shape, 2 * tile) <= kMostSharedBytes) {
@@ -46,11 +46,8 @@ WindowParams make_window_params(const WindowShape& shape) {
   const std::uint64_t width = width_of(shape);
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   if (most / width / shape.count < shape.batch) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "move within a window",
-                 .got = "more than 2^62 bytes",
-                 .wanted = "at most 2^62 bytes",
-                 .remedy = "split the batch"});
+    fail(ErrorCode::unsupported, "move within a window", "more than 2^62 bytes", "at most 2^62 bytes",
+         "split the batch");
   }
   const std::uint64_t tile = tile_elements(shape);
   const std::uint64_t tiles = (shape.count + tile - 1) / tile;

@@ -17,23 +17,17 @@ namespace faro::layout {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"row", "column", "diagonal", "stride"};
-
-[[noreturn]] void refuse(const std::string& operation, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = {}) {
-  throw Error(
-      {.code = ErrorCode::value, .operation = operation, .got = got, .wanted = wanted, .remedy = remedy});
-}
-
 Index checked_vector(const SharedArray& array, std::uint64_t vector_elements) {
   const std::string operation = fmt::format("read the access: vectors of {}", vector_elements);
   if (!std::has_single_bit(vector_elements) || vector_elements > kMaxLaneBytes / array.element_bytes) {
-    refuse(operation, fmt::format("{} elements of {} bytes a lane", vector_elements, array.element_bytes),
-           fmt::format("1, 2, 4, 8 or 16 elements, of at most {} bytes together", kMaxLaneBytes));
+    fail(ErrorCode::value, operation,
+         fmt::format("{} elements of {} bytes a lane", vector_elements, array.element_bytes),
+         fmt::format("1, 2, 4, 8 or 16 elements, of at most {} bytes together", kMaxLaneBytes));
   }
   if (array.columns % vector_elements != 0) {
-    refuse(operation, fmt::format("rows of {} elements", array.columns),
-           "columns that are a multiple of the vector",
-           "a vector must not go on in the next row; pad the rows");
+    fail(ErrorCode::value, operation, fmt::format("rows of {} elements", array.columns),
+         "columns that are a multiple of the vector",
+         "a vector must not go on in the next row; pad the rows");
   }
   return static_cast<Index>(vector_elements);
 }
@@ -88,16 +82,19 @@ std::optional<Call> read_call(std::string_view text) {
 SharedArray make_shared_array(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes) {
   const std::string operation = "lay out the array";
   if (element_bytes > kMaxLaneBytes || !std::has_single_bit(element_bytes)) {
-    refuse(operation, fmt::format("elements of {} bytes", element_bytes), "1, 2, 4, 8 or 16 bytes");
+    fail(ErrorCode::value, operation, fmt::format("elements of {} bytes", element_bytes),
+         "1, 2, 4, 8 or 16 bytes");
   }
   if (rows == 0 || columns == 0) {
-    refuse(operation, fmt::format("{} rows of {} elements", rows, columns), "at least one of each");
+    fail(ErrorCode::value, operation, fmt::format("{} rows of {} elements", rows, columns),
+         "at least one of each");
   }
   if (rows > kMaxSharedBytes || columns > kMaxSharedBytes ||
       rows * columns * element_bytes > kMaxSharedBytes) {
-    refuse(operation, fmt::format("{} x {} elements of {} bytes", rows, columns, element_bytes),
-           fmt::format("at most {} bytes, the shared memory of a block", kMaxSharedBytes),
-           "give the tile that one block keeps, not the whole array");
+    fail(ErrorCode::value, operation,
+         fmt::format("{} x {} elements of {} bytes", rows, columns, element_bytes),
+         fmt::format("at most {} bytes, the shared memory of a block", kMaxSharedBytes),
+         "give the tile that one block keeps, not the whole array");
   }
   return {.rows = static_cast<Index>(rows),
           .columns = static_cast<Index>(columns),
@@ -134,8 +131,8 @@ AccessSet stride_access(const SharedArray& array, std::uint64_t stride, std::uin
   const Index v = checked_vector(array, vector_elements);
   const Index vectors = array.elements() / v;
   if (stride == 0 || stride > vectors) {
-    refuse("read the access", fmt::format("a stride of {}", stride),
-           fmt::format("from 1 to {}, the vectors of the array", vectors));
+    fail(ErrorCode::value, "read the access", fmt::format("a stride of {}", stride),
+         fmt::format("from 1 to {}, the vectors of the array", vectors));
   }
   const auto k = static_cast<Index>(stride);
   AccessSet set{.text = v == 1 ? fmt::format("stride({})", k) : fmt::format("stride({}, {})", k, v),
@@ -158,12 +155,14 @@ AccessSet parse_access(const SharedArray& array, std::string_view text) {
       call ? call->name : trimmed(word.substr(0, std::min(word.find('('), word.size())));
   if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
     const std::string suggestion = did_you_mean(name, kNames);
-    refuse(operation, quoted, "row, column, diagonal, stride(K), each also with a vector, or @FILE",
-           suggestion.empty() ? "`row(8)` is 8 elements a lane along the rows" : suggestion);
+    fail(ErrorCode::value, operation, quoted,
+         "row, column, diagonal, stride(K), each also with a vector, or @FILE",
+         suggestion.empty() ? "`row(8)` is 8 elements a lane along the rows" : suggestion);
   }
   const std::size_t needed = name == "stride" ? 1 : 0;
   if (!call || call->arguments.size() < needed || call->arguments.size() > needed + 1) {
-    refuse(operation, quoted, needed == 1 ? "stride(K) or stride(K, V)" : fmt::format("{0} or {0}(V)", name));
+    fail(ErrorCode::value, operation, quoted,
+         needed == 1 ? "stride(K) or stride(K, V)" : fmt::format("{0} or {0}(V)", name));
   }
   const std::uint64_t v = call->arguments.size() > needed ? call->arguments.back() : 1;
   if (name == "row") return row_access(array, v);

@@ -89,11 +89,8 @@ void add_remarks(Advice& advice, XorVerdict verdict) {
 
 Advice advise(const AdviceRequest& request) {
   if (request.accesses.empty()) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "advise on a layout",
-                 .got = "no access",
-                 .wanted = "what the kernel does with the array, such as row and column",
-                 .remedy = {}});
+    fail(ErrorCode::value, "advise on a layout", "no access",
+         "what the kernel does with the array, such as row and column");
   }
   Advice advice{.request = request, .candidates = {}, .choice = 0, .reason = {}, .cute = {}, .remarks = {}};
   advice.candidates.push_back(natural_candidate(request));

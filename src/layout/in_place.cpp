@@ -13,24 +13,17 @@ namespace faro::layout {
 namespace {
 
 using Factors = std::vector<InPlaceFactor>;
-
-[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted, std::string remedy) {
-  throw Error({.code = code,
-               .operation = "factor in place",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 void check(const Affine& map, const InPlaceOptions& options) {
   if (map.bits() >= f2::kMaxDimension) {
-    refuse(ErrorCode::unsupported, std::to_string(map.bits()) + " index bits", "at most 63", "");
+    fail(ErrorCode::unsupported, "factor in place", std::to_string(map.bits()) + " index bits", "at most 63");
   }
   if (options.segment_bits < 0 || options.segment_bits > map.bits()) {
-    refuse(ErrorCode::value, "segments of 2^" + std::to_string(options.segment_bits) + " elements",
-           "0 to " + std::to_string(map.bits()) + " bits, those of the map", "");
+    fail(ErrorCode::value, "factor in place",
+         "segments of 2^" + std::to_string(options.segment_bits) + " elements",
+         "0 to " + std::to_string(map.bits()) + " bits, those of the map");
   }
-  if (options.max_orbit_tiles == 0) refuse(ErrorCode::value, "orbits of no tiles", "at least 1", "");
+  if (options.max_orbit_tiles == 0)
+    fail(ErrorCode::value, "factor in place", "orbits of no tiles", "at least 1");
 }
 
 bool all_fit(const Factors& factors, const InPlaceOptions& options) {
@@ -59,10 +52,10 @@ std::vector<InPlaceFactor> factor_in_place(const Affine& map, const InPlaceOptio
   const int unfixed = detail::unfixed_dimensions(map, s);
   const int least = unfixed == 0 ? s : s + 1;
   if (tile_bits < least) {
-    refuse(ErrorCode::unsupported,
-           "room for 2^" + std::to_string(std::max(tile_bits, 0)) + " elements a block, with segments of 2^" +
-               std::to_string(s),
-           "room for at least 2^" + std::to_string(least), "use shorter segments");
+    fail(ErrorCode::unsupported, "factor in place",
+         "room for 2^" + std::to_string(std::max(tile_bits, 0)) + " elements a block, with segments of 2^" +
+             std::to_string(s),
+         "room for at least 2^" + std::to_string(least), "use shorter segments");
   }
   const int rows = tile_bits - s;
   const auto single = [&] { return detail::factor_in_single_tiles(map, s, rows); };

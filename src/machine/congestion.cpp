@@ -10,8 +10,8 @@ namespace faro::machine {
 
 TurnCounter::TurnCounter(std::uint64_t width) : width_(width), is_power_of_two_(std::has_single_bit(width)) {
   if (width == 0 || width > kMaxWidth) {
-    throw Error({ErrorCode::value, "make a memory machine", "a width of " + std::to_string(width),
-                 "1 to " + std::to_string(kMaxWidth) + " banks", ""});
+    fail(ErrorCode::value, "make a memory machine", "a width of " + std::to_string(width),
+         "1 to " + std::to_string(kMaxWidth) + " banks");
   }
   shift_ = std::countr_zero(width);
   slots_.resize(width);

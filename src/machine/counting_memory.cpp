@@ -49,11 +49,11 @@ void CountingMemory::begin_thread(std::uint32_t thread) {
 }
 
 void CountingMemory::fail(const char* what, std::uint64_t address, int bytes) const {
-  throw Error({ErrorCode::internal, "run a kernel on the counting memory",
-               std::string(what) + " at byte " + std::to_string(address) + ", " + std::to_string(bytes) +
-                   " bytes, by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
-               "accesses that are in bounds, aligned, ordered by barriers and uniform in a warp",
-               "please report it with the problem's text"});
+  faro::fail(ErrorCode::internal, "run a kernel on the counting memory",
+             std::string(what) + " at byte " + std::to_string(address) + ", " + std::to_string(bytes) +
+                 " bytes, by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
+             "accesses that are in bounds, aligned, ordered by barriers and uniform in a warp",
+             "please report it with the problem's text");
 }
 
 void CountingMemory::log(Kind kind, int buffer, std::uint64_t address, int bytes) {

@@ -7,15 +7,10 @@
 
 namespace faro::machine {
 namespace {
-
-[[noreturn]] void refuse(std::string got, std::string wanted, std::string remedy = "") {
-  throw Error(
-      {ErrorCode::value, "make a memory machine", std::move(got), std::move(wanted), std::move(remedy)});
-}
-
 void require_in_range(const char* what, std::uint64_t value, std::uint64_t largest) {
   if (value >= 1 && value <= largest) return;
-  refuse(std::string(what) + " " + std::to_string(value), "1 to " + std::to_string(largest));
+  fail(ErrorCode::value, "make a memory machine", std::string(what) + " " + std::to_string(value),
+       "1 to " + std::to_string(largest));
 }
 
 }  // namespace
@@ -40,18 +35,20 @@ void check(const MachineOptions& options) {
   require_in_range("shared latency", options.shared_latency, kMaxLatency);
   require_in_range("bytes of a word:", options.word_bytes, kMaxWordBytes);
   if (!std::has_single_bit(options.word_bytes)) {
-    refuse("words of " + std::to_string(options.word_bytes) + " bytes", "a power of two");
+    fail(ErrorCode::value, "make a memory machine",
+         "words of " + std::to_string(options.word_bytes) + " bytes", "a power of two");
   }
   if (options.threads % options.width != 0) {
-    refuse(std::to_string(options.threads) + " threads of width " + std::to_string(options.width),
-           "threads that the width divides",
-           "threads run in warps of the width: take a multiple of " + std::to_string(options.width));
+    fail(ErrorCode::value, "make a memory machine",
+         std::to_string(options.threads) + " threads of width " + std::to_string(options.width),
+         "threads that the width divides",
+         "threads run in warps of the width: take a multiple of " + std::to_string(options.width));
   }
   if (options.kind != MachineKind::hmm && (options.dmms != 1 || options.shared_latency != 1)) {
-    refuse(options.dmms != 1
-               ? std::to_string(options.dmms) + " DMMs of the " + std::string(name(options.kind))
-               : "a shared latency of the " + std::string(name(options.kind)),
-           "one memory", "only the hmm has memories of both kinds");
+    fail(ErrorCode::value, "make a memory machine",
+         options.dmms != 1 ? std::to_string(options.dmms) + " DMMs of the " + std::string(name(options.kind))
+                           : "a shared latency of the " + std::string(name(options.kind)),
+         "one memory", "only the hmm has memories of both kinds");
   }
 }
 

@@ -34,18 +34,18 @@ void MemoryMachine::begin_launch(const Launch& launch) {
   const std::uint64_t w = options().width;
   threads_ = launch.threads == 0 ? p : launch.threads;
   if (threads_ > p) {
-    throw Error({ErrorCode::value, "run a program on a memory machine",
-                 "blocks of " + std::to_string(threads_) + " threads",
-                 "at most the machine's " + std::to_string(p), "give the machine more threads"});
+    fail(ErrorCode::value, "run a program on a memory machine",
+         "blocks of " + std::to_string(threads_) + " threads", "at most the machine's " + std::to_string(p),
+         "give the machine more threads");
   }
   const std::uint64_t warps = (threads_ + w - 1) / w;
   blocks_per_wave_ = p / w / warps;
 
   const std::uint64_t together = std::min(blocks_per_wave_, launch.blocks);
   if (launch.shared_bytes > kMaxSharedBytes / std::max<std::uint64_t>(together, 1)) {
-    throw Error({ErrorCode::value, "run a program on a memory machine",
-                 std::to_string(launch.shared_bytes) + " bytes of shared memory a block",
-                 "at most 2^40 bytes in all blocks of a wave", ""});
+    fail(ErrorCode::value, "run a program on a memory machine",
+         std::to_string(launch.shared_bytes) + " bytes of shared memory a block",
+         "at most 2^40 bytes in all blocks of a wave");
   }
   shared_bytes_ = launch.shared_bytes;
   shared_stride_words_ = round_up(round_up(shared_bytes_, options().word_bytes) >> word_shift_, w);
@@ -124,9 +124,9 @@ std::uint64_t MemoryMachine::words_of_access(std::uint32_t what) const {
 }
 
 void MemoryMachine::refuse(const std::string& what) const {
-  throw Error({ErrorCode::internal, "run a program on a memory machine",
-               what + ", by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
-               "accesses that are in bounds, aligned and uniform in a warp", ""});
+  fail(ErrorCode::internal, "run a program on a memory machine",
+       what + ", by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
+       "accesses that are in bounds, aligned and uniform in a warp");
 }
 
 void MemoryMachine::refuse_buffer(int buffer, std::uint64_t offset, std::uint64_t bytes) const {

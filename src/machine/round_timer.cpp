@@ -11,8 +11,8 @@ namespace {
 
 void add_time(std::uint64_t& time, std::uint64_t more) {
   if (__builtin_add_overflow(time, more, &time)) {
-    throw Error({ErrorCode::value, "time a program on a memory machine", "more than 2^64 - 1 time units",
-                 "a time that 64 bits can hold", "take a smaller latency or a smaller program"});
+    fail(ErrorCode::value, "time a program on a memory machine", "more than 2^64 - 1 time units",
+         "a time that 64 bits can hold", "take a smaller latency or a smaller program");
   }
 }
 

@@ -14,12 +14,10 @@ void require_lines_fit(const MachineOptions& options, const Trace& trace) {
   if (trace.longest_line <= options.width) return;
   const auto longer = std::find_if(trace.accesses.begin(), trace.accesses.end(),
                                    [&](const TraceAccess& a) { return a.lanes > options.width; });
-  throw Error(
-      {.code = ErrorCode::spec,
-       .operation = "run " + faro::detail::in_quotes(trace.name, faro::detail::kLongestPathBytes),
-       .got = std::to_string(longer->lanes) + " lanes at " + faro::detail::line_of(trace.name, longer->line),
-       .wanted = "at most the width, " + std::to_string(options.width),
-       .remedy = "take a wider machine, or one line for each warp"});
+  fail(ErrorCode::spec, "run " + faro::detail::in_quotes(trace.name, faro::detail::kLongestPathBytes),
+       std::to_string(longer->lanes) + " lanes at " + faro::detail::line_of(trace.name, longer->line),
+       "at most the width, " + std::to_string(options.width),
+       "take a wider machine, or one line for each warp");
 }
 
 MachineOptions with_threads(MachineOptions options, const Trace& trace) {

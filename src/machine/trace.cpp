@@ -121,11 +121,9 @@ class TraceReader {
   }
 
   [[noreturn]] void fail(const std::string& got, std::string wanted) const {
-    throw Error({.code = ErrorCode::file,
-                 .operation = faro::detail::reading(trace_.name),
-                 .got = got + " at " + faro::detail::line_of(trace_.name, std::max<std::uint64_t>(line_, 1)),
-                 .wanted = std::move(wanted),
-                 .remedy = ""});
+    faro::fail(ErrorCode::file, faro::detail::reading(trace_.name),
+               got + " at " + faro::detail::line_of(trace_.name, std::max<std::uint64_t>(line_, 1)),
+               std::move(wanted));
   }
 
   std::string_view rest_;

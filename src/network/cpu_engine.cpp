@@ -54,21 +54,16 @@ int most_operator_bits(const Plan& plan) {
 void check_operators(const Plan& plan) {
   for (const Layer& layer : plan.normal_form().layers) {
     if (layer.op.kind != OperatorKind::user || layer.op.host != nullptr) continue;
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "pairs(" + layer.op.name + ") on engine cpu",
-                 .got = "an operator with CUDA text only",
-                 .wanted = "a host function",
-                 .remedy = "give operators::user a function, or take engine cuda"});
+    fail(ErrorCode::unsupported, "pairs(" + layer.op.name + ") on engine cpu",
+         "an operator with CUDA text only", "a host function",
+         "give operators::user a function, or take engine cuda");
   }
 }
 
 int checked_threads(int threads) {
   if (threads < 0 || threads > kMaxThreads) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "network on engine cpu",
-                 .got = std::to_string(threads) + " threads",
-                 .wanted = "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads),
-                 .remedy = ""});
+    fail(ErrorCode::value, "network on engine cpu", std::to_string(threads) + " threads",
+         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
   return threads > 0 ? threads : omp_get_max_threads();
 }

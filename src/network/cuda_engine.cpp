@@ -201,11 +201,8 @@ void CudaExecutor::run(const void* in, void* out, Stream stream, void* workspace
   const std::uint64_t alignment = bits & (~bits + 1);
   const std::uint64_t element_bytes = state.plan.problem().element.bytes();
   if (alignment < element_bytes) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "run",
-                 .got = "an array that is aligned to " + std::to_string(alignment) + " bytes",
-                 .wanted = "alignment to the element, " + std::to_string(element_bytes) + " bytes",
-                 .remedy = "move the array"});
+    fail(ErrorCode::value, "run", "an array that is aligned to " + std::to_string(alignment) + " bytes",
+         "alignment to the element, " + std::to_string(element_bytes) + " bytes", "move the array");
   }
   const std::vector<cuda::RuntimeKernel>& compiled = state.kernels_for(alignment);
   for (const Step& step : state.steps) {

@@ -65,15 +65,15 @@ std::size_t column_count(const std::vector<Placed>& stage) {
 }
 
 /// Wires that meetings of a stage span without a gap: a V-column is one group.
-struct Group {
+struct DrawnGroup {
   std::uint64_t top = 0;
   std::uint64_t bottom = 0;
   std::size_t columns = 0;
 };
 
-std::vector<Group> groups(std::vector<Placed> stage) {
+std::vector<DrawnGroup> groups(std::vector<Placed> stage) {
   std::sort(stage.begin(), stage.end(), [](const Placed& a, const Placed& b) { return a.top < b.top; });
-  std::vector<Group> result;
+  std::vector<DrawnGroup> result;
   for (const Placed& item : stage) {
     if (result.empty() || item.top > result.back().bottom) result.push_back({item.top, item.bottom, 0});
     result.back().bottom = std::max(result.back().bottom, item.bottom);
@@ -136,7 +136,7 @@ class WiresSection {
   }
 
   double shade(const std::vector<Placed>& stage, double x) {
-    for (const Group& group : groups(stage)) {
+    for (const DrawnGroup& group : groups(stage)) {
       canvas_.box({x - 2, height_of(group.top) - 7, kColumnGap * static_cast<double>(group.columns) + 4,
                    height_of(group.bottom) - height_of(group.top) + 14},
                   "zero");
@@ -240,11 +240,9 @@ std::string svg(const Program& program, const std::string& name) {
   std::size_t meetings = 0;
   for (const std::vector<Meeting>& stage : wires.stages) meetings += stage.size();
   if (meetings > kMostMeetings) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "draw the program `" + short_text(program) + "`",
-                 .got = fmt::format("{} pairs that meet", meetings),
-                 .wanted = fmt::format("at most {}", kMostMeetings),
-                 .remedy = "a network of fewer bits looks alike"});
+    fail(ErrorCode::value, "draw the program `" + short_text(program) + "`",
+         fmt::format("{} pairs that meet", meetings), fmt::format("at most {}", kMostMeetings),
+         "a network of fewer bits looks alike");
   }
   const std::string words =
       fmt::format("{} {}; {} {}, {} {} of elements", wires.wire_of.size(),

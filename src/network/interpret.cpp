@@ -70,12 +70,8 @@ void interpret(const Program& program, const ElementType& element, std::span<std
   check_element(program, element);
   const std::uint64_t width = element.bytes();
   if (program.bits() >= 60 || data.size() != width << program.bits()) {
-    throw Error(
-        {.code = ErrorCode::value,
-         .operation = "interpret `" + short_text(program) + "`",
-         .got = std::to_string(data.size()) + " bytes",
-         .wanted = "2^" + std::to_string(program.bits()) + " elements of " + std::to_string(width) + " bytes",
-         .remedy = ""});
+    fail(ErrorCode::value, "interpret `" + short_text(program) + "`", std::to_string(data.size()) + " bytes",
+         "2^" + std::to_string(program.bits()) + " elements of " + std::to_string(width) + " bytes");
   }
   std::vector<std::byte> scratch(data.size());
   Interpreter(element).run(program, data, scratch);

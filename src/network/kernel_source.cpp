@@ -152,11 +152,9 @@ std::string roots(const KernelLayer& layer, const Operator& op, const ElementTyp
 
 std::string user_definition(const Operator& op, const ElementType& element) {
   if (op.text.empty()) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "compile the network's kernel",
-                 .got = "operator `" + op.name + "`, which has a host function only",
-                 .wanted = "CUDA C++ text",
-                 .remedy = "give the operator a text, or use engine cpu"});
+    fail(ErrorCode::unsupported, "compile the network's kernel",
+         "operator `" + op.name + "`, which has a host function only", "CUDA C++ text",
+         "give the operator a text, or use engine cpu");
   }
   const std::string scalar(scalar_type(element.scalar));
   return fmt::format(R"(struct Operator : Unencoded {{
@@ -199,11 +197,8 @@ std::string operator_definition(const Operator& op, const ElementType& element) 
 KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
                            const KernelGroups& groups) {
   if (element.bytes() > 16) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "compile the network's kernel",
-                 .got = "elements of " + std::to_string(element.bytes()) + " bytes",
-                 .wanted = "at most 16",
-                 .remedy = "use engine cpu"});
+    fail(ErrorCode::unsupported, "compile the network's kernel",
+         "elements of " + std::to_string(element.bytes()) + " bytes", "at most 16", "use engine cpu");
   }
   FARO_CHECK(kernels::is_valid(shape) &&
              static_cast<std::uint64_t>(shape.tile.element_bytes()) == element.bytes());

@@ -77,11 +77,8 @@ bool same_kernel(const Operator& a, const Operator& b) {
 kernels::NetworkShape kernel_shape(const Plan& plan, Access access) {
   const std::uint64_t bytes = plan.problem().element.bytes();
   if (bytes > kMaxElementBytes) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "plan a network for a GPU",
-                 .got = "elements of " + std::to_string(bytes) + " bytes",
-                 .wanted = "at most 16",
-                 .remedy = "use engine cpu"});
+    fail(ErrorCode::unsupported, "plan a network for a GPU",
+         "elements of " + std::to_string(bytes) + " bytes", "at most 16", "use engine cpu");
   }
   const int width_bits = std::countr_zero(bytes);
   const int m = plan.sizes().tile_bits;
@@ -97,13 +94,11 @@ kernels::NetworkShape kernel_shape(const Plan& plan, Access access) {
       access == Access::vectors ? std::min({vector_width_bits - width_bits, s, shape.register_bits}) : 0;
   shape.tile.thread_bits = m - shape.register_bits;
   if (!kernels::is_valid(shape)) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "plan a network for a GPU",
-                 .got = "tiles of 2^" + std::to_string(m) + " elements, segments of 2^" + std::to_string(s),
-                 .wanted = "at most 2^" +
-                           std::to_string(kernels::kMaxThreadBits + kernels::kMaxRegisterBits) +
-                           " elements, and 2^" + std::to_string(kernels::kMaxRowBits) + " segments",
-                 .remedy = "choose smaller tiles or longer segments"});
+    fail(ErrorCode::unsupported, "plan a network for a GPU",
+         "tiles of 2^" + std::to_string(m) + " elements, segments of 2^" + std::to_string(s),
+         "at most 2^" + std::to_string(kernels::kMaxThreadBits + kernels::kMaxRegisterBits) +
+             " elements, and 2^" + std::to_string(kernels::kMaxRowBits) + " segments",
+         "choose smaller tiles or longer segments");
   }
   return shape;
 }

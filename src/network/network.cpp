@@ -14,50 +14,46 @@
 namespace faro::network {
 namespace {
 
-using faro::detail::refuse_value;
-
-[[noreturn]] void refuse_run(std::string got, std::string wanted, std::string remedy = "") {
-  refuse_value("run network", std::move(got), std::move(wanted), std::move(remedy));
-}
-
 void check_options(const Options& options) {
   if (options.engine != Engine::cuda && options.device != cuda::kCurrentDevice) {
-    refuse_value("compile network",
-                 "device " + std::to_string(options.device) + " for engine " + name(options.engine),
-                 "a device with engine cuda only");
+    fail(ErrorCode::value, "compile network",
+         "device " + std::to_string(options.device) + " for engine " + name(options.engine),
+         "a device with engine cuda only");
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse_value("compile network", std::to_string(options.threads) + " threads",
-                 "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+    fail(ErrorCode::value, "compile network", std::to_string(options.threads) + " threads",
+         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
 }
 
 void check_arrays(std::uint64_t wanted, bool in_place, const void* in, const void* out, std::uint64_t bytes) {
   if (bytes != wanted) {
-    refuse_run(std::to_string(bytes) + " bytes",
-               std::to_string(wanted) + " bytes, batch x 2^n x element width");
+    fail(ErrorCode::value, "run network", std::to_string(bytes) + " bytes",
+         std::to_string(wanted) + " bytes, batch x 2^n x element width");
   }
   if (bytes == 0) return;
   if (in == nullptr || out == nullptr) {
-    refuse_run(in == nullptr ? "a null input" : "a null output", "an array");
+    fail(ErrorCode::value, "run network", in == nullptr ? "a null input" : "a null output", "an array");
   }
   const auto first = reinterpret_cast<std::uintptr_t>(in);
   const auto second = reinterpret_cast<std::uintptr_t>(out);
   if (first == second) {
     if (!in_place) {
-      refuse_run("one array as input and output", "two disjoint arrays",
-                 "this plan's first pass changes the order, or its engine is cuda");
+      fail(ErrorCode::value, "run network", "one array as input and output", "two disjoint arrays",
+           "this plan's first pass changes the order, or its engine is cuda");
     }
   } else if (first < second ? second - first < bytes : first - second < bytes) {
-    refuse_run("overlapping arrays", in_place ? "one array or two disjoint ones" : "two disjoint arrays");
+    fail(ErrorCode::value, "run network", "overlapping arrays",
+         in_place ? "one array or two disjoint ones" : "two disjoint arrays");
   }
 }
 
 void check_on_host(const void* in, const void* out) {
   for (const void* const array : {in, out}) {
     if (cuda::is_device_memory(array)) {
-      refuse_run(std::string("a device pointer as the ") + (array == in ? "input" : "output"),
-                 "memory of the host", "compile for engine cuda");
+      fail(ErrorCode::value, "run network",
+           std::string("a device pointer as the ") + (array == in ? "input" : "output"), "memory of the host",
+           "compile for engine cuda");
     }
   }
 }
@@ -108,9 +104,9 @@ std::string Executable::explain() const {
 
 void Executable::require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes) {
   if (in_bytes != out_bytes) {
-    refuse_run(
-        "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
-        "arrays of one size");
+    fail(ErrorCode::value, "run network",
+         "an input of " + std::to_string(in_bytes) + " bytes and an output of " + std::to_string(out_bytes),
+         "arrays of one size");
   }
 }
 
@@ -118,7 +114,8 @@ void Executable::run(const void* in, void* out, std::uint64_t bytes, Stream stre
   check_arrays(plan().array_bytes(), runs_in_place(), in, out, bytes);
   const CpuExecutor* const executor = state_->on_cpu();
   if (executor != nullptr && stream.handle() != nullptr) {
-    refuse_run("a stream for engine cpu", "no stream: it returns when the result is there");
+    fail(ErrorCode::value, "run network", "a stream for engine cpu",
+         "no stream: it returns when the result is there");
   }
   if (bytes == 0) return;
   if (executor == nullptr) return std::get<CudaExecutor>(state_->executor).run(in, out, stream);

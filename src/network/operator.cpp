@@ -29,11 +29,8 @@ std::string joined(const std::vector<std::string>& names) {
 [[noreturn]] void refuse_unknown(const char* operation, std::string_view got,
                                  const std::vector<std::string>& known, std::string wanted) {
   const std::vector<std::string_view> candidates(known.begin(), known.end());
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = "`" + std::string(got) + "`",
-               .wanted = std::move(wanted),
-               .remedy = did_you_mean(got, candidates)});
+  fail(ErrorCode::value, operation, "`" + std::string(got) + "`", std::move(wanted),
+       did_you_mean(got, candidates));
 }
 
 }  // namespace
@@ -110,11 +107,7 @@ Operator inverse_fourier() {
 
 Operator user(std::string name, std::string text, HostFunction host) {
   const auto refuse = [&](std::string got, std::string wanted, std::string remedy) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "operator `" + name + "`",
-                 .got = std::move(got),
-                 .wanted = std::move(wanted),
-                 .remedy = std::move(remedy)});
+    fail(ErrorCode::value, "operator `" + name + "`", std::move(got), std::move(wanted), std::move(remedy));
   };
   const std::vector<std::string>& taken = operator_names();
   if (!is_identifier(name)) refuse("`" + name + "` as its name", "letters, digits and _, no digit first", "");
@@ -151,11 +144,7 @@ Operator parse_operator(std::string_view name) {
 void check_fits(const Operator& op, const ElementType& type) {
   const auto require = [&](bool fits, const char* wanted) {
     if (fits) return;
-    throw Error({.code = ErrorCode::value,
-                 .operation = "pairs(" + op.name + ")",
-                 .got = "elements of type " + to_text(type),
-                 .wanted = wanted,
-                 .remedy = ""});
+    fail(ErrorCode::value, "pairs(" + op.name + ")", "elements of type " + to_text(type), wanted);
   };
   switch (op.kind) {
     case OperatorKind::compare_exchange:

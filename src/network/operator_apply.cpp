@@ -155,11 +155,9 @@ void apply(const Operator& op, const ElementType& type, void* a, void* b, std::u
     }
     case OperatorKind::user:
       if (op.host == nullptr) {
-        throw Error({.code = ErrorCode::unsupported,
-                     .operation = "pairs(" + op.name + ")",
-                     .got = "an operator with CUDA text only",
-                     .wanted = "a host function, for this is the CPU",
-                     .remedy = "give operators::user a function, or run with engine cuda"});
+        fail(ErrorCode::unsupported, "pairs(" + op.name + ")", "an operator with CUDA text only",
+             "a host function, for this is the CPU",
+             "give operators::user a function, or run with engine cuda");
       }
       return (*op.host)(a, b, p, k);
   }

@@ -16,25 +16,18 @@ using f2::Subspace;
 using f2::Word;
 
 constexpr int kMaxBytesBits = 62;
-
-[[noreturn]] void refuse(std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "plan network",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 std::uint64_t checked_bytes(const Problem& problem) {
   const int n = problem.program.bits();
   if (n < 1 || n > kMaxNetworkBits) {
-    refuse("a program of " + std::to_string(n) + " index bits", "1 to " + std::to_string(kMaxNetworkBits));
+    fail(ErrorCode::value, "plan network", "a program of " + std::to_string(n) + " index bits",
+         "1 to " + std::to_string(kMaxNetworkBits));
   }
   check_element(problem.program, problem.element);
   const std::uint64_t one = problem.element.bytes() << n;
   if (problem.batch > (std::uint64_t{1} << kMaxBytesBits) / one) {
-    refuse(std::to_string(problem.batch) + " arrays of " + std::to_string(one) + " bytes",
-           "at most 2^" + std::to_string(kMaxBytesBits) + " bytes in all");
+    fail(ErrorCode::value, "plan network",
+         std::to_string(problem.batch) + " arrays of " + std::to_string(one) + " bytes",
+         "at most 2^" + std::to_string(kMaxBytesBits) + " bytes in all");
   }
   return one * problem.batch;
 }

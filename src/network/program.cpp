@@ -16,20 +16,11 @@ std::string quoted(const std::string& text) {
   constexpr std::size_t kLongest = 200;
   return "network " + faro::detail::in_quotes(text, kLongest);
 }
-
-[[noreturn]] void refuse(const std::string& expression, std::string got, std::string wanted,
-                         std::string remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = quoted(expression),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 std::uint64_t checked_leaves(std::uint64_t a, std::uint64_t b, const Program& f, const Program& g) {
   if (a + b > kMaxProgramLeaves) {
-    refuse(short_text(f) + " . " + short_text(g), std::to_string(a + b) + " operators and permutations",
-           "at most " + std::to_string(kMaxProgramLeaves) + " in a program");
+    fail(ErrorCode::value, quoted((short_text(f) + " . " + short_text(g))),
+         std::to_string(a + b) + " operators and permutations",
+         "at most " + std::to_string(kMaxProgramLeaves) + " in a program");
   }
   return a + b;
 }
@@ -104,7 +95,8 @@ bool operator==(const Program& f, const Program& g) {
 
 Program identity(int n) {
   if (n < 0 || n > kMaxProgramBits) {
-    refuse("id", std::to_string(n) + " index bits", "0 to " + std::to_string(kMaxProgramBits));
+    fail(ErrorCode::value, quoted("id"), std::to_string(n) + " index bits",
+         "0 to " + std::to_string(kMaxProgramBits));
   }
   Program::Node node;
   node.bits = n;
@@ -121,10 +113,10 @@ Program bmmc(const Affine& map) {
 
 Program pairs(const Operator& op, int n) {
   if (n < 1 || n > kMaxProgramBits) {
-    refuse("pairs(" + operator_text(op) + ")",
-           n == 0 ? std::string("an array of one element") : std::to_string(n) + " index bits",
-           "1 to " + std::to_string(kMaxProgramBits) + " index bits, two elements or more",
-           n == 0 ? "a recursion wants a base case at n = 0 or n = 1" : "");
+    fail(ErrorCode::value, quoted(("pairs(" + operator_text(op) + ")")),
+         n == 0 ? std::string("an array of one element") : std::to_string(n) + " index bits",
+         "1 to " + std::to_string(kMaxProgramBits) + " index bits, two elements or more",
+         n == 0 ? "a recursion wants a base case at n = 0 or n = 1" : "");
   }
   Program::Node node;
   node.kind = ProgramKind::pairs;
@@ -135,8 +127,9 @@ Program pairs(const Operator& op, int n) {
 
 Program two(const Program& f) {
   if (f.bits() >= kMaxProgramBits) {
-    refuse("two(" + short_text(f) + ")", "a part of " + std::to_string(f.bits()) + " index bits",
-           "a part of at most " + std::to_string(kMaxProgramBits - 1));
+    fail(ErrorCode::value, quoted(("two(" + short_text(f) + ")")),
+         "a part of " + std::to_string(f.bits()) + " index bits",
+         "a part of at most " + std::to_string(kMaxProgramBits - 1));
   }
   Program::Node node;
   node.kind = ProgramKind::two;
@@ -151,18 +144,19 @@ Program parm(f2::Word mask, const Program& f) {
   const int n = f.bits() + 1;
   const auto expression = [&] { return "parm(" + mask_text(mask) + "; " + short_text(f) + ")"; };
   if (n > kMaxProgramBits) {
-    refuse(expression(), "a part of " + std::to_string(f.bits()) + " index bits",
-           "a part of at most " + std::to_string(kMaxProgramBits - 1));
+    fail(ErrorCode::value, quoted(expression()), "a part of " + std::to_string(f.bits()) + " index bits",
+         "a part of at most " + std::to_string(kMaxProgramBits - 1));
   }
   if (mask == 0) {
-    refuse(expression(), "a mask of zero", "a mask of 1 to 2^" + std::to_string(n) + " - 1",
-           "a mask of zero would put every element in one sub-array; bit i of the mask takes bit i of the "
-           "index into account");
+    fail(ErrorCode::value, quoted(expression()), "a mask of zero",
+         "a mask of 1 to 2^" + std::to_string(n) + " - 1",
+         "a mask of zero would put every element in one sub-array; bit i of the mask takes bit i of the "
+         "index into account");
   }
   if ((mask & ~f2::low_mask(n)) != 0) {
-    refuse(expression(), "the mask " + mask_text(mask),
-           "a mask below 2^" + std::to_string(n) + ", for an array of 2^" + std::to_string(n) +
-               " elements with sub-arrays of 2^" + std::to_string(f.bits()));
+    fail(ErrorCode::value, quoted(expression()), "the mask " + mask_text(mask),
+         "a mask below 2^" + std::to_string(n) + ", for an array of 2^" + std::to_string(n) +
+             " elements with sub-arrays of 2^" + std::to_string(f.bits()));
   }
   Program::Node node;
   node.kind = ProgramKind::parm;
@@ -175,9 +169,9 @@ Program parm(f2::Word mask, const Program& f) {
 
 Program compose(const Program& f, const Program& g) {
   if (f.bits() != g.bits()) {
-    refuse(short_text(f) + " . " + short_text(g),
-           "2^" + std::to_string(f.bits()) + " elements after 2^" + std::to_string(g.bits()),
-           "parts of equal size");
+    fail(ErrorCode::value, quoted((short_text(f) + " . " + short_text(g))),
+         "2^" + std::to_string(f.bits()) + " elements after 2^" + std::to_string(g.bits()),
+         "parts of equal size");
   }
   Program::Node node;
   node.kind = ProgramKind::compose;

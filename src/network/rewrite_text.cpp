@@ -8,7 +8,7 @@
 namespace faro::network {
 namespace {
 
-constexpr std::size_t kShownLength = 400;
+constexpr std::size_t kShownBeside = 400;
 
 std::string sweeps_text(std::uint64_t count) {
   return fmt::format("{} {}", count, count == 1 ? "pass" : "passes");
@@ -24,14 +24,14 @@ std::uint64_t total(const std::vector<RuleUse>& uses) {
 
 std::string Rewriting::explain() const {
   faro::detail::MarginText text;
-  text.line("before", short_text(before, kShownLength));
+  text.line("before", short_text(before, kShownBeside));
   text.line("", sweeps_text(sweeps_before) + ", each operator, permutation and parm as it stands");
   std::string rules;
   for (const RuleUse& use : uses) {
     rules += fmt::format("{}{} x{}", rules.empty() ? "" : ", ", use.rule, use.count);
   }
   text.line("rules", rules.empty() ? "none applies" : rules);
-  text.line("after", short_text(after, kShownLength));
+  text.line("after", short_text(after, kShownBeside));
   text.line("", fmt::format("{}: {} saved", sweeps_text(sweeps_after), sweeps_before - sweeps_after));
   return text.take();
 }

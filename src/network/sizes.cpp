@@ -25,24 +25,22 @@ struct SegmentCost {
   double cost;
 };
 constexpr std::array<SegmentCost, 3> kSegmentCosts{{{8, 1.0}, {7, 1.04}, {6, 1.25}}};
-
-[[noreturn]] void refuse(const char* which, int got, std::string wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "plan network",
-               .got = std::string(which) + " of 2^" + std::to_string(got) + " elements",
-               .wanted = std::move(wanted),
-               .remedy = "0 leaves the size to the planner"});
-}
-
 void check(const Sizes& wanted, int n) {
   if (wanted.tile_bits < 0 || wanted.tile_bits > f2::kMaxDimension) {
-    refuse("tiles", wanted.tile_bits, "2^1 to 2^" + std::to_string(f2::kMaxDimension));
+    fail(ErrorCode::value, "plan network",
+         std::string("tiles") + " of 2^" + std::to_string(wanted.tile_bits) + " elements",
+         "2^1 to 2^" + std::to_string(f2::kMaxDimension), "0 leaves the size to the planner");
   }
-  if (wanted.segment_bits < 0) refuse("segments", wanted.segment_bits, "2^1 or more");
+  if (wanted.segment_bits < 0)
+    fail(ErrorCode::value, "plan network",
+         std::string("segments") + " of 2^" + std::to_string(wanted.segment_bits) + " elements",
+         "2^1 or more", "0 leaves the size to the planner");
   if (wanted.tile_bits != 0 && wanted.tile_bits < n && wanted.segment_bits >= wanted.tile_bits) {
-    refuse("segments", wanted.segment_bits,
-           "less than a tile, which has 2^" + std::to_string(wanted.tile_bits) + " of the array's 2^" +
-               std::to_string(n));
+    fail(ErrorCode::value, "plan network",
+         std::string("segments") + " of 2^" + std::to_string(wanted.segment_bits) + " elements",
+         "less than a tile, which has 2^" + std::to_string(wanted.tile_bits) + " of the array's 2^" +
+             std::to_string(n),
+         "0 leaves the size to the planner");
   }
 }
 

@@ -265,11 +265,7 @@ class Expander {
 
   [[noreturn]] void fail(const Expression& expression, std::string got, std::string wanted,
                          std::string remedy = {}) const {
-    throw Error({.code = ErrorCode::value,
-                 .operation = place(expression),
-                 .got = std::move(got),
-                 .wanted = std::move(wanted),
-                 .remedy = std::move(remedy)});
+    faro::fail(ErrorCode::value, place(expression), std::move(got), std::move(wanted), std::move(remedy));
   }
 
   const Tokens& tokens_;
@@ -291,11 +287,7 @@ std::string_view trimmed(std::string_view text) {
 std::string read_program_file(std::string_view path) {
   if (path.size() >= 2 && path.front() == '"' && path.back() == '"') path = path.substr(1, path.size() - 2);
   if (path.empty()) {
-    throw Error({.code = ErrorCode::spec,
-                 .operation = "parse the program `@`",
-                 .got = "no file's name",
-                 .wanted = "@path",
-                 .remedy = ""});
+    faro::fail(ErrorCode::spec, "parse the program `@`", "no file's name", "@path");
   }
   std::string text = faro::detail::read_text_file(std::string(path), kLargestFileBytes);
   bool remark = false;
@@ -316,20 +308,14 @@ Program parse_program(std::string_view text, int n) {
   if (stripped.starts_with('@')) {
     const std::string content = read_program_file(stripped.substr(1));
     if (trimmed(content).starts_with('@')) {
-      throw Error({.code = ErrorCode::spec,
-                   .operation = "read the program " + in_quotes(stripped),
-                   .got = "another `@path` in the file",
-                   .wanted = "a program",
-                   .remedy = ""});
+      faro::fail(ErrorCode::spec, "read the program " + in_quotes(stripped), "another `@path` in the file",
+                 "a program");
     }
     return parse_program(content, n);
   }
   if (n < 0 || n > kMaxProgramBits) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "parse the program " + in_quotes(text),
-                 .got = "n = " + std::to_string(n),
-                 .wanted = "n in 0.." + std::to_string(kMaxProgramBits),
-                 .remedy = ""});
+    faro::fail(ErrorCode::value, "parse the program " + in_quotes(text), "n = " + std::to_string(n),
+               "n in 0.." + std::to_string(kMaxProgramBits));
   }
   const Tokens tokens(text);
   const Syntax syntax = read_syntax(tokens);

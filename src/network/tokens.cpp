@@ -81,11 +81,8 @@ std::string Tokens::here(std::size_t position) const {
 }
 
 void Tokens::fail(ErrorCode code, std::string got, std::string wanted, std::string remedy) const {
-  throw Error({.code = code,
-               .operation = "parse the program " + in_quotes(text_),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
+  faro::fail(code, "parse the program " + in_quotes(text_), std::move(got), std::move(wanted),
+             std::move(remedy));
 }
 
 void Tokens::fail_here(std::size_t position, std::string wanted, std::string remedy) const {

@@ -18,17 +18,8 @@
 namespace faro::network {
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
-[[noreturn]] void refuse(const Problem& problem, std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::verification,
-               .operation = "verify `" + short_text(problem.program) + "`",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = "this is a bug in faro, please report it with the command"});
-}
-
-std::string hex(Bytes element) {
+using ConstBytes = std::span<const std::byte>;
+std::string hex(ConstBytes element) {
   std::string text = "0x";
   for (auto byte = element.rbegin(); byte != element.rend(); ++byte) {
     text += fmt::format("{:02x}", std::to_integer<unsigned>(*byte));
@@ -37,7 +28,7 @@ std::string hex(Bytes element) {
 }
 
 // SplitMix64's mixing, over the words of an element.
-std::uint64_t hash(Bytes element, std::uint64_t seed) {
+std::uint64_t hash(ConstBytes element, std::uint64_t seed) {
   std::uint64_t state = seed;
   for (std::size_t i = 0; i < element.size(); i += 4) {
     std::uint32_t word = 0;
@@ -55,33 +46,37 @@ bool is_sorter(const Program& program) {
   return program == sort(n) || program == bitonic_sort(n);
 }
 
-void check_sorted(const Problem& problem, Bytes in, Bytes out) {
+void check_sorted(const Problem& problem, ConstBytes in, ConstBytes out) {
   const std::uint64_t width = problem.element.bytes();
   std::uint64_t sums[2] = {0, 0};
   std::vector<std::byte> before(width);
   std::vector<std::byte> after(width);
   for (std::size_t at = 0; at < out.size(); at += width) {
-    const Bytes element = out.subspan(at, width);
+    const ConstBytes element = out.subspan(at, width);
     for (const std::uint64_t seed : {1U, 2U}) {
       sums[seed - 1] += hash(in.subspan(at, width), seed) - hash(element, seed);
     }
     if (at == 0) continue;
-    const Bytes last = out.subspan(at - width, width);
+    const ConstBytes last = out.subspan(at - width, width);
     std::copy(last.begin(), last.end(), before.begin());
     std::copy(element.begin(), element.end(), after.begin());
     apply(operators::min_max(), problem.element, before.data(), after.data(), 0, 1);
     if (!std::equal(before.begin(), before.end(), last.begin())) {
-      refuse(problem, fmt::format("{} at {} after {}", hex(element), at / width, hex(last)),
-             "no element smaller than the one before it");
+      fail(ErrorCode::verification, "verify `" + short_text(problem.program) + "`",
+           fmt::format("{} at {} after {}", hex(element), at / width, hex(last)),
+           "no element smaller than the one before it",
+           "this is a bug in faro, please report it with the command");
     }
   }
   if (sums[0] != 0 || sums[1] != 0) {
-    refuse(problem, "a sorted array of other elements", "the elements of the input");
+    fail(ErrorCode::verification, "verify `" + short_text(problem.program) + "`",
+         "a sorted array of other elements", "the elements of the input",
+         "this is a bug in faro, please report it with the command");
   }
 }
 
 // Layer after layer where the array is, then the final map: the meaning of a normal form.
-std::vector<std::byte> reference(const NormalForm& form, const ElementType& element, Bytes in) {
+std::vector<std::byte> reference(const NormalForm& form, const ElementType& element, ConstBytes in) {
   const std::uint64_t width = element.bytes();
   const std::uint64_t count = in.size() / width;
   std::vector<std::byte> data(in.begin(), in.end());
@@ -102,18 +97,20 @@ std::vector<std::byte> reference(const NormalForm& form, const ElementType& elem
   return moved;
 }
 
-void check_bits(const Problem& problem, const NormalForm& form, Bytes in, Bytes out) {
+void check_bits(const Problem& problem, const NormalForm& form, ConstBytes in, ConstBytes out) {
   const std::uint64_t width = problem.element.bytes();
   const std::vector<std::byte> wanted = reference(form, problem.element, in);
   const auto [got, right] = std::mismatch(out.begin(), out.end(), wanted.begin());
   if (got == out.end()) return;
   const std::size_t at = static_cast<std::size_t>(got - out.begin()) / width * width;
-  refuse(problem, fmt::format("{} at {}", hex(out.subspan(at, width)), at / width),
-         hex(Bytes(wanted).subspan(at, width)));
+  fail(ErrorCode::verification, "verify `" + short_text(problem.program) + "`",
+       fmt::format("{} at {}", hex(out.subspan(at, width)), at / width),
+       hex(ConstBytes(wanted).subspan(at, width)),
+       "this is a bug in faro, please report it with the command");
 }
 
 // The numbers of an array in double precision: one a float, two a complex number.
-std::vector<double> doubles(Scalar scalar, Bytes bytes) {
+std::vector<double> doubles(Scalar scalar, ConstBytes bytes) {
   const auto convert = [&](auto zero) {
     std::vector<double> result(bytes.size() / sizeof(zero));
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -125,7 +122,8 @@ std::vector<double> doubles(Scalar scalar, Bytes bytes) {
   return scalar == Scalar::f32 || scalar == Scalar::c64 ? convert(float{}) : convert(double{});
 }
 
-double check_rounding(const Problem& problem, const NormalForm& form, Bytes in, Bytes out, double bound) {
+double check_rounding(const Problem& problem, const NormalForm& form, ConstBytes in, ConstBytes out,
+                      double bound) {
   const Scalar scalar = problem.element.scalar;
   const ElementType wide{.scalar = is_complex(scalar) ? Scalar::c128 : Scalar::f64, .with_value = false};
   const std::vector<double> values = doubles(scalar, in);
@@ -158,8 +156,9 @@ double check_rounding(const Problem& problem, const NormalForm& form, Bytes in, 
   }
   const double relative = size > 0 ? std::sqrt(error / size) : std::sqrt(error);
   if (!(relative <= bound)) {
-    refuse(problem, fmt::format("a relative error of {:.3g}", relative),
-           fmt::format("at most {:.3g}", bound));
+    fail(ErrorCode::verification, "verify `" + short_text(problem.program) + "`",
+         fmt::format("a relative error of {:.3g}", relative), fmt::format("at most {:.3g}", bound),
+         "this is a bug in faro, please report it with the command");
   }
   return relative;
 }
@@ -182,11 +181,8 @@ Verification verify(const Problem& problem, std::span<const std::byte> in, std::
   const std::uint64_t bytes = problem.batch == 0 ? 0 : in.size() / problem.batch;
   if (in.size() != out.size() || n > kMaxNetworkBits ||
       (problem.batch != 0 && (bytes != problem.element.bytes() << n || in.size() % problem.batch != 0))) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "verify `" + short_text(problem.program) + "`",
-                 .got = fmt::format("{} bytes in, {} bytes out", in.size(), out.size()),
-                 .wanted = "both of the problem's size",
-                 .remedy = ""});
+    fail(ErrorCode::value, "verify `" + short_text(problem.program) + "`",
+         fmt::format("{} bytes in, {} bytes out", in.size(), out.size()), "both of the problem's size");
   }
   const NormalForm form = normal_form(problem.program);
   const bool sorter = is_sorter(problem.program);
@@ -200,8 +196,8 @@ Verification verify(const Problem& problem, std::span<const std::byte> in, std::
                                 : "every bit, against one layer after another";
   result.bound = sums_floats ? (single ? 0x1p-23 : 0x1p-52) * 4 * std::max(n, 1) : 0;
   for (std::uint64_t array = 0; array < problem.batch; ++array) {
-    const Bytes source = in.subspan(array * bytes, bytes);
-    const Bytes target = out.subspan(array * bytes, bytes);
+    const ConstBytes source = in.subspan(array * bytes, bytes);
+    const ConstBytes target = out.subspan(array * bytes, bytes);
     if (sorter) {
       check_sorted(problem, source, target);
     } else if (sums_floats) {

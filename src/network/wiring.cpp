@@ -11,7 +11,7 @@ namespace {
 
 using Wires = std::vector<std::uint64_t>;  // which wire each element of a sub-array is on
 
-class Walk {
+class WiringWalk {
  public:
   // Draws the program on these wires from `stage` on, and puts them in their new order. Returns the stage
   // after.
@@ -67,15 +67,13 @@ class Walk {
 
 Wiring wiring(const Program& program) {
   if (program.bits() > kMostDrawnBits) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "draw the program `" + short_text(program) + "`",
-                 .got = "2^" + std::to_string(program.bits()) + " elements",
-                 .wanted = "at most 2^" + std::to_string(kMostDrawnBits),
-                 .remedy = "a network of fewer bits looks alike"});
+    fail(ErrorCode::value, "draw the program `" + short_text(program) + "`",
+         "2^" + std::to_string(program.bits()) + " elements", "at most 2^" + std::to_string(kMostDrawnBits),
+         "a network of fewer bits looks alike");
   }
   Wires wires(std::size_t{1} << program.bits());
   std::iota(wires.begin(), wires.end(), std::uint64_t{0});
-  Walk walk;
+  WiringWalk walk;
   walk.run(program, wires, 0);
   return {.stages = walk.take_stages(), .wire_of = std::move(wires)};
 }

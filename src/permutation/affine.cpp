@@ -20,15 +20,6 @@ std::string list_of_bits(Word x) {
   }
   return text;
 }
-
-[[noreturn]] void refuse(std::string got, std::string wanted, std::string remedy) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "affine map",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 bool permutes_bits(const Matrix& a) {
   return std::all_of(a.column_span().begin(), a.column_span().end(),
                      [](Word column) { return f2::is_power_of_two(column); });
@@ -54,23 +45,26 @@ const char* name(AffineClass c) noexcept {
 
 Affine::Affine(const Matrix& matrix, Word complement) : matrix_(matrix), complement_(complement) {
   if (!matrix.is_square()) {
-    refuse("a matrix of " + std::to_string(matrix.rows()) + " rows and " + std::to_string(matrix.columns()) +
-               " columns",
-           "a square one", "");
+    fail(ErrorCode::value, "affine map",
+         "a matrix of " + std::to_string(matrix.rows()) + " rows and " + std::to_string(matrix.columns()) +
+             " columns",
+         "a square one");
   }
   if ((complement & ~f2::low_mask(matrix.rows())) != 0) {
-    refuse("a complement with bit " + std::to_string(f2::leading_bit(complement)) + " set",
-           "bits below n = " + std::to_string(matrix.rows()), "");
+    fail(ErrorCode::value, "affine map",
+         "a complement with bit " + std::to_string(f2::leading_bit(complement)) + " set",
+         "bits below n = " + std::to_string(matrix.rows()));
   }
   const auto inverse = matrix.inverse();
   if (!inverse) {
     const Word dependent = matrix.kernel().front();
     const bool zero_column = f2::is_power_of_two(dependent);
-    refuse("a singular matrix of rank " + std::to_string(matrix.rank()) +
-               " for n = " + std::to_string(matrix.rows()) + ": " +
-               (zero_column ? "column " + list_of_bits(dependent) + " is zero"
-                            : "columns " + list_of_bits(dependent) + " add up to zero"),
-           "linearly independent columns", "");
+    fail(ErrorCode::value, "affine map",
+         "a singular matrix of rank " + std::to_string(matrix.rank()) +
+             " for n = " + std::to_string(matrix.rows()) + ": " +
+             (zero_column ? "column " + list_of_bits(dependent) + " is zero"
+                          : "columns " + list_of_bits(dependent) + " add up to zero"),
+         "linearly independent columns");
   }
   inverse_ = *inverse;
 }
@@ -112,11 +106,9 @@ int Affine::rank_gamma(int s) const {
 
 Affine compose(const Affine& f, const Affine& g) {
   if (f.bits() != g.bits()) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "compose",
-                 .got = "maps of " + std::to_string(f.bits()) + " and " + std::to_string(g.bits()) + " bits",
-                 .wanted = "maps of one size",
-                 .remedy = ""});
+    fail(ErrorCode::value, "compose",
+         "maps of " + std::to_string(f.bits()) + " and " + std::to_string(g.bits()) + " bits",
+         "maps of one size");
   }
   return Affine(f.matrix_ * g.matrix_, g.inverse_ * f.inverse_, f.matrix_ * g.complement_ ^ f.complement_);
 }
@@ -124,11 +116,7 @@ Affine compose(const Affine& f, const Affine& g) {
 Affine direct_sum(const Affine& low, const Affine& high) {
   const int n = low.bits() + high.bits();
   if (n > f2::kMaxDimension) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "direct sum",
-                 .got = std::to_string(n) + " index bits",
-                 .wanted = "at most 64",
-                 .remedy = ""});
+    fail(ErrorCode::value, "direct sum", std::to_string(n) + " index bits", "at most 64");
   }
   const Word raised = high.bits() == 0 ? 0 : high.complement_ << low.bits();
   return Affine(direct_sum(low.matrix_, high.matrix_), direct_sum(low.inverse_, high.inverse_),

@@ -134,11 +134,7 @@ class AffineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   [[noreturn]] void fail(ErrorCode code, std::string got, std::string wanted, std::string remedy = {}) const {
-    throw Error({.code = code,
-                 .operation = reading(file_name_),
-                 .got = std::move(got),
-                 .wanted = std::move(wanted),
-                 .remedy = std::move(remedy)});
+    faro::fail(code, reading(file_name_), std::move(got), std::move(wanted), std::move(remedy));
   }
 
   std::string_view text_;

@@ -8,25 +8,19 @@
 
 namespace faro {
 namespace {
-
-[[noreturn]] void refuse(std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "axes",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 void check_order(const std::vector<int>& order, std::size_t axes) {
   if (order.size() != axes) {
-    refuse(std::to_string(order.size()) + " axes in the order of " + std::to_string(axes) + " extents",
-           "each axis once");
+    fail(ErrorCode::value, "axes",
+         std::to_string(order.size()) + " axes in the order of " + std::to_string(axes) + " extents",
+         "each axis once");
   }
   std::vector<bool> taken(axes, false);
   for (const int axis : order) {
     const std::string each = axes == 0 ? "none" : "each of 0.." + std::to_string(axes - 1) + " exactly once";
-    if (axis < 0 || static_cast<std::size_t>(axis) >= axes) refuse("axis " + std::to_string(axis), each);
-    if (taken[static_cast<std::size_t>(axis)]) refuse("axis " + std::to_string(axis) + " twice", each);
+    if (axis < 0 || static_cast<std::size_t>(axis) >= axes)
+      fail(ErrorCode::value, "axes", "axis " + std::to_string(axis), each);
+    if (taken[static_cast<std::size_t>(axis)])
+      fail(ErrorCode::value, "axes", "axis " + std::to_string(axis) + " twice", each);
     taken[static_cast<std::size_t>(axis)] = true;
   }
 }
@@ -35,10 +29,11 @@ void check_extents(const std::vector<std::uint64_t>& shape) {
   std::uint64_t count = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 0 && shape.size() > 1) {
-      refuse("extent 0 of axis " + std::to_string(axis), "extents of at least 1, or the one extent 0");
+      fail(ErrorCode::value, "axes", "extent 0 of axis " + std::to_string(axis),
+           "extents of at least 1, or the one extent 0");
     }
     if (shape[axis] != 0 && count > Indexed::kMaxCount / shape[axis]) {
-      refuse("a product of extents past 2^40", "at most 2^40 elements");
+      fail(ErrorCode::value, "axes", "a product of extents past 2^40", "at most 2^40 elements");
     }
     count *= shape[axis];
   }

@@ -151,12 +151,10 @@ std::optional<Permutation> compose_forms(const Permutation& a, const Permutation
   if (affine_a != nullptr && affine_b != nullptr) return compose(*affine_a, *affine_b);
   const std::uint64_t count = element_count(a);
   if (count != element_count(b)) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "compose",
-                 .got = "permutations of " + std::to_string(count) + " and " +
-                        std::to_string(element_count(b)) + " elements",
-                 .wanted = "permutations of one size",
-                 .remedy = ""});
+    fail(
+        ErrorCode::value, "compose",
+        "permutations of " + std::to_string(count) + " and " + std::to_string(element_count(b)) + " elements",
+        "permutations of one size");
   }
   const auto is_identity_form = [](const auto& form) { return is_identity(form); };
   if (std::visit(is_identity_form, a)) return b;

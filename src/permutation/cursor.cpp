@@ -90,11 +90,7 @@ std::string Cursor::here() {
 }
 
 void Cursor::fail(ErrorCode code, std::string got, std::string wanted, std::string remedy) const {
-  throw Error({.code = code,
-               .operation = "parse " + in_quotes(text_),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
+  faro::fail(code, "parse " + in_quotes(text_), std::move(got), std::move(wanted), std::move(remedy));
 }
 
 void Cursor::fail_here(std::string wanted, std::string remedy) {

@@ -10,11 +10,7 @@ namespace {
 
 void require_count(const char* map, std::uint64_t count) {
   if (count <= Indexed::kMaxCount) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = map,
-               .got = std::to_string(count) + " elements",
-               .wanted = "at most 2^40",
-               .remedy = ""});
+  fail(ErrorCode::value, map, std::to_string(count) + " elements", "at most 2^40");
 }
 
 }  // namespace

@@ -5,27 +5,19 @@
 #include "faro/error.hpp"
 
 namespace faro::detail {
-namespace {
-
-[[noreturn]] void refuse(std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "index array",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void refuse_entry_out_of_range(std::uint64_t position, const std::string& value, std::uint64_t count) {
-  refuse("entry " + std::to_string(position) + " is " + value, "a number below " + std::to_string(count));
+  fail(ErrorCode::value, "index array", "entry " + std::to_string(position) + " is " + value,
+       "a number below " + std::to_string(count));
 }
 
 void refuse_entry_twice(std::uint64_t first, std::uint64_t second, std::uint64_t value, std::uint64_t missing,
                         std::uint64_t count) {
-  refuse("entry " + std::to_string(second) + " is " + std::to_string(value) + ", as is entry " +
-             std::to_string(first) + "; " + std::to_string(missing) + " is missing",
-         "each of 0 .. " + std::to_string(count - 1) + " once");
+  fail(ErrorCode::value, "index array",
+       "entry " + std::to_string(second) + " is " + std::to_string(value) + ", as is entry " +
+           std::to_string(first) + "; " + std::to_string(missing) + " is missing",
+       "each of 0 .. " + std::to_string(count - 1) + " once");
 }
 
 }  // namespace faro::detail

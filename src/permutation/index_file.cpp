@@ -12,15 +12,6 @@ namespace faro::detail {
 namespace {
 
 constexpr std::string_view kWantedTypes = "one of '<u4', '<i4', '<u8' and '<i8'";
-
-[[noreturn]] void refuse(const std::string& path, std::string got, std::string wanted, std::string remedy) {
-  throw Error({.code = ErrorCode::value,
-               .operation = reading(path),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 IndexType type_of(const io::NpyHeader& header, const std::string& path) {
   struct Named {
     std::string_view descr;
@@ -41,9 +32,10 @@ IndexType type_of(const io::NpyHeader& header, const std::string& path) {
   const bool is_swapped = std::any_of(kTypes.begin(), kTypes.end(), [&](const Named& named) {
     return descr.starts_with('>') && descr.substr(1) == named.descr.substr(1);
   });
-  refuse(path, "an index array of dtype " + printable(header.descr), std::string(kWantedTypes),
-         is_swapped ? "index.astype(index.dtype.newbyteorder('<')) changes the byte order"
-                    : "index.astype('u8') makes whole numbers of it");
+  fail(ErrorCode::value, reading(path), "an index array of dtype " + printable(header.descr),
+       std::string(kWantedTypes),
+       is_swapped ? "index.astype(index.dtype.newbyteorder('<')) changes the byte order"
+                  : "index.astype('u8') makes whole numbers of it");
 }
 
 std::string text_of(const std::vector<std::uint64_t>& shape) {
@@ -68,7 +60,8 @@ Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data
                     const std::string& path) {
   const IndexType type = type_of(header, path);
   if (header.shape.size() != 1) {
-    refuse(path, text_of(header.shape), "an index array of one axis", "index.reshape(-1) flattens it");
+    fail(ErrorCode::value, reading(path), text_of(header.shape), "an index array of one axis",
+         "index.reshape(-1) flattens it");
   }
   try {
     return Indexed::from_bytes(data, type, direction);

@@ -12,20 +12,10 @@
 namespace faro {
 namespace {
 
-constexpr std::uint64_t kMost32BitCount = std::uint64_t{1} << 32;
-
-[[noreturn]] void refuse(std::string operation, std::string got, std::string wanted,
-                         std::string remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = std::move(operation),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
+constexpr std::uint64_t kMostCountOf32Bits = std::uint64_t{1} << 32;
 void require_count(std::uint64_t count) {
   if (count > Indexed::kMaxCount) {
-    refuse("index array", std::to_string(count) + " entries", "at most 2^40");
+    fail(ErrorCode::value, "index array", std::to_string(count) + " entries", "at most 2^40");
   }
 }
 
@@ -141,7 +131,7 @@ Indexed::Indexed(std::vector<std::uint32_t> indices, Direction direction) : dire
 
 Indexed::Indexed(std::vector<std::uint64_t> indices, Direction direction) : direction_(direction) {
   require_count(indices.size());
-  if (indices.size() <= kMost32BitCount) {
+  if (indices.size() <= kMostCountOf32Bits) {
     const auto entry = [&](std::uint64_t i) { return indices[i]; };
     *this = Indexed(copied<std::uint32_t>(indices.size(), entry, false), direction);
     return;
@@ -160,18 +150,19 @@ Indexed Indexed::of_valid(std::vector<std::uint64_t> indices, Direction directio
 
 Indexed Indexed::from_bytes(std::span<const std::byte> bytes, IndexType type, Direction direction) {
   if (type.bytes != 4 && type.bytes != 8) {
-    refuse("index array", "entries of " + std::to_string(type.bytes) + " bytes", "4 or 8");
+    fail(ErrorCode::value, "index array", "entries of " + std::to_string(type.bytes) + " bytes", "4 or 8");
   }
   const auto width = static_cast<std::uint64_t>(type.bytes);
   if (bytes.size() % width != 0) {
-    refuse("index array", std::to_string(bytes.size()) + " bytes",
-           "a whole number of entries of " + std::to_string(width) + " bytes");
+    fail(ErrorCode::value, "index array", std::to_string(bytes.size()) + " bytes",
+         "a whole number of entries of " + std::to_string(width) + " bytes");
   }
   const std::uint64_t count = bytes.size() / width;
   require_count(count);
   const auto taken = [&](const auto& entry) {
-    return count <= kMost32BitCount ? Indexed(copied<std::uint32_t>(count, entry, type.is_signed), direction)
-                                    : Indexed(copied<std::uint64_t>(count, entry, type.is_signed), direction);
+    return count <= kMostCountOf32Bits
+               ? Indexed(copied<std::uint32_t>(count, entry, type.is_signed), direction)
+               : Indexed(copied<std::uint64_t>(count, entry, type.is_signed), direction);
   };
   if (type.bytes == 4 && !type.is_signed) return taken(LooseEntries<std::uint32_t>{bytes.data()});
   if (type.bytes == 4) return taken(LooseEntries<std::int32_t>{bytes.data()});
@@ -182,7 +173,7 @@ Indexed Indexed::on_device(const void* indices, std::uint64_t count, IndexType t
                            int device, std::shared_ptr<const void> owner) {
   require_count(count);
   if (type.bytes != 4 && type.bytes != 8) {
-    refuse("index array", "entries of " + std::to_string(type.bytes) + " bytes", "4 or 8");
+    fail(ErrorCode::value, "index array", "entries of " + std::to_string(type.bytes) + " bytes", "4 or 8");
   }
   auto storage = std::make_shared<Storage>();
   storage->count = count;
@@ -224,8 +215,8 @@ const void* Indexed::device_entries() const { return storage_->device_entries; }
 
 void Indexed::require_host() const {
   if (on_host()) return;
-  refuse("index array", "an array in the memory of device " + std::to_string(*device_),
-         "an array of the host", "cuda::to_host() copies it");
+  fail(ErrorCode::value, "index array", "an array in the memory of device " + std::to_string(*device_),
+       "an array of the host", "cuda::to_host() copies it");
 }
 
 Indexed Indexed::inverse() const {

@@ -85,11 +85,7 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
 Indexed Indexed::random(std::uint64_t count, std::uint64_t seed) {
   const std::string text = "random(" + std::to_string(count) + ", " + std::to_string(seed) + ")";
   if (count > kMaxCount) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "random",
-                 .got = std::to_string(count) + " elements",
-                 .wanted = "at most 2^40",
-                 .remedy = ""});
+    fail(ErrorCode::value, "random", std::to_string(count) + " elements", "at most 2^40");
   }
   const bool wide = count > (std::uint64_t{1} << 32);
   detail::require_memory("random", text, count * (wide ? 8 : 4));

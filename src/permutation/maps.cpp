@@ -19,23 +19,14 @@ using f2::Matrix;
 using f2::Word;
 
 constexpr int kMaxBits = f2::kMaxDimension;
-
-[[noreturn]] void refuse(const char* map, std::string got, std::string wanted, std::string remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = map,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 void require_bits(const char* map, int n) {
-  if (n < 0 || n > kMaxBits) refuse(map, "n = " + std::to_string(n), "n in 0..64");
+  if (n < 0 || n > kMaxBits) fail(ErrorCode::value, map, "n = " + std::to_string(n), "n in 0..64");
 }
 
 void require_mask(const char* map, int n, Word mask) {
   if ((mask & ~f2::low_mask(n)) != 0) {
-    refuse(map, "a mask with bit " + std::to_string(f2::leading_bit(mask)) + " set",
-           "bits below n = " + std::to_string(n));
+    fail(ErrorCode::value, map, "a mask with bit " + std::to_string(f2::leading_bit(mask)) + " set",
+         "bits below n = " + std::to_string(n));
   }
 }
 
@@ -99,8 +90,8 @@ Affine swap_bits(int n, int i, int j) {
   require_bits("swap_bits", n);
   for (const int position : {i, j}) {
     if (position < 0 || position >= n) {
-      refuse("swap_bits", "bit " + std::to_string(position),
-             n == 0 ? "n above 0" : "a bit in 0.." + std::to_string(n - 1));
+      fail(ErrorCode::value, "swap_bits", "bit " + std::to_string(position),
+           n == 0 ? "n above 0" : "a bit in 0.." + std::to_string(n - 1));
     }
   }
   return of_bits(n, [i, j](int k) { return k == i ? j : k == j ? i : k; });
@@ -108,18 +99,18 @@ Affine swap_bits(int n, int i, int j) {
 
 Affine permute_bits(std::span<const int> to) {
   if (to.size() > static_cast<std::size_t>(kMaxBits)) {
-    refuse("bits", std::to_string(to.size()) + " positions", "at most 64");
+    fail(ErrorCode::value, "bits", std::to_string(to.size()) + " positions", "at most 64");
   }
   const int n = static_cast<int>(to.size());
   Word taken = 0;
   for (const int position : to) {
     if (position < 0 || position >= n) {
-      refuse("bits", "position " + std::to_string(position),
-             "each of 0.." + std::to_string(n - 1) + " exactly once");
+      fail(ErrorCode::value, "bits", "position " + std::to_string(position),
+           "each of 0.." + std::to_string(n - 1) + " exactly once");
     }
     if (f2::bit(taken, position)) {
-      refuse("bits", "position " + std::to_string(position) + " twice",
-             "each of 0.." + std::to_string(n - 1) + " exactly once");
+      fail(ErrorCode::value, "bits", "position " + std::to_string(position) + " twice",
+           "each of 0.." + std::to_string(n - 1) + " exactly once");
     }
     taken |= f2::unit(position);
   }
@@ -135,27 +126,23 @@ Affine gray(int n) {
 
 Affine transpose(std::uint64_t rows, std::uint64_t columns) {
   const auto sizes = std::to_string(rows) + " x " + std::to_string(columns);
-  if (rows == 0 || columns == 0) refuse("transpose", sizes, "sizes of at least 1");
+  if (rows == 0 || columns == 0) fail(ErrorCode::value, "transpose", sizes, "sizes of at least 1");
   if (!f2::is_power_of_two(rows) || !f2::is_power_of_two(columns)) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "transpose",
-                 .got = sizes,
-                 .wanted = "powers of two",
-                 .remedy = "maps::transpose_any takes every size"});
+    fail(ErrorCode::unsupported, "transpose", sizes, "powers of two", "maps::transpose_any takes every size");
   }
   const int row_bits = f2::trailing_bit(rows);
   const int n = row_bits + f2::trailing_bit(columns);
-  if (n > kMaxBits) refuse("transpose", sizes, "at most 2^64 elements");
+  if (n > kMaxBits) fail(ErrorCode::value, "transpose", sizes, "at most 2^64 elements");
   // x = (row, column) with the column in the low bits; (column, row) is x rotated up by the bits of a row
   // number.
   return rotate_bits(n, row_bits);
 }
 
 Affine morton(int d, int b) {
-  if (d < 1 || d > kMaxBits) refuse("morton", "d = " + std::to_string(d), "d in 1..64");
-  if (b < 0 || b > kMaxBits) refuse("morton", "b = " + std::to_string(b), "b in 0..64");
+  if (d < 1 || d > kMaxBits) fail(ErrorCode::value, "morton", "d = " + std::to_string(d), "d in 1..64");
+  if (b < 0 || b > kMaxBits) fail(ErrorCode::value, "morton", "b = " + std::to_string(b), "b in 0..64");
   const int n = d * b;
-  if (n > kMaxBits) refuse("morton", "d b = " + std::to_string(n) + " bits", "at most 64");
+  if (n > kMaxBits) fail(ErrorCode::value, "morton", "d b = " + std::to_string(n) + " bits", "at most 64");
   // Counted from the fastest axis, axis number f = d - 1 - a owns bits f b .. f b + b - 1 of the row-major
   // index.
   return of_bits(n, [d, b](int i) { return (i % b) * d + i / b; });
@@ -165,7 +152,8 @@ Affine parm(int n, Word mask) {
   require_bits("parm", n);
   require_mask("parm", n, mask);
   if (mask == 0)
-    refuse("parm", "a mask of zero", "at least one bit set", "parm divides by the parity of x & mask");
+    fail(ErrorCode::value, "parm", "a mask of zero", "at least one bit set",
+         "parm divides by the parity of x & mask");
   const int low = f2::trailing_bit(mask);
   Matrix a = Matrix::zero(n, n);
   for (int j = 0; j < n; ++j) {

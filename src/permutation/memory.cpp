@@ -10,11 +10,9 @@ void require_memory(const std::string& operation, const std::string& what, std::
   if (bytes <= kAlwaysThere) return;
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = what + ", which needs " + std::to_string(bytes) + " bytes of memory",
-               .wanted = "at most the " + std::to_string(available) + " bytes available",
-               .remedy = "on a machine with more memory it would work"});
+  fail(ErrorCode::value, operation, what + ", which needs " + std::to_string(bytes) + " bytes of memory",
+       "at most the " + std::to_string(available) + " bytes available",
+       "on a machine with more memory it would work");
 }
 
 }  // namespace faro::detail

@@ -18,7 +18,7 @@ std::string hex(Word value) {
   return "0x" + std::string(digits.data(), end);
 }
 
-bool permutes_bits(const f2::Matrix& a) {
+bool is_bit_permutation(const f2::Matrix& a) {
   for (const Word column : a.column_span()) {
     if (!f2::is_power_of_two(column)) return false;
   }
@@ -41,7 +41,7 @@ std::string text_of(const Affine& map) {
   }
   const f2::Matrix& a = map.matrix();
   if (a == f2::Matrix::identity(n)) return "xor(" + size + ", " + hex(map.complement()) + ")";
-  const bool is_bp = map.complement() == 0 && permutes_bits(a);
+  const bool is_bp = map.complement() == 0 && is_bit_permutation(a);
   std::string text = (is_bp ? "bits(" : "affine(") + size + ";";
   for (const Word column : a.column_span()) {
     text += " " + (is_bp ? std::to_string(f2::trailing_bit(column)) : hex(column));
@@ -95,22 +95,16 @@ std::uint64_t element_count(const Permutation& permutation) {
   if (const auto* const indexed = std::get_if<Indexed>(&permutation)) return indexed->count();
   const int n = std::get<Affine>(permutation).bits();
   if (n >= f2::kMaxDimension) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "element count",
-                 .got = std::to_string(n) + " index bits",
-                 .wanted = "at most 63, so that a 64-bit count holds the number of elements",
-                 .remedy = ""});
+    fail(ErrorCode::value, "element count", std::to_string(n) + " index bits",
+         "at most 63, so that a 64-bit count holds the number of elements");
   }
   return std::uint64_t{1} << n;
 }
 
 const Affine& affine(const Permutation& permutation, const char* operation) {
   if (const auto* const map = std::get_if<Affine>(&permutation)) return *map;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = operation,
-               .got = to_text(permutation),
-               .wanted = "an affine map over F2",
-               .remedy = "`faro maps` lists them"});
+  fail(ErrorCode::unsupported, operation, to_text(permutation), "an affine map over F2",
+       "`faro maps` lists them");
 }
 
 std::uint64_t apply(const Permutation& permutation, std::uint64_t x) {

@@ -68,11 +68,8 @@ QasmToken QasmLexer::take(QasmToken::Kind kind, std::size_t length) {
 
 void QasmLexer::fail(ErrorCode code, std::size_t line, const std::string& got, std::string wanted,
                      std::string remedy) const {
-  throw Error({.code = code,
-               .operation = reading(file_name_),
-               .got = got + " at " + line_of(file_name_, line),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
+  faro::fail(code, reading(file_name_), got + " at " + line_of(file_name_, line), std::move(wanted),
+             std::move(remedy));
 }
 
 std::string shown(const QasmToken& token) {

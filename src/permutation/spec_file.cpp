@@ -14,22 +14,13 @@ namespace {
 
 // A circuit of some millions of gates. What is longer was meant for something else.
 constexpr std::size_t kLargestFileBytes = std::size_t{64} << 20;
-
-[[noreturn]] void refuse(ErrorCode code, const std::string& path, std::string got, std::string wanted) {
-  throw Error({.code = code,
-               .operation = reading(path),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 }  // namespace
 
 Affine read_spec_file(const std::string& path) {
   const std::string_view name = path;
   if (name.ends_with(".qasm")) return parse_qasm(read_text_file(path, kLargestFileBytes), path);
   if (name.ends_with(".json")) return parse_affine_json(read_text_file(path, kLargestFileBytes), path);
-  refuse(ErrorCode::spec, path, "a file of unknown kind", "a name that ends in .qasm, .json or .npy");
+  fail(ErrorCode::spec, reading(path), "a file of unknown kind", "a name that ends in .qasm, .json or .npy");
 }
 
 }  // namespace faro::detail

@@ -14,7 +14,7 @@ namespace {
 
 void require_some(const char* map, std::uint64_t number, const char* things, const char* wanted) {
   if (number != 0) return;
-  throw Error({.code = ErrorCode::value, .operation = map, .got = things, .wanted = wanted, .remedy = ""});
+  fail(ErrorCode::value, map, things, wanted);
 }
 
 Permutation transposed(std::uint64_t rows, std::uint64_t columns) {

@@ -12,15 +12,6 @@ namespace faro::detail {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
-
-[[noreturn]] void refuse(const std::string& path, std::string got, std::string wanted) {
-  throw Error({.code = ErrorCode::file,
-               .operation = reading(path),
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = ""});
-}
-
 }  // namespace
 
 // Read in chunks up to the limit: the size that a file states may be a pipe's 0, or a device's.
@@ -35,11 +26,11 @@ std::string read_text_file(const std::string& path, std::size_t largest_bytes) {
   }
   if (text.size() > largest_bytes) {
     const std::string most = std::to_string(largest_bytes >> 20) + " MiB";
-    refuse(path, "more than " + most, "at most " + most);
+    fail(ErrorCode::file, reading(path), "more than " + most, "at most " + most);
   }
   if (!file.eof()) {
     const int fault = errno != 0 ? errno : EIO;
-    refuse(path, std::generic_category().message(fault), "a readable file");
+    fail(ErrorCode::file, reading(path), std::generic_category().message(fault), "a readable file");
   }
   return text;
 }

@@ -8,9 +8,9 @@ namespace faro::detail {
 namespace {
 
 // Of arrays that are taken as one, all of `work`.
-class Planner {
+class CpuPlanner {
  public:
-  Planner(const Work& work, const Target& target)
+  CpuPlanner(const Work& work, const Target& target)
       : work_(work), map_(work.map), unit_bits_(work.unit_bits), target_(target) {}
 
   Pass main_pass() const {
@@ -69,7 +69,7 @@ Planned plan_for_cpu(const Work& work, const Target& target) {
   planned.folded_batch_bits = folded_bits;
   const Affine map = direct_sum(work.map, Affine(folded_bits));
   const Work folded{.map = map, .unit_bits = work.unit_bits, .arrays = work.arrays >> folded_bits};
-  planned.passes.push_back(Planner(folded, target).main_pass());
+  planned.passes.push_back(CpuPlanner(folded, target).main_pass());
   const std::uint64_t rest = work.arrays - (folded.arrays << folded_bits);
   if (rest != 0) {
     planned.passes.push_back(

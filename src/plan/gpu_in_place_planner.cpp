@@ -197,7 +197,7 @@ std::optional<std::vector<Pass>> try_factors(const Setting& setting, const Affin
   return std::nullopt;
 }
 
-std::optional<Planned> try_kernel(const Work& work, const CompiledTile& kernel, const Target& target) {
+std::optional<Planned> try_in_place(const Work& work, const CompiledTile& kernel, const Target& target) {
   const int folded = std::max(0, kernel.shape.tile_bits() - work.map.bits());
   if (folded > log2_floor(work.arrays)) return std::nullopt;
   const Affine map = direct_sum(work.map, Affine(folded));
@@ -236,10 +236,10 @@ bool is_candidate(const CompiledTile& kernel, const Work& work, const Target& ta
 std::optional<Planned> choose(const Work& work, const Target& target) {
   if (target.tile) {
     if (is_candidate(*target.tile, work, target)) {
-      if (auto planned = try_kernel(work, *target.tile, target)) return planned;
+      if (auto planned = try_in_place(work, *target.tile, target)) return planned;
     }
-    refuse_plan(ErrorCode::unsupported, "a tile kernel that cannot carry out this map in place",
-                "one of this element width that holds the map's tiles", "leave the choice to the planner");
+    fail(ErrorCode::unsupported, "plan", "a tile kernel that cannot carry out this map in place",
+         "one of this element width that holds the map's tiles", "leave the choice to the planner");
   }
   const bool small = work.array_bytes() <= target.small_bytes_max / work.arrays;
   std::optional<Planned> best;
@@ -248,7 +248,7 @@ std::optional<Planned> choose(const Work& work, const Target& target) {
     if (!is_candidate(kernel, work, target)) continue;
     const bool smaller = small && kernel.shape.tile_bytes() < best_bytes;
     if (best && best->passes.size() == 1 && !smaller) continue;
-    auto planned = try_kernel(work, kernel, target);
+    auto planned = try_in_place(work, kernel, target);
     if (!planned) continue;
     const std::size_t passes = planned->passes.size();
     if (best && passes >= best->passes.size() && !(smaller && passes == best->passes.size())) continue;
@@ -258,35 +258,34 @@ std::optional<Planned> choose(const Work& work, const Target& target) {
   return best;
 }
 
-void require_kernel(const Work& work) {
+void require_in_place_kernel(const Work& work) {
   if (1 << work.unit_bits > kMaxVectorBytes) {
-    refuse_plan(ErrorCode::unsupported, "units of " + std::to_string(1 << work.unit_bits) + " bytes",
-                "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
+    fail(ErrorCode::unsupported, "plan", "units of " + std::to_string(1 << work.unit_bits) + " bytes",
+         "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
   }
   constexpr int most = kernels::kMaxBlockBits + kernels::kSwapThreadBits;
   if (work.map.bits() > most) {
-    refuse_plan(ErrorCode::unsupported,
-                "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
-                    " bytes an array",
-                "at most 2^" + std::to_string(most) + " on a GPU");
+    fail(ErrorCode::unsupported, "plan",
+         "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
+             " bytes an array",
+         "at most 2^" + std::to_string(most) + " on a GPU");
   }
 }
 
 }  // namespace
 
 Planned plan_in_place_for_gpu(const Work& work, const Target& target) {
-  require_kernel(work);
+  require_in_place_kernel(work);
   if (work.map.is_identity()) return {};
   std::optional<Planned> planned = choose(work, target);
   if (!planned) {
     const bool small = work.map.bits() <= kernels::kSmallIndexBits &&
                        work.array_bytes() <= std::max(target.chunk_bytes_max, kSmallBlockBytes);
     if (small) return {.passes = {small_pass(work)}};
-    refuse_plan(ErrorCode::unsupported,
-                "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
-                    " bytes in place, " + std::to_string(target.chunk_bytes_max) +
-                    " bytes of shared memory a block",
-                "shared memory for the tiles of a compiled kernel", "give a second array for the result");
+    fail(ErrorCode::unsupported, "plan",
+         "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
+             " bytes in place, " + std::to_string(target.chunk_bytes_max) + " bytes of shared memory a block",
+         "shared memory for the tiles of a compiled kernel", "give a second array for the result");
   }
   const std::uint64_t folded = work.arrays >> planned->folded_batch_bits << planned->folded_batch_bits;
   if (folded != work.arrays) {

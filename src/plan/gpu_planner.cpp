@@ -28,15 +28,15 @@ using kernels::kMaxVectorBytes;
 
 void require_kernel(const Work& work) {
   if (1 << work.unit_bits > kMaxVectorBytes) {
-    refuse_plan(ErrorCode::unsupported, "units of " + std::to_string(1 << work.unit_bits) + " bytes",
-                "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
+    fail(ErrorCode::unsupported, "plan", "units of " + std::to_string(1 << work.unit_bits) + " bytes",
+         "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
   }
   constexpr int most = kernels::kMaxBlockBits + kernels::kSegmentsThreadBits;
   if (work.map.bits() > most) {
-    refuse_plan(ErrorCode::unsupported,
-                "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
-                    " bytes an array",
-                "at most 2^" + std::to_string(most) + " on a GPU");
+    fail(ErrorCode::unsupported, "plan",
+         "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
+             " bytes an array",
+         "at most 2^" + std::to_string(most) + " on a GPU");
   }
 }
 
@@ -98,11 +98,8 @@ std::optional<Choice> try_kernel(const Work& work, const CompiledTile& kernel, c
 // A tile that was asked for and passed over would be a surprise.
 Choice take_kernel(const Work& work, const Target& target) {
   if (std::optional<Choice> choice = try_kernel(work, *target.tile, target)) return *std::move(choice);
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "plan",
-               .got = "a tile kernel that cannot carry out this map",
-               .wanted = "one of this element width that holds the map's tile",
-               .remedy = "leave the choice to the planner"});
+  fail(ErrorCode::unsupported, "plan", "a tile kernel that cannot carry out this map",
+       "one of this element width that holds the map's tile", "leave the choice to the planner");
 }
 
 std::optional<Choice> choose_kernel(const Work& work, const Target& target) {

@@ -160,11 +160,10 @@ struct Chooser {
     view(n);
     const std::uint64_t m = plan.m;
     if (m >= kCountable) {
-      throw Error({.code = ErrorCode::unsupported,
-                   .operation = "plan",
-                   .got = "columns of " + std::to_string(m) + " elements and rows of " + std::to_string(n),
-                   .wanted = "a shorter side that fits the shared memory, or columns below 2^31",
-                   .remedy = "transpose parts of the array"});
+      fail(ErrorCode::unsupported, "plan",
+           "columns of " + std::to_string(m) + " elements and rows of " + std::to_string(n),
+           "a shorter side that fits the shared memory, or columns below 2^31",
+           "transpose parts of the array");
     }
     plan.strip = static_cast<std::uint32_t>(std::min(std::bit_ceil(n), elements_in(limits.strip_bytes, e)));
     rotate_apart_if_narrow();

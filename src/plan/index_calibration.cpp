@@ -69,10 +69,10 @@ int difference(int a, int b) { return a < b ? b - a : a - b; }
 // The curves of one kernel, width and chunk, which are those nearest to what is asked. One of them, the one
 // with the most points (of several the one nearest in its runs), tells how time grows with the size; the
 // others, where each was measured, how much longer shorter runs take.
-class Family {
+class CurveFamily {
  public:
-  Family(const std::vector<IndexCurve>& curves, IndexKernel kernel, std::uint64_t element_bytes,
-         int chunk_bits, int run_bits) {
+  CurveFamily(const std::vector<IndexCurve>& curves, IndexKernel kernel, std::uint64_t element_bytes,
+              int chunk_bits, int run_bits) {
     const auto distance = [&](const IndexCurve& curve) {
       return std::pair(std::fabs(std::log2(static_cast<double>(element_bytes) / curve.element_bytes)),
                        difference(chunk_bits, curve.chunk_bits));
@@ -197,9 +197,9 @@ double TimeCurve::microseconds(std::uint64_t elements) const {
 std::optional<double> IndexCalibration::predict_us(IndexKernel kernel, std::uint64_t element_bytes,
                                                    std::uint64_t elements, int chunk_bits,
                                                    int run_bits) const {
-  Family family(curves, kernel, element_bytes, chunk_bits, run_bits);
+  CurveFamily family(curves, kernel, element_bytes, chunk_bits, run_bits);
   for (auto other = stand_in(kernel); family.empty() && other; other = stand_in(*other)) {
-    family = Family(curves, *other, element_bytes, chunk_bits, run_bits);
+    family = CurveFamily(curves, *other, element_bytes, chunk_bits, run_bits);
   }
   if (family.empty()) return std::nullopt;
   const IndexCurve& curve = family.base();

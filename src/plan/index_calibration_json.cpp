@@ -36,11 +36,7 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "read `" + file_ + "`",
-                 .got = got,
-                 .wanted = wanted,
-                 .remedy = "`faro tune` writes it anew"});
+    fail(ErrorCode::file, "read `" + file_ + "`", got, wanted, "`faro tune` writes it anew");
   }
 
   const Json& member(const Json& object, const std::string& key) const {
@@ -187,20 +183,14 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine) {
 fs::path keep_calibration(const std::string& machine, const IndexCalibration& calibration) {
   const auto path = calibration_path(machine);
   if (!path) {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "keep the measured curves",
-                 .got = "neither FARO_CACHE nor XDG_CACHE_HOME nor HOME",
-                 .wanted = "a folder to keep them in",
-                 .remedy = "set FARO_CACHE"});
+    fail(ErrorCode::file, "keep the measured curves", "neither FARO_CACHE nor XDG_CACHE_HOME nor HOME",
+         "a folder to keep them in", "set FARO_CACHE");
   }
   std::error_code failure;
   fs::create_directories(path->parent_path(), failure);
   if (failure) {
-    throw Error({.code = ErrorCode::file,
-                 .operation = "make the folder `" + path->parent_path().string() + "`",
-                 .got = failure.message(),
-                 .wanted = "a folder to keep the measured curves in",
-                 .remedy = "set FARO_CACHE to another"});
+    fail(ErrorCode::file, "make the folder `" + path->parent_path().string() + "`", failure.message(),
+         "a folder to keep the measured curves in", "set FARO_CACHE to another");
   }
   io::write_file(*path, calibration.to_json() + "\n");
   return *path;

@@ -248,15 +248,6 @@ std::vector<IndexCandidate> for_indexed(const IndexWork& work) {
   }
   return candidates;
 }
-
-[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted, std::string remedy = "") {
-  throw Error({.code = code,
-               .operation = "plan",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 PartitionShape asked_shape(const IndexWork& work, const IndexChoice& choice) {
   PartitionShape shape{
       .count = work.count(),
@@ -266,8 +257,8 @@ PartitionShape asked_shape(const IndexWork& work, const IndexChoice& choice) {
                                                                        << schedule::kMaxSoleChunkBits;
   const int most_chunk_bits = is_sole ? schedule::kMaxSoleChunkBits : schedule::kMaxChunkBits;
   if (shape.chunk_bits < 1 || shape.chunk_bits > most_chunk_bits) {
-    refuse(ErrorCode::value, fmt::format("chunks of 2^{} elements", shape.chunk_bits),
-           fmt::format("chunks of 2^1 to 2^{}", most_chunk_bits));
+    fail(ErrorCode::value, "plan", fmt::format("chunks of 2^{} elements", shape.chunk_bits),
+         fmt::format("chunks of 2^1 to 2^{}", most_chunk_bits));
   }
   const int rest = log2_ceil(work.count()) - shape.chunk_bits;
   if (shape.level_bits.empty() && rest > 0) {
@@ -318,22 +309,22 @@ std::vector<IndexCandidate> index_candidates(const IndexWork& work) {
 IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice) {
   const IndexMethod method = choice.method.value_or(IndexMethod::partition);
   if (method != IndexMethod::partition && (choice.chunk_bits || !choice.level_bits.empty())) {
-    refuse(ErrorCode::value, fmt::format("sizes of chunks or levels with method {}", name(method)),
-           "them with method partition");
+    fail(ErrorCode::value, "plan", fmt::format("sizes of chunks or levels with method {}", name(method)),
+         "them with method partition");
   }
   if (!std::holds_alternative<Indexed>(work.problem.permutation)) {
     IndexCandidate only = index_candidates(work).front();
     if (only.method == method) return only;
-    refuse(ErrorCode::unsupported,
-           fmt::format("method {} for {}", name(method), to_text(work.problem.permutation)),
-           fmt::format("method {}", name(only.method)), "index arrays have the others");
+    fail(ErrorCode::unsupported, "plan",
+         fmt::format("method {} for {}", name(method), to_text(work.problem.permutation)),
+         fmt::format("method {}", name(only.method)), "index arrays have the others");
   }
   if (method == IndexMethod::partition) return partition(work, asked_shape(work, choice));
   const auto taken = [&](IndexCandidate made) {
     if (choice.scheduled) made.why_not.clear();
     if (made.why_not.empty()) return made;
-    refuse(ErrorCode::unsupported, fmt::format("method {}", name(method)), "a method that applies",
-           made.why_not);
+    fail(ErrorCode::unsupported, "plan", fmt::format("method {}", name(method)), "a method that applies",
+         made.why_not);
   };
   if (method == IndexMethod::row_column || method == IndexMethod::row_column_5) {
     return taken(row_column(work, method));
@@ -341,9 +332,9 @@ IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice)
   for (IndexCandidate& each : for_indexed(work)) {
     if (each.method == method) return taken(std::move(each));
   }
-  refuse(ErrorCode::unsupported, fmt::format("method {} for an index array", name(method)),
-         "direct, window, runs, partition, row_column or row_column_5",
-         "what an index array is recognised as is carried out as that without being asked");
+  fail(ErrorCode::unsupported, "plan", fmt::format("method {} for an index array", name(method)),
+       "direct, window, runs, partition, row_column or row_column_5",
+       "what an index array is recognised as is carried out as that without being asked");
 }
 
 }  // namespace faro::detail

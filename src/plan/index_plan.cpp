@@ -19,15 +19,15 @@ constexpr std::array kMethods{IndexMethod::cyclic,     IndexMethod::axes,       
                               IndexMethod::window,     IndexMethod::runs,        IndexMethod::partition,
                               IndexMethod::row_column, IndexMethod::row_column_5};
 
-void check(const Problem& problem) {
+void check_index(const Problem& problem) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
-    detail::refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem.element_bytes) + " bytes",
-                        "1 to " + std::to_string(kMaxElementBytes) + " bytes");
+    fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
+         "1 to " + std::to_string(kMaxElementBytes) + " bytes");
   }
   if (problem.placement == Placement::in_place) {
-    detail::refuse_plan(ErrorCode::unsupported, to_text(problem.permutation) + " in place",
-                        "out of place, or an affine map or transposition, which Plan takes",
-                        "other permutations need a second array for the result");
+    fail(ErrorCode::unsupported, "plan", to_text(problem.permutation) + " in place",
+         "out of place, or an affine map or transposition, which Plan takes",
+         "other permutations need a second array for the result");
   }
 }
 
@@ -95,11 +95,8 @@ IndexMethod parse_index_method(const std::string& text) {
     if (text == names.at(i)) return kMethods.at(i);
   }
   const std::string suggestion = did_you_mean(text, names);
-  throw Error({.code = ErrorCode::value,
-               .operation = "read the method",
-               .got = "`" + text + "`",
-               .wanted = "cyclic, axes, direct, window, runs, partition, row_column or row_column_5",
-               .remedy = suggestion});
+  fail(ErrorCode::value, "read the method", "`" + text + "`",
+       "cyclic, axes, direct, window, runs, partition, row_column or row_column_5", suggestion);
 }
 
 IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice)
@@ -107,10 +104,10 @@ IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, co
       target_(std::move(target)),
       recognition_(std::move(recognition)),
       repeats_(choice.repeats) {
-  check(problem_);
+  check_index(problem_);
   if (std::holds_alternative<Affine>(problem_.permutation)) {
-    detail::refuse_plan(ErrorCode::unsupported, to_text(problem_.permutation),
-                        "a permutation that is not affine", "Plan takes those that are");
+    fail(ErrorCode::unsupported, "plan", to_text(problem_.permutation), "a permutation that is not affine",
+         "Plan takes those that are");
   }
   static_cast<void>(total_bytes(problem_));
   unit_bytes_ =

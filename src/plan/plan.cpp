@@ -12,20 +12,19 @@ namespace faro {
 namespace {
 
 using detail::log2_floor;
-using detail::refuse_plan;
 
 bool is_width(std::uint64_t element_bytes) { return element_bytes > 0 && element_bytes <= kMaxElementBytes; }
 
-void check(const Problem& problem) {
+void check_affine(const Problem& problem) {
   if (!f2::is_power_of_two(problem.element_bytes) || problem.element_bytes > kMaxElementBytes) {
-    refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem.element_bytes) + " bytes",
-                "a power of two from 1 to " + std::to_string(kMaxElementBytes),
-                "rolls, flips, permutations of axes and index arrays take any width up to that");
+    fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem.element_bytes) + " bytes",
+         "a power of two from 1 to " + std::to_string(kMaxElementBytes),
+         "rolls, flips, permutations of axes and index arrays take any width up to that");
   }
   const int n = affine(problem.permutation, "plan").bits();
   if (n > kMaxProblemBits) {
-    refuse_plan(ErrorCode::value, "n = " + std::to_string(n),
-                "at most " + std::to_string(kMaxProblemBits) + " index bits");
+    fail(ErrorCode::value, "plan", "n = " + std::to_string(n),
+         "at most " + std::to_string(kMaxProblemBits) + " index bits");
   }
 }
 
@@ -39,10 +38,10 @@ Problem in_form_to_run(Problem problem) {
   problem = detail::in_form_to_run(std::move(problem));
   if (!is_in_place(problem) || std::holds_alternative<Affine>(problem.permutation)) return problem;
   if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem)) {
-    refuse_plan(ErrorCode::unsupported,
-                to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
-                "elements whose width is a power of two, or a transposition",
-                "other widths need a second array for the result");
+    fail(ErrorCode::unsupported, "plan",
+         to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
+         "elements whose width is a power of two, or a transposition",
+         "other widths need a second array for the result");
   }
   const std::optional<Affine> map = affine_form(problem.permutation);
   const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation);
@@ -86,10 +85,9 @@ Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(s
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed != nullptr) {
     if (!indexed->on_host()) {
-      refuse_plan(ErrorCode::value,
-                  "an index array in the memory of device " + std::to_string(indexed->device().value_or(0)),
-                  "one of the host, or its recognition",
-                  "faro::plan and faro::plan_only read it where it is");
+      fail(ErrorCode::value, "plan",
+           "an index array in the memory of device " + std::to_string(indexed->device().value_or(0)),
+           "one of the host, or its recognition", "faro::plan and faro::plan_only read it where it is");
     }
     const int read_by = target_.engine == Engine::cpu ? target_.threads : 0;
     *this = Plan(problem, target_, recognise(*indexed, read_by));
@@ -118,8 +116,8 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
   problem_ = in_form_to_run(std::move(problem_));
   if (std::holds_alternative<Affine>(problem_.permutation)) {
     if (!choice.empty()) {
-      refuse_plan(ErrorCode::unsupported, "a method for " + to_text(problem_.permutation),
-                  "none: affine maps have one way", "index arrays have others");
+      fail(ErrorCode::unsupported, "plan", "a method for " + to_text(problem_.permutation),
+           "none: affine maps have one way", "index arrays have others");
     }
     plan_affine();
     return;
@@ -129,19 +127,19 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
 
 void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
   if (target_.tile) {
-    refuse_plan(ErrorCode::unsupported, "a tile kernel for " + to_text(problem_.permutation),
-                "a tile kernel for affine maps only");
+    fail(ErrorCode::unsupported, "plan", "a tile kernel for " + to_text(problem_.permutation),
+         "a tile kernel for affine maps only");
   }
   if (is_in_place(problem_)) {
     if (!is_width(problem_.element_bytes)) {
-      refuse_plan(ErrorCode::value, "elements of " + std::to_string(problem_.element_bytes) + " bytes",
-                  "1 to " + std::to_string(kMaxElementBytes) + " bytes");
+      fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem_.element_bytes) + " bytes",
+           "1 to " + std::to_string(kMaxElementBytes) + " bytes");
     }
     if (!choice.empty() || !as_transposition(problem_)) {
-      refuse_plan(ErrorCode::unsupported,
-                  to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-                  "an affine map over F2, or the transposition of an array of rows x columns",
-                  "other permutations need a second array for the result");
+      fail(ErrorCode::unsupported, "plan",
+           to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
+           "an affine map over F2, or the transposition of an array of rows x columns",
+           "other permutations need a second array for the result");
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
     array_bytes_ = total_bytes(problem_);
@@ -155,7 +153,7 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
 }
 
 void Plan::plan_affine() {
-  check(problem_);
+  check_affine(problem_);
   array_bytes_ = total_bytes(problem_);
   unit_bytes_ = std::min(problem_.element_bytes, target_.unit_bytes_max);
   unit_bits_per_element_ = log2_floor(problem_.element_bytes) - log2_floor(unit_bytes_);

@@ -14,14 +14,6 @@ machine::MemoryGeometry geometry_of(const Target& target) {
   return {.banks = target.banks, .bank_bytes = target.bank_bytes};
 }
 
-void refuse_plan(ErrorCode code, std::string got, std::string wanted, std::string remedy) {
-  throw Error({.code = code,
-               .operation = "plan",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 int whole_segment_bits(const Work& work) {
   int s = std::min(work.map.bits(), log2_floor(kWholeSegmentBytesMax) - work.unit_bits);
   while (s > 0 && !kernels::keeps_low_bits(work.map, s)) --s;

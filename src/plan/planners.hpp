@@ -48,9 +48,6 @@ int log2_floor(std::uint64_t x);
 /// Of a target with banks.
 machine::MemoryGeometry geometry_of(const Target& target);
 
-/// Throws, for the operation "plan".
-[[noreturn]] void refuse_plan(ErrorCode code, std::string got, std::string wanted, std::string remedy = "");
-
 /// log2 of the units of the longest segments, up to kWholeSegmentBytesMax, that change places whole.
 int whole_segment_bits(const Work& work);
 

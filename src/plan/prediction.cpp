@@ -64,8 +64,8 @@ RunTile find_kernel(const CompiledTile& kernel) {
       return kRunTile.at(i);
     }
   }
-  throw Error({ErrorCode::unsupported, kOperation, "a target with a tile kernel that is not compiled",
-               "one of kernels::kCompiledTiles", ""});
+  fail(ErrorCode::unsupported, kOperation, "a target with a tile kernel that is not compiled",
+       "one of kernels::kCompiledTiles");
 }
 
 AccessCounts predict_tiles(const Plan& plan, const Pass& pass) {
@@ -131,13 +131,13 @@ const TransferRate& rate_of(const Calibration& calibration, const Plan& plan, co
 machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
   const Pass& of = plan.passes().at(pass);
   if (!of.launch) {
-    throw Error({ErrorCode::unsupported, kOperation,
-                 "a pass of kind " + std::string(name(of.kind)) + " on " + name(plan.target().engine),
-                 "a pass that is launched on a GPU", ""});
+    fail(ErrorCode::unsupported, kOperation,
+         "a pass of kind " + std::string(name(of.kind)) + " on " + name(plan.target().engine),
+         "a pass that is launched on a GPU");
   }
   if (plan.problem().placement == Placement::in_place) {
-    throw Error({ErrorCode::unsupported, kOperation, "a pass in place", "a pass out of place",
-                 "it reads and writes every segment once"});
+    fail(ErrorCode::unsupported, kOperation, "a pass in place", "a pass out of place",
+         "it reads and writes every segment once");
   }
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
 }

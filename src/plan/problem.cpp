@@ -12,12 +12,10 @@ std::uint64_t total_bytes(const Problem& problem) {
   const std::uint64_t count = element_count(problem.permutation);
   const auto too_many = [&](std::uint64_t a, std::uint64_t b) { return a != 0 && b > kLimit / a; };
   if (too_many(count, problem.element_bytes) || too_many(count * problem.element_bytes, problem.batch)) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "size of the problem",
-                 .got = std::to_string(problem.batch) + " x " + std::to_string(count) + " elements of " +
-                        std::to_string(problem.element_bytes) + " bytes",
-                 .wanted = "at most 2^62 bytes in all",
-                 .remedy = ""});
+    fail(ErrorCode::value, "size of the problem",
+         std::to_string(problem.batch) + " x " + std::to_string(count) + " elements of " +
+             std::to_string(problem.element_bytes) + " bytes",
+         "at most 2^62 bytes in all");
   }
   return count * problem.element_bytes * problem.batch;
 }

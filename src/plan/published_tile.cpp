@@ -51,18 +51,14 @@ int published_tile_bits(int n) { return std::max(1, std::min(5, n / 2)); }
 PublishedTile published_tile(const Affine& map, int tile_bits, int iteration_bits) {
   const int n = map.bits();
   if (tile_bits < 1 || tile_bits > n) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "make a published tile",
-                 .got = "t = " + std::to_string(tile_bits),
-                 .wanted = "t in 1.." + std::to_string(n),
-                 .remedy = ""});
+    fail(ErrorCode::value, "make a published tile", "t = " + std::to_string(tile_bits),
+         "t in 1.." + std::to_string(n));
   }
   if (map.classify(tile_bits) == AffineClass::bmmc) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "make a published tile of " + to_text(Permutation(map)).substr(0, 60),
-                 .got = "a matrix that is not tiled for t = " + std::to_string(tile_bits),
-                 .wanted = "t columns with zeros below row t, their upper block invertible",
-                 .remedy = "figure 8 shows its two tiled factors"});
+    fail(ErrorCode::unsupported, "make a published tile of " + to_text(Permutation(map)).substr(0, 60),
+         "a matrix that is not tiled for t = " + std::to_string(tile_bits),
+         "t columns with zeros below row t, their upper block invertible",
+         "figure 8 shows its two tiled factors");
   }
   PublishedTile tile;
   tile.tile_bits = tile_bits;

@@ -75,11 +75,8 @@ std::string access_summary(const Plan& plan) {
 
 std::string Plan::svg() const {
   if (transpose_plan_) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "draw " + to_text(problem_.permutation) + " in place",
-                 .got = "sweeps along rows and columns",
-                 .wanted = "passes of an affine map",
-                 .remedy = "explain without --svg tells of them"});
+    fail(ErrorCode::unsupported, "draw " + to_text(problem_.permutation) + " in place",
+         "sweeps along rows and columns", "passes of an affine map", "explain without --svg tells of them");
   }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;

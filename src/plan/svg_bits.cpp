@@ -20,26 +20,26 @@
 namespace faro::svg {
 namespace {
 
-enum class Role { column, row, block };
+enum class BitRole { column, row, block };
 
-std::string_view fill(Role role) {
+std::string_view fill(BitRole role) {
   constexpr std::string_view classes[] = {"column", "row", "block"};
   return classes[static_cast<int>(role)];
 }
 
-std::string_view stroke(Role role) {
+std::string_view stroke(BitRole role) {
   constexpr std::string_view classes[] = {"column-line", "row-line", "block-line"};
   return classes[static_cast<int>(role)];
 }
 
 // For a tile along coordinate directions these are the roles; for others the leading bits of its directions.
-std::vector<Role> roles(const Pass& pass, std::span<const f2::Word> rows) {
+std::vector<BitRole> roles(const Pass& pass, std::span<const f2::Word> rows) {
   const bool tiled = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
   const int segment = tiled ? pass.tile.segment_bits : 0;
-  std::vector<Role> result(static_cast<std::size_t>(pass.map.bits()), Role::block);
-  std::fill_n(result.begin(), segment, Role::column);
+  std::vector<BitRole> result(static_cast<std::size_t>(pass.map.bits()), BitRole::block);
+  std::fill_n(result.begin(), segment, BitRole::column);
   if (tiled) {
-    for (const f2::Word v : rows) result[static_cast<std::size_t>(f2::leading_bit(v))] = Role::row;
+    for (const f2::Word v : rows) result[static_cast<std::size_t>(f2::leading_bit(v))] = BitRole::row;
   }
   return result;
 }
@@ -112,7 +112,7 @@ class BitsSection {
       const int to = f2::leading_bit(pass_.map.matrix().column(i));
       const Box from_box = bit_box(i, source_y);
       const Box to_box = bit_box(to, target_y);
-      const Role role = source_[static_cast<std::size_t>(i)];
+      const BitRole role = source_[static_cast<std::size_t>(i)];
       canvas_.curve({from_box.centre().x, from_box.y + from_box.height}, {to_box.centre().x, to_box.y},
                     stroke(role));
     }
@@ -127,7 +127,7 @@ class BitsSection {
     return bottom + 12;
   }
 
-  void bit(int index, const Box& box, const std::vector<Role>& role, std::string_view prefix) {
+  void bit(int index, const Box& box, const std::vector<BitRole>& role, std::string_view prefix) {
     canvas_.box(box, fill(role[static_cast<std::size_t>(index)]));
     const std::string words = fmt::format("{}{}", prefix, index);
     canvas_.label(box.centre(), fmt::format("ink middle {}", label_size(box.width, words.size())), words);
@@ -174,7 +174,7 @@ class BitsSection {
     return tiled ? pass_.tile.segment_bits : 0;
   }
 
-  void header(int index, const Box& box, const std::vector<Role>& role) {
+  void header(int index, const Box& box, const std::vector<BitRole>& role) {
     canvas_.box(box, fill(role[static_cast<std::size_t>(index)]));
     const double room = std::min(box.width, box.height);
     if (room < 12 && index % 2 != 0) return;
@@ -237,8 +237,8 @@ class BitsSection {
   const Plan& plan_;
   const Pass& pass_;
   int n_;
-  std::vector<Role> source_;
-  std::vector<Role> target_;
+  std::vector<BitRole> source_;
+  std::vector<BitRole> target_;
 };
 
 }  // namespace

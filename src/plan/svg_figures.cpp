@@ -33,11 +33,9 @@ std::string title_of(int figure) {
     case 8:
       return "A matrix as a product of two tiled ones";
     default:
-      throw Error({.code = ErrorCode::value,
-                   .operation = "draw a figure",
-                   .got = fmt::format("figure {}", figure),
-                   .wanted = "figure 1, 2, 4, 5, 6, 7 or 8",
-                   .remedy = "figures 3, 13 and 14 are drawn by `faro network explain PROGRAM --svg FILE`"});
+      fail(ErrorCode::value, "draw a figure", fmt::format("figure {}", figure),
+           "figure 1, 2, 4, 5, 6, 7 or 8",
+           "figures 3, 13 and 14 are drawn by `faro network explain PROGRAM --svg FILE`");
   }
 }
 
@@ -67,11 +65,8 @@ std::string figure_svg(int figure, const Affine& map) {
   const std::string title = title_of(figure);
   const int most = figure == 2 ? kMostBlockBits : kMostDrawnBits;
   if (map.bits() < 1 || map.bits() > most) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = fmt::format("draw figure {}", figure),
-                 .got = fmt::format("a map of {} bits", map.bits()),
-                 .wanted = fmt::format("1 to {} bits", most),
-                 .remedy = ""});
+    fail(ErrorCode::value, fmt::format("draw figure {}", figure), fmt::format("a map of {} bits", map.bits()),
+         fmt::format("1 to {} bits", most));
   }
   const std::string permutation = to_text(Permutation(map));
   Canvas canvas;

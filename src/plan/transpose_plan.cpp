@@ -61,33 +61,13 @@ std::optional<Rectangle> rectangle_of(const Affine& map) {
                    .columns = std::uint64_t{1} << (middle - row_bits),
                    .element_bytes = std::uint64_t{1} << low};
 }
-
-[[noreturn]] void refuse_permutation(const Problem& problem) {
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "plan in place",
-               .got = to_text(problem.permutation),
-               .wanted = "a transposition, or an affine map",
-               .remedy = "permute out of place"});
-}
-
-[[noreturn]] void refuse_width(std::uint64_t bytes) {
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "transpose in place",
-               .got = fmt::format("elements of {} bytes", bytes),
-               .wanted = fmt::format("at most {}", kWidestElement),
-               .remedy = "transpose out of place"});
-}
-
 void require_countable(const Rectangle& rectangle) {
   std::uint64_t bytes = rectangle.element_bytes;
   for (const std::uint64_t factor : {rectangle.arrays, rectangle.rows, rectangle.columns}) {
     if (factor != 0 && bytes > kMostBytes / factor) {
-      throw Error({.code = ErrorCode::value,
-                   .operation = "plan",
-                   .got = fmt::format("{} arrays of {} x {} elements", rectangle.arrays, rectangle.rows,
-                                      rectangle.columns),
-                   .wanted = "at most 2^62 bytes",
-                   .remedy = ""});
+      fail(ErrorCode::value, "plan",
+           fmt::format("{} arrays of {} x {} elements", rectangle.arrays, rectangle.rows, rectangle.columns),
+           "at most 2^62 bytes");
     }
     bytes *= factor;
   }
@@ -153,11 +133,15 @@ std::optional<Rectangle> as_transposition(const Problem& problem) {
 TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(std::move(target)) {
   static_cast<void>(total_bytes(problem));
   const std::optional<Rectangle> rectangle = as_transposition(problem);
-  if (!rectangle) refuse_permutation(problem);
+  if (!rectangle)
+    fail(ErrorCode::unsupported, "plan in place", to_text(problem.permutation),
+         "a transposition, or an affine map", "permute out of place");
   rectangle_ = *rectangle;
   require_countable(rectangle_);
   if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement)
-    refuse_width(rectangle_.element_bytes);
+    fail(ErrorCode::unsupported, "transpose in place",
+         fmt::format("elements of {} bytes", rectangle_.element_bytes),
+         fmt::format("at most {}", kWidestElement), "transpose out of place");
   r2c_ = rectangle_.rows > rectangle_.columns;
   method_ = std::min(rectangle_.rows, rectangle_.columns) < kNarrow ? TransposeMethod::narrow
                                                                     : TransposeMethod::rows_in_memory;

@@ -3,25 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "programs/refuse.hpp"
+#include "faro/error.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
 
 void check_sizes(const machine::MachineOptions& machine, std::uint64_t n) {
   if (n == 0 || n > kMostElements) {
-    refuse_machine("n = " + std::to_string(n),
-                   "from 1 to 2^26 = " + std::to_string(kMostElements) + " words");
+    fail(ErrorCode::value, "fit a program to the machine", "n = " + std::to_string(n),
+         "from 1 to 2^26 = " + std::to_string(kMostElements) + " words");
   }
   machine::check(machine);
   if (n % machine.width != 0) {
-    refuse_machine("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
-                   "a multiple of the width: w divides p, and p divides n");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
+         "a multiple of the width: w divides p, and p divides n");
   }
   if (n % machine.threads != 0) {
-    refuse_machine(
-        "p = " + std::to_string(machine.threads) + " threads for n = " + std::to_string(n) + " words",
-        "a number of threads that divides n");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "p = " + std::to_string(machine.threads) + " threads for n = " + std::to_string(n) + " words",
+         "a number of threads that divides n");
   }
 }
 
@@ -30,8 +31,9 @@ std::uint64_t matrix_side(std::uint64_t n) {
   while (side * side > n) --side;
   while ((side + 1) * (side + 1) <= n) ++side;
   if (side * side != n) {
-    refuse_machine(
-        "n = " + std::to_string(n), "a square: the matrix is m x m",
+    fail(
+        ErrorCode::value, "fit a program to the machine", "n = " + std::to_string(n),
+        "a square: the matrix is m x m",
         "the nearest are " + std::to_string(side * side) + " and " + std::to_string((side + 1) * (side + 1)));
   }
   return side;

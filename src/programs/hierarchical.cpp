@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "programs/refuse.hpp"
+#include "faro/error.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
@@ -14,12 +14,14 @@ using machine::MachineOptions;
 void check(const MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (machine.kind != machine::MachineKind::hmm) {
-    refuse_machine("a program of the hmm on the " + std::string(machine::name(machine.kind)), "the hmm");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "a program of the hmm on the " + std::string(machine::name(machine.kind)), "the hmm");
   }
   const std::uint64_t side = matrix_side(n);
   if (side % machine.width != 0) {
-    refuse_machine("m = " + std::to_string(side) + " at width " + std::to_string(machine.width),
-                   "an m x m matrix whose side m is a multiple of the width");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "m = " + std::to_string(side) + " at width " + std::to_string(machine.width),
+         "an m x m matrix whose side m is a multiple of the width");
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "faro/error.hpp"
 #include "machine/congestion.hpp"
-#include "programs/refuse.hpp"
 #include "programs/units.hpp"
 
 namespace faro::programs {
@@ -14,8 +13,8 @@ using machine::MachineKind;
 Cost scheduled_permute_cost(const machine::MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (machine.kind != MachineKind::dmm) {
-    refuse_machine("the conflict-free schedule on the " + std::string(machine::name(machine.kind)),
-                   "the dmm");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "the conflict-free schedule on the " + std::string(machine::name(machine.kind)), "the dmm");
   }
   return {.time = (Units{2} * Sizes(machine, n).sweep()).value,
           .text = "2 (p/w + l - 1) n/p",

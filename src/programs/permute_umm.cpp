@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "programs/refuse.hpp"
+#include "faro/error.hpp"
 #include "programs/units.hpp"
 #include "schedule/conflict_free.hpp"
 #include "schedule/row_column.hpp"
@@ -22,10 +22,11 @@ int exponent_of(const MachineOptions& machine, std::uint64_t n) {
   std::uint64_t power = 1;
   for (; power < n; ++exponent) power *= machine.width;
   if (power != n || exponent == 0) {
-    refuse_machine("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
-                   "a power of the width: w, w^2, w^3, …",
-                   "the nearest are " + std::to_string(std::max(power / machine.width, machine.width)) +
-                       " and " + std::to_string(std::max(power, machine.width)));
+    fail(ErrorCode::value, "fit a program to the machine",
+         "n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
+         "a power of the width: w, w^2, w^3, …",
+         "the nearest are " + std::to_string(std::max(power / machine.width, machine.width)) + " and " +
+             std::to_string(std::max(power, machine.width)));
   }
   return exponent;
 }
@@ -156,8 +157,8 @@ Cost row_permute_cost(const MachineOptions& machine, std::uint64_t n) {
 Cost column_permute_cost(const MachineOptions& machine, std::uint64_t n) {
   check_sizes(machine, n);
   if (n != machine.width * machine.width) {
-    refuse_machine("n = " + std::to_string(n) + " words at width " + std::to_string(machine.width),
-                   "a w x w matrix");
+    fail(ErrorCode::value, "fit a program to the machine",
+         "n = " + std::to_string(n) + " words at width " + std::to_string(machine.width), "a w x w matrix");
   }
   const Units transpose{rotating_transpose_cost(machine, n, machine.width, machine.width).time};
   return {.time = (Units{2} * transpose + Units{row_permute_cost(machine, n).time}).value,

@@ -8,15 +8,6 @@
 
 namespace faro::programs {
 namespace {
-
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted, const std::string& remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "fit the rotating transpose to the machine",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
-}
-
 std::string equals(const char* name, std::uint64_t value) {
   return std::string(name) + " = " + std::to_string(value);
 }
@@ -25,16 +16,18 @@ std::string equals(const char* name, std::uint64_t value) {
 
 RotatingShape rotating_shape(std::uint64_t width, std::uint64_t registers) {
   if (registers == 0 || registers > width || registers > kMostRegisters) {
-    refuse(equals("r", registers) + " registers a thread",
-           "from 1 to " + std::to_string(width < kMostRegisters ? width : kMostRegisters));
+    fail(ErrorCode::value, "fit the rotating transpose to the machine",
+         equals("r", registers) + " registers a thread",
+         "from 1 to " + std::to_string(width < kMostRegisters ? width : kMostRegisters));
   }
   // T = sqrt(r w) and g = w / T are integers just if T = g r and w = g^2 r.
   const std::uint64_t ratio = width / registers;
   auto group = static_cast<std::uint64_t>(std::lround(std::sqrt(static_cast<double>(ratio))));
   if (width % registers != 0 || group * group != ratio) {
-    refuse(equals("r", registers) + " registers a thread at width " + std::to_string(width),
-           "w / r a square, so that tiles of sqrt(r w) words a side fit a warp",
-           "r = w, one tile of w x w a warp, always does");
+    fail(ErrorCode::value, "fit the rotating transpose to the machine",
+         equals("r", registers) + " registers a thread at width " + std::to_string(width),
+         "w / r a square, so that tiles of sqrt(r w) words a side fit a warp",
+         "r = w, one tile of w x w a warp, always does");
   }
   return {.tile = group * registers, .group = group};
 }
@@ -51,15 +44,18 @@ RotatingParams rotating_params(const machine::MachineOptions& machine, const Acc
   const std::uint64_t tile = params.shape.tile;
   const std::string matrix = std::to_string(rows) + " x " + std::to_string(columns);
   if (rows % tile != 0 || columns % tile != 0) {
-    refuse("a matrix of " + matrix, "sides that T = " + std::to_string(tile) + " divides: T = sqrt(r w)");
+    fail(ErrorCode::value, "fit the rotating transpose to the machine", "a matrix of " + matrix,
+         "sides that T = " + std::to_string(tile) + " divides: T = sqrt(r w)");
   }
   if (!params.is_one_tile() && (rows % machine.width != 0 || columns % machine.width != 0)) {
-    refuse("a matrix of " + matrix, "sides that w = " + std::to_string(machine.width) + " divides");
+    fail(ErrorCode::value, "fit the rotating transpose to the machine", "a matrix of " + matrix,
+         "sides that w = " + std::to_string(machine.width) + " divides");
   }
   if (access.n % (machine.registers * machine.threads) != 0) {
-    refuse(equals("p", machine.threads) + " threads with " + equals("r", machine.registers) +
-               " registers for " + equals("n", access.n) + " words",
-           "r p that divides n: every warp takes as many tiles", "fewer threads or registers");
+    fail(ErrorCode::value, "fit the rotating transpose to the machine",
+         equals("p", machine.threads) + " threads with " + equals("r", machine.registers) +
+             " registers for " + equals("n", access.n) + " words",
+         "r p that divides n: every warp takes as many tiles", "fewer threads or registers");
   }
   return params;
 }

@@ -17,9 +17,9 @@ namespace {
 using machine::MachineKind;
 using machine::MemoryMachine;
 
-class Runner {
+class ProgramRunner {
  public:
-  Runner(const Job& job, MemoryMachine& machine)
+  ProgramRunner(const Job& job, MemoryMachine& machine)
       : job_(job),
         machine_(machine),
         access_{.n = job.n, .threads = job.machine.threads, .block_threads = job.machine.threads} {}
@@ -209,7 +209,7 @@ void run_job(const Job& job, MemoryMachine& machine, std::vector<std::uint32_t>&
              std::vector<std::uint32_t>& out) {
   machine.add_buffer(std::as_writable_bytes(std::span(in)));
   machine.add_buffer(std::as_writable_bytes(std::span(out)));
-  Runner(job, machine).run();
+  ProgramRunner(job, machine).run();
 }
 
 }  // namespace faro::programs

@@ -19,16 +19,11 @@ using machine::MachineOptions;
 constexpr std::array<std::string_view, 7> kNames{
     "contiguous",         "stride", "copy", "transpose-straightforward", "transpose-diagonal",
     "transpose-rotating", "permute"};
-
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted, const std::string& remedy = {}) {
-  throw Error(
-      {.code = ErrorCode::value, .operation = "simulate", .got = got, .wanted = wanted, .remedy = remedy});
-}
-
 Program program_of(const std::string& name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) {
-    refuse("the program `" + name + "`", "one of programs::program_names()", did_you_mean(name, kNames));
+    fail(ErrorCode::value, "simulate", "the program `" + name + "`", "one of programs::program_names()",
+         did_you_mean(name, kNames));
   }
   return static_cast<Program>(found - kNames.begin());
 }
@@ -37,14 +32,16 @@ Program program_of(const std::string& name) {
 void check_machine(MachineOptions machine) {
   if (machine.threads == 0) machine.threads = machine.width;
   machine::check(machine);
-  if (machine.word_bytes != 4) refuse(std::to_string(machine.word_bytes) + " bytes a word", "4");
+  if (machine.word_bytes != 4)
+    fail(ErrorCode::value, "simulate", std::to_string(machine.word_bytes) + " bytes a word", "4");
 }
 
 std::uint64_t elements_of(const ProgramRequest& request) {
   const std::uint64_t given = request.permutation ? element_count(*request.permutation) : 0;
   if (given != 0 && request.n != 0 && given != request.n) {
-    refuse("a permutation of " + std::to_string(given) + " elements with n = " + std::to_string(request.n),
-           "as many elements as words");
+    fail(ErrorCode::value, "simulate",
+         "a permutation of " + std::to_string(given) + " elements with n = " + std::to_string(request.n),
+         "as many elements as words");
   }
   const std::uint64_t n = given != 0 ? given : request.n;
   const std::uint64_t width = request.machine.width;
@@ -125,7 +122,8 @@ Simulation simulate(const ProgramRequest& request) {
   const Program program = program_of(request.program);
   check_machine(request.machine);
   if (program != Program::permute && (request.permutation || request.direct)) {
-    refuse("a permutation for `" + request.program + "`", "the program `permute`");
+    fail(ErrorCode::value, "simulate", "a permutation for `" + request.program + "`",
+         "the program `permute`");
   }
   ProgramRequest run = request;
   run.n = elements_of(request);

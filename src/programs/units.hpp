@@ -25,11 +25,8 @@ struct Units {
 
  private:
   [[noreturn]] static void refuse() {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "evaluate a cost formula",
-                 .got = "more than 2^64 - 1 time units",
-                 .wanted = "a time that 64 bits hold",
-                 .remedy = "take a smaller latency or fewer words"});
+    fail(ErrorCode::value, "evaluate a cost formula", "more than 2^64 - 1 time units",
+         "a time that 64 bits hold", "take a smaller latency or fewer words");
   }
 };
 

@@ -98,11 +98,9 @@ void DeviceCheck::require_permuted(const Affine& map, const std::byte* out, cons
   state_->check.launch(blocks_of(map.bits()), kThreads, 1, 0, arguments, {});
   state_->lowest.download(&lowest);
   if (lowest == kNothing) return;
-  throw Error({.code = ErrorCode::verification,
-               .operation = what,
-               .got = "in[" + std::to_string(lowest) + "] not at out[" + std::to_string(map(lowest)) + "]",
-               .wanted = "out[pi(x)] = in[x]",
-               .remedy = "this is a bug; please report it"});
+  fail(ErrorCode::verification, what,
+       "in[" + std::to_string(lowest) + "] not at out[" + std::to_string(map(lowest)) + "]",
+       "out[pi(x)] = in[x]", "this is a bug; please report it");
 }
 
 }  // namespace faro::reproduce

@@ -19,7 +19,7 @@ namespace {
 using emit::Rung;
 
 constexpr std::uint64_t kRandomMaps = 5;
-constexpr std::uint64_t kElementBytes = 4;
+constexpr std::uint64_t kLadderElementBytes = 4;
 constexpr int kLeastBits = 12;  // of an array on a device with next to no memory
 
 // A sample begins with a call that is not timed: it pays for what the contestant before left in the cache to
@@ -104,9 +104,9 @@ struct LadderBench::State {
   State(int index_bits, std::string name)
       : bits(index_bits),
         device(std::move(name)),
-        in(kElementBytes << index_bits),
-        out(kElementBytes << index_bits),
-        workspace(kElementBytes << index_bits) {}
+        in(kLadderElementBytes << index_bits),
+        out(kLadderElementBytes << index_bits),
+        workspace(kLadderElementBytes << index_bits) {}
 
   void run(std::span<const cuda::EmittedExecutor> chain, Stream stream = {}) const;
 
@@ -127,7 +127,7 @@ LadderBench::LadderBench(int bits) {
   const Target target = cuda::target();
   const std::vector<cuda::Device> devices = cuda::devices();
   const std::uint64_t free_bytes = devices.at(static_cast<std::size_t>(target.device)).free_memory_bytes;
-  while (bits > kLeastBits && 3 * (kElementBytes << bits) >= free_bytes) --bits;
+  while (bits > kLeastBits && 3 * (kLadderElementBytes << bits) >= free_bytes) --bits;
   state_ = std::make_unique<State>(bits, target.name);
 }
 
@@ -147,7 +147,7 @@ std::vector<Timing> LadderBench::State::time(
     double budget_ms) const {
   constexpr double kLeastSampleMs = 0.5;  // a thousand times the clock's resolution
   const int n = map.map.bits();
-  const std::uint64_t bytes = kElementBytes << n;
+  const std::uint64_t bytes = kLadderElementBytes << n;
   std::vector<TimedRun> contestants;
   contestants.reserve(chains.size() + 1);
   contestants.push_back(

@@ -12,21 +12,21 @@
 namespace faro::reproduce {
 namespace {
 
-constexpr std::uint32_t kN = kOfflineElements;
-constexpr int kBits = std::countr_zero(kN);
-constexpr std::uint64_t kWordBytes = 4;
+constexpr std::uint32_t kElements = kOfflineElements;
+constexpr int kBits = std::countr_zero(kElements);
+constexpr std::uint64_t kPermutedBytes = 4;
 
 std::vector<std::uint32_t> listed(std::uint32_t (*target)(std::uint32_t)) {
-  std::vector<std::uint32_t> list(kN);
-  for (std::uint32_t i = 0; i < kN; ++i) list[i] = target(i);
+  std::vector<std::uint32_t> list(kElements);
+  for (std::uint32_t i = 0; i < kElements; ++i) list[i] = target(i);
   return list;
 }
 
 std::uint32_t transposed(std::uint32_t i) {
-  return i % kOfflineWidth * (kN / kOfflineWidth) + i / kOfflineWidth;
+  return i % kOfflineWidth * (kElements / kOfflineWidth) + i / kOfflineWidth;
 }
 
-std::uint32_t shuffled(std::uint32_t i) { return (i << 1) % kN + (i >> (kBits - 1)); }
+std::uint32_t shuffled(std::uint32_t i) { return (i << 1) % kElements + (i >> (kBits - 1)); }
 
 std::uint32_t reversed(std::uint32_t i) {
   std::uint32_t result = 0;
@@ -35,10 +35,10 @@ std::uint32_t reversed(std::uint32_t i) {
 }
 
 std::vector<std::uint32_t> random_list(std::uint64_t seed) {
-  std::vector<std::uint32_t> list(kN);
+  std::vector<std::uint32_t> list(kElements);
   std::iota(list.begin(), list.end(), 0U);
   layout::SplitMix64 random{seed};
-  for (std::uint32_t i = kN; i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
+  for (std::uint32_t i = kElements; i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
   return list;
 }
 
@@ -60,13 +60,13 @@ class Watcher {
   device::Packet<bytes> load_shared(std::uint32_t address) {
     const bool is_a = address < array_bytes_;
     FARO_CHECK(is_a || address >= 2 * array_bytes_);  // b is never read
-    (is_a ? accesses_.reads_a : accesses_.reads_lists).push_back(address / kWordBytes);
+    (is_a ? accesses_.reads_a : accesses_.reads_lists).push_back(address / kPermutedBytes);
     return memory_.load_shared<bytes>(address);
   }
   template <int bytes>
   void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
     FARO_CHECK(address >= array_bytes_ && address < 2 * array_bytes_);
-    accesses_.writes_b.push_back((address - array_bytes_) / kWordBytes);
+    accesses_.writes_b.push_back((address - array_bytes_) / kPermutedBytes);
     memory_.store_shared<bytes>(address, packet);
   }
   void idle() { memory_.idle(); }
@@ -79,10 +79,10 @@ class Watcher {
 
 template <PermuteWay way>
 OfflineAccesses accesses_of(std::span<const std::uint32_t> permutation) {
-  static constexpr kernels::PermuteShape shape = kernels::permute_shape(way, kN, kN);
+  static constexpr kernels::PermuteShape shape = kernels::permute_shape(way, kElements, kElements);
   const std::vector<std::uint32_t> lists = kernels::permutation_lists(permutation, way);
-  std::vector<std::uint32_t> in(kN);
-  std::vector<std::uint32_t> out(kN);
+  std::vector<std::uint32_t> in(kElements);
+  std::vector<std::uint32_t> out(kElements);
   std::iota(in.begin(), in.end(), 1U);
   OfflineAccesses accesses;
   machine::CountingMemory memory({.shared_bytes = shape.shared_bytes()});
@@ -102,7 +102,7 @@ OfflineAccesses accesses_of(std::span<const std::uint32_t> permutation) {
       [](auto& m, std::uint64_t block, std::uint32_t thread) {
         kernels::drain_permutation<shape>(m, block, thread);
       });
-  for (std::uint32_t i = 0; i < kN; ++i) {
+  for (std::uint32_t i = 0; i < kElements; ++i) {
     accesses.misplaced += out[way == PermuteWay::copy ? i : permutation[i]] != in[i] ? 1 : 0;
   }
   return accesses;
@@ -125,7 +125,7 @@ std::array<OfflinePermutation, kOfflinePermutations> offline_permutations(std::u
 }
 
 OfflineAccesses offline_accesses(PermuteWay way, std::span<const std::uint32_t> permutation) {
-  FARO_CHECK(permutation.size() == kN);
+  FARO_CHECK(permutation.size() == kElements);
   switch (way) {
     case PermuteWay::copy:
       return accesses_of<PermuteWay::copy>(permutation);

@@ -131,8 +131,8 @@ class Times {
   std::vector<double> ns_;
 };
 
-Row timed_row(const std::string& subject, const std::string& quantity, std::optional<double> paper,
-              std::optional<double> here, const char* unit) {
+Row compared_row(const std::string& subject, const std::string& quantity, std::optional<double> paper,
+                 std::optional<double> here, const char* unit) {
   Row row{.subject = subject,
           .quantity = quantity,
           .paper = {},
@@ -149,7 +149,7 @@ Row timed_row(const std::string& subject, const std::string& quantity, std::opti
 // What must hold on any GPU.
 Row judged_row(const std::string& subject, const std::string& quantity, std::optional<double> paper,
                std::optional<double> here, double bound, bool is_most) {
-  Row row = timed_row(subject, quantity, paper, here, "ratio");
+  Row row = compared_row(subject, quantity, paper, here, "ratio");
   if (here) {
     row.agrees = is_most ? *here <= bound : *here >= bound;
     row.criterion = fmt::format("at {} {}", is_most ? "most" : "least", bound);
@@ -200,21 +200,21 @@ void add_times(Table& table, const Permutations& permutations, const std::option
     return times ? std::optional<double>(what(*times)) : std::nullopt;
   };
   const auto copy = of([](const Times& t) { return t.copy(); });
-  table.rows.push_back(timed_row("copy", place, only_one_block(kPaperCopyNs), copy, "ns"));
+  table.rows.push_back(compared_row("copy", place, only_one_block(kPaperCopyNs), copy, "ns"));
   for (std::size_t p = 0; p < kOfflinePermutations; ++p) {
     for (std::size_t w = 0; w < kPaperWays.size(); ++w) {
       const std::string subject = subject_of(kPaperWays[w], permutations[p]);
       const auto ns = of([=](const Times& t) { return t.of(p, kPaperWays[w]); });
-      table.rows.push_back(timed_row(subject, place, only_one_block(kPaperNs[p][w]), ns, "ns"));
+      table.rows.push_back(compared_row(subject, place, only_one_block(kPaperNs[p][w]), ns, "ns"));
       if (!one_block) continue;
-      table.rows.push_back(timed_row(subject, "time / copy's", kPaperNs[p][w] / kPaperCopyNs,
-                                     ns ? std::optional(*ns / *copy) : std::nullopt, "ratio"));
+      table.rows.push_back(compared_row(subject, "time / copy's", kPaperNs[p][w] / kPaperCopyNs,
+                                        ns ? std::optional(*ns / *copy) : std::nullopt, "ratio"));
     }
   }
   for (const PermuteWay way : kOurWays) {
-    table.rows.push_back(timed_row(fmt::format("{} (not the paper's)", name_of(way)),
-                                   place + ", slowest of the five", {},
-                                   of([=](const Times& t) { return t.slowest(way); }), "ns"));
+    table.rows.push_back(compared_row(fmt::format("{} (not the paper's)", name_of(way)),
+                                      place + ", slowest of the five", {},
+                                      of([=](const Times& t) { return t.slowest(way); }), "ns"));
   }
 }
 

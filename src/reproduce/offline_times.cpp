@@ -13,8 +13,8 @@
 namespace faro::reproduce {
 namespace {
 
-constexpr std::uint64_t kN = kOfflineElements;
-static_assert(kN == cuda::kPermutedElements);
+constexpr std::uint64_t kTimedElements = kOfflineElements;
+static_assert(kTimedElements == cuda::kPermutedElements);
 
 // One repeat takes about this, or a few times it, for as many blocks as run side by side.
 constexpr double kRepeatNs = 200;
@@ -31,7 +31,7 @@ class Bench {
       most_blocks = std::max<std::uint64_t>(most_blocks, c.blocks);
       benches_.emplace_back(c.permutation, c.way);
     }
-    words_ = kN * most_blocks;
+    words_ = kTimedElements * most_blocks;
     in_.emplace(4 * words_);
     out_.emplace(4 * words_);
     std::vector<std::uint32_t> numbers(words_);
@@ -70,16 +70,14 @@ class Bench {
 
   static void check(const OfflineContestant& contestant, std::span<const std::uint32_t> out) {
     for (std::uint64_t b = 0; b < contestant.blocks; ++b) {
-      for (std::uint64_t i = 0; i < kN; ++i) {
+      for (std::uint64_t i = 0; i < kTimedElements; ++i) {
         const std::uint64_t to = contestant.way == PermuteWay::copy ? i : contestant.permutation[i];
-        const std::uint64_t got = out[b * kN + to];
-        const std::uint64_t wanted = b * kN + i + 1;
+        const std::uint64_t got = out[b * kTimedElements + to];
+        const std::uint64_t wanted = b * kTimedElements + i + 1;
         if (got == wanted) continue;
-        throw Error({.code = ErrorCode::verification,
-                     .operation = "time " + std::string(name_of(contestant.way)) + " on a GPU",
-                     .got = "element " + std::to_string(got) + " at place " + std::to_string(b * kN + to),
-                     .wanted = "element " + std::to_string(wanted),
-                     .remedy = "please report it"});
+        fail(ErrorCode::verification, "time " + std::string(name_of(contestant.way)) + " on a GPU",
+             "element " + std::to_string(got) + " at place " + std::to_string(b * kTimedElements + to),
+             "element " + std::to_string(wanted), "please report it");
       }
     }
   }

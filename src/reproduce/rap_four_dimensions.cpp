@@ -13,7 +13,7 @@ namespace {
 using layout::Index;
 using layout::SplitMix64;
 
-constexpr Index kWidth = 32;
+constexpr Index kSide = 32;
 
 // The last three try to be malicious: they know the layout, but not its random numbers.
 enum class Access4 { contiguous, stride1, stride2, stride3, random, same_row_offset, six_orders, diagonal };
@@ -40,10 +40,10 @@ struct Place4 {
 };
 
 Place4 random_place(SplitMix64& random) {
-  const Index i = random.below(kWidth);
-  const Index j = random.below(kWidth);
-  const Index k = random.below(kWidth);
-  return {i, j, k, random.below(kWidth)};
+  const Index i = random.below(kSide);
+  const Index j = random.below(kSide);
+  const Index k = random.below(kSide);
+  return {i, j, k, random.below(kSide)};
 }
 
 // What the warp's lane reads; `base` is the same for all its lanes.
@@ -68,13 +68,13 @@ Place4 place_of(Access4 access, Index lane, const Place4& base, SplitMix64& rand
       place = random_place(random);
       break;
     case Access4::same_row_offset:  // distinct in both, so that no single index tells the rows apart
-      place.i = (base.i + lane) % kWidth;
-      place.j = (base.j + lane) % kWidth;
+      place.i = (base.i + lane) % kSide;
+      place.j = (base.j + lane) % kSide;
       break;
     case Access4::six_orders: {
       const Index first = base.i + lane / Index{orders.size()} * 3;  // 18 numbers, none the same mod w
       const auto& order = orders[lane % orders.size()];
-      place = {(first + order[0]) % kWidth, (first + order[1]) % kWidth, (first + order[2]) % kWidth, base.l};
+      place = {(first + order[0]) % kSide, (first + order[1]) % kSide, (first + order[2]) % kSide, base.l};
       break;
     }
     case Access4::diagonal:
@@ -102,9 +102,9 @@ std::uint64_t random_numbers_of(std::uint64_t seed) {
   std::vector<std::uint8_t> table;
   const auto layout = fresh<Layout>(seed, table);
   std::uint64_t numbers = table.size();
-  if constexpr (requires { layout.r; }) numbers += kWidth;
-  if constexpr (requires { layout.s; }) numbers += kWidth;
-  if constexpr (requires { layout.t; }) numbers += kWidth;
+  if constexpr (requires { layout.r; }) numbers += kSide;
+  if constexpr (requires { layout.s; }) numbers += kSide;
+  if constexpr (requires { layout.t; }) numbers += kSide;
   return numbers;
 }
 
@@ -119,7 +119,7 @@ struct Measured {
 // Layouts with w^3 random numbers are costly to make, and give independent congestions at different places:
 // several accesses are made to each.
 constexpr std::uint64_t kAccessesOfLargeLayout = 32;
-constexpr std::uint64_t kLargeLayout = std::uint64_t{kWidth} * kWidth * kWidth;
+constexpr std::uint64_t kLargeLayout = std::uint64_t{kSide} * kSide * kSide;
 
 template <typename Layout>
 Measured measure(const Options& options) {
@@ -133,7 +133,7 @@ Measured measure(const Options& options) {
     for (std::size_t access = 0; access < kAccessCount; ++access) {
       for (std::uint64_t repeat = 0; repeat < per_trial; ++repeat) {
         const Place4 base = random_place(random);
-        for (Index lane = 0; lane < kWidth; ++lane) {
+        for (Index lane = 0; lane < kSide; ++lane) {
           const Place4 place = place_of(static_cast<Access4>(access), lane, base, random);
           worker.addresses[lane] = at(place.i, place.j, place.k, place.l);
         }
@@ -143,7 +143,7 @@ Measured measure(const Options& options) {
     }
   };
   const std::vector<Tally> tallies =
-      run_trials({.count = std::max<std::uint64_t>(accesses / per_trial, 2), .width = kWidth, .seeds = seeds},
+      run_trials({.count = std::max<std::uint64_t>(accesses / per_trial, 2), .width = kSide, .seeds = seeds},
                  kAccessCount, trial);
   Measured measured{.layout = Layout::kName, .tallies = {}, .random_numbers = 0};
   std::copy(tallies.begin(), tallies.end(), measured.tallies.begin());
@@ -160,7 +160,7 @@ struct PaperColumn {
   std::uint64_t random_numbers;
 };
 
-constexpr std::uint64_t kW = kWidth;
+constexpr std::uint64_t kW = kSide;
 constexpr std::array<PaperColumn, 7> kPaper{
     {{{Cell::one, Cell::w, Cell::w, Cell::w, Cell::growing}, Cell::w, 0},  // RAW
      {{Cell::one, Cell::growing, Cell::growing, Cell::growing, Cell::growing}, Cell::growing, kW* kW* kW},
@@ -196,7 +196,7 @@ Row cell_row(const std::string& subject, Cell cell, const Tally& tally) {
     case Cell::one:
       return certain_row(subject, "congestion", 1, tally);
     case Cell::w:
-      return certain_row(subject, "congestion", kWidth, tally);
+      return certain_row(subject, "congestion", kSide, tally);
     case Cell::attacked:
       return ranged_row(subject, "6 O~(log(w/6) / log log(w/6))", tally, kAttackedRange);
     case Cell::growing:
@@ -240,10 +240,10 @@ void add_attack(Table& table, const Measured& r1p, const Measured& p3) {
 
 Table rap_table4(const Options& options) {
   const std::array<Measured, kPaper.size()> columns{
-      measure<layout::Raw4<kWidth>>(options),    measure<layout::Ras4<kWidth>>(options),
-      measure<layout::Rap1P<kWidth>>(options),   measure<layout::RapR1P<kWidth>>(options),
-      measure<layout::Rap3P<kWidth>>(options),   measure<layout::RapW2P<kWidth>>(options),
-      measure<layout::Rap1PW2R<kWidth>>(options)};
+      measure<layout::Raw4<kSide>>(options),    measure<layout::Ras4<kSide>>(options),
+      measure<layout::Rap1P<kSide>>(options),   measure<layout::RapR1P<kSide>>(options),
+      measure<layout::Rap3P<kSide>>(options),   measure<layout::RapW2P<kSide>>(options),
+      measure<layout::Rap1PW2R<kSide>>(options)};
   Table table;
   for (std::size_t c = 0; c < columns.size(); ++c) add_column(table, columns[c], kPaper[c]);
   add_attack(table, columns[3], columns[4]);

@@ -18,9 +18,9 @@ namespace {
 
 using kernels::TransposeOrder;
 
-constexpr std::uint32_t kWidth = 32;
-constexpr std::uint32_t kThreads = kWidth * kWidth;
-constexpr int kElementBytes = 4;
+constexpr std::uint32_t kTransposeSide = 32;
+constexpr std::uint32_t kTransposeThreads = kTransposeSide * kTransposeSide;
+constexpr int kTransposeBytes = 4;
 
 struct PaperCell {
   double read = 0;
@@ -59,16 +59,17 @@ Congestion congestion_of(const std::string& subject, const Options& options) {
   const auto trial = [](const TrialSeeds& seeds, Worker& worker, std::vector<Tally>& tallies) {
     Layout layout{};
     if constexpr (Layout::kRandomNumbers != 0) layout = Layout::random(seeds.layout);
-    const std::uint32_t warp = layout::SplitMix64{seeds.access}.below(kWidth);
+    const std::uint32_t warp = layout::SplitMix64{seeds.access}.below(kTransposeSide);
     worker.recorder.clear();
-    for (std::uint32_t lane = 0; lane < kWidth; ++lane) {
-      kernels::transpose_shared<order, kWidth, kElementBytes>(worker.recorder, layout, warp * kWidth + lane);
+    for (std::uint32_t lane = 0; lane < kTransposeSide; ++lane) {
+      kernels::transpose_shared<order, kTransposeSide, kTransposeBytes>(worker.recorder, layout,
+                                                                        warp * kTransposeSide + lane);
     }
     tallies[0].add(worker.counter.by_bank(worker.recorder.reads()));
     tallies[1].add(worker.counter.by_bank(worker.recorder.writes()));
   };
   const std::vector<Tally> tallies = run_trials({.count = trials_of(options, kPreciseTrials),
-                                                 .width = kWidth,
+                                                 .width = kTransposeSide,
                                                  .seeds = CellSeeds(options.seed, "rap-table3, " + subject)},
                                                 2, trial);
   return {tallies[0], tallies[1]};
@@ -77,30 +78,33 @@ Congestion congestion_of(const std::string& subject, const Options& options) {
 // Runs all three phases on a DMM; gives how many elements of b are not where its layout has the transpose's.
 template <TransposeOrder order, typename Layout>
 std::uint64_t misplaced_elements(std::uint64_t seed) {
-  std::vector<std::uint32_t> in(kThreads);
-  std::vector<std::uint32_t> out(kThreads);
+  std::vector<std::uint32_t> in(kTransposeThreads);
+  std::vector<std::uint32_t> out(kTransposeThreads);
   std::iota(in.begin(), in.end(), 1U);
-  machine::MemoryMachine machine(
-      {.kind = machine::MachineKind::dmm, .width = kWidth, .threads = kThreads, .word_bytes = kElementBytes});
+  machine::MemoryMachine machine({.kind = machine::MachineKind::dmm,
+                                  .width = kTransposeSide,
+                                  .threads = kTransposeThreads,
+                                  .word_bytes = kTransposeBytes});
   machine.add_buffer(std::as_writable_bytes(std::span(in)));
   machine.add_buffer(std::as_writable_bytes(std::span(out)));
   const Layout layout = Layout::random(seed);
   machine.run(
       {.blocks = 1,
-       .threads = kThreads,
-       .shared_bytes = kernels::transpose_shared_bytes<Layout, kWidth, kElementBytes>()},
+       .threads = kTransposeThreads,
+       .shared_bytes = kernels::transpose_shared_bytes<Layout, kTransposeSide, kTransposeBytes>()},
       [&](auto& memory, std::uint64_t block, std::uint32_t thread) {
-        kernels::fill_shared<kWidth, kElementBytes>(memory, layout, block, thread);
+        kernels::fill_shared<kTransposeSide, kTransposeBytes>(memory, layout, block, thread);
       },
       [&](auto& memory, std::uint64_t /*block*/, std::uint32_t thread) {
-        kernels::transpose_shared<order, kWidth, kElementBytes>(memory, layout, thread);
+        kernels::transpose_shared<order, kTransposeSide, kTransposeBytes>(memory, layout, thread);
       },
       [&](auto& memory, std::uint64_t block, std::uint32_t thread) {
-        kernels::drain_shared<kWidth, kElementBytes>(memory, layout, block, thread);
+        kernels::drain_shared<kTransposeSide, kTransposeBytes>(memory, layout, block, thread);
       });
   std::uint64_t misplaced = 0;
-  for (std::uint32_t i = 0; i < kWidth; ++i) {
-    for (std::uint32_t j = 0; j < kWidth; ++j) misplaced += out[kWidth * j + i] != in[kWidth * i + j] ? 1 : 0;
+  for (std::uint32_t i = 0; i < kTransposeSide; ++i) {
+    for (std::uint32_t j = 0; j < kTransposeSide; ++j)
+      misplaced += out[kTransposeSide * j + i] != in[kTransposeSide * i + j] ? 1 : 0;
   }
   return misplaced;
 }
@@ -138,9 +142,9 @@ void add_cell(Table& table, Layout2 layout, const Options& options,
 
 template <TransposeOrder order>
 void add_order(Table& table, const Options& options, const std::optional<SharedTransposeTimes>& times) {
-  add_cell<order, layout::Raw<kWidth>>(table, Layout2::raw, options, times);
-  add_cell<order, layout::Ras<kWidth>>(table, Layout2::ras, options, times);
-  add_cell<order, layout::Rap<kWidth>>(table, Layout2::rap, options, times);
+  add_cell<order, layout::Raw<kTransposeSide>>(table, Layout2::raw, options, times);
+  add_cell<order, layout::Ras<kTransposeSide>>(table, Layout2::ras, options, times);
+  add_cell<order, layout::Rap<kTransposeSide>>(table, Layout2::rap, options, times);
 }
 
 double figure_of(const Value& value) {
@@ -187,7 +191,7 @@ Row without_paper(const std::string& subject, const std::string& quantity, const
 // The kernel as the paper prints it, and what shows that the other is the one its figures belong to.
 void add_printed_kernel(Table& table, const Options& options,
                         const std::optional<SharedTransposeTimes>& times) {
-  using Rap = layout::Rap<kWidth>;
+  using Rap = layout::Rap<kTransposeSide>;
   const std::uint64_t seed = CellSeeds(options.seed, "rap-table3, result").of(0).layout;
   table.rows.push_back(exact_row(subject_of(Layout2::rap, TransposeOrder::crsw), "elements in a wrong place",
                                  0, misplaced_elements<TransposeOrder::crsw, Rap>(seed), "elements"));

@@ -66,18 +66,13 @@ Table reproduce(std::string_view name, const Options& options) {
       std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& e) { return e.name == name; });
   if (entry == kEntries.end()) {
     const std::string suggestion = did_you_mean(name, kNames);
-    throw Error({.code = ErrorCode::value,
-                 .operation = "find what to reproduce",
-                 .got = "`" + std::string(name) + "`",
-                 .wanted = "a name of `faro reproduce --list`",
-                 .remedy = suggestion});
+    fail(ErrorCode::value, "find what to reproduce", "`" + std::string(name) + "`",
+         "a name of `faro reproduce --list`", suggestion);
   }
   if (options.trials != 0 && (options.trials < kLeastTrials || options.trials > kMostTrials)) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "reproduce " + std::string(name),
-                 .got = std::to_string(options.trials) + " trials",
-                 .wanted = std::to_string(kLeastTrials) + " to " + std::to_string(kMostTrials),
-                 .remedy = "leave them out: each table knows how many it needs"});
+    fail(ErrorCode::value, "reproduce " + std::string(name), std::to_string(options.trials) + " trials",
+         std::to_string(kLeastTrials) + " to " + std::to_string(kMostTrials),
+         "leave them out: each table knows how many it needs");
   }
   Table table = entry->make(options);
   table.name = entry->name;

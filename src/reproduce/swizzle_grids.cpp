@@ -75,11 +75,8 @@ Grids solved(const char* name, std::span<const Grid> drawn, std::vector<std::str
   const swizzle::Example example = swizzle::make_example(name, {.struct_words = kWords, .warp = kLanes});
   const auto result = swizzle::synthesise(example.specification, example.sketch, {});
   if (result.kept.empty()) {
-    throw Error({.code = ErrorCode::internal,
-                 .operation = std::string("reproduce swizzle-grids: ") + name,
-                 .got = "no solution",
-                 .wanted = "those that are published",
-                 .remedy = {}});
+    fail(ErrorCode::internal, std::string("reproduce swizzle-grids: ") + name, "no solution",
+         "those that are published");
   }
   Grids first;
   for (const swizzle::Solution& solution : result.kept) {

@@ -25,7 +25,7 @@ enum class Published : std::uint8_t {
   timeout,
 };
 
-struct Cell {
+struct SearchCell {
   double seconds = 0;
   Published outcome = Published::solution;
 };
@@ -34,13 +34,13 @@ struct Kernel {
   const char* subject;
   const char* example;
   std::int64_t words;  // 0: none
-  std::array<Cell, 3> cells;
+  std::array<SearchCell, 3> cells;
 };
 
-constexpr Cell solved(double seconds) { return {seconds, Published::solution}; }
-constexpr Cell costlier(double seconds) { return {seconds, Published::costlier}; }
-constexpr Cell none(double seconds) { return {seconds, Published::none}; }
-constexpr Cell kTimeout{0, Published::timeout};
+constexpr SearchCell solved(double seconds) { return {seconds, Published::solution}; }
+constexpr SearchCell costlier(double seconds) { return {seconds, Published::costlier}; }
+constexpr SearchCell none(double seconds) { return {seconds, Published::none}; }
+constexpr SearchCell kTimeout{0, Published::timeout};
 
 constexpr std::array<Kernel, 20> kKernels{{
     {"1D stencil", "stencil-1d", 0, {solved(10), solved(11), solved(16)}},
@@ -98,7 +98,7 @@ const char* criterion(bool is_told, bool is_finished) {
 }
 
 void add_cell(Table& table, const Kernel& kernel, std::size_t space) {
-  const Cell& cell = kernel.cells[space];
+  const SearchCell& cell = kernel.cells[space];
   const swizzle::Example example = swizzle::make_example(kernel.example, {.struct_words = kernel.words});
   swizzle::SynthesisOptions options;
   options.space = kSpaces[space];

@@ -21,11 +21,11 @@ std::string figure_text(const Value& value, bool estimated) {
   return "-";
 }
 
-using Line = std::array<std::string, 7>;
+using TextLine = std::array<std::string, 7>;
 
 constexpr std::array<bool, 7> kRightAligned{false, false, true, true, true, false, false};
 
-std::string line_text(const Line& line, const std::array<std::size_t, 7>& widths) {
+std::string line_text(const TextLine& line, const std::array<std::size_t, 7>& widths) {
   std::string text;
   for (std::size_t column = 0; column < line.size(); ++column) {
     if (column > 0) text += "  ";
@@ -62,7 +62,7 @@ std::string to_text(const Table& table) {
   Criteria criteria;
   const bool any_estimated = std::any_of(table.rows.begin(), table.rows.end(),
                                          [](const Row& row) { return row.standard_error.has_value(); });
-  std::vector<Line> lines{
+  std::vector<TextLine> lines{
       {"case", "quantity", "paper", "here", any_estimated ? "std. error" : "", "unit", "agrees"}};
   for (const Row& row : table.rows) {
     const std::string error = row.standard_error ? fmt::format("{:.4f}", *row.standard_error) : "";
@@ -71,12 +71,12 @@ std::string to_text(const Table& table) {
                      verdict(row.agrees) + " (" + criteria.letter_of(row.criterion) + ")"});
   }
   std::array<std::size_t, 7> widths{};
-  for (const Line& line : lines) {
+  for (const TextLine& line : lines) {
     for (std::size_t column = 0; column < line.size(); ++column)
       widths[column] = std::max(widths[column], line[column].size());
   }
   std::string text = fmt::format("{}\n{}\n\n", table.title, table.source);
-  for (const Line& line : lines) text += line_text(line, widths);
+  for (const TextLine& line : lines) text += line_text(line, widths);
   text += "\n";
   for (std::size_t i = 0; i < criteria.known().size(); ++i) {
     text += fmt::format("({})   {}\n", static_cast<char>('a' + i), criteria.known()[i]);

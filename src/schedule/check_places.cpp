@@ -39,13 +39,10 @@ void check_places(std::span<const std::uint16_t> places, std::uint64_t group, co
   const std::uint64_t i = first_fault(members(*failing), taken.front());
   const std::uint16_t place = members(*failing)[i];
   const std::string size = std::to_string(members(*failing).size());
-  throw Error({.code = ErrorCode::value,
-               .operation = "check a schedule",
-               .got = where + " " + std::to_string(*failing) + ": place " + std::to_string(place) +
-                      " for element " + std::to_string(i) +
-                      (place < members(*failing).size() ? ", a second time" : ""),
-               .wanted = "each of the " + size + " places once",
-               .remedy = {}});
+  fail(ErrorCode::value, "check a schedule",
+       where + " " + std::to_string(*failing) + ": place " + std::to_string(place) + " for element " +
+           std::to_string(i) + (place < members(*failing).size() ? ", a second time" : ""),
+       "each of the " + size + " places once");
 }
 
 }  // namespace faro::schedule

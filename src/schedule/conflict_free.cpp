@@ -2,25 +2,21 @@
 
 #include <string>
 
+#include "faro/error.hpp"
 #include "schedule/edge_colouring.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
-namespace {
-
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  refuse_value("schedule a permutation", got, wanted);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void check_permutation(std::span<const std::uint32_t> permutation) {
   std::vector<bool> taken(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); ++i) {
     const std::uint32_t target = permutation[i];
     const std::string got = std::to_string(target) + " at place " + std::to_string(i);
-    if (target >= taken.size()) refuse(got, "a number below " + std::to_string(taken.size()));
-    if (taken[target]) refuse(got + ", a second time", "every number once");
+    if (target >= taken.size())
+      fail(ErrorCode::value, "schedule a permutation", got, "a number below " + std::to_string(taken.size()));
+    if (taken[target])
+      fail(ErrorCode::value, "schedule a permutation", got + ", a second time", "every number once");
     taken[target] = true;
   }
 }
@@ -28,8 +24,9 @@ void check_permutation(std::span<const std::uint32_t> permutation) {
 ConflictFreeSchedule conflict_free_schedule(std::span<const std::uint32_t> permutation, std::uint64_t width) {
   const std::uint64_t n = permutation.size();
   if (width == 0 || n % width != 0) {
-    refuse(std::to_string(n) + " elements over " + std::to_string(width) + " banks",
-           "a number of banks that divides the elements");
+    fail(ErrorCode::value, "schedule a permutation",
+         std::to_string(n) + " elements over " + std::to_string(width) + " banks",
+         "a number of banks that divides the elements");
   }
   check_permutation(permutation);
   std::vector<std::uint32_t> from_bank(n);

@@ -86,11 +86,9 @@ ConflictFreeSchedule matched_conflict_free_schedule(std::span<const std::uint32_
                                                     std::uint64_t width) {
   const std::uint64_t n = permutation.size();
   if (width == 0 || n % width != 0) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "schedule a permutation",
-                 .got = std::to_string(n) + " elements over " + std::to_string(width) + " banks",
-                 .wanted = "a number of banks that divides the elements",
-                 .remedy = {}});
+    fail(ErrorCode::value, "schedule a permutation",
+         std::to_string(n) + " elements over " + std::to_string(width) + " banks",
+         "a number of banks that divides the elements");
   }
   check_permutation(permutation);
   ConflictFreeSchedule schedule;

@@ -7,35 +7,34 @@
 #include "faro/error.hpp"
 #include "schedule/euler_split.hpp"
 #include "schedule/perfect_matching.hpp"
-#include "schedule/refuse.hpp"
 #include "schedule/regular_graph.hpp"
 
 namespace faro::schedule {
 namespace {
 
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  refuse_value("colour edges", got, wanted);
-}
-
 void check_ends(std::span<const std::uint32_t> ends, std::uint64_t nodes, const std::string& side) {
   for (std::size_t e = 0; e < ends.size(); ++e) {
     if (ends[e] >= nodes) {
-      refuse(side + " node " + std::to_string(ends[e]) + " at edge " + std::to_string(e),
-             "a node below " + std::to_string(nodes));
+      fail(ErrorCode::value, "colour edges",
+           side + " node " + std::to_string(ends[e]) + " at edge " + std::to_string(e),
+           "a node below " + std::to_string(nodes));
     }
   }
 }
 
 void check_graph(const BipartiteGraph& graph) {
   if (graph.left.size() != graph.right.size()) {
-    refuse(
+    fail(
+        ErrorCode::value, "colour edges",
         std::to_string(graph.left.size()) + " left and " + std::to_string(graph.right.size()) + " right ends",
         "one of each for every edge");
   }
   for (const std::uint64_t nodes : {graph.left_nodes, graph.right_nodes}) {
-    if (nodes > kMostEdges) refuse(std::to_string(nodes) + " nodes a side", "fewer than 2^32 - 16");
+    if (nodes > kMostEdges)
+      fail(ErrorCode::value, "colour edges", std::to_string(nodes) + " nodes a side", "fewer than 2^32 - 16");
   }
-  if (graph.edges() > kMostEdges) refuse(std::to_string(graph.edges()) + " edges", "fewer than 2^32 - 16");
+  if (graph.edges() > kMostEdges)
+    fail(ErrorCode::value, "colour edges", std::to_string(graph.edges()) + " edges", "fewer than 2^32 - 16");
   check_ends(graph.left, graph.left_nodes, "left");
   check_ends(graph.right, graph.right_nodes, "right");
 }
@@ -45,8 +44,9 @@ void check_degrees(std::span<const std::uint32_t> ends, std::uint64_t nodes, std
   const std::vector<std::uint32_t> degrees = degrees_of(nodes, ends);
   for (std::uint64_t node = 0; node < nodes; ++node) {
     if (degrees[node] != degree) {
-      refuse(side + " node " + std::to_string(node) + " of degree " + std::to_string(degrees[node]),
-             "a regular graph: degree " + std::to_string(degree) + " as left node 0");
+      fail(ErrorCode::value, "colour edges",
+           side + " node " + std::to_string(node) + " of degree " + std::to_string(degrees[node]),
+           "a regular graph: degree " + std::to_string(degree) + " as left node 0");
     }
   }
 }
@@ -124,12 +124,12 @@ class Colourer {
   EulerSplitter splitter_;
 };
 
-constexpr std::uint32_t kNone = 0xffff'ffff;
+constexpr std::uint32_t kNoEdge = 0xffff'ffff;
 
 // Colours by the classes that graph.edges holds.
 EdgeColouring read_classes(const RegularGraph& graph, std::uint64_t edges) {
   EdgeColouring colouring{.colours = static_cast<std::uint32_t>(graph.degree),
-                          .colour = std::vector<std::uint32_t>(edges, kNone)};
+                          .colour = std::vector<std::uint32_t>(edges, kNoEdge)};
   const ListedEdge* edge = graph.edges.get();
   for (std::uint32_t colour = 0; colour < colouring.colours; ++colour) {
     for (std::uint64_t node = 0; node < graph.nodes; ++node, ++edge) {

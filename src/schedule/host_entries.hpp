@@ -13,11 +13,8 @@ namespace faro::schedule {
 /// Errors: ErrorCode::value for an array on a device.
 inline void require_host(const Indexed& indexed, const std::string& operation) {
   if (indexed.on_host()) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = "an index array on device " + std::to_string(*indexed.device()),
-               .wanted = "one of the host",
-               .remedy = "plan it for that device, or copy it to the host"});
+  fail(ErrorCode::value, operation, "an index array on device " + std::to_string(*indexed.device()),
+       "one of the host", "plan it for that device, or copy it to the host");
 }
 
 /// use(entries), a span of 32- or of 64-bit entries. Requires: an array of the host (unchecked).

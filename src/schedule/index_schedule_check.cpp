@@ -5,20 +5,17 @@
 #include <numeric>
 #include <string>
 
+#include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "schedule/check_places.hpp"
 #include "schedule/parallel.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  refuse_value("check a schedule", got, wanted);
-}
-
 void check_size(const std::string& what, std::uint64_t got, std::uint64_t wanted) {
-  if (got != wanted) refuse(std::to_string(got) + " " + what, std::to_string(wanted));
+  if (got != wanted)
+    fail(ErrorCode::value, "check a schedule", std::to_string(got) + " " + what, std::to_string(wanted));
 }
 
 // One bit an index, set by many threads at once.
@@ -50,7 +47,8 @@ void check(const WindowSchedule& window, std::uint64_t count, int threads) {
   check_size("elements in the window schedule", window.count, count);
   check_size("shifts", window.shift.size(), count);
   if (window.window > std::numeric_limits<std::int16_t>::max()) {
-    refuse("a window of " + std::to_string(window.window), "at most 32767");
+    fail(ErrorCode::value, "check a schedule", "a window of " + std::to_string(window.window),
+         "at most 32767");
   }
   const std::uint64_t pieces = (count + kPieceElements - 1) / kPieceElements;
   const auto end_of = [&](std::uint64_t piece) { return std::min((piece + 1) * kPieceElements, count); };
@@ -69,16 +67,18 @@ void check(const WindowSchedule& window, std::uint64_t count, int threads) {
   if (failing) {
     std::uint64_t i = *failing * kPieceElements;
     while (is_inside(i)) ++i;
-    refuse("shift " + std::to_string(window.shift[i]) + " for element " + std::to_string(i),
-           "an element at most " + std::to_string(window.window) + " away, in the array");
+    fail(ErrorCode::value, "check a schedule",
+         "shift " + std::to_string(window.shift[i]) + " for element " + std::to_string(i),
+         "an element at most " + std::to_string(window.window) + " away, in the array");
   }
   if (!twice) return;
   Taken again(count);
   std::uint64_t i = 0;
   while (again.take(source_of(window, i))) ++i;
-  refuse("shift " + std::to_string(window.shift[i]) + " for element " + std::to_string(i) +
-             ", whose source " + std::to_string(source_of(window, i)) + " was taken before",
-         "every element once");
+  fail(ErrorCode::value, "check a schedule",
+       "shift " + std::to_string(window.shift[i]) + " for element " + std::to_string(i) + ", whose source " +
+           std::to_string(source_of(window, i)) + " was taken before",
+       "every element once");
 }
 
 void check(const RunsSchedule& runs, std::uint64_t count, int) {
@@ -86,12 +86,14 @@ void check(const RunsSchedule& runs, std::uint64_t count, int) {
   const std::size_t number = runs.target.size();
   check_size("sources of runs", runs.source.size(), number + 1);
   const auto run_text = [](std::uint64_t r) { return "run " + std::to_string(r); };
-  if (runs.source.front() != 0) refuse("run 0 from " + std::to_string(runs.source.front()), "from 0");
+  if (runs.source.front() != 0)
+    fail(ErrorCode::value, "check a schedule", "run 0 from " + std::to_string(runs.source.front()), "from 0");
   for (std::size_t r = 0; r < number; ++r) {
     if (runs.source[r] >= runs.source[r + 1]) {
-      refuse(run_text(r) + " from " + std::to_string(runs.source[r]) + " to " +
-                 std::to_string(runs.source[r + 1]),
-             "sources that ascend");
+      fail(ErrorCode::value, "check a schedule",
+           run_text(r) + " from " + std::to_string(runs.source[r]) + " to " +
+               std::to_string(runs.source[r + 1]),
+           "sources that ascend");
     }
   }
   check_size("elements before the end of the last run", runs.source.back(), count);
@@ -103,7 +105,8 @@ void check(const RunsSchedule& runs, std::uint64_t count, int) {
   std::uint64_t filled = 0;
   for (const std::uint64_t r : by_target) {
     if (runs.target[r] != filled) {
-      refuse(run_text(r) + " to " + std::to_string(runs.target[r]), "a run to " + std::to_string(filled));
+      fail(ErrorCode::value, "check a schedule", run_text(r) + " to " + std::to_string(runs.target[r]),
+           "a run to " + std::to_string(filled));
     }
     filled += runs.source[r + 1] - runs.source[r];
   }
@@ -117,8 +120,9 @@ void check(const PartitionSchedule& partition, std::uint64_t count, int threads)
 void check(const RowColumnSchedule& lists, std::uint64_t count, int threads) {
   constexpr std::uint32_t kMaxSide = 1 << 16;
   if (lists.rows > kMaxSide || lists.columns > kMaxSide) {
-    refuse(std::to_string(lists.rows) + " rows and " + std::to_string(lists.columns) + " columns",
-           "at most " + std::to_string(kMaxSide));
+    fail(ErrorCode::value, "check a schedule",
+         std::to_string(lists.rows) + " rows and " + std::to_string(lists.columns) + " columns",
+         "at most " + std::to_string(kMaxSide));
   }
   check_size("elements in rows x columns", std::uint64_t{lists.rows} * lists.columns, count);
   check_size("places of the first step", lists.first.size(), count);

@@ -181,11 +181,8 @@ PartitionSchedule made_with(const Indexed& indexed, const PartitionShape& shape,
   check_shape(shape);
   require_host(indexed, kOperation);
   if (indexed.count() != shape.count) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = kOperation,
-                 .got = "an index array of " + std::to_string(indexed.count()) + " entries",
-                 .wanted = std::to_string(shape.count) + ", the shape's count",
-                 .remedy = {}});
+    fail(ErrorCode::value, kOperation, "an index array of " + std::to_string(indexed.count()) + " entries",
+         std::to_string(shape.count) + ", the shape's count");
   }
   const std::uint64_t rests =
       sizeof(std::uint32_t) * shape.count * static_cast<std::uint64_t>(std::clamp(shape.levels() - 1, 0, 2));
@@ -204,11 +201,8 @@ PartitionSchedule partition_schedule(const Indexed& indexed, const PartitionShap
 PartitionSchedule conflict_free_partition_schedule(const Indexed& indexed, const PartitionShape& shape,
                                                    int lanes, int threads) {
   if (lanes < 2 || lanes > kMaxLanes || !std::has_single_bit(static_cast<unsigned>(lanes))) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = kOperation,
-                 .got = std::to_string(lanes) + " lanes",
-                 .wanted = "a power of two from 2 to " + std::to_string(kMaxLanes),
-                 .remedy = {}});
+    fail(ErrorCode::value, kOperation, std::to_string(lanes) + " lanes",
+         "a power of two from 2 to " + std::to_string(kMaxLanes));
   }
   return made_with(indexed, shape, {.lanes = lanes}, threads);
 }

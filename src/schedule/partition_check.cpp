@@ -4,22 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"
 #include "schedule/check_places.hpp"
 #include "schedule/parallel.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  refuse_value("check a partition schedule", got, wanted);
-}
-
 std::string pass_name(int level) { return "level " + std::to_string(level); }
 
-void check_size(const std::string& what, std::uint64_t got, std::uint64_t wanted) {
-  if (got != wanted) refuse(std::to_string(got) + " " + what, std::to_string(wanted));
+void check_table(const std::string& what, std::uint64_t got, std::uint64_t wanted) {
+  if (got != wanted)
+    fail(ErrorCode::value, "check a partition schedule", std::to_string(got) + " " + what,
+         std::to_string(wanted));
 }
 
 void check_starts(const PartitionShape& shape, int index, const PartitionLevel& level, int threads) {
@@ -37,9 +35,10 @@ void check_starts(const PartitionShape& shape, int index, const PartitionLevel& 
   const auto is_fine = [&](std::uint64_t chunk, int) { return first_fault(chunk) == buckets; };
   if (const auto chunk = first_failing(shape.chunks(), threads, is_fine)) {
     const std::uint64_t b = first_fault(*chunk);
-    refuse(pass_name(index) + ", chunk " + std::to_string(*chunk) + ": run " + std::to_string(b) +
-               " starts at place " + std::to_string(level.starts[*chunk * buckets + b]),
-           b == 0 ? "place 0" : "runs one after another, in the chunk");
+    fail(ErrorCode::value, "check a partition schedule",
+         pass_name(index) + ", chunk " + std::to_string(*chunk) + ": run " + std::to_string(b) +
+             " starts at place " + std::to_string(level.starts[*chunk * buckets + b]),
+         b == 0 ? "place 0" : "runs one after another, in the chunk");
   }
 }
 
@@ -79,10 +78,10 @@ void check_offsets(const PartitionShape& shape, int index, const PartitionLevel&
   };
   if (const auto region = first_failing(regions, threads, is_fine)) {
     const std::uint64_t run = misplaced_run(shape, index, level, *region);
-    refuse(pass_name(index) + ", chunk " + std::to_string(run / shape.buckets(index)) + ": run " +
-               std::to_string(run % shape.buckets(index)) + " at offset " +
-               std::to_string(level.offsets[run]),
-           "runs that follow one another and fit in their bucket");
+    fail(ErrorCode::value, "check a partition schedule",
+         pass_name(index) + ", chunk " + std::to_string(run / shape.buckets(index)) + ": run " +
+             std::to_string(run % shape.buckets(index)) + " at offset " + std::to_string(level.offsets[run]),
+         "runs that follow one another and fit in their bucket");
   }
 }
 
@@ -92,18 +91,18 @@ void check_schedule(const PartitionSchedule& schedule, int threads) {
   const PartitionShape& shape = schedule.shape;
   check_shape(shape);
   const int workers = thread_count(threads, shape.count);
-  check_size("levels", schedule.levels.size(), shape.level_bits.size());
+  check_table("levels", schedule.levels.size(), shape.level_bits.size());
   for (int index = 0; index < shape.levels(); ++index) {
     const PartitionLevel& level = schedule.levels[static_cast<std::size_t>(index)];
     const std::uint64_t runs = shape.chunks() * shape.buckets(index);
-    check_size("places at " + pass_name(index), level.places.size(), shape.count);
-    check_size("starts at " + pass_name(index), level.starts.size(), runs);
-    check_size("offsets at " + pass_name(index), level.offsets.size(), runs);
+    check_table("places at " + pass_name(index), level.places.size(), shape.count);
+    check_table("starts at " + pass_name(index), level.starts.size(), runs);
+    check_table("offsets at " + pass_name(index), level.offsets.size(), runs);
     check_places(level.places, shape.chunk_elements(), pass_name(index) + ", chunk", workers);
     check_starts(shape, index, level, workers);
     check_offsets(shape, index, level, workers);
   }
-  check_size("places of the last pass", schedule.last.size(), shape.count);
+  check_table("places of the last pass", schedule.last.size(), shape.count);
   check_places(schedule.last, shape.chunk_elements(), "last pass, chunk", workers);
 }
 

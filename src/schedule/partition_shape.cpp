@@ -3,23 +3,20 @@
 #include <numeric>
 #include <string>
 
+#include "faro/error.hpp"
 #include "faro/schedule/partition.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
 
 constexpr int kMaxBucketBits = 31;  // an offset may be the bucket's size, and has 32 bits
 
-[[noreturn]] void refuse(const std::string& got, const std::string& wanted) {
-  refuse_value("shape a partition", got, wanted);
-}
-
 void check_level(const PartitionShape& shape, int level) {
   const int bits = shape.level_bits[static_cast<std::size_t>(level)];
   if (bits < 1 || bits > kMaxLevelBits) {
-    refuse(std::to_string(bits) + " bits at level " + std::to_string(level),
-           "1 to " + std::to_string(kMaxLevelBits));
+    fail(ErrorCode::value, "shape a partition",
+         std::to_string(bits) + " bits at level " + std::to_string(level),
+         "1 to " + std::to_string(kMaxLevelBits));
   }
 }
 
@@ -44,33 +41,36 @@ std::uint64_t PartitionShape::bytes() const {
 
 void check_shape(const PartitionShape& shape) {
   if (shape.count > Indexed::kMaxCount) {
-    refuse(std::to_string(shape.count) + " elements", "at most " + std::to_string(Indexed::kMaxCount));
+    fail(ErrorCode::value, "shape a partition", std::to_string(shape.count) + " elements",
+         "at most " + std::to_string(Indexed::kMaxCount));
   }
   const int most_chunk_bits = shape.level_bits.empty() ? kMaxSoleChunkBits : kMaxChunkBits;
   if (shape.chunk_bits < 1 || shape.chunk_bits > most_chunk_bits) {
-    refuse("chunks of 2^" + std::to_string(shape.chunk_bits), "2^1 to 2^" + std::to_string(most_chunk_bits));
+    fail(ErrorCode::value, "shape a partition", "chunks of 2^" + std::to_string(shape.chunk_bits),
+         "2^1 to 2^" + std::to_string(most_chunk_bits));
   }
   // From the last level up, so that no sum of bits grows past what is checked.
   int bits = shape.chunk_bits;
   for (int level = shape.levels() - 1; level >= 0; --level) {
     check_level(shape, level);
     if (bits > kMaxBucketBits) {
-      refuse("buckets of 2^" + std::to_string(bits) + " places at level " + std::to_string(level),
-             "at most 2^" + std::to_string(kMaxBucketBits));
+      fail(ErrorCode::value, "shape a partition",
+           "buckets of 2^" + std::to_string(bits) + " places at level " + std::to_string(level),
+           "at most 2^" + std::to_string(kMaxBucketBits));
     }
     bits += shape.level_bits[static_cast<std::size_t>(level)];
   }
   if (shape.count > std::uint64_t{1} << bits) {
-    refuse(
-        std::to_string(shape.count) + " elements in chunks and levels that reach 2^" + std::to_string(bits),
-        "more levels or larger ones");
+    fail(ErrorCode::value, "shape a partition",
+         std::to_string(shape.count) + " elements in chunks and levels that reach 2^" + std::to_string(bits),
+         "more levels or larger ones");
   }
 }
 
 std::vector<int> even_levels(std::uint64_t count, int chunk_bits, int most_bits) {
   if (most_bits < 1 || most_bits > kMaxLevelBits) {
-    refuse("levels of at most " + std::to_string(most_bits) + " bits",
-           "1 to " + std::to_string(kMaxLevelBits));
+    fail(ErrorCode::value, "shape a partition", "levels of at most " + std::to_string(most_bits) + " bits",
+         "1 to " + std::to_string(kMaxLevelBits));
   }
   const int index_bits = count < 2 ? 0 : static_cast<int>(std::bit_width(count - 1));
   const int bits = std::max(0, index_bits - chunk_bits);

@@ -16,7 +16,6 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "io/output_file.hpp"
 #include "permutation/memory.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -155,10 +154,12 @@ class FileSource final : public PlanSource {
     file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
-      refuse_file(name_, std::generic_category().message(errno), "a readable plan file");
+      fail(ErrorCode::file, "read `" + name_ + "`", std::generic_category().message(errno),
+           "a readable plan file");
     }
-    if (S_ISDIR(status.st_mode)) refuse_file(name_, "a directory", "a plan file");
-    if (!S_ISREG(status.st_mode)) refuse_file(name_, "a pipe or device", "a regular file");
+    if (S_ISDIR(status.st_mode)) fail(ErrorCode::file, "read `" + name_ + "`", "a directory", "a plan file");
+    if (!S_ISREG(status.st_mode))
+      fail(ErrorCode::file, "read `" + name_ + "`", "a pipe or device", "a regular file");
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
@@ -168,9 +169,12 @@ class FileSource final : public PlanSource {
     while (!to.empty()) {
       const ssize_t got = ::read(file_.get(), to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) refuse_file(name_, std::generic_category().message(errno), "a readable plan file");
+      if (got < 0)
+        fail(ErrorCode::file, "read `" + name_ + "`", std::generic_category().message(errno),
+             "a readable plan file");
       if (got == 0)
-        refuse_file(name_, "a file that became shorter while it was read", "one that is left alone");
+        fail(ErrorCode::file, "read `" + name_ + "`", "a file that became shorter while it was read",
+             "one that is left alone");
       to = to.subspan(static_cast<std::size_t>(got));
     }
   }
@@ -204,16 +208,17 @@ class Writer {
 
 IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
   if (source.size() < kPlanHeaderBytes + kPlanChecksumBytes) {
-    refuse_file(name, std::to_string(source.size()) + " bytes", "a plan file, which has at least 88");
+    fail(ErrorCode::file, "read `" + name + "`", std::to_string(source.size()) + " bytes",
+         "a plan file, which has at least 88");
   }
   Reader reader(source);
   std::array<std::byte, kPlanHeaderBytes> bytes{};
   reader.read(bytes);
   const PlanHeader header = parse_plan_header(bytes, name);
   if (const std::uint64_t wanted = file_bytes(header); source.size() != wanted) {
-    refuse_file(name, std::to_string(source.size()) + " bytes",
-                std::to_string(wanted) + ", as its header says: the file is " +
-                    (source.size() < wanted ? "truncated" : "too long"));
+    fail(ErrorCode::file, "read `" + name + "`", std::to_string(source.size()) + " bytes",
+         std::to_string(wanted) + ", as its header says: the file is " +
+             (source.size() < wanted ? "truncated" : "too long"));
   }
   detail::require_memory("read `" + name + "`", "a plan of " + std::to_string(header.count) + " elements",
                          source.size());
@@ -221,8 +226,8 @@ IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
     std::uint64_t stored = 0;
     source.read(std::as_writable_bytes(std::span(&stored, 1)));
     if (stored != reader.checksum()) {
-      refuse_file(name, "contents that its checksum does not fit", "a plan file as it was saved",
-                  "make the plan again");
+      fail(ErrorCode::file, "read `" + name + "`", "contents that its checksum does not fit",
+           "a plan file as it was saved", "make the plan again");
     }
   };
   IndexSchedule schedule{.what = read_kind(reader, header, verify),

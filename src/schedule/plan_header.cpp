@@ -8,7 +8,6 @@
 #include "faro/error.hpp"
 #include "schedule/host_entries.hpp"
 #include "schedule/plan_file.hpp"
-#include "schedule/refuse.hpp"
 
 namespace faro::schedule {
 namespace {
@@ -115,22 +114,24 @@ std::array<std::byte, kPlanHeaderBytes> to_bytes(const PlanHeader& header) {
 
 PlanHeader parse_plan_header(std::span<const std::byte, kPlanHeaderBytes> bytes, const std::string& name) {
   if (get<std::array<char, 8>>(bytes, 0) != kPlanMagic) {
-    refuse_file(name, "a file that does not begin as plan files do", "a plan file");
+    fail(ErrorCode::file, "read `" + name + "`", "a file that does not begin as plan files do",
+         "a plan file");
   }
   if (const auto version = get<std::uint32_t>(bytes, kVersionAt); version != kPlanVersion) {
-    refuse_file(name, "a plan file of version " + std::to_string(version),
-                "version " + std::to_string(kPlanVersion), "make the plan again");
+    fail(ErrorCode::file, "read `" + name + "`", "a plan file of version " + std::to_string(version),
+         "version " + std::to_string(kPlanVersion), "make the plan again");
   }
   const auto kind = get<std::uint8_t>(bytes, kKindAt);
   const auto applied = get<std::uint8_t>(bytes, kAppliedAt);
   if (kind > static_cast<std::uint8_t>(PlanKind::row_column)) {
-    refuse_file(name, "kind " + std::to_string(kind), "a kind of schedule, 0 to 4");
+    fail(ErrorCode::file, "read `" + name + "`", "kind " + std::to_string(kind),
+         "a kind of schedule, 0 to 4");
   }
   if (applied > 1 || get<std::uint16_t>(bytes, kReservedAt) != 0) {
-    refuse_file(name,
-                "direction " + std::to_string(applied) + " and reserved bytes " +
-                    std::to_string(get<std::uint16_t>(bytes, kReservedAt)),
-                "direction 0 or 1 and zeros");
+    fail(ErrorCode::file, "read `" + name + "`",
+         "direction " + std::to_string(applied) + " and reserved bytes " +
+             std::to_string(get<std::uint16_t>(bytes, kReservedAt)),
+         "direction 0 or 1 and zeros");
   }
   const PlanHeader header{.kind = static_cast<PlanKind>(kind),
                           .applied = applied == 0 ? Direction::scatter : Direction::gather,
@@ -139,16 +140,17 @@ PlanHeader parse_plan_header(std::span<const std::byte, kPlanHeaderBytes> bytes,
                           .sizes = get<std::array<std::uint64_t, 2>>(bytes, kSizesAt),
                           .level_bits = get<std::array<std::uint8_t, 32>>(bytes, kLevelsAt)};
   if (header.count > Indexed::kMaxCount) {
-    refuse_file(name, std::to_string(header.count) + " elements",
-                "at most " + std::to_string(Indexed::kMaxCount));
+    fail(ErrorCode::file, "read `" + name + "`", std::to_string(header.count) + " elements",
+         "at most " + std::to_string(Indexed::kMaxCount));
   }
   const std::uint64_t levels = header.kind == PlanKind::partition ? header.sizes[1] : 0;
   const auto after_levels =
       header.level_bits.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(levels, 32));
   if (!are_sizes(header) ||
       std::any_of(after_levels, header.level_bits.end(), [](std::uint8_t bits) { return bits != 0; })) {
-    refuse_file(name, "sizes that no schedule of " + std::to_string(header.count) + " elements has",
-                "those that belong together");
+    fail(ErrorCode::file, "read `" + name + "`",
+         "sizes that no schedule of " + std::to_string(header.count) + " elements has",
+         "those that belong together");
   }
   return header;
 }

@@ -38,11 +38,8 @@ void sort_by_right(const BipartiteGraph& graph, const std::vector<std::uint32_t>
 void check_size(std::uint64_t nodes, std::uint64_t degree) {
   // The matching adds an edge a node.
   if (nodes <= kMostEdges / (degree + 1)) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = "colour edges",
-               .got = std::to_string(nodes) + " nodes of degree " + std::to_string(degree),
-               .wanted = "fewer than 2^32 - 16 edges, and one a node to spare",
-               .remedy = {}});
+  fail(ErrorCode::value, "colour edges", std::to_string(nodes) + " nodes of degree " + std::to_string(degree),
+       "fewer than 2^32 - 16 edges, and one a node to spare");
 }
 
 }  // namespace

@@ -11,11 +11,7 @@ namespace {
 
 void check(std::span<const std::uint32_t> permutation, std::uint64_t rows, std::uint64_t columns) {
   const auto refuse = [](const std::string& got, const std::string& wanted) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "split a permutation into rows and columns",
-                 .got = got,
-                 .wanted = wanted,
-                 .remedy = {}});
+    fail(ErrorCode::value, "split a permutation into rows and columns", got, wanted);
   };
   const std::uint64_t n = permutation.size();
   if (rows == 0 || columns == 0 || n % rows != 0 || n / rows % columns != 0) {

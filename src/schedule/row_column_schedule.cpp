@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMaxElements = 0xFFFFFFF0;  // as many edges as can be coloured
 constexpr std::uint64_t kBytesAnElement = 64;       // while edges are coloured
-constexpr const char* kOperation = "make a row-column schedule";
+constexpr const char* kRowColumn = "make a row-column schedule";
 
 // What is left of places when whole rows are taken off.
 std::vector<std::uint16_t> within_rows(const std::vector<std::uint32_t>& places, std::uint64_t columns) {
@@ -52,19 +52,17 @@ MatrixSides matrix_sides(std::uint64_t count, std::uint64_t most_columns) {
 }
 
 IndexSchedule row_column_schedule(const Indexed& indexed, std::uint64_t most_columns) {
-  require_host(indexed, kOperation);
+  require_host(indexed, kRowColumn);
   const std::uint64_t count = indexed.count();
   const std::uint64_t columns = matrix_sides(count, most_columns).columns;
   if (count > kMaxElements || (count > 0 && columns == 0)) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = kOperation,
-                 .got = std::to_string(count) + " elements",
-                 .wanted = "rows x columns with at most " + std::to_string(kMostMatrixSide) + " rows, " +
-                           std::to_string(std::min(most_columns, kMostMatrixSide)) + " columns and " +
-                           std::to_string(kMaxElements) + " elements",
-                 .remedy = "choose another method"});
+    fail(ErrorCode::unsupported, kRowColumn, std::to_string(count) + " elements",
+         "rows x columns with at most " + std::to_string(kMostMatrixSide) + " rows, " +
+             std::to_string(std::min(most_columns, kMostMatrixSide)) + " columns and " +
+             std::to_string(kMaxElements) + " elements",
+         "choose another method");
   }
-  detail::require_memory(kOperation, std::to_string(count) + " elements", kBytesAnElement * count);
+  detail::require_memory(kRowColumn, std::to_string(count) + " elements", kBytesAnElement * count);
   RowColumnSchedule made;
   if (count > 0 && indexed.entries64().empty()) made = split(indexed.entries32(), columns);
   if (!indexed.entries64().empty()) {

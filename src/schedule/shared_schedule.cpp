@@ -12,34 +12,26 @@ namespace faro::schedule {
 namespace {
 
 constexpr std::uint64_t kMostElements = (std::uint64_t{1} << 32) - 16;
-
-[[noreturn]] void refuse(ErrorCode code, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = {}) {
-  throw Error({.code = code,
-               .operation = "schedule a permutation of shared memory",
-               .got = got,
-               .wanted = wanted,
-               .remedy = remedy});
-}
-
 }  // namespace
 
 BankRule bank_rule(int element_bytes, const machine::MemoryGeometry& geometry) {
   const int access_bytes = device::shared_access_bytes(element_bytes);
   if (access_bytes == 0) {
-    refuse(ErrorCode::unsupported, "elements of " + std::to_string(element_bytes) + " bytes",
-           "1, 2, 4, 8, 12 or 16 bytes", "pad the elements, or permute their parts as arrays of their own");
+    fail(ErrorCode::unsupported, "schedule a permutation of shared memory",
+         "elements of " + std::to_string(element_bytes) + " bytes", "1, 2, 4, 8, 12 or 16 bytes",
+         "pad the elements, or permute their parts as arrays of their own");
   }
   // An odd number of words goes through every bank in turn, wherever the words come in pairs or fours not.
   if (access_bytes != element_bytes && access_bytes != geometry.bank_bytes) {
-    refuse(ErrorCode::unsupported,
-           "elements of " + std::to_string(element_bytes) + " bytes on banks of " +
-               std::to_string(geometry.bank_bytes),
-           "banks of " + std::to_string(access_bytes) + " bytes");
+    fail(ErrorCode::unsupported, "schedule a permutation of shared memory",
+         "elements of " + std::to_string(element_bytes) + " bytes on banks of " +
+             std::to_string(geometry.bank_bytes),
+         "banks of " + std::to_string(access_bytes) + " bytes");
   }
   if (access_bytes > geometry.bank_row_bytes()) {
-    refuse(ErrorCode::unsupported, "elements of " + std::to_string(element_bytes) + " bytes",
-           "at most the " + std::to_string(geometry.bank_row_bytes()) + " bytes of one row of banks");
+    fail(ErrorCode::unsupported, "schedule a permutation of shared memory",
+         "elements of " + std::to_string(element_bytes) + " bytes",
+         "at most the " + std::to_string(geometry.bank_row_bytes()) + " bytes of one row of banks");
   }
   const int words = std::max(1, access_bytes / geometry.bank_bytes);
   return {.element_bytes = element_bytes,
@@ -51,7 +43,8 @@ SharedSchedule shared_schedule(std::span<const std::uint32_t> permutation, int e
                                const machine::MemoryGeometry& geometry) {
   const BankRule rule = bank_rule(element_bytes, geometry);
   if (permutation.size() >= kMostElements) {
-    refuse(ErrorCode::value, std::to_string(permutation.size()) + " elements", "fewer than 2^32 - 16");
+    fail(ErrorCode::value, "schedule a permutation of shared memory",
+         std::to_string(permutation.size()) + " elements", "fewer than 2^32 - 16");
   }
   check_permutation(permutation);
   const std::uint64_t n = permutation.size();
@@ -95,8 +88,9 @@ std::vector<std::uint32_t> unpack_list(std::span<const std::uint32_t> words, con
     const std::uint32_t index =
         words[k / per_word] >> static_cast<std::uint32_t>(packed.index_bits) * (k % per_word) & idle;
     if (index >= packed.count && index != idle) {
-      refuse(ErrorCode::value, std::to_string(index) + " at slot " + std::to_string(k),
-             "a number below " + std::to_string(packed.count));
+      fail(ErrorCode::value, "schedule a permutation of shared memory",
+           std::to_string(index) + " at slot " + std::to_string(k),
+           "a number below " + std::to_string(packed.count));
     }
     list[k] = index < packed.count ? index : kIdle;
   }
@@ -109,12 +103,13 @@ bool holds(int bits, std::uint64_t count, bool has_idle_slots) {
 
 void check_width(int bits, std::uint64_t count, bool has_idle_slots) {
   if (!device::is_index_width(bits)) {
-    refuse(ErrorCode::value, "indices of " + std::to_string(bits) + " bits", "8, 10, 16 or 32 bits");
+    fail(ErrorCode::value, "schedule a permutation of shared memory",
+         "indices of " + std::to_string(bits) + " bits", "8, 10, 16 or 32 bits");
   }
   if (!holds(bits, count, has_idle_slots)) {
-    refuse(ErrorCode::value,
-           "indices of " + std::to_string(bits) + " bits for " + std::to_string(count) + " elements",
-           std::to_string(narrowest_index_bits(count, has_idle_slots)) + " bits or more");
+    fail(ErrorCode::value, "schedule a permutation of shared memory",
+         "indices of " + std::to_string(bits) + " bits for " + std::to_string(count) + " elements",
+         std::to_string(narrowest_index_bits(count, has_idle_slots)) + " bits or more");
   }
 }
 
@@ -130,10 +125,10 @@ int narrowest_index_bits(std::uint64_t count, bool has_idle_slots) {
 PackedSchedule pack(const SharedSchedule& schedule, int index_bits) {
   if (schedule.source.size() != schedule.target.size() || schedule.slots() < schedule.count ||
       schedule.slots() > std::numeric_limits<std::uint32_t>::max()) {
-    refuse(ErrorCode::value,
-           std::to_string(schedule.source.size()) + " sources and " + std::to_string(schedule.target.size()) +
-               " targets of " + std::to_string(schedule.count) + " elements",
-           "as many sources as targets, no fewer than elements and fewer than 2^32");
+    fail(ErrorCode::value, "schedule a permutation of shared memory",
+         std::to_string(schedule.source.size()) + " sources and " + std::to_string(schedule.target.size()) +
+             " targets of " + std::to_string(schedule.count) + " elements",
+         "as many sources as targets, no fewer than elements and fewer than 2^32");
   }
   const bool has_idle_slots = schedule.idle_slots() != 0;
   const int bits = index_bits == 0 ? narrowest_index_bits(schedule.count, has_idle_slots) : index_bits;
@@ -141,8 +136,8 @@ PackedSchedule pack(const SharedSchedule& schedule, int index_bits) {
   for (const auto* list : {&schedule.source, &schedule.target}) {
     for (const std::uint32_t index : *list) {
       if (index >= schedule.count && index != kIdle) {
-        refuse(ErrorCode::value, std::to_string(index) + " in a list",
-               "a number below " + std::to_string(schedule.count));
+        fail(ErrorCode::value, "schedule a permutation of shared memory",
+             std::to_string(index) + " in a list", "a number below " + std::to_string(schedule.count));
       }
     }
   }
@@ -160,8 +155,9 @@ SharedSchedule unpack(const PackedSchedule& packed, const BankRule& rule) {
   check_width(packed.index_bits, packed.count, packed.slots > packed.count);
   const std::uint64_t list_words = device::packed_list_words(packed.slots, packed.index_bits);
   if (packed.words.size() != 2 * list_words) {
-    refuse(ErrorCode::value, std::to_string(packed.words.size()) + " words",
-           std::to_string(2 * list_words) + " for " + std::to_string(packed.slots) + " slots");
+    fail(ErrorCode::value, "schedule a permutation of shared memory",
+         std::to_string(packed.words.size()) + " words",
+         std::to_string(2 * list_words) + " for " + std::to_string(packed.slots) + " slots");
   }
   const std::span<const std::uint32_t> words(packed.words);
   return {.count = packed.count,

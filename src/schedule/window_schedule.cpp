@@ -10,7 +10,7 @@ namespace faro::schedule {
 namespace {
 
 constexpr std::uint32_t kMaxWindow = 32767;
-constexpr const char* kOperation = "make a window schedule";
+constexpr const char* kWindow = "make a window schedule";
 
 template <typename Entry>
 bool moves_too_far(Entry entry, std::uint64_t i, std::uint32_t window) {
@@ -38,10 +38,9 @@ std::uint64_t shifts(std::span<const Entry> entries, WindowSchedule& made, int t
 
 IndexSchedule window_schedule(const Indexed& indexed, std::uint32_t window, int threads) {
   const auto refuse = [](const std::string& got, const std::string& wanted) {
-    throw Error(
-        {.code = ErrorCode::value, .operation = kOperation, .got = got, .wanted = wanted, .remedy = {}});
+    fail(ErrorCode::value, kWindow, got, wanted);
   };
-  require_host(indexed, kOperation);
+  require_host(indexed, kWindow);
   if (window > kMaxWindow) {
     refuse("a window of " + std::to_string(window), "at most " + std::to_string(kMaxWindow));
   }

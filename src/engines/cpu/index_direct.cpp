@@ -65,9 +65,10 @@ void scatter(Width width, const Entry* entries, const Part& part) {
   for (; i < part.last; ++i) width.move(part.in + i * bytes, part.out + entries[i] * bytes);
 }
 
-class DirectProgram final : public IndexProgram {
+class IndexDirectProgram final : public IndexProgram {
  public:
-  DirectProgram(const IndexJob& job, Indexed indexed) : IndexProgram(job), indexed_(std::move(indexed)) {}
+  IndexDirectProgram(const IndexJob& job, Indexed indexed)
+      : IndexProgram(job), indexed_(std::move(indexed)) {}
 
   void run(const std::byte* in, std::byte* out, std::byte* /*workspace*/) const override {
     if (!indexed_.entries64().empty()) {
@@ -109,7 +110,7 @@ class DirectProgram final : public IndexProgram {
 }  // namespace
 
 Program direct_program(const IndexJob& job, Indexed indexed) {
-  return std::make_unique<DirectProgram>(job, std::move(indexed));
+  return std::make_unique<IndexDirectProgram>(job, std::move(indexed));
 }
 
 }  // namespace faro::cpu

@@ -142,11 +142,9 @@ IndexExecutor::IndexExecutor(const IndexPlan& plan, SharedSchedule schedule)
   FARO_CHECK(schedule != nullptr);
   const IndexJob job = job_of(plan);
   if (schedule->count != job.count) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "run a schedule",
-                 .got = "one of " + std::to_string(schedule->count) + " elements",
-                 .wanted = std::to_string(job.count) + ", the plan's count",
-                 .remedy = "plan for the array that the schedule was made for"});
+    fail(ErrorCode::value, "run a schedule", "one of " + std::to_string(schedule->count) + " elements",
+         std::to_string(job.count) + ", the plan's count",
+         "plan for the array that the schedule was made for");
   }
   state_->schedule = std::move(schedule);
   if (job.total_bytes() == 0) return;

@@ -97,7 +97,7 @@ class RunsProgram final : public IndexProgram {
  private:
   // Elements [first, last) in the order of the sources, runs cut at both ends.
   void run_part(std::uint64_t first, std::uint64_t last, const std::byte* in, std::byte* out) const {
-    constexpr std::size_t kAhead = 8;
+    constexpr std::size_t kEntriesAhead = 8;
     const bool forwards = schedule_->applied == Direction::scatter;
     const std::uint64_t width = job().element_bytes;
     const auto found = std::upper_bound(runs_.source.begin(), runs_.source.end(), first);
@@ -105,8 +105,8 @@ class RunsProgram final : public IndexProgram {
     for (; first < last; ++r) {
       const std::uint64_t end = std::min(last, runs_.source[r + 1]);
       const std::uint64_t target = runs_.target[r] + (first - runs_.source[r]);
-      if (r + kAhead < runs_.target.size())
-        __builtin_prefetch((forwards ? out : in) + runs_.target[r + kAhead] * width);
+      if (r + kEntriesAhead < runs_.target.size())
+        __builtin_prefetch((forwards ? out : in) + runs_.target[r + kEntriesAhead] * width);
       const std::byte* const from = in + (forwards ? first : target) * width;
       std::byte* const to = out + (forwards ? target : first) * width;
       const std::uint64_t bytes = (end - first) * width;

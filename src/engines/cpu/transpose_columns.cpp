@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t kStripBytes = std::uint64_t{160} << 10;  // of a strip, in the second-level cache
 constexpr std::uint64_t kNarrow = 32;                            // rows
 constexpr std::uint64_t kNarrowStripBytes = std::uint64_t{48} << 10;
-constexpr std::uint64_t kMostPieceBytes = 512;  // of a row
-constexpr std::uint64_t kPieceBytes = 256;      // of a row, within the strip
+constexpr std::uint64_t kMostPieceBytes = 512;    // of a row
+constexpr std::uint64_t kColumnPieceBytes = 256;  // of a row, within the strip
 constexpr std::uint64_t kWindowBytes = 16384;
-constexpr std::uint64_t kAhead = 12;  // rows that are fetched before they are needed
+constexpr std::uint64_t kColumnsAhead = 12;  // rows that are fetched before they are needed
 
 // Steps along a row's elements and, by the same step, down or up through the rows of a strip.
 struct Diagonal {
@@ -90,8 +90,9 @@ std::uint64_t ColumnShuffle::whole_columns() const {
 }
 
 Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
-  const std::uint64_t most_bytes =
-      m_ < kNarrow ? kNarrowStripBytes / m_ : std::clamp(kStripBytes / m_, kPieceBytes, kMostPieceBytes);
+  const std::uint64_t most_bytes = m_ < kNarrow
+                                       ? kNarrowStripBytes / m_
+                                       : std::clamp(kStripBytes / m_, kColumnPieceBytes, kMostPieceBytes);
   std::uint64_t columns =
       std::clamp<std::uint64_t>(std::min(memory_bytes / m_, most_bytes) / element_bytes_, 1, panel_columns_);
   // A diagonal that turns more than once is slow to follow.
@@ -102,7 +103,7 @@ Strip ColumnShuffle::strip_for(std::uint64_t memory_bytes) const {
     return {.columns = columns / whole * whole, .borrowed = true};
   }
   // The window takes as many pieces as a piece has columns.
-  std::uint64_t within = kPieceBytes / element_bytes_;
+  std::uint64_t within = kColumnPieceBytes / element_bytes_;
   while (within * within * element_bytes_ > kWindowBytes) within /= 2;
   const bool whole_lines = (columns + 1) * element_bytes_ >= kLineBytes;
   return whole_lines || within > m_ || !enough_bits ? Strip{.columns = columns, .borrowed = true}
@@ -177,7 +178,7 @@ void ColumnShuffle::move_whole(const Pieces& pieces, std::byte* memory) const {
   };
   if (direction_ == Shuffle::c2r) {
     for (std::uint64_t r = 0; r < m_; ++r) {
-      if (r + kAhead < m_) fetch(piece(0, r + kAhead), count * bytes);
+      if (r + kColumnsAhead < m_) fetch(piece(0, r + kColumnsAhead), count * bytes);
       for (std::uint64_t s = 0; s < count; ++s) std::memcpy(lent(s, r), piece(s, r), bytes);
     }
     for (std::uint64_t s = 0; s < count; ++s)
@@ -188,7 +189,7 @@ void ColumnShuffle::move_whole(const Pieces& pieces, std::byte* memory) const {
   } else {
     for (std::uint64_t s = 0; s < count; ++s) {
       for (std::uint64_t i = 0; i < m_; ++i) {
-        if (i + kAhead < m_) fetch(piece(s, source(s, i + kAhead)), bytes);
+        if (i + kColumnsAhead < m_) fetch(piece(s, source(s, i + kColumnsAhead)), bytes);
         std::memcpy(lent(s, i), piece(s, source(s, i)), bytes);
       }
       rotate_strip({lent(s, 0), bytes, m_, element_bytes_}, Rotation::down);
@@ -205,7 +206,7 @@ void ColumnShuffle::gather_by_memory(Width width, const Pieces& pieces, std::byt
   const std::uint64_t piece_bytes = pieces.columns * bytes;
   for (std::uint64_t r = 0; r < m_; ++r) {
     const std::byte* const from = pieces.first + r * row_bytes_;
-    if (r + kAhead < m_) fetch(from + kAhead * row_bytes_, piece_bytes);
+    if (r + kColumnsAhead < m_) fetch(from + kColumnsAhead * row_bytes_, piece_bytes);
     along({r, m_, pieces.columns, piece_bytes}, bytes,
           [&](std::uint64_t at, std::uint64_t place) { width.move(from + at, memory + place); });
   }
@@ -220,8 +221,8 @@ void ColumnShuffle::scatter_by_memory(Width width, const Pieces& pieces, std::by
   const std::uint64_t bytes = width.bytes();
   const std::uint64_t piece_bytes = pieces.columns * bytes;
   for (std::uint64_t i = 0; i < m_; ++i) {
-    if (i + kAhead < m_)
-      fetch(pieces.first + source_of(i + kAhead, pieces.rotation) * row_bytes_, piece_bytes);
+    if (i + kColumnsAhead < m_)
+      fetch(pieces.first + source_of(i + kColumnsAhead, pieces.rotation) * row_bytes_, piece_bytes);
     std::memcpy(memory + i * piece_bytes, pieces.first + source_of(i, pieces.rotation) * row_bytes_,
                 piece_bytes);
   }
@@ -244,7 +245,7 @@ void ColumnShuffle::rotate_up(Width width, const Pieces& pieces) const {
     std::memcpy(window + r * piece_bytes, pieces.first + r * row_bytes_, piece_bytes);
   for (std::uint64_t r = 0; r < m_; ++r) {
     std::byte* const piece = pieces.first + r * row_bytes_;
-    if (r + saved + kAhead < m_) fetch(piece + (saved + kAhead) * row_bytes_, piece_bytes);
+    if (r + saved + kColumnsAhead < m_) fetch(piece + (saved + kColumnsAhead) * row_bytes_, piece_bytes);
     const std::uint64_t below = std::min(pieces.columns, m_ - r);
     const std::byte* from = piece;
     for (std::uint64_t k = 1; k < below; ++k) width.move(from += row_bytes_ + bytes, piece + k * bytes);
@@ -264,7 +265,7 @@ void ColumnShuffle::rotate_down(Width width, const Pieces& pieces) const {
     std::memcpy(window + r * piece_bytes, pieces.first + (m_ - saved + r) * row_bytes_, piece_bytes);
   for (std::uint64_t r = m_; r-- > 0;) {
     std::byte* const piece = pieces.first + r * row_bytes_;
-    if (r >= saved + kAhead) fetch(piece - (saved + kAhead) * row_bytes_, piece_bytes);
+    if (r >= saved + kColumnsAhead) fetch(piece - (saved + kColumnsAhead) * row_bytes_, piece_bytes);
     const std::uint64_t above = std::min(pieces.columns, r + 1);
     const std::byte* from = piece;
     for (std::uint64_t k = 1; k < above; ++k) width.move(from -= row_bytes_ - bytes, piece + k * bytes);
@@ -274,7 +275,7 @@ void ColumnShuffle::rotate_down(Width width, const Pieces& pieces) const {
 }
 
 void ColumnShuffle::follow_cycles(const Pieces& pieces, std::byte* visited) const {
-  std::byte kept[kPieceBytes];
+  std::byte kept[kColumnPieceBytes];
   const std::uint64_t bytes = pieces.columns * element_bytes_;
   const auto piece = [&](std::uint64_t row) { return pieces.first + row * row_bytes_; };
   const auto mark = [&](std::uint64_t row) { visited[row / 8] |= std::byte{1} << (row % 8); };
@@ -284,7 +285,7 @@ void ColumnShuffle::follow_cycles(const Pieces& pieces, std::byte* visited) cons
     std::uint64_t source = source_of(first, pieces.rotation);
     if (source == first) continue;
     std::uint64_t ahead = source;
-    for (std::uint64_t k = 0; k < kAhead; ++k, ahead = source_of(ahead, pieces.rotation))
+    for (std::uint64_t k = 0; k < kColumnsAhead; ++k, ahead = source_of(ahead, pieces.rotation))
       fetch(piece(ahead), bytes);
     std::memcpy(kept, piece(first), bytes);
     std::uint64_t row = first;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kCachedRowBytes = std::uint64_t{256} << 10;  // moved element by element
 constexpr std::uint64_t kBlockBytes = std::uint64_t{128} << 10;  // of a stretch, in the second-level cache
-constexpr std::uint64_t kStageBytes = 8192;
+constexpr std::uint64_t kRowStageBytes = 8192;
 constexpr std::uint64_t kStageWidthBytes = 128;
 constexpr std::uint64_t kMostRuns = 64;
 constexpr std::uint64_t kLeastRun = 32;  // elements
@@ -53,9 +53,9 @@ void walk(Width width, const kernels::C2rShape& shape, std::uint64_t place, cons
 
 // What a transposition in registers leaves of some runs: those past whole registers of places.
 std::uint64_t in_registers(std::uint64_t element_bytes, std::uint64_t runs) {
-  constexpr std::uint64_t kRegister = 16;
+  constexpr std::uint64_t kPlaneBytes = 16;
   if (!transposes_in_registers(element_bytes)) return 0;
-  const std::uint64_t side = kRegister / element_bytes;
+  const std::uint64_t side = kPlaneBytes / element_bytes;
   return runs / side * side;
 }
 
@@ -88,7 +88,7 @@ void turn_to_runs(std::uint64_t element_bytes, const PlaneIn& laps, std::uint64_
 }
 
 // What the next block will need: m runs and as many laps are more streams than the processor follows.
-void fetch(const std::byte* from, std::uint64_t bytes) {
+void fetch_rows(const std::byte* from, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at, 1, 2);
 }
 
@@ -148,7 +148,7 @@ void RowShuffle::move_stretch(std::uint64_t i, const Stretch& stretch, const Row
   const RowPlace& runs = direction_ == Shuffle::c2r ? from : to;
   const std::uint64_t m = shape_.m;
   const std::uint64_t longest = std::clamp(kBlockBytes / (m * element_bytes_), kLeastRun,
-                                           kStageBytes / (staged_runs() * element_bytes_));
+                                           kRowStageBytes / (staged_runs() * element_bytes_));
   by_panels(stretch, places.whole(), [&](std::uint64_t panel, const Stretch& part) {
     for (std::uint64_t begin = part.begin; begin < part.end;) {
       const std::uint64_t left = part.end - begin;
@@ -182,7 +182,7 @@ RowShuffle::Run RowShuffle::next_in_panel(const Run& run) const {
 }
 
 void RowShuffle::move_block(std::uint64_t i, const Block& block, const RowPlace& runs_place) const {
-  alignas(64) std::byte stage[kStageBytes];
+  alignas(64) std::byte stage[kRowStageBytes];
   Run runs[kMostRuns];
   const std::uint64_t bytes = element_bytes_;
   const std::uint64_t run_bytes = block.length * bytes;
@@ -203,7 +203,7 @@ void RowShuffle::move_block(std::uint64_t i, const Block& block, const RowPlace&
     const bool another = place + 2 * shape_.m * block.length <= block.end;
     const std::uint64_t next = (place + shape_.m * block.length) * bytes;
     for (std::uint64_t t = 0; another && t < block.length; ++t) {
-      fetch(block.row + next + t * lap_bytes, some * bytes);
+      fetch_rows(block.row + next + t * lap_bytes, some * bytes);
     }
     const PlaneIn stretch_in{block.row + place * bytes, lap_bytes};
     const PlaneOut stretch_out{block.row + place * bytes, lap_bytes};
@@ -219,7 +219,7 @@ void RowShuffle::move_block(std::uint64_t i, const Block& block, const RowPlace&
         } else {
           std::memcpy(row + run * bytes, staged, part * bytes);
         }
-        if (another && run + 2 * part <= shape_.n) fetch(row + (run + part) * bytes, part * bytes);
+        if (another && run + 2 * part <= shape_.n) fetch_rows(row + (run + part) * bytes, part * bytes);
         staged += part * bytes;
         left -= part;
         run = runs[k].panel_end - shape_.b;  // a panel's laps close

@@ -9,7 +9,7 @@
 namespace faro::cpu {
 namespace {
 
-constexpr std::uint64_t kStageBytes = 8192;
+constexpr std::uint64_t kSquareStageBytes = 8192;
 constexpr std::uint64_t kTileRowBytes = 128;
 
 struct Square {
@@ -28,7 +28,7 @@ struct Square {
 
 // Tile (row, column) and its mirror image, or itself.
 void exchange(const Square& square, std::uint64_t row, std::uint64_t column) {
-  alignas(64) std::byte stage[kStageBytes];
+  alignas(64) std::byte stage[kSquareStageBytes];
   const std::uint64_t bytes = square.element_bytes;
   const std::uint64_t rows = square.extent(row);
   const std::uint64_t columns = square.extent(column);
@@ -56,7 +56,7 @@ void fetch_tile(const Square& square, std::uint64_t row, std::uint64_t column) {
 void transpose_square(std::byte* data, std::uint64_t side, std::uint64_t element_bytes, int threads) {
   Square square{.data = data, .side = side, .element_bytes = element_bytes, .tile = 1};
   square.tile = std::max<std::uint64_t>(1, kTileRowBytes / element_bytes);
-  while (square.tile * square.tile * element_bytes > kStageBytes) square.tile /= 2;
+  while (square.tile * square.tile * element_bytes > kSquareStageBytes) square.tile /= 2;
   const std::uint64_t tiles = square.tiles();
   // Row k of tiles and row tiles - 1 - k together have as many pairs as any other two.
   share_out((tiles + 1) / 2, threads, [&](std::uint64_t begin, std::uint64_t end) {

@@ -10,7 +10,6 @@
 namespace faro::cuda {
 namespace {
 
-using nvrtc::kSuccess;
 using nvrtc::Library;
 using nvrtc::ProgramHandle;
 using nvrtc::Result;
@@ -91,7 +90,7 @@ class Program {
   ProgramHandle get() const { return handle_; }
 
   void require(Result result, const char* call) const {
-    if (result == kSuccess) return;
+    if (result == nvrtc::kSuccess) return;
     throw Error({.code = ErrorCode::device,
                  .operation = kOperation,
                  .got = std::string(call) + ": " + library_.error_text(result),

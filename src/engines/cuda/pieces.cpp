@@ -12,14 +12,14 @@ namespace {
 
 using f2::Word;
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
 // A problem of so many pieces keeps copies, kernels and threads busy at once for most of its time.
 constexpr std::uint64_t kPiecesWanted = 16;
 // Smaller pieces are all overhead; of larger ones, the first upload and the last download, which nothing
 // overlaps, and the pinning of their buffers cost more than longer segments bring.
-constexpr std::uint64_t kLeastPieceBytes = 8 * kMiB;
-constexpr std::uint64_t kMostPieceBytes = 64 * kMiB;
+constexpr std::uint64_t kLeastPieceBytes = 8 * kMebibyte;
+constexpr std::uint64_t kMostPieceBytes = 64 * kMebibyte;
 // One piece is gathered or scattered while two are on their way up, on the device, or on their way down.
 constexpr int kMostInFlight = 3;
 

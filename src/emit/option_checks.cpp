@@ -1,4 +1,4 @@
-#include "emit/refuse.hpp"
+#include "emit/option_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ void refuse(const Options& options, ErrorCode code, const std::string& got, cons
             const std::string& remedy) {
   const std::string what =
       options.language == Language::cpp ? "C++" : fmt::format("rung {}", name(options.rung));
-  throw Error({.code = code, .operation = "emit " + what, .got = got, .wanted = wanted, .remedy = remedy});
+  fail(code, "emit " + what, got, wanted, remedy);
 }
 
 void require_room(const KernelPlan& plan, const Options& options) {
