@@ -99,7 +99,7 @@ function(faro_select_cuda_sources sources)
     list(APPEND kept ${kernels})
   else()
     # Those that call CUDA; the others are host-only and always built.
-    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/(device_arrays|devices|executor|in_place_program|index_(axes_pass|cuda_device|device|executor|program|schedule|simple_kernels|tune)|measure|program|runtime_compiler|shared_permutation|staging|transpose_executor)\\.cpp$")
+    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/(device_arrays|devices|executor|in_place_program|index_(axes_pass|cuda_device|device|executor|program|schedule|simple_kernels|tune)|kernel_launch|measure|program|runtime_compiler|shared_permutation|staging|transpose_executor)\\.cpp$")
   endif()
   set(${sources} ${kept} PARENT_SCOPE)
 endfunction()

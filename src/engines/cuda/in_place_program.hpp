@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engines/cuda/kernels.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
@@ -32,7 +33,7 @@ class InPlaceProgram {
 
  private:
   struct Kernel {
-    const void* function = nullptr;
+    KernelEntry entry;
     detail::InPlaceLaunch launch;
   };
   struct Step {

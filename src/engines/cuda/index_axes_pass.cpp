@@ -34,7 +34,7 @@ struct AxesTilePass : OnePass::State {
     const kernels::AxesTileParams params = kernels::make_axes_tile_params(tile);
     const KernelEntry entry =
         axes_tile_kernel(static_cast<int>(unit), tile.in.vector_units, tile.out.vector_units);
-    return {.params = params, .entry = loaded(entry, params.shared_bytes())};
+    return {.params = params, .entry = loaded(entry, params.shared_bytes(), Carveout::needed)};
   }
 
   void launch(const void* in, void* out, Stream stream) const override {
@@ -77,7 +77,7 @@ struct AxesLinesPass : OnePass::State {
                                 : choice->plane  ? axes_plane_kernel(*choice->plane, choice->aligned)
                                                  : axes_lines_kernel(static_cast<int>(unit));
       Variant variant{.params = choice->params,
-                      .entry = loaded(entry, choice->params.shared_bytes),
+                      .entry = loaded(entry, choice->params.shared_bytes, Carveout::needed),
                       .unit_bytes = unit,
                       .anywhere = anywhere};
       variant.params.in = {.begin = 0, .end = axes.count() * unit};
@@ -155,7 +155,7 @@ OnePass make_axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint6
   const auto add = [&pass](const layout::UnitAxes& of, std::uint64_t width) {
     const int bytes = static_cast<int>(width);
     pass->variants.push_back({.params = kernels::make_axes_rows_params(of, bytes, 0, 0),
-                              .entry = loaded(axes_rows_kernel(bytes), 0),
+                              .entry = loaded(axes_rows_kernel(bytes), 0, Carveout::needed),
                               .unit_bytes = width});
   };
   if (wide_unit != unit) add(wide, wide_unit);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {
@@ -61,24 +62,14 @@ void CudaDevice::wait() const { check(cudaStreamSynchronize(stream_), "cudaStrea
 void CudaDevice::launch(const void* function, std::uint64_t blocks, unsigned threads, unsigned shared_bytes,
                         void** arguments) const {
   if (blocks == 0) return;
-  if (blocks > kMaxGridBlocks) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = operation_,
-                 .got = std::to_string(blocks) + " blocks of a kernel",
-                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
-                 .remedy = "larger chunks"});
-  }
-  if (shared_bytes > kDefaultSharedBytes) {
-    // The bound is the kernel's, not a launch's, and other threads may plan other shapes: it is the device's.
-    int most = 0;
-    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
-          "cudaDeviceGetAttribute", operation_);
-    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-          "cudaFuncSetAttribute", operation_);
-  }
-  check(cudaLaunchKernel(function, dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments,
-                         shared_bytes, stream_),
-        "cudaLaunchKernel", operation_);
+  require_grid(blocks, operation_, "larger chunks");
+  const KernelEntry entry{.function = function,
+                          .threads = static_cast<int>(threads),
+                          .shared_bytes = static_cast<int>(shared_bytes)};
+  // What needs no more than any kernel may take is not asked for at every launch.
+  const bool large = shared_bytes > kDefaultSharedBytes;
+  cuda::launch(large ? loaded(entry, Carveout::driver) : entry, blocks, arguments, stream_,
+               {.operation = operation_});
 }
 
 void CudaDevice::step(const char* name) {

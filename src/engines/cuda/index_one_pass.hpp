@@ -1,16 +1,14 @@
 // What the passes of index_simple_kernels.hpp are made of: a pass's state, launches of any length, arrays
-// that begin anywhere. Internal to these sources; needs CUDA.
+// that begin anywhere. Internal to these sources.
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "engines/cuda/calls.hpp"
 #include "engines/cuda/index_simple_kernels.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "rounding.hpp"
 
 namespace faro::cuda {
@@ -38,9 +36,6 @@ std::uint64_t unit_of_width(std::uint64_t element_bytes);
 /// Errors: ErrorCode::unsupported past 2^62 bytes.
 void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);
 
-/// A kernel with its shared memory, loaded now rather than at the first launch, which may be captured.
-KernelEntry loaded(KernelEntry entry, std::uint32_t shared_bytes);
-
 /// A pass that does nothing.
 OnePass nothing(std::uint64_t element_bytes);
 
@@ -51,12 +46,8 @@ void launch_blocks(const KernelEntry& entry, Params& params, std::uint64_t& firs
                    std::uint64_t per_block, Stream stream, Pointers... pointers) {
   for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
     first = done * per_block;
-    const auto now = static_cast<unsigned>(std::min(kMaxGridBlocks, blocks - done));
     void* arguments[] = {&params, &pointers...};
-    check(cudaLaunchKernel(entry.function, dim3(now), dim3(static_cast<unsigned>(entry.threads)), arguments,
-                           static_cast<std::size_t>(entry.shared_bytes), stream.handle()),
-          "cudaLaunchKernel", "run",
-          done == 0 ? "nothing was queued" : "a part is queued, so the output will be written in part");
+    cuda::launch(entry, std::min(kMaxGridBlocks, blocks - done), arguments, stream, {.begun = done > 0});
   }
 }
 
@@ -86,8 +77,7 @@ struct CopyPass : OnePass::State {
 
   void launch(const void* in, void* out, Stream stream) const override {
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync",
-          "run", "nothing was queued");
+    launch_copy(out, in, bytes, stream);
   }
   std::vector<KernelEntry> entries() const override { return {}; }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "engines/cuda/calls.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
 #include "kernels/partition_in_global.hpp"
 
@@ -29,41 +30,12 @@ kernels::ElementUnits units_of(std::uint64_t element_bytes) {
 
 Way way_of(Direction applied) { return applied == Direction::scatter ? Way::forwards : Way::backwards; }
 
-std::uint64_t largest_shared_bytes() {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice", kLoading);
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "cudaDeviceGetAttribute", kLoading);
-  return static_cast<std::uint64_t>(bytes);
-}
-
-// Loads the kernel, now rather than at the first launch, which may be inside a capture. The bound on shared
-// memory is the kernel's, not a launch's, and other programs may need more than this one: it is the device's.
-cudaFuncAttributes load(const KernelEntry& entry, std::uint64_t shared_bytes_max) {
-  FARO_CHECK(entry.function != nullptr);
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
-  if (entry.shared_bytes > 0) {
-    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes_max - attributes.sharedSizeBytes)),
-          "cudaFuncSetAttribute", kLoading);
-    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               cudaSharedmemCarveoutMaxShared),
-          "cudaFuncSetAttribute", kLoading);
-  }
-  return attributes;
-}
-
 [[noreturn]] void refuse(ErrorCode code, const std::string& got, const std::string& wanted,
                          const std::string& remedy) {
   throw Error({.code = code, .operation = "run", .got = got, .wanted = wanted, .remedy = remedy});
 }
 
-[[noreturn]] void refuse_blocks(std::uint64_t blocks) {
-  refuse(ErrorCode::unsupported, std::to_string(blocks) + " blocks",
-         "at most " + std::to_string(kMaxGridBlocks), "choose larger chunks, or split the batch");
-}
+constexpr const char* kFewerBlocks = "choose larger chunks, or split the batch";
 
 std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -73,7 +45,7 @@ IndexProgram::IndexProgram(const DeviceIndexSchedule& schedule, const IndexArray
                            const IndexProgramOptions& options)
     : arrays_(arrays), units_(units_of(arrays.element_bytes)), count_(schedule.count) {
   if (count_ == 0 || arrays.batch == 0) return;
-  shared_bytes_max_ = largest_shared_bytes();
+  shared_bytes_max_ = shared_bytes_of_device();
   const Way way = way_of(schedule.applied);
   const auto add_what = [&](const auto& what) {
     using What = std::decay_t<decltype(what)>;
@@ -101,10 +73,11 @@ IndexProgram::IndexProgram(OnePass pass, std::uint64_t count, const IndexArrays&
 }
 
 void IndexProgram::add(const Kernel& kernel) {
-  static_cast<void>(load(kernel.entry, shared_bytes_max_));
-  if (kernel.unaligned.function != nullptr) static_cast<void>(load(kernel.unaligned, shared_bytes_max_));
-  if (kernel.blocks > kMaxGridBlocks) refuse_blocks(kernel.blocks);
-  steps_.emplace_back(kernel);
+  Kernel ready = kernel;
+  ready.entry = loaded(kernel.entry);
+  if (kernel.unaligned.function != nullptr) ready.unaligned = loaded(kernel.unaligned);
+  require_grid(kernel.blocks, "run", kFewerBlocks);
+  steps_.emplace_back(ready);
 }
 
 void IndexProgram::add_direct(const DeviceDirect& direct, Way way) {
@@ -282,33 +255,33 @@ void IndexProgram::launch(const void* in, void* out, void* workspace, Stream str
     std::byte* const result = static_cast<std::byte*>(out) + round * array_bytes;
     for (std::size_t step = 0; step < steps_.size(); ++step) {
       std::byte* const to = to_workspace_[step] ? static_cast<std::byte*>(workspace) : result;
-      launch(step, from, to, turns ? 1 : arrays_.batch, stream);
+      launch(step, from, to, turns ? 1 : arrays_.batch, stream, round > 0);
       from = to;
     }
   }
 }
 
 void IndexProgram::launch(std::size_t step, const std::byte* in, std::byte* out, std::uint64_t arrays,
-                          Stream stream) const {
+                          Stream stream, bool begun) const {
   if (const auto* pass = std::get_if<OnePass>(&steps_[step])) {
     pass->launch(in, out, stream);
     return;
   }
   const Kernel& kernel = std::get<Kernel>(steps_[step]);
   if (std::holds_alternative<DirectParams>(kernel.params)) {
-    launch_kernel(step, in, out, arrays, stream);
+    launch_kernel(step, in, out, arrays, stream, begun);
     return;
   }
   const std::uint64_t array_bytes = count_ * arrays_.element_bytes;
   const std::uint64_t most = kMaxGridBlocks / kernel.blocks;
   for (std::uint64_t first = 0; first < arrays; first += most) {
     launch_kernel(step, in + first * array_bytes, out + first * array_bytes, std::min(most, arrays - first),
-                  stream);
+                  stream, begun || first > 0);
   }
 }
 
 void IndexProgram::launch_kernel(std::size_t step, const std::byte* in, std::byte* out, std::uint64_t arrays,
-                                 Stream stream) const {
+                                 Stream stream, bool begun) const {
   const Kernel& kernel = std::get<Kernel>(steps_[step]);
   KernelEntry entry = kernel.entry;
   std::uint64_t blocks = kernel.blocks * arrays;
@@ -325,23 +298,16 @@ void IndexProgram::launch_kernel(std::size_t step, const std::byte* in, std::byt
     if (kernel.unaligned.function != nullptr && !aligned) {
       entry = kernel.unaligned;
       blocks = kernel.unaligned_blocks;
-      if (blocks > kMaxGridBlocks) refuse_blocks(blocks);
+      require_grid(blocks, "run", kFewerBlocks);
     }
   }
   const auto launch_with = [&](auto& of_kernel) {
     const void* tables[3] = {kernel.tables[0], kernel.tables[1], kernel.tables[2]};
     void* arguments[] = {&of_kernel, &in, &out, &tables[0], &tables[1], &tables[2]};
-    return cudaLaunchKernel(entry.function, dim3(static_cast<unsigned>(blocks)),
-                            dim3(static_cast<unsigned>(entry.threads)), arguments,
-                            static_cast<std::size_t>(entry.shared_bytes), stream.handle());
+    cuda::launch(entry, blocks, arguments, stream,
+                 {.pass = step, .passes = steps_.size(), .begun = begun || step > 0});
   };
-  const cudaError_t result = std::visit(launch_with, params);
-  if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());
-  refuse(ErrorCode::device,
-         failure_text("cudaLaunchKernel", result) + ", for pass " + std::to_string(step + 1) + " of " +
-             std::to_string(steps_.size()),
-         "cudaSuccess", step == 0 ? "" : "earlier passes are queued, so the output may be written in part");
+  std::visit(launch_with, params);
 }
 
 std::vector<KernelResources> IndexProgram::resources() const {
@@ -352,14 +318,7 @@ std::vector<KernelResources> IndexProgram::resources() const {
       all.insert(all.end(), of_pass.begin(), of_pass.end());
       continue;
     }
-    const KernelEntry& entry = std::get<Kernel>(step).entry;
-    const cudaFuncAttributes attributes = load(entry, shared_bytes_max_);
-    KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor,
-                                                              entry.function, entry.threads,
-                                                              static_cast<std::size_t>(entry.shared_bytes)),
-                "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
-    all.push_back(resources);
+    all.push_back(resources_of(std::get<Kernel>(step).entry));
   }
   return all;
 }

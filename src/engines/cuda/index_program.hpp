@@ -101,10 +101,10 @@ class IndexProgram {
 
   void route();
   void check(const void* in, const void* out, const void* workspace) const;
-  void launch(std::size_t step, const std::byte* in, std::byte* out, std::uint64_t arrays,
-              Stream stream) const;
+  void launch(std::size_t step, const std::byte* in, std::byte* out, std::uint64_t arrays, Stream stream,
+              bool begun = false) const;
   void launch_kernel(std::size_t step, const std::byte* in, std::byte* out, std::uint64_t arrays,
-                     Stream stream) const;
+                     Stream stream, bool begun) const;
 
   std::vector<Step> steps_;
   std::vector<bool> to_workspace_;  // of every step, else to the output

@@ -122,6 +122,7 @@ KernelEntry runs_kernel(int unit_bytes) {
 
 namespace {
 constexpr const char* kSorting = "sort runs";
+constexpr int kFirstRunsThreads = 256;
 
 static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
 
@@ -152,10 +153,11 @@ void sort_runs(const std::uint64_t* target, const std::uint64_t* source, std::ui
 
 void find_first_runs(const std::uint64_t* begins, std::uint64_t runs, std::uint64_t stretches,
                      std::uint64_t* firsts, Stream stream) {
-  constexpr unsigned threads = 256;
-  const auto blocks = static_cast<unsigned>(stretches / threads + 1);
-  first_runs<<<blocks, threads, 0, stream.handle()>>>(words(begins), runs, stretches, words(firsts));
-  check(cudaGetLastError(), "cudaLaunchKernel", kSorting);
+  const KernelEntry entry = entry_of(&first_runs, kFirstRunsThreads);
+  const unsigned long long* begin = words(begins);
+  unsigned long long* first = words(firsts);
+  void* arguments[] = {&begin, &runs, &stretches, &first};
+  launch(entry, stretches / kFirstRunsThreads + 1, arguments, stream, {.operation = kSorting});
 }
 
 }  // namespace faro::cuda

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
 #include "engines/cuda/index_one_pass.hpp"
 #include "engines/cuda/index_simple_entries.hpp"
@@ -18,17 +19,15 @@
 namespace faro::cuda {
 namespace {
 
-constexpr const char* kLoading = "load a kernel";
-
 struct WindowPass : OnePass::State {
   WindowPass(const DeviceWindow& window, Direction applied, const kernels::WindowShape& shape)
       : State(shape.unit_bytes), params(kernels::make_window_params(shape)), shifts(window.shift.data()) {
     const bool backwards = applied == Direction::gather;
     const bool direct = params.shared_bytes == 0;
     const auto unit = static_cast<int>(shape.unit_bytes);
-    single = loaded(window_kernel(unit, backwards, false, direct), params.shared_bytes);
+    single = loaded(window_kernel(unit, backwards, false, direct), params.shared_bytes, Carveout::needed);
     if (!direct && kernels::window_has_vectors(shape)) {
-      vectors = loaded(window_kernel(unit, backwards, true, false), params.shared_bytes);
+      vectors = loaded(window_kernel(unit, backwards, true, false), params.shared_bytes, Carveout::needed);
     }
   }
 
@@ -85,43 +84,6 @@ std::uint64_t unit_of_width(std::uint64_t element_bytes) {
   return std::min(kVector, element_bytes & (~element_bytes + 1));
 }
 
-KernelEntry loaded(KernelEntry entry, std::uint32_t shared_bytes) {
-  FARO_CHECK(entry.function != nullptr);
-  entry.shared_bytes = static_cast<int>(shared_bytes);
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
-  if (entry.shared_bytes > attributes.maxDynamicSharedSizeBytes) {
-    // The bound is the kernel's, not a launch's, and other passes may need more: it is the device's.
-    int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice", kLoading);
-    int most = 0;
-    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "cudaDeviceGetAttribute", kLoading);
-    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               most - static_cast<int>(attributes.sharedSizeBytes)),
-          "cudaFuncSetAttribute", kLoading);
-  }
-  if (entry.shared_bytes > 0) {
-    // As much as the blocks need that registers and threads leave room for. What is left is the first-level
-    // cache's, which holds what is on its way from memory, and runs that share sectors.
-    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               cudaSharedmemCarveoutMaxShared),
-          "cudaFuncSetAttribute", kLoading);
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.function, entry.threads,
-                                                        static_cast<std::size_t>(entry.shared_bytes)),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kLoading);
-    constexpr int multiprocessor_bytes = 228 << 10;
-    constexpr int reserved_bytes = 1 << 10;  // by the driver, a block
-    const int wanted = std::max(1, blocks) * (entry.shared_bytes + reserved_bytes);
-    const int percent =
-        std::min<int>(cudaSharedmemCarveoutMaxShared, wanted / (multiprocessor_bytes / 100) + 1);
-    check(cudaFuncSetAttribute(entry.function, cudaFuncAttributePreferredSharedMemoryCarveout, percent),
-          "cudaFuncSetAttribute", kLoading);
-  }
-  return entry;
-}
-
 OnePass nothing(std::uint64_t element_bytes) {
   return OnePass(std::make_shared<CopyPass>(unit_of_width(element_bytes), 0));
 }
@@ -140,16 +102,7 @@ void OnePass::launch(const void* in, void* out, Stream stream) const {
 
 std::vector<KernelResources> OnePass::resources() const {
   std::vector<KernelResources> all;
-  for (const KernelEntry& entry : state_->entries()) {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
-    KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor, entry.function,
-                                                        entry.threads,
-                                                        static_cast<std::size_t>(entry.shared_bytes)),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
-    all.push_back(resources);
-  }
+  for (const KernelEntry& entry : state_->entries()) all.push_back(resources_of(entry));
   return all;
 }
 
@@ -168,7 +121,8 @@ OnePass make_cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std:
                   .shift_bytes = cyclic.shift * element_bytes,
                   .element_bytes = device::Division64(element_bytes),
                   .first_vector = 0},
-       .entry = loaded(cyclic_kernel(static_cast<int>(unit), cyclic.reversed, element_bytes != unit), 0),
+       .entry = loaded(cyclic_kernel(static_cast<int>(unit), cyclic.reversed, element_bytes != unit), 0,
+                       Carveout::needed),
        .unit_bytes = unit});
   return OnePass(std::move(pass));
 }
@@ -212,14 +166,15 @@ OnePass make_runs_pass(const DeviceRuns& runs, Direction applied, std::uint64_t 
   pass->firsts = DeviceBuffer<std::uint64_t>(stretches + 1, device);
   find_first_runs(pass->begins, number, stretches, pass->firsts.data(), stream);
   check(cudaStreamSynchronize(stream.handle()), "cudaStreamSynchronize", "sort runs");
-  pass->variants.push_back({.params = {.in = {.begin = 0, .end = array_bytes * batch},
-                                       .out = {.begin = 0, .end = array_bytes * batch},
-                                       .array_bytes = device::Division64(array_bytes),
-                                       .element_bytes = device::Division64(element_bytes),
-                                       .runs = number,
-                                       .first_vector = 0},
-                            .entry = loaded(runs_kernel(static_cast<int>(unit)), kernels::kRunsSharedBytes),
-                            .unit_bytes = unit});
+  pass->variants.push_back(
+      {.params = {.in = {.begin = 0, .end = array_bytes * batch},
+                  .out = {.begin = 0, .end = array_bytes * batch},
+                  .array_bytes = device::Division64(array_bytes),
+                  .element_bytes = device::Division64(element_bytes),
+                  .runs = number,
+                  .first_vector = 0},
+       .entry = loaded(runs_kernel(static_cast<int>(unit)), kernels::kRunsSharedBytes, Carveout::needed),
+       .unit_bytes = unit});
   return OnePass(std::move(pass));
 }
 

@@ -21,10 +21,15 @@ inline constexpr int kNaiveThreadBits = 8;
 /// Most blocks of a one-dimensional grid.
 inline constexpr std::uint64_t kMaxGridBlocks = (std::uint64_t{1} << 31) - 1;
 
+inline constexpr int kFunctionsCarveout = -1;
+
+/// A kernel and how it is launched, but for its grid (kernel_launch.hpp).
 struct KernelEntry {
   const void* function = nullptr;
-  int threads = 0;       // a block
-  int shared_bytes = 0;  // a block, dynamic
+  int threads = 0;                            // a block
+  int shared_bytes = 0;                       // a block, dynamic
+  int cluster_blocks = 1;                     // blocks of a cluster
+  int carveout_percent = kFunctionsCarveout;  // for shared memory, of this launch
 };
 
 /// Its params are kernels::AffineBlockedParams where the tile is blocked, else kernels::AffineTileParams.

@@ -6,7 +6,7 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
-#include "engines/cuda/kernels.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
 #include "kernels/affine_tile_params.hpp"
@@ -103,13 +103,7 @@ NaiveExecutor::NaiveExecutor(const Problem& problem, int device) {
   state_ = std::make_unique<State>(State{ordinal, naive_kernel(checked.unit_bytes()), {}});
   if (problem.batch == 0) return;
   state_->params = kernels::make_affine_naive_params(map, problem.batch, kNaiveThreadBits);
-  if (state_->params.blocks() > kMaxGridBlocks) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "prepare the naive kernel",
-                 .got = std::to_string(state_->params.blocks()) + " blocks",
-                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
-                 .remedy = "measure a smaller problem"});
-  }
+  require_grid(state_->params.blocks(), "prepare the naive kernel", "measure a smaller problem");
 }
 
 NaiveExecutor::NaiveExecutor(NaiveExecutor&&) noexcept = default;
@@ -117,13 +111,11 @@ NaiveExecutor& NaiveExecutor::operator=(NaiveExecutor&&) noexcept = default;
 NaiveExecutor::~NaiveExecutor() = default;
 
 void NaiveExecutor::run(const void* in, void* out, Stream stream) const {
-  const auto blocks = static_cast<unsigned>(state_->params.blocks());
+  const std::uint64_t blocks = state_->params.blocks();
   if (blocks == 0) return;
   const DeviceGuard guard(state_->device);
   void* arguments[] = {&state_->params, &in, &out};
-  check(cudaLaunchKernel(state_->entry.function, dim3(blocks),
-                         dim3(static_cast<unsigned>(state_->entry.threads)), arguments, 0, stream.handle()),
-        "cudaLaunchKernel", "run the naive kernel");
+  launch(state_->entry, blocks, arguments, stream, {.operation = "run the naive kernel"});
 }
 
 struct StreamClock::State {

@@ -1,11 +1,9 @@
 #include "engines/cuda/program.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <bit>
 #include <string>
 
-#include "engines/cuda/calls.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
 #include "kernels/affine_blocked_params.hpp"
 #include "kernels/affine_segments_params.hpp"
@@ -15,52 +13,9 @@
 namespace faro::cuda {
 namespace {
 
-constexpr const char* kLoading = "load a kernel";
-
 std::uint64_t& complement_of(kernels::AffineTileParams& params) { return params.complement; }
 std::uint64_t& complement_of(kernels::AffineBlockedParams& params) { return params.tile.complement; }
 std::uint64_t& complement_of(kernels::AffineSegmentsParams& params) { return params.complement; }
-
-// Loads the kernel, now rather than at the first launch, which may be inside a capture.
-cudaFuncAttributes load(const KernelEntry& entry) {
-  FARO_CHECK(entry.function != nullptr);
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, entry.function), "cudaFuncGetAttributes", kLoading);
-  check(cudaFuncSetAttribute(entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, entry.shared_bytes),
-        "cudaFuncSetAttribute", kLoading);
-  // As many tiles at a time as fit: the first-level cache has no use, since nothing is read twice.
-  check(cudaFuncSetAttribute(
-            entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
-            entry.shared_bytes > 0 ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutDefault),
-        "cudaFuncSetAttribute", kLoading);
-  return attributes;
-}
-
-KernelResources resources_of(const KernelEntry& entry) {
-  const cudaFuncAttributes attributes = load(entry);
-  KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor, entry.function,
-                                                      entry.threads,
-                                                      static_cast<std::size_t>(entry.shared_bytes)),
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
-  return resources;
-}
-
-// What the caller must know of a pass that failed: the earlier ones will run.
-std::string queued_text(std::size_t failed) {
-  if (failed == 0) return "nothing was queued";
-  return "the passes before it are queued, so the output will be written in part";
-}
-
-[[noreturn]] void refuse_launch(const char* call, cudaError_t result, std::size_t pass, std::size_t passes) {
-  static_cast<void>(cudaGetLastError());
-  throw Error({.code = ErrorCode::device,
-               .operation = "run",
-               .got = failure_text(call, result) + ", for pass " + std::to_string(pass + 1) + " of " +
-                      std::to_string(passes),
-               .wanted = "cudaSuccess",
-               .remedy = queued_text(pass)});
-}
 
 }  // namespace
 
@@ -121,19 +76,15 @@ void Program::add_segments(Step& step, const Pass& pass, int vector_bits) {
 }
 
 void Program::add(Step& step, const Kernel& kernel) {
-  static_cast<void>(load(kernel.entry));
   step.kernels.push_back(kernel);
+  step.kernels.back().entry = loaded(kernel.entry);
 }
 
 const Program::Kernel& Program::choose(const Step& step, std::uintptr_t addresses) {
   for (const Kernel& kernel : step.kernels) {
     if (addresses % kernel.alignment != 0) continue;
-    if (kernel.blocks <= kMaxGridBlocks) return kernel;
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "run",
-                 .got = std::to_string(kernel.blocks) + " blocks",
-                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
-                 .remedy = "split the batch"});
+    require_grid(kernel.blocks, "run", "split the batch");
+    return kernel;
   }
   throw Error({.code = ErrorCode::value,
                .operation = "run",
@@ -162,10 +113,9 @@ void Program::launch(const void* in, void* out, Stream stream, std::uint64_t tar
 void Program::launch(std::size_t index, const std::byte* in, std::byte* out, Stream stream,
                      std::uint64_t target_shift) const {
   const Step& step = steps_[index];
+  const LaunchWords words{.pass = index, .passes = steps_.size(), .begun = index > 0};
   if (step.kernels.empty()) {
-    const cudaError_t result =
-        cudaMemcpyAsync(out, in, step.bytes, cudaMemcpyDeviceToDevice, stream.handle());
-    if (result != cudaSuccess) refuse_launch("cudaMemcpyAsync", result, index, steps_.size());
+    launch_copy(out, in, step.bytes, stream, words);
     return;
   }
   const Kernel& kernel =
@@ -173,12 +123,9 @@ void Program::launch(std::size_t index, const std::byte* in, std::byte* out, Str
   const auto launch_with = [&](auto params) {  // a copy, of its own complement
     complement_of(params) ^= target_shift >> kernel.vector_bits;
     void* arguments[] = {&params, &in, &out};
-    return cudaLaunchKernel(kernel.entry.function, dim3(static_cast<unsigned>(kernel.blocks)),
-                            dim3(static_cast<unsigned>(kernel.entry.threads)), arguments,
-                            static_cast<std::size_t>(kernel.entry.shared_bytes), stream.handle());
+    cuda::launch(kernel.entry, kernel.blocks, arguments, stream, words);
   };
-  const cudaError_t result = std::visit(launch_with, kernel.params);
-  if (result != cudaSuccess) refuse_launch("cudaLaunchKernel", result, index, steps_.size());
+  std::visit(launch_with, kernel.params);
 }
 
 std::vector<KernelResources> Program::resources() const {

@@ -12,6 +12,7 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/schedule/shared_schedule.hpp"
 
@@ -37,13 +38,6 @@ int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
   check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute", kOperation);
   return value;
-}
-
-int blocks_per_multiprocessor(const KernelEntry& kernel, int threads, std::size_t shared_bytes) {
-  int blocks = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, threads, shared_bytes),
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kOperation);
-  return blocks;
 }
 
 }  // namespace
@@ -79,9 +73,7 @@ void SharedPermutationBench::run(const void* in, void* out, std::uint32_t blocks
   const DeviceGuard guard(state_->device);
   const void* lists = state_->lists.data();
   void* arguments[] = {&repeats, &in, &out, &lists};
-  check(cudaLaunchKernel(state_->kernel.function, dim3(blocks),
-                         dim3(static_cast<unsigned>(state_->kernel.threads)), arguments, 0, stream.handle()),
-        "cudaLaunchKernel", kOperation);
+  launch(state_->kernel, blocks, arguments, stream, {.operation = kOperation});
 }
 
 BlockRoom permutation_block_room(int device) {
@@ -90,7 +82,7 @@ BlockRoom permutation_block_room(int device) {
   const DeviceGuard guard(ordinal);
   const KernelEntry kernel = permutation_bench_kernel(PermuteWay::conflict_free);
   return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal),
-          .blocks_each = blocks_per_multiprocessor(kernel, kernel.threads, 0)};
+          .blocks_each = resources_of(kernel).blocks_per_multiprocessor};
 }
 
 // --- arrays of any length
@@ -127,13 +119,11 @@ SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int e
   const std::optional<kernels::TeamParams> params =
       kernels::make_team_params(packed, element_bytes, shared_bytes, kMostTeamThreads);
   if (!params) refuse(ErrorCode::unsupported, size, room, remedy);
-  const KernelEntry kernel = permute_teams_kernel(element_bytes, packed.index_bits);
-  FARO_CHECK(kernel.function != nullptr);  // indices of 32 bits do not fit
-  check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared_bytes)),
-        "cudaFuncSetAttribute", kOperation);
-  const int resident = blocks_per_multiprocessor(
-      kernel, static_cast<int>(params->teams * params->team_threads), kernels::team_shared_bytes(*params));
+  KernelEntry kernel =
+      permute_teams_kernel(element_bytes, packed.index_bits);  // indices of 32 bits do not fit
+  kernel.threads = static_cast<int>(params->teams * params->team_threads);
+  kernel = loaded(kernel, kernels::team_shared_bytes(*params), Carveout::driver);
+  const int resident = resources_of(kernel).blocks_per_multiprocessor;
   const int multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
   state_ = std::make_unique<State>(
       State{.device = ordinal,
@@ -170,10 +160,7 @@ void SharedPermuter::run(const void* in, void* out, std::uint64_t arrays, Stream
   const std::uint64_t blocks = std::min((arrays + params.teams - 1) / params.teams, state_->most_blocks);
   const void* lists = state_->lists.data();
   void* arguments[] = {&params, &in, &out, &lists};
-  check(cudaLaunchKernel(state_->kernel.function, dim3(static_cast<unsigned>(blocks)),
-                         dim3(params.teams * params.team_threads), arguments,
-                         kernels::team_shared_bytes(params), stream.handle()),
-        "cudaLaunchKernel", kOperation);
+  launch(state_->kernel, blocks, arguments, stream, {.operation = kOperation});
 }
 
 }  // namespace faro::cuda

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engines/cuda/availability.hpp"
-#include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_memory.cuh"
+#include "engines/cuda/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_shared_transpose.hpp"
 
@@ -43,15 +43,15 @@ struct Request {
   void* out;
   std::uint32_t blocks;
   std::uint32_t repeats;
-  cudaStream_t stream;
+  Stream stream;
 };
 
 template <TransposeOrder order, int bytes, typename Layout>
 void launch(Layout layout, Request request) {
   void* arguments[] = {&layout, &request.repeats, &request.in, &request.out};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(&transpose_repeatedly<order, bytes, Layout>),
-                         dim3(request.blocks), dim3(kThreads), arguments, 0, request.stream),
-        "cudaLaunchKernel", kOperation);
+  const KernelEntry entry{reinterpret_cast<const void*>(&transpose_repeatedly<order, bytes, Layout>),
+                          kThreads};
+  cuda::launch(entry, request.blocks, arguments, request.stream, {.operation = kOperation});
 }
 
 template <int bytes, typename Layout>
@@ -93,7 +93,7 @@ void run(const SharedTranspose& transpose, const void* in, void* out, std::uint3
                  .remedy = ""});
   }
   require_available();
-  const Request request{&transpose, in, out, blocks, repeats, static_cast<cudaStream_t>(stream.handle())};
+  const Request request{&transpose, in, out, blocks, repeats, stream};
   if (transpose.element_bytes == 4) return launch_layout<4>(request);
   launch_layout<8>(request);
 }

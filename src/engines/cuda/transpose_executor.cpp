@@ -1,6 +1,4 @@
 // The CUDA engine's transposition in place: the plan's launches, group of arrays after group.
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -8,6 +6,7 @@
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "engines/cuda/transpose_kernels.hpp"
 #include "engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
@@ -16,7 +15,6 @@
 namespace faro::cuda {
 namespace {
 
-constexpr const char* kLoading = "load a kernel";
 constexpr std::uint64_t kWorkspaceAlignment = kernels::kC2rVectorBytes;
 
 struct Step {
@@ -33,27 +31,6 @@ void require_aligned(const void* array, const char* role, std::uint64_t alignmen
                .remedy = "begin where an element begins, in an allocation of its own"});
 }
 
-// The last launch of any kernel decides what it may take, so all are told the most: several launches of one
-// kernel differ in shared memory.
-void load(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    FARO_CHECK(step.entry.function != nullptr);
-    int most = 0;
-    for (const Step& other : steps) {
-      if (other.entry.function == step.entry.function) most = std::max(most, other.entry.shared_bytes);
-    }
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, step.entry.function), "cudaFuncGetAttributes", kLoading);
-    if (attributes.maxDynamicSharedSizeBytes < most) {
-      check(cudaFuncSetAttribute(step.entry.function, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-            "cudaFuncSetAttribute", kLoading);
-    }
-    check(cudaFuncSetAttribute(step.entry.function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               most > 0 ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutDefault),
-          "cudaFuncSetAttribute", kLoading);
-  }
-}
-
 }  // namespace
 
 struct TransposeExecutor::State {
@@ -66,10 +43,8 @@ struct TransposeExecutor::State {
         plan(detail::plan_gpu_transpose(given.rectangle(), detail::gpu_transpose_limits(given.target()))) {
     FARO_CHECK(plan.workspace_bytes() == given.workspace_bytes());
     for (const detail::GpuTransposeLaunch& launch : detail::launches_of(plan)) {
-      const KernelEntry entry = transpose_kernel(launch, plan.unit_bytes);
-      steps.push_back({.launch = launch, .entry = entry});
+      steps.push_back({.launch = launch, .entry = loaded(transpose_kernel(launch, plan.unit_bytes))});
     }
-    load(steps);
   }
 
   void run(std::byte* data, std::byte* scratch, Stream stream) const {
@@ -106,10 +81,8 @@ struct TransposeExecutor::State {
         },
         given.params);
     void* arguments[] = {params, &array, &scratch, &rows};
-    check(cudaLaunchKernel(step.entry.function, dim3(static_cast<unsigned>(blocks)),
-                           dim3(step.launch.threads), arguments, step.launch.shared_bytes, stream.handle()),
-          "cudaLaunchKernel", "transpose in place",
-          begun ? "earlier sweeps are queued, so the array will be permuted in part" : "nothing was queued");
+    cuda::launch(step.entry, blocks, arguments, stream,
+                 {.operation = "transpose in place", .begun = begun, .in_place = true});
   }
 };
 
@@ -148,17 +121,7 @@ void TransposeExecutor::run(void* data, void* workspace, Stream stream) const {
 std::vector<KernelResources> TransposeExecutor::resources() const {
   const DeviceGuard guard(state_->device);
   std::vector<KernelResources> all;
-  for (const Step& step : state_->steps) {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, step.entry.function), "cudaFuncGetAttributes",
-          "look at a kernel");
-    KernelResources resources{.registers = attributes.numRegs, .local_bytes = attributes.localSizeBytes};
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_per_multiprocessor,
-                                                        step.entry.function, step.entry.threads,
-                                                        step.launch.shared_bytes),
-          "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "look at a kernel");
-    all.push_back(resources);
-  }
+  for (const Step& step : state_->steps) all.push_back(resources_of(step.entry));
   return all;
 }
 
