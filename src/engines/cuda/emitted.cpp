@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/runtime_compiler.hpp"
 #include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
@@ -19,16 +20,6 @@ const std::vector<std::string>& options_of_emitted() {
   static const std::vector<std::string> options{"--pre-include=cstdint",
                                                 "--device-as-default-execution-space"};
   return options;
-}
-
-void require_aligned(const void* array, const char* role, std::uint64_t bytes) {
-  if (reinterpret_cast<std::uintptr_t>(array) % bytes == 0) return;
-  throw Error(
-      {.code = ErrorCode::value,
-       .operation = "run",
-       .got = std::string("the ") + role + " at an address that is no multiple of " + std::to_string(bytes),
-       .wanted = "arrays aligned to " + std::to_string(bytes) + " bytes",
-       .remedy = "kernels compiled at run time come in this one form"});
 }
 
 std::vector<RuntimeKernel> kernels_of(const emit::Source& source, const RuntimeModule& module) {
@@ -90,16 +81,10 @@ const emit::Source& EmittedExecutor::source() const { return state_->source; }
 void EmittedExecutor::run(const void* in, void* out, void* workspace, Stream stream) const {
   const emit::Source& source = state_->source;
   const std::uint64_t alignment = std::max<std::uint64_t>(source.vector_bytes, 1);
-  require_aligned(in, "input", alignment);
-  require_aligned(out, "output", alignment);
-  require_aligned(workspace, "workspace", alignment);
-  if (source.workspace_bytes > 0 && workspace == nullptr) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = "run",
-                 .got = "a null workspace",
-                 .wanted = std::to_string(source.workspace_bytes) + " bytes of the device",
-                 .remedy = ""});
-  }
+  constexpr const char* remedy = "kernels compiled at run time come in this one form";
+  require_aligned(addresses(in, out), alignment, {.remedy = remedy});
+  require_aligned(address(workspace), alignment, {.what = "a workspace", .remedy = remedy});
+  require_lent(workspace, source.workspace_bytes);
   // in -> out, or in -> workspace -> out.
   const void* from = in;
   for (std::size_t i = 0; i < source.kernels.size(); ++i) {

@@ -1,10 +1,12 @@
 #include "engines/cuda/in_place_program.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/in_place_kernels.hpp"
 #include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
@@ -39,33 +41,27 @@ InPlaceProgram::InPlaceProgram(const Plan& plan) {
 }
 
 const InPlaceProgram::Kernel& InPlaceProgram::choose(const Step& step, std::uintptr_t address) {
-  for (const Kernel& kernel : step.kernels) {
-    if (address % kernel.launch.access_bytes != 0) continue;
-    const bool narrow =
-        kernel.launch.access_bytes < kernels::kMaxVectorBytes && &kernel != &step.kernels.front();
-    require_grid(kernel.launch.blocks, "run in place",
-                 narrow ? "align the array to 16 bytes, or split the batch" : "split the batch");
-    return kernel;
-  }
-  throw Error(
-      {.code = ErrorCode::value,
-       .operation = "run in place",
-       .got = "an array aligned to " + std::to_string(address & ~(address - 1)) + " bytes",
-       .wanted = "one aligned to " + std::to_string(step.kernels.back().launch.access_bytes) + " bytes",
-       .remedy = ""});
+  require_aligned(address, step.kernels.back().launch.access_bytes,
+                  {.operation = "run in place", .what = "an array"});
+  const auto kernel = std::find_if(step.kernels.begin(), step.kernels.end(),
+                                   [&](const Kernel& k) { return address % k.launch.access_bytes == 0; });
+  const bool narrow =
+      kernel->launch.access_bytes < kernels::kMaxVectorBytes && kernel != step.kernels.begin();
+  require_grid(kernel->launch.blocks, "run in place",
+               narrow ? "align the array to 16 bytes, or split the batch" : "split the batch");
+  return *kernel;
 }
 
 void InPlaceProgram::launch(void* data, Stream stream) const {
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
   // Whatever can be refused is, before the first pass is queued.
-  for (const Step& step : steps_) static_cast<void>(choose(step, address + step.offset));
+  for (const Step& step : steps_) static_cast<void>(choose(step, address(data) + step.offset));
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     launch(i, static_cast<std::byte*>(data) + steps_[i].offset, stream);
   }
 }
 
 void InPlaceProgram::launch(std::size_t index, std::byte* data, Stream stream) const {
-  const Kernel& kernel = choose(steps_[index], reinterpret_cast<std::uintptr_t>(data));
+  const Kernel& kernel = choose(steps_[index], address(data));
   const LaunchWords words{.operation = "run in place",
                           .pass = index,
                           .passes = steps_.size(),

@@ -11,6 +11,7 @@
 #include "faro/error.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_tile_params.hpp"
+#include "kernels/partition_params.hpp"
 #include "layout/axes_tile.hpp"
 
 namespace faro::cuda {
@@ -135,7 +136,7 @@ OnePass make_axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint6
                        const AxesVariant& variant) {
   if (axes.count() == 0 || batch == 0) return nothing(element_bytes);
   check_total(axes.count(), element_bytes, batch);
-  const std::uint64_t unit = unit_of_width(element_bytes);
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const layout::UnitAxes units = layout::unit_axes(axes, element_bytes / unit, batch);
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen(units, wide_unit);

@@ -7,31 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/index_simple_kernels.hpp"
 #include "engines/cuda/kernel_launch.hpp"
 #include "rounding.hpp"
 
 namespace faro::cuda {
-
-inline constexpr std::uint64_t kVector = 16;
-
-/// An array's address as kernels take it, and what is left of it.
-struct Address {
-  const std::byte* base = nullptr;
-  std::uint32_t skew = 0;
-};
-
-inline Address split(const void* array, std::uint64_t alignment = kVector) {
-  const auto skew = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(array) % alignment);
-  return {.base = static_cast<const std::byte*>(array) - skew, .skew = skew};
-}
-
-inline bool aligned(const void* in, const void* out, std::uint64_t bytes) {
-  return (reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out)) % bytes == 0;
-}
-
-/// The widest unit of an element. Requires: element_bytes > 0 (checked).
-std::uint64_t unit_of_width(std::uint64_t element_bytes);
 
 /// Errors: ErrorCode::unsupported past 2^62 bytes.
 void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);

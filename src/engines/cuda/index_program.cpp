@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
@@ -20,30 +21,15 @@ using kernels::DirectParams;
 using kernels::PartitionParams;
 
 constexpr const char* kLoading = "load a kernel";
-constexpr std::uint64_t kVectorBytes = 16;
-
-kernels::ElementUnits units_of(std::uint64_t element_bytes) {
-  const std::uint64_t unit = std::min(element_bytes & (~element_bytes + 1), kVectorBytes);
-  return {.unit_bytes = static_cast<std::uint32_t>(unit),
-          .units = static_cast<std::uint32_t>(element_bytes / unit)};
-}
-
 Way way_of(Direction applied) { return applied == Direction::scatter ? Way::forwards : Way::backwards; }
 
-[[noreturn]] void refuse(ErrorCode code, const std::string& got, const std::string& wanted,
-                         const std::string& remedy) {
-  throw Error({.code = code, .operation = "run", .got = got, .wanted = wanted, .remedy = remedy});
-}
-
 constexpr const char* kFewerBlocks = "choose larger chunks, or split the batch";
-
-std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 }  // namespace
 
 IndexProgram::IndexProgram(const DeviceIndexSchedule& schedule, const IndexArrays& arrays,
                            const IndexProgramOptions& options)
-    : arrays_(arrays), units_(units_of(arrays.element_bytes)), count_(schedule.count) {
+    : arrays_(arrays), units_(kernels::units_of_element(arrays.element_bytes)), count_(schedule.count) {
   if (count_ == 0 || arrays.batch == 0) return;
   shared_bytes_max_ = shared_bytes_of_device();
   const Way way = way_of(schedule.applied);
@@ -66,7 +52,7 @@ IndexProgram::IndexProgram(const DeviceIndexSchedule& schedule, const IndexArray
 }
 
 IndexProgram::IndexProgram(OnePass pass, std::uint64_t count, const IndexArrays& arrays)
-    : arrays_(arrays), units_(units_of(arrays.element_bytes)), count_(count) {
+    : arrays_(arrays), units_(kernels::units_of_element(arrays.element_bytes)), count_(count) {
   if (count == 0 || arrays.batch == 0) return;
   steps_.emplace_back(std::move(pass));
   route();
@@ -96,7 +82,7 @@ void IndexProgram::add_direct(const DeviceDirect& direct, Way way) {
       .params = params,
       .tables = {direct.indexed.device_entries()},
       .blocks = kernels::direct_blocks(params, 1, small ? 1 : kernels::kDirectUnitBatch)};
-  const bool entries_aligned = address(direct.indexed.device_entries()) % kVectorBytes == 0;
+  const bool entries_aligned = address(direct.indexed.device_entries()) % kVector == 0;
   if (!small && entries_aligned && kernels::direct_vectors_fit(params, unit_bytes)) {
     kernel.unaligned = kernel.entry;
     kernel.unaligned_blocks = kernel.blocks;
@@ -165,9 +151,8 @@ void IndexProgram::add_chunks(std::uint64_t chunk_elements, const DeviceBuffer<s
   const PartitionParams params =
       kernels::make_chunk_params(count_, static_cast<std::uint32_t>(chunk_elements), units_);
   // A short array that is alone in its chunk takes no more than it needs.
-  const std::uint64_t shared =
-      std::min(kernels::chunk_shared_bytes(params, units_.unit_bytes),
-               (count_ * arrays_.element_bytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes);
+  const std::uint64_t shared = std::min(kernels::chunk_shared_bytes(params, units_.unit_bytes),
+                                        (count_ * arrays_.element_bytes + kVector - 1) / kVector * kVector);
   Kernel kernel{
       .entry = {}, .params = params, .tables = {places.data()}, .blocks = params.chunks, .in_place = true};
   if (shared > shared_bytes_max_) {
@@ -229,19 +214,10 @@ std::uint64_t IndexProgram::table_bytes() const {
 }
 
 void IndexProgram::check(const void* in, const void* out, const void* workspace) const {
-  const std::uintptr_t addresses = address(in) | address(out);
-  if (addresses % units_.unit_bytes != 0) {
-    refuse(ErrorCode::value, "arrays aligned to " + std::to_string(addresses & (~addresses + 1)) + " bytes",
-           "arrays aligned to " + std::to_string(units_.unit_bytes) + " bytes", "");
-  }
+  require_aligned(addresses(in, out), units_.unit_bytes);
   if (workspace_bytes() == 0) return;
   FARO_CHECK(workspace != nullptr);
-  if (address(workspace) % kVectorBytes != 0) {
-    refuse(
-        ErrorCode::value,
-        "a workspace aligned to " + std::to_string(address(workspace) & (~address(workspace) + 1)) + " bytes",
-        "one aligned to " + std::to_string(kVectorBytes) + " bytes", "");
-  }
+  require_aligned(address(workspace), kVector, {.what = "a workspace"});
 }
 
 void IndexProgram::launch(const void* in, void* out, void* workspace, Stream stream) const {
@@ -289,13 +265,13 @@ void IndexProgram::launch_kernel(std::size_t step, const std::byte* in, std::byt
   if (auto* partition = std::get_if<PartitionParams>(&params)) {
     const std::byte* const runs = kernel.runs_written ? out : in;
     const std::uintptr_t chunks =
-        kernel.in_place ? address(in) | address(out) : address(kernel.runs_written ? in : out);
-    if (chunks % kVectorBytes != 0) partition->vectors = 0;
+        kernel.in_place ? addresses(in, out) : address(kernel.runs_written ? in : out);
+    if (chunks % kVector != 0) partition->vectors = 0;
     partition->run_skew = static_cast<std::uint32_t>(address(runs) % kernels::kLineBytes / units_.unit_bytes);
   } else if (std::holds_alternative<DirectParams>(params)) {
     blocks = kernel.blocks;
-    const bool aligned = (address(in) | address(out)) % kVectorBytes == 0;
-    if (kernel.unaligned.function != nullptr && !aligned) {
+    const bool vectors = aligned(in, out, kVector);
+    if (kernel.unaligned.function != nullptr && !vectors) {
       entry = kernel.unaligned;
       blocks = kernel.unaligned_blocks;
       require_grid(blocks, "run", kFewerBlocks);

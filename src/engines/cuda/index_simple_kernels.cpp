@@ -13,6 +13,7 @@
 #include "engines/cuda/index_simple_entries.hpp"
 #include "faro/error.hpp"
 #include "kernels/cyclic.hpp"
+#include "kernels/partition_params.hpp"
 #include "kernels/runs.hpp"
 #include "kernels/window_params.hpp"
 
@@ -79,24 +80,12 @@ void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t
                .remedy = "split the batch"});
 }
 
-std::uint64_t unit_of_width(std::uint64_t element_bytes) {
-  FARO_CHECK(element_bytes > 0);
-  return std::min(kVector, element_bytes & (~element_bytes + 1));
-}
-
 OnePass nothing(std::uint64_t element_bytes) {
-  return OnePass(std::make_shared<CopyPass>(unit_of_width(element_bytes), 0));
+  return OnePass(std::make_shared<CopyPass>(kernels::units_of_element(element_bytes).unit_bytes, 0));
 }
 
 void OnePass::launch(const void* in, void* out, Stream stream) const {
-  if (!aligned(in, out, state_->unit_bytes)) {
-    const auto address = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-    throw Error({.code = ErrorCode::value,
-                 .operation = "run",
-                 .got = "arrays aligned to " + std::to_string(address & (~address + 1)) + " bytes",
-                 .wanted = "arrays aligned to " + std::to_string(state_->unit_bytes) + " bytes",
-                 .remedy = ""});
-  }
+  require_aligned(addresses(in, out), state_->unit_bytes);
   state_->launch(in, out, stream);
 }
 
@@ -111,7 +100,7 @@ std::uint64_t OnePass::table_bytes() const { return state_->table_bytes(); }
 OnePass make_cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std::uint64_t batch) {
   if (cyclic.count == 0 || batch == 0) return nothing(element_bytes);
   check_total(cyclic.count, element_bytes, batch);
-  const std::uint64_t unit = unit_of_width(element_bytes);
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const std::uint64_t array_bytes = cyclic.count * element_bytes;
   auto pass = std::make_shared<MovedPass<kernels::CyclicParams>>(unit);
   pass->variants.push_back(
@@ -130,7 +119,7 @@ OnePass make_cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std:
 OnePass make_window_pass(const DeviceWindow& window, Direction applied, std::uint64_t element_bytes,
                          std::uint64_t batch) {
   if (window.count == 0 || batch == 0) return nothing(element_bytes);
-  const std::uint64_t unit = unit_of_width(element_bytes);
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const kernels::WindowShape shape{.count = window.count,
                                    .batch = batch,
                                    .window = window.window,
@@ -144,7 +133,7 @@ OnePass make_runs_pass(const DeviceRuns& runs, Direction applied, std::uint64_t 
                        std::uint64_t batch, int device) {
   if (runs.count == 0 || batch == 0) return nothing(element_bytes);
   check_total(runs.count, element_bytes, batch);
-  const std::uint64_t unit = unit_of_width(element_bytes);
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const std::uint64_t number = runs.target.size();
   const std::uint64_t array_bytes = runs.count * element_bytes;
   const std::uint64_t stretches = kernels::run_stretches(runs.count);

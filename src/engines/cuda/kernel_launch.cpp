@@ -166,7 +166,7 @@ void launch_copy(void* to, const void* from, std::uint64_t bytes, Stream stream,
                words);
 }
 
-void require_grid(std::uint64_t blocks, const char* operation, const char* remedy) {
+void require_grid(std::uint64_t blocks, const std::string& operation, const char* remedy) {
   if (blocks <= kMaxGridBlocks) return;
   fail(ErrorCode::unsupported, operation, std::to_string(blocks) + " blocks",
        "at most " + std::to_string(kMaxGridBlocks), remedy);

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "engines/cuda/kernels.hpp"
 #include "faro/engines/cuda.hpp"
@@ -63,7 +64,7 @@ void launch_copy(void* to, const void* from, std::uint64_t bytes, Stream stream,
                  const LaunchWords& words = {});
 
 /// Errors: ErrorCode::unsupported for more blocks than a grid may have.
-void require_grid(std::uint64_t blocks, const char* operation, const char* remedy);
+void require_grid(std::uint64_t blocks, const std::string& operation, const char* remedy);
 
 /// The most dynamic shared memory that the current device gives a block. Errors: ErrorCode::device.
 std::uint64_t shared_bytes_of_device();

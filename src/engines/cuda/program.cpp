@@ -1,8 +1,10 @@
 #include "engines/cuda/program.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/kernel_launch.hpp"
 #include "faro/error.hpp"
 #include "kernels/affine_blocked_params.hpp"
@@ -81,26 +83,21 @@ void Program::add(Step& step, const Kernel& kernel) {
 }
 
 const Program::Kernel& Program::choose(const Step& step, std::uintptr_t addresses) {
-  for (const Kernel& kernel : step.kernels) {
-    if (addresses % kernel.alignment != 0) continue;
-    require_grid(kernel.blocks, "run", "split the batch");
-    return kernel;
-  }
-  throw Error({.code = ErrorCode::value,
-               .operation = "run",
-               .got = "arrays aligned to " + std::to_string(addresses & ~(addresses - 1)) + " bytes",
-               .wanted = "arrays aligned to " + std::to_string(step.kernels.back().alignment) + " bytes",
-               .remedy = ""});
+  require_aligned(addresses, step.kernels.back().alignment);
+  const auto kernel = std::find_if(step.kernels.begin(), step.kernels.end(),
+                                   [&](const Kernel& k) { return addresses % k.alignment == 0; });
+  require_grid(kernel->blocks, "run", "split the batch");
+  return *kernel;
 }
 
 void Program::launch(const void* in, void* out, Stream stream, std::uint64_t target_shift) const {
-  const auto addresses = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  const std::uintptr_t both = addresses(in, out);
   // Whatever can be refused is, before the first pass is queued.
   for (const Step& step : steps_) {
     if (step.kernels.empty()) {
       FARO_CHECK(target_shift == 0);
     } else {
-      const Kernel& kernel = choose(step, addresses | step.offset);
+      const Kernel& kernel = choose(step, both | step.offset);
       FARO_CHECK(target_shift % (std::uint64_t{1} << kernel.vector_bits) == 0);
     }
   }
@@ -118,8 +115,7 @@ void Program::launch(std::size_t index, const std::byte* in, std::byte* out, Str
     launch_copy(out, in, step.bytes, stream, words);
     return;
   }
-  const Kernel& kernel =
-      choose(step, reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out));
+  const Kernel& kernel = choose(step, addresses(in, out));
   const auto launch_with = [&](auto params) {  // a copy, of its own complement
     complement_of(params) ^= target_shift >> kernel.vector_bits;
     void* arguments[] = {&params, &in, &out};

@@ -7,7 +7,7 @@
 
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
-#include "engines/cuda/kernels.hpp"
+#include "engines/cuda/kernel_launch.hpp"
 #include "engines/cuda/module_cache.hpp"
 #include "faro/engines/cuda.hpp"
 
@@ -173,13 +173,7 @@ RuntimeKernel::RuntimeKernel(std::shared_ptr<const RuntimeModule> module, void* 
 
 void RuntimeKernel::launch(std::uint64_t blocks, int threads_x, int threads_y,
                            std::uint64_t dynamic_shared_bytes, void** arguments, Stream stream) const {
-  if (blocks > kMaxGridBlocks) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "run `" + name_ + "`",
-                 .got = std::to_string(blocks) + " blocks",
-                 .wanted = "at most " + std::to_string(kMaxGridBlocks),
-                 .remedy = "split the array"});
-  }
+  require_grid(blocks, "run `" + name_ + "`", "split the array");
   const ContextGuard guard(module_->device());
   check_driver(
       driver().launch(function_of(function_), static_cast<unsigned>(blocks), 1, 1,

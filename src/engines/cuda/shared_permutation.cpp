@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
@@ -22,11 +23,6 @@ namespace {
 using kernels::PermuteWay;
 
 constexpr const char* kOperation = "permute in shared memory";
-
-[[noreturn]] void refuse(ErrorCode code, const std::string& got, const std::string& wanted,
-                         const std::string& remedy = {}) {
-  throw Error({.code = code, .operation = kOperation, .got = got, .wanted = wanted, .remedy = remedy});
-}
 
 DeviceArray uploaded(const std::vector<std::uint32_t>& words, int device) {
   DeviceArray array(4 * words.size(), device);
@@ -54,8 +50,8 @@ SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> pe
                                                int device) {
   require_available();
   if (permutation.size() != kPermutedElements) {
-    refuse(ErrorCode::value, std::to_string(permutation.size()) + " elements",
-           std::to_string(kPermutedElements));
+    fail(ErrorCode::value, kOperation, std::to_string(permutation.size()) + " elements",
+         std::to_string(kPermutedElements));
   }
   const int ordinal = ordinal_of(device);
   const std::vector<std::uint32_t> lists = kernels::permutation_lists(permutation, way);
@@ -99,7 +95,7 @@ struct SharedPermuter::State {
 
 SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int element_bytes, int device) {
   require_available();
-  if (permutation.empty()) refuse(ErrorCode::value, "no elements", "1 or more");
+  if (permutation.empty()) fail(ErrorCode::value, kOperation, "no elements", "1 or more");
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
   const auto shared_bytes =
@@ -112,13 +108,13 @@ SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int e
   const std::string remedy = "make a plan: faro::plan() takes arrays of any length";
   // Before the schedule of an array that is much too long is made.
   if (element_bytes > 0 && 2 * array_bytes > shared_bytes) {
-    refuse(ErrorCode::unsupported, size, room, remedy);
+    fail(ErrorCode::unsupported, kOperation, size, room, remedy);
   }
   const schedule::PackedSchedule packed =
       schedule::pack(schedule::shared_schedule(permutation, element_bytes));
   const std::optional<kernels::TeamParams> params =
       kernels::make_team_params(packed, element_bytes, shared_bytes, kMostTeamThreads);
-  if (!params) refuse(ErrorCode::unsupported, size, room, remedy);
+  if (!params) fail(ErrorCode::unsupported, kOperation, size, room, remedy);
   KernelEntry kernel =
       permute_teams_kernel(element_bytes, packed.index_bits);  // indices of 32 bits do not fit
   kernel.threads = static_cast<int>(params->teams * params->team_threads);
@@ -146,17 +142,10 @@ void SharedPermuter::run(const void* in, void* out, std::uint64_t arrays, Stream
   const DeviceGuard guard(state_->device);
   require_accessible(in, "input", state_->device);
   require_accessible(out, "output", state_->device);
-  const auto addresses = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
-  if (addresses % state_->alignment != 0) {
-    refuse(
-        ErrorCode::value,
-        "an array aligned to " + std::to_string(std::uint64_t{1} << std::countr_zero(addresses)) + " bytes",
-        "arrays aligned to " + std::to_string(state_->alignment) + " bytes");
-  }
+  require_aligned(addresses(in, out), state_->alignment, {.operation = kOperation});
   kernels::TeamParams params = state_->params;
   params.arrays = arrays;
-  constexpr std::uint64_t wide_bytes = 16;
-  params.wide = (addresses | state_->array_bytes) % wide_bytes == 0;
+  params.wide = (addresses(in, out) | state_->array_bytes) % kVector == 0;
   const std::uint64_t blocks = std::min((arrays + params.teams - 1) / params.teams, state_->most_blocks);
   const void* lists = state_->lists.data();
   void* arguments[] = {&params, &in, &out, &lists};

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "engines/cuda/array_addresses.hpp"
 #include "engines/cuda/availability.hpp"
 #include "engines/cuda/calls.hpp"
 #include "engines/cuda/device_arrays.hpp"
@@ -21,15 +22,6 @@ struct Step {
   detail::GpuTransposeLaunch launch;
   KernelEntry entry;
 };
-
-void require_aligned(const void* array, const char* role, std::uint64_t alignment) {
-  if (reinterpret_cast<std::uintptr_t>(array) % alignment == 0) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = "run",
-               .got = std::string(role) + " that is not aligned to " + std::to_string(alignment) + " bytes",
-               .wanted = "an address that is a multiple of " + std::to_string(alignment),
-               .remedy = "begin where an element begins, in an allocation of its own"});
-}
 
 }  // namespace
 
@@ -68,7 +60,7 @@ struct TransposeExecutor::State {
   void launch(const Step& step, std::uint64_t blocks, std::byte* array, std::byte* scratch, std::byte* rows,
               Stream stream, bool begun) const {
     detail::GpuTransposeLaunch given = step.launch;
-    const std::uint64_t skew_bytes = reinterpret_cast<std::uintptr_t>(array) % kernels::kC2rVectorBytes;
+    const std::uint64_t skew_bytes = address(array) % kernels::kC2rVectorBytes;
     if (detail::set_skew(given, static_cast<std::uint32_t>(skew_bytes / plan.unit_bytes)))
       array -= skew_bytes;
     void* params = std::visit(
@@ -102,18 +94,13 @@ void TransposeExecutor::run(void* data, void* workspace, Stream stream) const {
   if (state.steps.empty()) return;
   const DeviceGuard guard(state.device);
   require_accessible(data, "data", state.device);
-  require_aligned(data, "data", state.plan.unit_bytes);
+  constexpr const char* remedy = "begin where an element begins, in an allocation of its own";
+  require_aligned(address(data), state.plan.unit_bytes, {.what = "an array", .remedy = remedy});
   const std::uint64_t needed = state.plan.workspace_bytes();
+  require_lent(workspace, needed);
   if (needed > 0) {
-    if (workspace == nullptr) {
-      throw Error({.code = ErrorCode::value,
-                   .operation = "run",
-                   .got = "no workspace",
-                   .wanted = std::to_string(needed) + " bytes of the device",
-                   .remedy = "lend plan.workspace_bytes()"});
-    }
     require_accessible(workspace, "workspace", state.device);
-    require_aligned(workspace, "workspace", kWorkspaceAlignment);
+    require_aligned(address(workspace), kWorkspaceAlignment, {.what = "a workspace", .remedy = remedy});
   }
   state.run(static_cast<std::byte*>(data), needed > 0 ? static_cast<std::byte*>(workspace) : nullptr, stream);
 }
