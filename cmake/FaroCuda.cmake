@@ -90,16 +90,16 @@ endif()
 message(STATUS "cuda: ${faro_cuda_status}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/cuda_status.txt CONTENT "${faro_cuda_status}")
 
-# Takes out of the library's sources, in the list named `sources`, what is not of this build.
+# Takes out of the library's sources, in the list named `sources`, what is not of this build. Under
+# src/engines/cuda only `host` is built without CUDA, and not_built.cpp in place of all else.
 function(faro_select_cuda_sources sources)
   set(kept ${${sources}})
   if(FARO_HAVE_CUDA)
-    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/.*not_built\\.cpp$")
-    file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/engines/cuda/*.cu)
+    list(REMOVE_ITEM kept src/engines/cuda/not_built.cpp)
+    file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/engines/cuda/kernels/*.cu)
     list(APPEND kept ${kernels})
   else()
-    # Those that call CUDA; the others are host-only and always built.
-    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/(device_arrays|devices|executor|in_place_program|index_(axes_pass|cuda_device|device|executor|program|schedule|simple_kernels|tune)|kernel_launch|measure|program|runtime_compiler|shared_permutation|staging|transpose_executor)\\.cpp$")
+    list(FILTER kept EXCLUDE REGEX "^src/engines/cuda/(runtime|kernels|index|run|measure)/")
   endif()
   set(${sources} ${kept} PARENT_SCOPE)
 endfunction()

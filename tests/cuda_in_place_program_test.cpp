@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/in_place_kernels.hpp"
-#include "engines/cuda/in_place_program.hpp"
+#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/run/in_place_program.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
@@ -92,7 +92,7 @@ const void* tile_kernel(const CompiledTile& tile, std::index_sequence<index...>)
 }  // namespace
 }  // namespace faro::testing
 
-// In place of src/engines/cuda/in_place_kernels.cu.
+// In place of src/engines/cuda/kernels/in_place_kernels.cu.
 namespace faro::cuda {
 
 const void* in_place_tile_kernel(const kernels::CompiledTile& tile) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "engines/cuda/kernels.hpp"
-#include "engines/cuda/program.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/run/program.hpp"
 #include "faro/error.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
@@ -85,7 +85,7 @@ cuda::KernelEntry tile_entry(const kernels::CompiledTile& tile, std::index_seque
 }  // namespace
 }  // namespace faro::testing
 
-// In place of src/engines/cuda/kernels.cu.
+// In place of src/engines/cuda/kernels/kernels.cu.
 namespace faro::cuda {
 
 KernelEntry tile_kernel(const kernels::CompiledTile& tile) {

@@ -1,7 +1,7 @@
 // The CUDA engine of a build without CUDA: it says so.
-#include "engines/cuda/availability.hpp"
-#include "engines/cuda/device_arrays.hpp"
-#include "engines/cuda/runtime_compiler.hpp"
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_shared_permutation.hpp"
