@@ -14,9 +14,6 @@
 
 namespace faro::cuda {
 
-/// Errors: ErrorCode::unsupported past 2^62 bytes.
-void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);
-
 /// A pass that does nothing.
 OnePass nothing(std::uint64_t element_bytes);
 

@@ -70,16 +70,6 @@ struct RunsPass : MovedPass<kernels::RunsParams> {
 
 }  // namespace
 
-void check_total(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 62;
-  if (most / element_bytes / count >= batch) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "plan",
-               .got = "more than 2^62 bytes",
-               .wanted = "at most 2^62 bytes",
-               .remedy = "split the batch"});
-}
-
 OnePass nothing(std::uint64_t element_bytes) {
   return OnePass(std::make_shared<CopyPass>(kernels::units_of_element(element_bytes).unit_bytes, 0));
 }
@@ -99,7 +89,7 @@ std::uint64_t OnePass::table_bytes() const { return state_->table_bytes(); }
 
 OnePass make_cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std::uint64_t batch) {
   if (cyclic.count == 0 || batch == 0) return nothing(element_bytes);
-  check_total(cyclic.count, element_bytes, batch);
+  faro::detail::require_countable(cyclic.count, element_bytes, batch);
   const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const std::uint64_t array_bytes = cyclic.count * element_bytes;
   auto pass = std::make_shared<MovedPass<kernels::CyclicParams>>(unit);
@@ -132,7 +122,7 @@ OnePass make_window_pass(const DeviceWindow& window, Direction applied, std::uin
 OnePass make_runs_pass(const DeviceRuns& runs, Direction applied, std::uint64_t element_bytes,
                        std::uint64_t batch, int device) {
   if (runs.count == 0 || batch == 0) return nothing(element_bytes);
-  check_total(runs.count, element_bytes, batch);
+  faro::detail::require_countable(runs.count, element_bytes, batch);
   const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const std::uint64_t number = runs.target.size();
   const std::uint64_t array_bytes = runs.count * element_bytes;

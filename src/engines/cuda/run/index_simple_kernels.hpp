@@ -22,7 +22,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "engines/cuda/host/device_schedule.hpp"
@@ -32,6 +31,7 @@
 #include "faro/permutation/cyclic.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/stream.hpp"
+#include "plan/gpu/axes_choice.hpp"
 
 namespace faro::cuda {
 
@@ -58,15 +58,7 @@ class OnePass {
 // All of the following work on the current device. Counts and batches of 0 give a pass that does nothing.
 // Errors: ErrorCode::device for failed calls; ErrorCode::unsupported where sizes pass 2^62 bytes.
 
-/// What a benchmark may have otherwise than is usual.
-struct AxesVariant {
-  std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
-  std::uint64_t band = 0;
-  std::optional<bool> turned = std::nullopt;
-  bool tiles_only = false;  // axes_tile.hpp for transposes, too
-  bool lines_only = false;  // never axes_tile.hpp where lines fit
-  bool skinny = true;       // axes_skinny.hpp for few rows or columns
-};
+using faro::detail::AxesVariant;
 
 /// out[axes(x)] = in[x], elements of any width.
 OnePass make_axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
