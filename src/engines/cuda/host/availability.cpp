@@ -8,11 +8,8 @@ namespace faro::cuda {
 void require_available() {
   const Status now = status();
   if (now.available) return;
-  throw Error({.code = ErrorCode::device,
-               .operation = "use the CUDA engine",
-               .got = "engine cuda",
-               .wanted = "an engine that can run here: cpu",
-               .remedy = "cuda: " + now.reason});
+  fail(ErrorCode::device, "use the CUDA engine", "engine cuda", "an engine that can run here: cpu",
+       "cuda: " + now.reason);
 }
 
 }  // namespace faro::cuda

@@ -18,11 +18,8 @@ std::string operation_of(const ElementMap& map) { return "map `" + map.expressio
 
 ElementMap with_element(const ElementMap& map, std::uint64_t element_bytes) {
   if (element_bytes > kWidestElement) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = operation_of(map),
-                 .got = "elements of " + std::to_string(element_bytes) + " bytes",
-                 .wanted = "elements of up to 16 bytes, the widest type that a function can take",
-                 .remedy = ""});
+    fail(ErrorCode::unsupported, operation_of(map), "elements of " + std::to_string(element_bytes) + " bytes",
+         "elements of up to 16 bytes, the widest type that a function can take");
   }
   ElementMap complete = map;
   if (complete.element.empty()) {
@@ -32,11 +29,9 @@ ElementMap with_element(const ElementMap& map, std::uint64_t element_bytes) {
   }
   for (const emit::ElementType& type : emit::element_types()) {
     if (type.name != complete.element || static_cast<std::uint64_t>(type.bytes) == element_bytes) continue;
-    throw Error({.code = ErrorCode::value,
-                 .operation = operation_of(map),
-                 .got = "element type `" + complete.element + "` of " + std::to_string(type.bytes) + " bytes",
-                 .wanted = "a type of " + std::to_string(element_bytes) + " bytes, as the problem's elements",
-                 .remedy = ""});
+    fail(ErrorCode::value, operation_of(map),
+         "element type `" + complete.element + "` of " + std::to_string(type.bytes) + " bytes",
+         "a type of " + std::to_string(element_bytes) + " bytes, as the problem's elements");
   }
   return complete;  // one that there is not, emit refuses by name
 }
@@ -63,11 +58,8 @@ std::uint64_t MappedLaunches::first_byte(std::uint64_t i) const {
 
 MappedLaunches make_mapped_launches(const Problem& problem, const ElementMap& map) {
   if (map.expression.empty()) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = operation_of(map),
-                 .got = "no expression",
-                 .wanted = "CUDA C++ over v, x and y",
-                 .remedy = "such as `v * 2 + x`"});
+    fail(ErrorCode::value, operation_of(map), "no expression", "CUDA C++ over v, x and y",
+         "such as `v * 2 + x`");
   }
   const Affine& permutation = affine(problem.permutation, "map");
   MappedLaunches launches{.map = with_element(map, problem.element_bytes),

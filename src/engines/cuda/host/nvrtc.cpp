@@ -53,13 +53,9 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kStandardHeaders{{
 const Library& require_library() {
   const Library& library = nvrtc::library();
   if (library.fault.empty()) return library;
-  throw Error({.code = ErrorCode::device,
-               .operation = kOperation,
-               .got = "NVRTC not found: " + library.fault,
-               .wanted = "NVRTC of CUDA 12.0 or later",
-               .remedy =
-                   "install CUDA's toolkit or the wheel nvidia-cuda-nvrtc, and put libnvrtc where the loader "
-                   "looks, or set FARO_NVRTC to its path"});
+  fail(ErrorCode::device, kOperation, "NVRTC not found: " + library.fault, "NVRTC of CUDA 12.0 or later",
+       "install CUDA's toolkit or the wheel nvidia-cuda-nvrtc, and put libnvrtc where the loader "
+       "looks, or set FARO_NVRTC to its path");
 }
 
 // --- one compilation
@@ -92,11 +88,8 @@ class Program {
 
   void require(Result result, const char* call) const {
     if (result == kSuccess) return;
-    throw Error({.code = ErrorCode::device,
-                 .operation = kOperation,
-                 .got = std::string(call) + ": " + library_.error_text(result),
-                 .wanted = "NVRTC_SUCCESS",
-                 .remedy = "NVRTC is " + library_.path});
+    fail(ErrorCode::device, kOperation, std::string(call) + ": " + library_.error_text(result),
+         "NVRTC_SUCCESS", "NVRTC is " + library_.path);
   }
 
   std::string log() const { return read(library_.log_size, library_.log, "nvrtcGetProgramLog"); }
@@ -142,11 +135,8 @@ std::vector<std::string> lines_of(const std::string& log) {
   });
   std::string all;
   for (const std::string& line : lines) all += (all.empty() ? "" : " | ") + line;
-  throw Error({.code = ErrorCode::value,
-               .operation = kOperation,
-               .got = first != lines.end() ? *first : otherwise,
-               .wanted = "CUDA C++ that compiles",
-               .remedy = all.empty() ? "" : "the compiler said: " + all});
+  fail(ErrorCode::value, kOperation, first != lines.end() ? *first : otherwise, "CUDA C++ that compiles",
+       all.empty() ? "" : "the compiler said: " + all);
 }
 
 }  // namespace
@@ -179,11 +169,10 @@ CompiledText compile_text(const RuntimeSource& source, int major, int minor) {
     if (architecture <= wanted) nearest = std::max(nearest, architecture);
   }
   if (!known && nearest == 0) {
-    throw Error({.code = ErrorCode::device,
-                 .operation = kOperation,
-                 .got = "compute capability " + std::to_string(major) + "." + std::to_string(minor),
-                 .wanted = "one that NVRTC " + library.version_text() + " compiles for",
-                 .remedy = "an older NVRTC may know it: set FARO_NVRTC"});
+    fail(ErrorCode::device, kOperation,
+         "compute capability " + std::to_string(major) + "." + std::to_string(minor),
+         "one that NVRTC " + library.version_text() + " compiles for",
+         "an older NVRTC may know it: set FARO_NVRTC");
   }
 
   const Program program(library, source);

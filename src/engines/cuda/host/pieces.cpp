@@ -40,12 +40,9 @@ int segment_bits(const Affine& map, int capacity_bits) {
 std::string text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
 [[noreturn]] void refuse_piece(std::uint64_t got, std::uint64_t wanted, const std::string& of_what) {
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "cut a host array in pieces for the device",
-               .got = text(got) + of_what,
-               .wanted = "at least " + text(wanted) + ", for host segments of " +
-                         std::to_string(kLeastSegmentBytes) + " bytes",
-               .remedy = "grant larger pieces and more device memory, or use engine cpu"});
+  fail(ErrorCode::unsupported, "cut a host array in pieces for the device", text(got) + of_what,
+       "at least " + text(wanted) + ", for host segments of " + std::to_string(kLeastSegmentBytes) + " bytes",
+       "grant larger pieces and more device memory, or use engine cpu");
 }
 
 }  // namespace

@@ -33,11 +33,9 @@ void CudaDevice::require_memory(std::uint64_t bytes, const std::string& what) co
   std::size_t all_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo", operation_);
   if (bytes <= free_bytes) return;
-  throw Error({.code = ErrorCode::device,
-               .operation = operation_,
-               .got = bytes_text(free_bytes) + " of free memory on device " + std::to_string(device_),
-               .wanted = bytes_text(bytes) + " for " + what,
-               .remedy = "free memory of the device, or use engine cpu"});
+  fail(ErrorCode::device, operation_,
+       bytes_text(free_bytes) + " of free memory on device " + std::to_string(device_),
+       bytes_text(bytes) + " for " + what, "free memory of the device, or use engine cpu");
 }
 
 void CudaDevice::fill(void* to, int byte, std::uint64_t bytes) const {
@@ -94,11 +92,8 @@ std::vector<CudaDevice::Step> CudaDevice::steps() const {
 
 EntryView entries_on_device(const Indexed& indexed, const char* operation) {
   if (indexed.on_host()) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = operation,
-                 .got = "an index array of the host",
-                 .wanted = "one in the memory of a device",
-                 .remedy = "cuda::to_device() copies it"});
+    fail(ErrorCode::value, operation, "an index array of the host", "one in the memory of a device",
+         "cuda::to_device() copies it");
   }
   return {.data = indexed.device_entries(),
           .count = indexed.count(),

@@ -21,15 +21,6 @@ namespace {
 
 constexpr std::uint64_t kMost32BitCount = std::uint64_t{1} << 32;
 
-[[noreturn]] void refuse(const char* operation, std::string got, std::string wanted,
-                         std::string remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = operation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 void require_memory_of(const void* indices, int device) {
   constexpr const char* kOperation = "index array on a device";
   cudaPointerAttributes attributes{};
@@ -37,10 +28,12 @@ void require_memory_of(const void* indices, int device) {
   if (attributes.type == cudaMemoryTypeManaged) return;
   const std::string wanted = "memory of device " + std::to_string(device);
   if (attributes.type != cudaMemoryTypeDevice) {
-    refuse(kOperation, "a pointer to memory of the host", wanted, "cuda::to_device() copies an array there");
+    fail(ErrorCode::value, kOperation, "a pointer to memory of the host", wanted,
+         "cuda::to_device() copies an array there");
   }
   if (attributes.device != device) {
-    refuse(kOperation, "a pointer to memory of device " + std::to_string(attributes.device), wanted);
+    fail(ErrorCode::value, kOperation, "a pointer to memory of device " + std::to_string(attributes.device),
+         wanted);
   }
 }
 
@@ -110,9 +103,9 @@ Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType ty
   require_memory_of(indices, ordinal);
   const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(indices) % static_cast<unsigned>(type.bytes);
   if (past != 0) {
-    refuse("index array on a device",
-           "an address " + std::to_string(past) + " bytes past an entry's alignment",
-           "entries aligned to " + std::to_string(type.bytes) + " bytes");
+    fail(ErrorCode::value, "index array on a device",
+         "an address " + std::to_string(past) + " bytes past an entry's alignment",
+         "entries aligned to " + std::to_string(type.bytes) + " bytes");
   }
   return indexed;
 }
@@ -184,13 +177,13 @@ Indexed compose(const Indexed& a, const Indexed& b) {
   EntryView outer = entries_on_device(a, kOperation);
   const EntryView inner = entries_on_device(b, kOperation);
   if (a.count() != b.count()) {
-    refuse(kOperation, std::to_string(a.count()) + " and " + std::to_string(b.count()) + " elements",
-           "the same number");
+    fail(ErrorCode::value, kOperation,
+         std::to_string(a.count()) + " and " + std::to_string(b.count()) + " elements", "the same number");
   }
   if (*a.device() != *b.device()) {
-    refuse(kOperation,
-           "arrays of devices " + std::to_string(*a.device()) + " and " + std::to_string(*b.device()),
-           "one device's", "cuda::to_device() copies one of them");
+    fail(ErrorCode::value, kOperation,
+         "arrays of devices " + std::to_string(*a.device()) + " and " + std::to_string(*b.device()),
+         "one device's", "cuda::to_device() copies one of them");
   }
   CudaDevice device(*a.device(), kOperation);
   if (!a.is_checked()) validate_entries(device, outer);
@@ -217,7 +210,8 @@ Indexed compose(const Indexed& a, const Indexed& b) {
 Indexed random_on_device(std::uint64_t count, std::uint64_t seed, int device) {
   constexpr const char* kOperation = "draw an index array";
   const int ordinal = ordinal_of(device);
-  if (count > Indexed::kMaxCount) refuse(kOperation, std::to_string(count) + " entries", "at most 2^40");
+  if (count > Indexed::kMaxCount)
+    fail(ErrorCode::value, kOperation, std::to_string(count) + " entries", "at most 2^40");
   const CudaDevice target(ordinal, kOperation);
   return written(target, count, Direction::scatter, [&]<typename Word>(Word* out) {
     Draw<Word> draw;

@@ -16,20 +16,12 @@ namespace {
 constexpr const char* kOperation = "make a schedule on the device";
 constexpr std::uint64_t kMaxWindow = 32767;  // twice that is the largest shift of 16 bits but one
 
-[[noreturn]] void refuse(std::string got, std::string wanted, std::string remedy = {}) {
-  throw Error({.code = ErrorCode::value,
-               .operation = kOperation,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
-
 // A sweep has found that the entries are no permutation: says where. If they are one now, someone writes to
 // them.
 [[noreturn]] void refuse_entries(CudaDevice& device, const EntryView& entries) {
   validate_entries(device, entries);
-  refuse("an index array that changed while it was read", "one that no work is pending on",
-         "synchronise before planning");
+  fail(ErrorCode::value, kOperation, "an index array that changed while it was read",
+       "one that no work is pending on", "synchronise before planning");
 }
 
 std::uint64_t first_far(CudaDevice& device, const EntryView& entries, std::uint64_t window) {
@@ -44,7 +36,8 @@ std::uint64_t first_far(CudaDevice& device, const EntryView& entries, std::uint6
 
 DeviceWindow make_window(CudaDevice& device, const EntryView& entries, std::uint64_t window) {
   if (window > kMaxWindow) {
-    refuse("a window of " + std::to_string(window), "at most " + std::to_string(kMaxWindow));
+    fail(ErrorCode::value, kOperation, "a window of " + std::to_string(window),
+         "at most " + std::to_string(kMaxWindow));
   }
   device.require_memory(entries.count * sizeof(std::uint16_t), "the schedule");
   auto shift = window_on(device, entries, window);
@@ -52,8 +45,9 @@ DeviceWindow make_window(CudaDevice& device, const EntryView& entries, std::uint
     validate_entries(device, entries);
     const std::uint64_t far = first_far(device, entries, window);
     if (far == kNowhere) refuse_entries(device, entries);
-    refuse("entry " + std::to_string(far) + " = " + std::to_string(detail::entry_at(device, entries, far)),
-           "nothing farther than " + std::to_string(window) + " from its own place");
+    fail(ErrorCode::value, kOperation,
+         "entry " + std::to_string(far) + " = " + std::to_string(detail::entry_at(device, entries, far)),
+         "nothing farther than " + std::to_string(window) + " from its own place");
   }
   return {.count = entries.count, .window = static_cast<std::uint32_t>(window), .shift = std::move(*shift)};
 }
@@ -71,8 +65,8 @@ DevicePartition make_device_partition(const Indexed& indexed, const schedule::Pa
   const EntryView entries = entries_on_device(indexed, kOperation);
   schedule::check_shape(shape);
   if (entries.count != shape.count) {
-    refuse("an index array of " + std::to_string(entries.count) + " entries",
-           std::to_string(shape.count) + ", the shape's count");
+    fail(ErrorCode::value, kOperation, "an index array of " + std::to_string(entries.count) + " entries",
+         std::to_string(shape.count) + ", the shape's count");
   }
   CudaDevice device(*indexed.device(), kOperation);
   device.require_memory(partition_bytes_on_device(shape),
@@ -122,11 +116,8 @@ DeviceIndexSchedule make_device_schedule(const IndexCandidate& candidate, const 
       made.what = make_runs(device, entries);
       return made;
     default:
-      throw Error({.code = ErrorCode::unsupported,
-                   .operation = kOperation,
-                   .got = std::string("method ") + name(candidate.method),
-                   .wanted = "direct, window, runs or partition",
-                   .remedy = {}});
+      fail(ErrorCode::unsupported, kOperation, std::string("method ") + name(candidate.method),
+           "direct, window, runs or partition", {});
   }
 }
 

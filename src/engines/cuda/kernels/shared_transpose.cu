@@ -86,11 +86,8 @@ void launch_layout(const Request& request) {
 void run(const SharedTranspose& transpose, const void* in, void* out, std::uint32_t blocks,
          std::uint32_t repeats, Stream stream) {
   if (transpose.element_bytes != 4 && transpose.element_bytes != 8) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = kOperation,
-                 .got = "elements of " + std::to_string(transpose.element_bytes) + " bytes",
-                 .wanted = "4 or 8 bytes",
-                 .remedy = ""});
+    fail(ErrorCode::value, kOperation, "elements of " + std::to_string(transpose.element_bytes) + " bytes",
+         "4 or 8 bytes");
   }
   require_available();
   const Request request{&transpose, in, out, blocks, repeats, stream};

@@ -22,11 +22,8 @@ Programs program_of(const Plan& plan) {
 }
 
 [[noreturn]] void refuse_placement(const char* plan, const char* arrays) {
-  throw Error({.code = ErrorCode::value,
-               .operation = "run",
-               .got = std::string("a plan ") + plan,
-               .wanted = std::string("one for ") + arrays,
-               .remedy = "set Problem::placement"});
+  fail(ErrorCode::value, "run", std::string("a plan ") + plan, std::string("one for ") + arrays,
+       "set Problem::placement");
 }
 
 }  // namespace

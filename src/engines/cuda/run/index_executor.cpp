@@ -40,11 +40,8 @@ const Indexed& indexed_of(const IndexPlan& plan) {
 
 void require_device(const Indexed& indexed, int device) {
   if (indexed.on_host() || *indexed.device() == device) return;
-  throw Error({.code = ErrorCode::value,
-               .operation = "plan",
-               .got = "an index array on device " + std::to_string(*indexed.device()),
-               .wanted = "one of the host or of device " + std::to_string(device),
-               .remedy = "plan for that device"});
+  fail(ErrorCode::value, "plan", "an index array on device " + std::to_string(*indexed.device()),
+       "one of the host or of device " + std::to_string(device), "plan for that device");
 }
 
 DeviceIndexSchedule make_schedule(const IndexPlan& plan, const Indexed& indexed, int device) {
@@ -101,11 +98,8 @@ struct IndexExecutor::State {
 
   State(const IndexPlan& plan, const schedule::IndexSchedule& made) : device(plan.target().device) {
     if (made.count != plan.count()) {
-      throw Error({.code = ErrorCode::value,
-                   .operation = "plan",
-                   .got = "a schedule of " + std::to_string(made.count) + " elements",
-                   .wanted = "one of " + std::to_string(plan.count()) + ", as the plan's arrays have",
-                   .remedy = ""});
+      fail(ErrorCode::value, "plan", "a schedule of " + std::to_string(made.count) + " elements",
+           "one of " + std::to_string(plan.count()) + ", as the plan's arrays have");
     }
     if (std::holds_alternative<schedule::DirectSchedule>(made.what)) given = made;
     schedule = upload(made, device);
@@ -159,11 +153,8 @@ std::uint64_t IndexExecutor::schedule_bytes() const {
 
 schedule::IndexSchedule IndexExecutor::schedule() const {
   if (!state_->schedule) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = "fetch the schedule",
-                 .got = "a plan for axes or a cyclic shift, which needs none",
-                 .wanted = "a plan with a schedule",
-                 .remedy = "make the plan again instead, it costs nothing"});
+    fail(ErrorCode::unsupported, "fetch the schedule", "a plan for axes or a cyclic shift, which needs none",
+         "a plan with a schedule", "make the plan again instead, it costs nothing");
   }
   const DeviceGuard guard(state_->device);
   if (state_->given) return *state_->given;

@@ -104,11 +104,7 @@ std::uint64_t free_device_bytes() {
 }
 
 [[noreturn]] void refuse_arrays(std::string got, std::string wanted, std::string remedy = "") {
-  throw Error({.code = ErrorCode::value,
-               .operation = kStage,
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
+  fail(ErrorCode::value, kStage, std::move(got), std::move(wanted), std::move(remedy));
 }
 
 void require_host(const void* array, const char* which) {
@@ -252,11 +248,9 @@ struct StagedExecutor::State {
 StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
   if (plan.problem().placement == Placement::in_place) {
-    throw Error({.code = ErrorCode::unsupported,
-                 .operation = kStage,
-                 .got = "a plan in place",
-                 .wanted = "a plan out of place, whose arrays can travel in pieces",
-                 .remedy = "ExecutablePlan::run_staged takes an array in place whole"});
+    fail(ErrorCode::unsupported, kStage, "a plan in place",
+         "a plan out of place, whose arrays can travel in pieces",
+         "ExecutablePlan::run_staged takes an array in place whole");
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse_arrays(std::to_string(options.threads) + " threads",

@@ -24,11 +24,7 @@ inline std::string failure_text(const char* call, cudaError_t result) {
 inline void check(cudaError_t result, const char* call, const char* operation, const char* remedy = "") {
   if (result == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
-  throw Error({.code = ErrorCode::device,
-               .operation = operation,
-               .got = failure_text(call, result),
-               .wanted = "cudaSuccess",
-               .remedy = remedy});
+  fail(ErrorCode::device, operation, failure_text(call, result), "cudaSuccess", remedy);
 }
 
 /// Makes a device the calling thread's current one, and the former again at the end. Primary contexts only,

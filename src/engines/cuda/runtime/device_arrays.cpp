@@ -18,11 +18,9 @@ void require_accessible(const void* array, const char* role, int device) {
   if (on_a_device && attributes.device == device) return;
   const std::string kind =
       on_a_device ? "a pointer to memory of device " + std::to_string(attributes.device) : "a host pointer";
-  throw Error({.code = ErrorCode::value,
-               .operation = "run",
-               .got = kind + " as the " + role,
-               .wanted = "memory that device " + std::to_string(device) + " can access",
-               .remedy = on_a_device ? "plan for that device" : "use run_staged() or engine cpu"});
+  fail(ErrorCode::value, "run", kind + " as the " + role,
+       "memory that device " + std::to_string(device) + " can access",
+       on_a_device ? "plan for that device" : "use run_staged() or engine cpu");
 }
 
 int ordinal_of(int device) {

@@ -81,12 +81,10 @@ const Device& known_device(int ordinal) {
   if (ordinal >= 0 && ordinal < static_cast<int>(known.size())) {
     return known[static_cast<std::size_t>(ordinal)];
   }
-  throw Error({.code = ErrorCode::device,
-               .operation = "choose the device",
-               .got = "device " + std::to_string(ordinal),
-               .wanted = known.size() == 1 ? "device 0, the only one"
-                                           : "a device from 0 to " + std::to_string(known.size() - 1),
-               .remedy = "`faro info` lists them"});
+  fail(
+      ErrorCode::device, "choose the device", "device " + std::to_string(ordinal),
+      known.size() == 1 ? "device 0, the only one" : "a device from 0 to " + std::to_string(known.size() - 1),
+      "`faro info` lists them");
 }
 
 // 0 where another process has the device to itself.
@@ -146,11 +144,9 @@ Target target(int device) {
   if (device == kCurrentDevice) check(cudaGetDevice(&ordinal), "cudaGetDevice", "choose the device");
   const Device& known = known_device(ordinal);
   if (known.major < kLeastMajor) {
-    throw Error({.code = ErrorCode::device,
-                 .operation = "choose the device",
-                 .got = known.name + ", of compute capability " + capability_text(known),
-                 .wanted = "compute capability " + std::to_string(kLeastMajor) + ".0 or later",
-                 .remedy = "use engine cpu"});
+    fail(ErrorCode::device, "choose the device",
+         known.name + ", of compute capability " + capability_text(known),
+         "compute capability " + std::to_string(kLeastMajor) + ".0 or later", "use engine cpu");
   }
   Target made = device_target(device_entry(known.major, known.minor), known.shared_bytes_per_block);
   made.name = known.name;

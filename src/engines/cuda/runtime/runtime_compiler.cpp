@@ -28,11 +28,8 @@ void* entry_point(const char* name) {
 #endif
   check(result, "cudaGetDriverEntryPoint", kLoading);
   if (found == cudaDriverEntryPointSuccess && function != nullptr) return function;
-  throw Error({.code = ErrorCode::device,
-               .operation = kLoading,
-               .got = std::string("a driver without ") + name,
-               .wanted = "a driver for CUDA 12.0 or later",
-               .remedy = "update the driver"});
+  fail(ErrorCode::device, kLoading, std::string("a driver without ") + name,
+       "a driver for CUDA 12.0 or later", "update the driver");
 }
 
 // The driver's own interface, asked of the runtime, so that nothing links to libcuda.
@@ -64,11 +61,7 @@ void check_driver(CUresult result, const char* call, const std::string& operatio
   if (result == CUDA_SUCCESS) return;
   const char* text = nullptr;
   if (driver().error_text(result, &text) != CUDA_SUCCESS || text == nullptr) text = "an unknown error";
-  throw Error({.code = ErrorCode::device,
-               .operation = operation,
-               .got = std::string(call) + ": " + text,
-               .wanted = "CUDA_SUCCESS",
-               .remedy = remedy});
+  fail(ErrorCode::device, operation, std::string(call) + ": " + text, "CUDA_SUCCESS", remedy);
 }
 
 // The device's context for the driver's calls, which, unlike the runtime's, do not make it current
@@ -134,11 +127,8 @@ RuntimeKernel RuntimeModule::kernel(const std::string& name_or_expression, bool 
   CUfunction function = nullptr;
   const CUresult result = driver().get_function(&function, state_->module, name.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) {
-    throw Error({.code = ErrorCode::value,
-                 .operation = kLoading,
-                 .got = "kernel `" + name_or_expression + "`",
-                 .wanted = "an extern \"C\" kernel of the text, or one of its name expressions",
-                 .remedy = ""});
+    fail(ErrorCode::value, kLoading, "kernel `" + name_or_expression + "`",
+         "an extern \"C\" kernel of the text, or one of its name expressions");
   }
   check_driver(result, "cuModuleGetFunction", kLoading);
   RuntimeKernel kernel(shared_from_this(), function, name_or_expression);
