@@ -6,6 +6,7 @@
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
 #include "engines/cuda/runtime/calls.hpp"
+#include "engines/cuda/runtime/kernel_launch.hpp"
 #include "kernels/cyclic.hpp"
 #include "kernels/runs.hpp"
 #include "kernels/window.hpp"

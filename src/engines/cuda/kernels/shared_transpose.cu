@@ -11,6 +11,7 @@
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_shared_transpose.hpp"
+#include "faro/error.hpp"
 
 namespace faro::cuda {
 
