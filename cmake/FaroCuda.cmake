@@ -90,21 +90,6 @@ endif()
 message(STATUS "cuda: ${faro_cuda_status}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/cuda_status.txt CONTENT "${faro_cuda_status}")
 
-# Takes out of the library's sources, in the list named `sources`, what is not of this build.
-function(faro_select_cuda_sources sources)
-  set(kept ${${sources}})
-  if(FARO_HAVE_CUDA)
-    list(FILTER kept EXCLUDE REGEX "src/engines/cuda/.*not_built\\.cpp$")
-    if(kept MATCHES "src/engines/cuda/")
-      file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engines/cuda/*.cu)
-      list(APPEND kept ${kernels})
-    endif()
-  else()
-    # Those that call CUDA; the others are host-only and always built.
-    list(FILTER kept EXCLUDE REGEX "src/engines/cuda/(device_arrays|devices|executor|in_place_program|index_(axes_pass|cuda_device|device|executor|program|schedule|simple_kernels|tune)|measure|program|runtime_compiler|shared_permutation|staging|transpose_executor)\\.cpp$")
-  endif()
-  set(${sources} ${kept} PARENT_SCOPE)
-endfunction()
 
 # How the kernels of `target` are compiled, and the CUDA runtime linked to it.
 function(faro_use_cuda target)

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/device_block.hpp"
+#include "engines/cuda/kernels/device_block.hpp"
 
 namespace faro::testing {
 
@@ -271,8 +271,8 @@ void emulate(const Kernel& kernel, const Emulation& how = {}) {
   }
 }
 
-/// A device of cuda::IndexWork's kind (engines/cuda/index_work.hpp) whose memory is the host's and whose
-/// kernels are emulated. Buffers have guard zones, looked at when they are given back.
+/// A device of cuda::IndexWork's kind (engines/cuda/index/index_work.hpp) whose memory is the host's and
+/// whose kernels are emulated. Buffers have guard zones, looked at when they are given back.
 class HostDevice {
  public:
   explicit HostDevice(const Emulation& how = {}) : how_(how) {}

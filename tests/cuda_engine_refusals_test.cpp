@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "engines/cuda/device_pointer.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"

@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/in_place_kernels.hpp"
-#include "engines/cuda/in_place_program.hpp"
+#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/run/in_place_program.hpp"
+#include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
@@ -92,7 +93,7 @@ const void* tile_kernel(const CompiledTile& tile, std::index_sequence<index...>)
 }  // namespace
 }  // namespace faro::testing
 
-// In place of src/engines/cuda/in_place_kernels.cu.
+// In place of src/engines/cuda/kernels/in_place_kernels.cu.
 namespace faro::cuda {
 
 const void* in_place_tile_kernel(const kernels::CompiledTile& tile) {
@@ -244,6 +245,20 @@ TEST(CudaInPlaceProgram, SaysWhatWasQueuedBeforeAFailure) {
     }
   }
   stand_in::failing_call = -1;
+}
+
+// The limit belongs to the kernel, which plans share: what one of them was promised, no other takes away.
+TEST(CudaKernelLaunch, APlanDoesNotLowerWhatAnotherMayTake) {
+  const void* const function = cuda::small_kernel(4);
+  stand_in::allowed_shared_bytes.clear();
+  const auto load = [&](int shared_bytes) {
+    static_cast<void>(cuda::loaded({.function = function, .threads = 256, .shared_bytes = shared_bytes}));
+    return stand_in::allowed(function);
+  };
+  EXPECT_EQ(load(40 << 10), stand_in::kSharedBytesAtFirst) << "nothing needs to be asked for";
+  for (const int shared_bytes : {100 << 10, 60 << 10, 49 << 10, 200 << 10}) {
+    EXPECT_EQ(load(shared_bytes), stand_in::kSharedBytesMax);
+  }
 }
 
 TEST(CudaInPlaceProgram, NothingToDo) {

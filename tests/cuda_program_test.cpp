@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "engines/cuda/kernels.hpp"
-#include "engines/cuda/program.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/run/program.hpp"
 #include "faro/error.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
@@ -62,23 +62,30 @@ void run_segments_block(void** arguments, unsigned block) {
   reached.insert("vectors of " + std::to_string(bytes));
 }
 
-const void* address(stand_in::Block block) { return reinterpret_cast<const void*>(block); }
+using Block = void (*)(void** arguments, unsigned block);
+
+template <Block block>
+void run_grid(void** arguments, const stand_in::Grid& grid) {
+  for (unsigned b = 0; b < grid.blocks; ++b) block(arguments, b);
+}
+
+const void* address(stand_in::WholeGrid kernel) { return reinterpret_cast<const void*>(kernel); }
 
 template <std::size_t... index>
 cuda::KernelEntry tile_entry(const kernels::CompiledTile& tile, std::index_sequence<index...>) {
   cuda::KernelEntry entry;
-  const auto take = [&](std::size_t i, stand_in::Block block) {
+  const auto take = [&](std::size_t i, stand_in::WholeGrid kernel) {
     const kernels::CompiledTile& compiled = kernels::kCompiledTiles[i];
-    if (compiled == tile) entry = {address(block), compiled.shape.threads(), compiled.shape.tile_bytes()};
+    if (compiled == tile) entry = {address(kernel), compiled.shape.threads(), compiled.shape.tile_bytes()};
   };
-  (take(index, run_tile_block<index>), ...);
+  (take(index, run_grid<run_tile_block<index>>), ...);
   return entry;
 }
 
 }  // namespace
 }  // namespace faro::testing
 
-// In place of src/engines/cuda/kernels.cu.
+// In place of src/engines/cuda/kernels/kernels.cu.
 namespace faro::cuda {
 
 KernelEntry tile_kernel(const kernels::CompiledTile& tile) {
@@ -86,10 +93,11 @@ KernelEntry tile_kernel(const kernels::CompiledTile& tile) {
 }
 
 KernelEntry segments_kernel(std::uint64_t vector_bytes) {
-  constexpr stand_in::Block blocks[] = {testing::run_segments_block<1>, testing::run_segments_block<2>,
-                                        testing::run_segments_block<4>, testing::run_segments_block<8>,
-                                        testing::run_segments_block<16>};
-  return {testing::address(blocks[std::countr_zero(vector_bytes)]), kernels::kSegmentsThreads};
+  constexpr stand_in::WholeGrid grids[] = {
+      testing::run_grid<testing::run_segments_block<1>>, testing::run_grid<testing::run_segments_block<2>>,
+      testing::run_grid<testing::run_segments_block<4>>, testing::run_grid<testing::run_segments_block<8>>,
+      testing::run_grid<testing::run_segments_block<16>>};
+  return {testing::address(grids[std::countr_zero(vector_bytes)]), kernels::kSegmentsThreads};
 }
 
 }  // namespace faro::cuda

@@ -1,6 +1,6 @@
 // Device pointers given to the CPU engine, in a process that has a CUDA driver: a stand-in, which calls
 // addresses with the top bit set a device's, and with the next one set managed.
-#include "engines/cuda/device_pointer.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The table of GPUs: its entries are sane, every capability finds one, and what does not fit is left out.
-#include "engines/cuda/device_table.hpp"
+#include "engines/cuda/host/device_table.hpp"
 
 #include <gtest/gtest.h>
 

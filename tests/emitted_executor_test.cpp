@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/mapped.hpp"
-#include "engines/cuda/nvrtc.hpp"
+#include "engines/cuda/host/mapped.hpp"
+#include "engines/cuda/host/nvrtc.hpp"
 #include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "block_emulator.hpp"
-#include "engines/cuda/index_recognise_work.hpp"
-#include "engines/cuda/index_schedule_work.hpp"
+#include "engines/cuda/index/index_recognise_work.hpp"
+#include "engines/cuda/index/index_schedule_work.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/cyclic.hpp"

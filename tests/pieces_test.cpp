@@ -1,6 +1,6 @@
 // A host array in pieces, walked literally: gather, permute, scatter, and every byte of the output written
 // once.
-#include "engines/cuda/pieces.hpp"
+#include "engines/cuda/host/pieces.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/device_table.hpp"
+#include "engines/cuda/host/device_table.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"

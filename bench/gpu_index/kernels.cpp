@@ -3,7 +3,7 @@
 
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
-#include "engines/cuda/index_program.hpp"
+#include "engines/cuda/run/index_program.hpp"
 #include "engines/cuda_index.hpp"
 
 namespace faro::bench::gpu {

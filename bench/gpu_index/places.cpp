@@ -10,7 +10,7 @@
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
 #include "bench/gpu_index/rotated_places.hpp"
-#include "engines/cuda/index_program.hpp"
+#include "engines/cuda/run/index_program.hpp"
 #include "faro/layout/shared.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/maps.hpp"

@@ -1,6 +1,6 @@
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu_index/rotated_places.hpp"
-#include "engines/cuda/index_memory.cuh"
+#include "engines/cuda/kernels/index_memory.cuh"
 #include "kernels/partition.hpp"
 #include "kernels/partition_runs.hpp"
 
@@ -33,7 +33,7 @@ struct Rotated : cuda::Streamed {
   }
 };
 
-// A template for the reason that src/engines/cuda/kernels.cu gives.
+// A template for the reason that src/engines/cuda/kernels/kernels.cu gives.
 template <int lane_bits>
 __global__ void __launch_bounds__(kThreads, 3)
     spread_rotated(const __grid_constant__ kernels::PartitionParams params,

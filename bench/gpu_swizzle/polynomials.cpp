@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "engines/cuda/nvrtc.hpp"
-#include "engines/cuda/runtime_compiler.hpp"
+#include "engines/cuda/host/nvrtc.hpp"
+#include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"

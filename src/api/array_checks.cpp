@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/planning.hpp"
-#include "engines/cuda/device_pointer.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "plan/in_place_facts.hpp"
 
 namespace faro::detail {

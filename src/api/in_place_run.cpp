@@ -4,7 +4,7 @@
 
 #include "api/array_checks.hpp"
 #include "api/executable_state.hpp"
-#include "engines/cuda/device_arrays.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
 #include "faro/faro.hpp"
 #include "io/buffer.hpp"
 

@@ -41,6 +41,15 @@ struct ElementUnits {
   std::uint32_t units = 1;
 };
 
+/// The widest units of an element. Requires: element_bytes > 0.
+constexpr ElementUnits units_of_element(std::uint64_t element_bytes) {
+  constexpr std::uint64_t widest = 16;
+  const std::uint64_t power = element_bytes & (~element_bytes + 1);
+  const std::uint64_t unit = power < widest ? power : widest;
+  return {.unit_bytes = static_cast<std::uint32_t>(unit),
+          .units = static_cast<std::uint32_t>(element_bytes / unit)};
+}
+
 /// Of passes that keep every chunk to itself: place and pick. The chunk is 2^chunk_bits elements, or a row.
 constexpr PartitionParams make_chunk_params(std::uint64_t count, std::uint32_t chunk_elements,
                                             const ElementUnits& element) {

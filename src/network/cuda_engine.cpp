@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/availability.hpp"
-#include "engines/cuda/device_arrays.hpp"
-#include "engines/cuda/runtime_compiler.hpp"
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "network/device_tables.hpp"

@@ -6,7 +6,7 @@
 
 #include "api/planning.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cuda/device_pointer.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "faro/error.hpp"
 #include "network/cpu_engine.hpp"
 #include "network/cuda_engine.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "engines/cuda/nvrtc.hpp"
+#include "engines/cuda/host/nvrtc.hpp"
 #include "engines/cuda_emitted.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"

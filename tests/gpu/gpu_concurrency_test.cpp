@@ -2,16 +2,22 @@
 // graphs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engines/cuda_index.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_support.hpp"
+#include "gpu/transpose_oracle.hpp"
 #include "oracle.hpp"
 
 namespace faro::testing {
@@ -138,6 +144,97 @@ TEST_F(GpuConcurrency, IndexArraysPlannedAtOnce) {
   }
   for (std::thread& caller : callers) caller.join();
 }
+
+// Transpositions in place whose plans share kernels but differ in how much shared memory a launch takes.
+// The limit of dynamic shared memory belongs to the kernel, not to the plan: a plan that sets it to its own
+// need takes the launches of another thread's plan away. In the rising rounds each thread's array is a little
+// larger than all before it, so that whoever looks at the limit finds it too low, and all set it at once.
+class TransposesPlannedAtOnce {
+ public:
+  static constexpr int kThreads = 12;
+  static constexpr int kRounds = 400;
+
+  explicit TransposesPlannedAtOnce(std::uint64_t seed) : seed_(seed) {}
+
+  void run() {
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < kThreads; ++caller) callers.emplace_back([this, caller] { call(caller); });
+    for (std::thread& caller : callers) caller.join();
+  }
+
+ private:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
+
+  // All threads draw elements of one width, and so share kernels. Every other round takes shapes of any form.
+  static Rectangle draw_shape(int round, std::mt19937_64& random) {
+    constexpr std::uint64_t widths[] = {4, 8, 2, 1, 16};
+    constexpr std::uint64_t least_bytes = std::uint64_t{49} << 10;  // above what needs no limit to be raised
+    constexpr std::uint64_t most_bytes = std::uint64_t{210} << 10;  // of an array that a block takes whole
+    const std::uint64_t width = widths[round / 2 % 5];
+    const std::uint64_t step = (most_bytes - least_bytes) / kRounds;
+    const std::uint64_t bytes =
+        round % 2 == 0 ? least_bytes + step * static_cast<std::uint64_t>(round) + random() % (4 * step)
+                       : random() % kMostBytes;
+    const std::uint64_t count = std::max<std::uint64_t>(1, bytes / width);
+    const std::uint64_t rows = 1 + random() % std::min(count, std::uint64_t{1} << (1 + random() % 18));
+    return {.arrays = 1, .rows = rows, .columns = count / rows, .element_bytes = width};
+  }
+
+  void call(int caller) {
+    const std::uint64_t seed = seed_ * kThreads + static_cast<std::uint64_t>(caller);
+    std::mt19937_64 random(seed);
+    std::optional<OwnStream> stream;
+    std::optional<cuda::DeviceArray> data;
+    std::optional<cuda::DeviceArray> workspace;
+    for (int round = 0; round < kRounds; ++round) {
+      const Rectangle shape = draw_shape(round, random);
+      start_.arrive_and_wait();
+      if (failed_) continue;  // but at every barrier
+      try {
+        if (!stream) {
+          stream.emplace();
+          data.emplace(kMostBytes);
+          workspace.emplace(kMostBytes);
+        }
+        const std::string wrong = transpose(shape, round, *data, *workspace, *stream);
+        if (wrong.empty()) continue;
+        ADD_FAILURE() << wrong << where(shape, seed, round);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what() << where(shape, seed, round);
+      }
+      failed_ = true;
+    }
+  }
+
+  static std::string where(const Rectangle& shape, std::uint64_t seed, int round) {
+    return "\n  transpose(" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns) + ") of " +
+           std::to_string(shape.element_bytes) + " bytes in place, round " + std::to_string(round) +
+           ", the thread's seed " + std::to_string(seed);
+  }
+
+  // Plans, runs and compares; what is wrong, in words.
+  static std::string transpose(const Rectangle& shape, int round, const cuda::DeviceArray& data,
+                               const cuda::DeviceArray& workspace, const OwnStream& stream) {
+    const auto drawn = static_cast<std::uint64_t>(round);
+    const TransposePlan plan({.permutation = maps::transpose_any(shape.rows, shape.columns),
+                              .element_bytes = shape.element_bytes,
+                              .batch = shape.arrays,
+                              .placement = Placement::in_place},
+                             cuda::target());
+    if (plan.workspace_bytes() > workspace.size()) return "a workspace of more bytes than there are";
+    draw(data.data(), shape, drawn, stream);
+    const cuda::TransposeExecutor executor(plan);
+    executor.run(data.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+    const std::uint64_t misplaced = misplaced_elements(data.data(), shape, drawn, stream);
+    return misplaced == 0 ? "" : std::to_string(misplaced) + " misplaced elements";
+  }
+
+  std::uint64_t seed_;
+  std::barrier<> start_{kThreads};
+  std::atomic<bool> failed_ = false;
+};
+
+TEST_F(GpuConcurrency, TransposesInPlacePlannedAtOnce) { TransposesPlannedAtOnce(settings().seed).run(); }
 
 // Work on one stream is done in order: an involution twice, with no waiting in between.
 TEST_F(GpuConcurrency, RunsFollowOneAnotherOnAStream) {

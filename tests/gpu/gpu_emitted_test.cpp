@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/nvrtc.hpp"
-#include "engines/cuda/runtime_compiler.hpp"
+#include "engines/cuda/host/nvrtc.hpp"
+#include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_emitted.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"

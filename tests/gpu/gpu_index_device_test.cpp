@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include "engines/cuda/device_schedule.hpp"
-#include "engines/cuda/index_random.hpp"
-#include "engines/cuda/index_schedule.hpp"
+#include "engines/cuda/host/device_schedule.hpp"
+#include "engines/cuda/index/index_random.hpp"
+#include "engines/cuda/index/index_schedule.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/index_simple_kernels.hpp"
+#include "engines/cuda/run/index_simple_kernels.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"

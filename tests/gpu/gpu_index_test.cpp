@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engines/cuda/index_program.hpp"
+#include "engines/cuda/run/index_program.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "engines/cuda/nvrtc.hpp"
+#include "engines/cuda/host/nvrtc.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/network/interpret.hpp"

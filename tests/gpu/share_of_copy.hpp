@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/index_simple_kernels.hpp"
+#include "engines/cuda/run/index_simple_kernels.hpp"
 #include "engines/cuda_measure.hpp"
 #include "gpu/gpu_support.hpp"
 #include "measure.hpp"

@@ -1,13 +1,16 @@
 // A stand-in for the part of CUDA's runtime that launches kernels: cuda_program_test and
-// cuda_in_place_program_test include it in place of the real one. A kernel of cudaLaunchKernel is a host
-// function that runs one block, one of cudaLaunchKernelExC a host function that runs a whole grid; streams
-// are ignored.
+// cuda_in_place_program_test include it in place of the real one. A kernel is a host function that runs a
+// whole grid; streams are ignored. A launch that takes more shared memory than its kernel was allowed fails,
+// as on a device.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <map>
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
+#define CUDART_VERSION 13000
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9 };
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize,
   cudaFuncAttributePreferredSharedMemoryCarveout
@@ -19,6 +22,8 @@ enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
 struct cudaFuncAttributes {
   int numRegs;
   std::size_t localSizeBytes;
+  std::size_t sharedSizeBytes;
+  int maxDynamicSharedSizeBytes;
 };
 
 struct dim3 {
@@ -29,7 +34,11 @@ struct dim3 {
 
 struct CUstream_st;
 
-enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore, cudaLaunchAttributeClusterDimension };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore,
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributePreferredSharedMemoryCarveout
+};
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   struct {
@@ -38,6 +47,7 @@ struct cudaLaunchAttribute {
       unsigned y;
       unsigned z;
     } clusterDim;
+    unsigned sharedMemCarveout;
   } val;
 };
 struct cudaLaunchConfig_t {
@@ -51,8 +61,6 @@ struct cudaLaunchConfig_t {
 
 namespace stand_in {
 
-using Block = void (*)(void** arguments, unsigned block);
-
 struct Grid {
   unsigned blocks;
   unsigned threads;         // a block
@@ -60,6 +68,14 @@ struct Grid {
   std::size_t shared_bytes;
 };
 using WholeGrid = void (*)(void** arguments, const Grid& grid);
+
+inline constexpr int kSharedBytesMax = 227 << 10;     // a block
+inline constexpr int kSharedBytesAtFirst = 48 << 10;  // until a kernel is allowed more
+inline std::map<const void*, int> allowed_shared_bytes;
+
+inline int& allowed(const void* function) {
+  return allowed_shared_bytes.try_emplace(function, kSharedBytesAtFirst).first->second;
+}
 
 inline bool has_clusters = true;
 inline int calls = 0;          // copies and launches so far
@@ -80,16 +96,23 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int /*device*/) {
-  *value = which == cudaDevAttrClusterLaunch ? static_cast<int>(stand_in::has_clusters) : 227 << 10;
+  *value = which == cudaDevAttrClusterLaunch ? static_cast<int>(stand_in::has_clusters)
+                                             : stand_in::kSharedBytesMax;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int /*device*/) { return cudaSuccess; }
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*function*/) {
-  *attributes = {32, 0};
+inline cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
   return cudaSuccess;
 }
-inline cudaError_t cudaFuncSetAttribute(const void* /*function*/, cudaFuncAttribute /*which*/,
-                                        int /*value*/) {
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  *attributes = {32, 0, 0, stand_in::allowed(function)};
+  return cudaSuccess;
+}
+inline cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
+  if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value > stand_in::kSharedBytesMax) return cudaErrorInvalidValue;
+  stand_in::allowed(function) = value;
   return cudaSuccess;
 }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*function*/,
@@ -103,24 +126,35 @@ inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes,
   if (result == cudaSuccess) std::memcpy(out, in, bytes);
   return result;
 }
-inline cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 /*block*/, void** arguments,
-                                    std::size_t /*shared*/, CUstream_st* /*stream*/) {
-  const cudaError_t result = stand_in::next_call();
+namespace stand_in {
+
+inline cudaError_t launch(const void* function, void** arguments, const Grid& grid) {
+  const cudaError_t result = next_call();
   if (result != cudaSuccess) return result;
-  for (unsigned block = 0; block < grid.x; ++block) {
-    reinterpret_cast<stand_in::Block>(const_cast<void*>(function))(arguments, block);
-  }
+  if (grid.shared_bytes > static_cast<std::size_t>(allowed(function))) return cudaErrorInvalidValue;
+  reinterpret_cast<WholeGrid>(const_cast<void*>(function))(arguments, grid);
   return cudaSuccess;
+}
+
+}  // namespace stand_in
+
+inline cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                    std::size_t shared, CUstream_st* /*stream*/) {
+  return stand_in::launch(
+      function, arguments,
+      {.blocks = grid.x, .threads = block.x, .cluster_blocks = 1, .shared_bytes = shared});
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                        void** arguments) {
-  const cudaError_t result = stand_in::next_call();
-  if (result != cudaSuccess) return result;
-  const bool clustered = config->numAttrs > 0 && config->attrs[0].id == cudaLaunchAttributeClusterDimension;
-  reinterpret_cast<stand_in::WholeGrid>(const_cast<void*>(function))(
-      arguments, {.blocks = config->gridDim.x,
-                  .threads = config->blockDim.x,
-                  .cluster_blocks = clustered ? config->attrs[0].val.clusterDim.x : 1,
-                  .shared_bytes = config->dynamicSmemBytes});
-  return cudaSuccess;
+  stand_in::Grid grid{.blocks = config->gridDim.x,
+                      .threads = config->blockDim.x,
+                      .cluster_blocks = 1,
+                      .shared_bytes = config->dynamicSmemBytes};
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      grid.cluster_blocks = attribute.val.clusterDim.x;
+    }
+  }
+  return stand_in::launch(function, arguments, grid);
 }

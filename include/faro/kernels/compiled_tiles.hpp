@@ -4,8 +4,8 @@
 // functions from it, the planner chooses from it, and the prediction runs its entries on the counting memory.
 // docs/cuda-engine.md tells how the shapes were found.
 //
-// Which of them a device prefers is a Target's business (engines/cuda/device_table.hpp); that all of them are
-// right on every device is the tests'.
+// Which of them a device prefers is a Target's business (engines/cuda/host/device_table.hpp); that all of
+// them are right on every device is the tests'.
 #pragma once
 
 #include <cstddef>

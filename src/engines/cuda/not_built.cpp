@@ -1,7 +1,12 @@
 // The CUDA engine of a build without CUDA: it says so.
-#include "engines/cuda/availability.hpp"
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "engines/cuda/runtime/runtime_compiler.hpp"
+#include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
+#include "engines/cuda_transpose.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
@@ -102,6 +107,186 @@ void run(const SharedTranspose& /*transpose*/, const void* /*in*/, void* /*out*/
 double time_ns(const SharedTranspose& /*transpose*/, int /*device*/) {
   require_available();
   return 0;
+}
+
+// --- cuda_index.hpp: the executor
+
+struct IndexExecutor::State {};
+
+IndexExecutor::IndexExecutor(const IndexPlan& /*plan*/) { require_available(); }
+IndexExecutor::IndexExecutor(const IndexPlan& /*plan*/, const schedule::IndexSchedule& /*schedule*/) {
+  require_available();
+}
+IndexExecutor::IndexExecutor(IndexExecutor&&) noexcept = default;
+IndexExecutor& IndexExecutor::operator=(IndexExecutor&&) noexcept = default;
+IndexExecutor::~IndexExecutor() = default;
+
+void IndexExecutor::run(const void* /*in*/, void* /*out*/, void* /*workspace*/, Stream /*stream*/) const {
+  require_available();
+}
+std::uint64_t IndexExecutor::workspace_bytes() const { return 0; }
+std::uint64_t IndexExecutor::schedule_bytes() const { return 0; }
+schedule::IndexSchedule IndexExecutor::schedule() const {
+  require_available();
+  return {.what = schedule::WindowSchedule{}, .count = 0, .applied = Direction::scatter, .fingerprint = 0};
+}
+std::vector<KernelResources> IndexExecutor::resources() const {
+  require_available();
+  return {};
+}
+
+IndexCalibration tune(int /*device*/, bool /*quick*/) {
+  require_available();
+  return {};
+}
+
+// --- device_arrays.hpp
+
+void require_accessible(const void* /*array*/, const char* /*role*/, int /*device*/) { require_available(); }
+
+int ordinal_of(int device) {
+  require_available();
+  return device;
+}
+
+StreamMemory::StreamMemory(std::uint64_t /*bytes*/, int device, Stream stream)
+    : device_(device), stream_(stream) {
+  require_available();
+}
+
+StreamMemory::~StreamMemory() { data_ = nullptr; }
+
+// --- cuda_index.hpp: work on index arrays
+
+Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
+                          int device) {
+  require_available();
+  return Indexed::on_device(indices, count, type, direction, device, nullptr);
+}
+
+Indexed to_device(const Indexed& indexed, int /*device*/) {
+  require_available();
+  return indexed;
+}
+
+Indexed to_host(const Indexed& indexed) {
+  if (!indexed.on_host()) require_available();
+  return indexed;
+}
+
+void validate(const Indexed& /*indexed*/) { require_available(); }
+
+Recognition recognise(const Indexed& indexed, const RecogniseLimits& /*limits*/) {
+  require_available();
+  return {.family = Family::general, .permutation = indexed, .runs = {}, .displacement = {}, .findings = {}};
+}
+
+Indexed redirected(const Indexed& indexed, Direction /*direction*/) {
+  require_available();
+  return indexed;
+}
+
+Indexed compose(const Indexed& a, const Indexed& /*b*/) {
+  require_available();
+  return a;
+}
+
+Indexed random_on_device(std::uint64_t count, std::uint64_t seed, int /*device*/) {
+  require_available();
+  return Indexed::random(count, seed);
+}
+
+// --- runtime_compiler.hpp
+
+struct RuntimeModule::State {};
+
+RuntimeModule::RuntimeModule(const CompiledText& /*compiled*/, int /*device*/) { require_available(); }
+RuntimeModule::~RuntimeModule() = default;
+int RuntimeModule::device() const { return 0; }
+
+RuntimeKernel RuntimeModule::kernel(const std::string& name_or_expression,
+                                    bool /*uses_shared_memory*/) const {
+  require_available();
+  return {shared_from_this(), nullptr, name_or_expression};
+}
+
+RuntimeKernel::RuntimeKernel(std::shared_ptr<const RuntimeModule> module, void* function, std::string name)
+    : module_(std::move(module)), function_(function), name_(std::move(name)) {}
+
+void RuntimeKernel::launch(std::uint64_t /*blocks*/, int /*threads_x*/, int /*threads_y*/,
+                           std::uint64_t /*dynamic_shared_bytes*/, void** /*arguments*/,
+                           Stream /*stream*/) const {
+  require_available();
+}
+
+int RuntimeKernel::registers() const { return 0; }
+std::uint64_t RuntimeKernel::local_bytes() const { return 0; }
+std::uint64_t RuntimeKernel::static_shared_bytes() const { return 0; }
+int RuntimeKernel::threads_per_block_max() const { return 0; }
+int RuntimeKernel::blocks_per_multiprocessor(int /*threads*/, std::uint64_t /*dynamic_shared_bytes*/) const {
+  return 0;
+}
+
+std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& /*source*/, int /*device*/) {
+  require_available();
+  return nullptr;
+}
+
+// --- cuda_shared_permutation.hpp
+
+struct SharedPermutationBench::State {};
+
+SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> /*permutation*/,
+                                               kernels::PermuteWay /*way*/, int /*device*/) {
+  require_available();
+}
+SharedPermutationBench::SharedPermutationBench(SharedPermutationBench&&) noexcept = default;
+SharedPermutationBench& SharedPermutationBench::operator=(SharedPermutationBench&&) noexcept = default;
+SharedPermutationBench::~SharedPermutationBench() = default;
+
+void SharedPermutationBench::run(const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
+                                 std::uint32_t /*repeats*/, Stream /*stream*/) const {
+  require_available();
+}
+
+BlockRoom permutation_block_room(int /*device*/) {
+  require_available();
+  return {};
+}
+
+struct SharedPermuter::State {};
+
+SharedPermuter::SharedPermuter(std::span<const std::uint32_t> /*permutation*/, int /*element_bytes*/,
+                               int /*device*/) {
+  require_available();
+}
+SharedPermuter::SharedPermuter(SharedPermuter&&) noexcept = default;
+SharedPermuter& SharedPermuter::operator=(SharedPermuter&&) noexcept = default;
+SharedPermuter::~SharedPermuter() = default;
+
+void SharedPermuter::run(const void* /*in*/, void* /*out*/, std::uint64_t /*arrays*/,
+                         Stream /*stream*/) const {
+  require_available();
+}
+
+std::uint32_t SharedPermuter::teams() const { return 0; }
+
+// --- cuda_transpose.hpp
+
+struct TransposeExecutor::State {};
+
+TransposeExecutor::TransposeExecutor(const TransposePlan& /*plan*/) { require_available(); }
+TransposeExecutor::TransposeExecutor(TransposeExecutor&&) noexcept = default;
+TransposeExecutor& TransposeExecutor::operator=(TransposeExecutor&&) noexcept = default;
+TransposeExecutor::~TransposeExecutor() = default;
+
+void TransposeExecutor::run(void* /*data*/, void* /*workspace*/, Stream /*stream*/) const {
+  require_available();
+}
+
+std::vector<KernelResources> TransposeExecutor::resources() const {
+  require_available();
+  return {};
 }
 
 }  // namespace faro::cuda

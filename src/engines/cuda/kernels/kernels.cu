@@ -1,0 +1,104 @@
+// Every kernel of the CUDA engine: phases of faro/kernels put on the device, with the barrier between them.
+//
+// A template takes the index of its shape in kCompiledTiles rather than the shape, because the host stubs
+// that nvcc 13 writes cannot name an argument of class type.
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "engines/cuda/kernels/device_memory.cuh"
+#include "engines/cuda/kernels/kernels.hpp"
+#include "kernels/affine_naive.hpp"
+#include "kernels/affine_segments.hpp"
+#include "kernels/affine_tile.hpp"
+#include "kernels/affine_tile_blocked.hpp"
+
+namespace faro::cuda {
+
+using kernels::CompiledTile;
+using kernels::kCompiledTileCount;
+using kernels::kCompiledTiles;
+
+constexpr int kNaiveThreads = 1 << kNaiveThreadBits;
+
+template <int index>
+using TileParams = std::conditional_t<kCompiledTiles[index].blocked, kernels::AffineBlockedParams,
+                                      kernels::AffineTileParams>;
+
+template <int index>
+__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(), kCompiledTiles[index].min_blocks)
+    move_tile(const __grid_constant__ TileParams<index> params, const std::byte* in, std::byte* out) {
+  constexpr CompiledTile tile = kCompiledTiles[index];
+  extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
+  StreamedMemory<tile.shape.vector_bytes()> memory{in, out, shared};
+  kernels::load_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
+  __syncthreads();
+  kernels::store_tile<tile.shape>(memory, params, blockIdx.x, threadIdx.x);
+}
+
+template <int element_bytes>
+__global__ void __launch_bounds__(kNaiveThreads)
+    move_naive(const __grid_constant__ kernels::AffineNaiveParams params, const std::byte* in,
+               std::byte* out) {
+  GlobalMemory memory{in, out, nullptr};
+  kernels::move_element<element_bytes>(memory, params, blockIdx.x, threadIdx.x);
+}
+
+template <int vector_bytes>
+__global__ void __launch_bounds__(kernels::kSegmentsThreads)
+    move_segments(const __grid_constant__ kernels::AffineSegmentsParams params, const std::byte* in,
+                  std::byte* out) {
+  StreamedMemory<vector_bytes> memory{in, out, nullptr};
+  kernels::move_vector<vector_bytes>(memory, params, blockIdx.x, threadIdx.x);
+}
+
+namespace {
+
+template <std::size_t... index>
+std::array<KernelEntry, kCompiledTileCount> tile_entries(std::index_sequence<index...>) {
+  return {KernelEntry{reinterpret_cast<const void*>(&move_tile<int{index}>),
+                      kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes()}...};
+}
+
+// Kernels of 1, 2, 4, 8 and 16 bytes.
+constexpr std::size_t kWidths = 5;
+
+template <std::size_t... bits>
+std::array<KernelEntry, kWidths> naive_entries(std::index_sequence<bits...>) {
+  return {KernelEntry{reinterpret_cast<const void*>(&move_naive<1 << bits>), kNaiveThreads}...};
+}
+
+template <std::size_t... bits>
+std::array<KernelEntry, kWidths> segments_entries(std::index_sequence<bits...>) {
+  return {
+      KernelEntry{reinterpret_cast<const void*>(&move_segments<1 << bits>), kernels::kSegmentsThreads}...};
+}
+
+KernelEntry of_width(const std::array<KernelEntry, kWidths>& entries, std::uint64_t bytes) {
+  if (!std::has_single_bit(bytes) || bytes >> kWidths != 0) return {};
+  return entries[static_cast<std::size_t>(std::countr_zero(bytes))];
+}
+
+}  // namespace
+
+KernelEntry tile_kernel(const CompiledTile& tile) {
+  static const auto entries = tile_entries(std::make_index_sequence<kCompiledTileCount>());
+  for (std::size_t i = 0; i < kCompiledTileCount; ++i) {
+    if (kCompiledTiles[i] == tile) return entries[i];
+  }
+  return {};
+}
+
+KernelEntry naive_kernel(std::uint64_t element_bytes) {
+  static const auto entries = naive_entries(std::make_index_sequence<kWidths>());
+  return of_width(entries, element_bytes);
+}
+
+KernelEntry segments_kernel(std::uint64_t vector_bytes) {
+  static const auto entries = segments_entries(std::make_index_sequence<kWidths>());
+  return of_width(entries, vector_bytes);
+}
+
+}  // namespace faro::cuda

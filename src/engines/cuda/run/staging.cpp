@@ -1,0 +1,290 @@
+// Host arrays through the device. Each slot has a piece in flight, with buffers and a stream of its own:
+//
+//     threads   gather 0 | gather 1 | gather 2, scatter 0 | gather 3, scatter 1 | …
+//     upload               0          1          2                     3
+//     kernels                  0          1          2
+//     download                    0          1          2
+//
+// The host's threads are the ones that are always busy: they move every byte twice, the device's copies and
+// kernels once each and at the same time.
+#include <cuda_runtime_api.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/host/pieces.hpp"
+#include "engines/cuda/run/program.hpp"
+#include "engines/cuda/runtime/calls.hpp"
+#include "faro/engines/cuda.hpp"
+
+namespace faro::cuda {
+namespace {
+
+constexpr const char* kPrepare = "prepare to stage host arrays";
+constexpr const char* kStage = "stage host arrays";
+
+struct DeviceFree {
+  void operator()(std::byte* memory) const { static_cast<void>(cudaFree(memory)); }
+};
+struct PinnedFree {
+  void operator()(std::byte* memory) const { static_cast<void>(cudaFreeHost(memory)); }
+};
+using DeviceBuffer = std::unique_ptr<std::byte, DeviceFree>;
+using PinnedBuffer = std::unique_ptr<std::byte, PinnedFree>;
+
+DeviceBuffer device_buffer(std::uint64_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "cudaMalloc", kPrepare,
+        "grant less by StagingOptions::device_bytes, or free device memory");
+  return DeviceBuffer(static_cast<std::byte*>(memory));
+}
+
+PinnedBuffer pinned_buffer(std::uint64_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes), "cudaMallocHost", kPrepare,
+        "too little host memory can be pinned; make smaller pieces by StagingOptions::piece_bytes");
+  return PinnedBuffer(static_cast<std::byte*>(memory));
+}
+
+class OwnStream {
+ public:
+  OwnStream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", kPrepare);
+  }
+  OwnStream(OwnStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  OwnStream& operator=(OwnStream&&) = delete;
+  ~OwnStream() {
+    if (stream_ == nullptr) return;
+    drain();
+    static_cast<void>(cudaStreamDestroy(stream_));
+  }
+
+  cudaStream_t get() const { return stream_; }
+  void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", kStage); }
+  /// Waits, whatever became of the work.
+  void drain() const { static_cast<void>(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// Declared so that the stream is drained before the buffers go.
+struct Slot {
+  explicit Slot(std::uint64_t bytes)
+      : device_in(device_buffer(bytes)),
+        device_out(device_buffer(bytes)),
+        host_in(pinned_buffer(bytes)),
+        host_out(pinned_buffer(bytes)) {}
+
+  DeviceBuffer device_in;  // refused sooner than pinned memory is found
+  DeviceBuffer device_out;
+  PinnedBuffer host_in;
+  PinnedBuffer host_out;
+  OwnStream stream;
+};
+
+struct PieceProgram {
+  Program program;
+  int unit_bits_per_element;
+};
+
+std::uint64_t free_device_bytes() {
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo", kPrepare);
+  return free_bytes;
+}
+
+[[noreturn]] void refuse_arrays(std::string got, std::string wanted, std::string remedy = "") {
+  fail(ErrorCode::value, kStage, std::move(got), std::move(wanted), std::move(remedy));
+}
+
+void require_host(const void* array, const char* which) {
+  if (array == nullptr) refuse_arrays(std::string("a null ") + which, "an array");
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes", kStage);
+  if (attributes.type == cudaMemoryTypeDevice) {
+    refuse_arrays(
+        std::string("an ") + which + " in the memory of device " + std::to_string(attributes.device),
+        "host memory", "Executor::run takes arrays of the device");
+  }
+}
+
+void require_disjoint(const void* in, const void* out, std::uint64_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(in);
+  const auto second = reinterpret_cast<std::uintptr_t>(out);
+  if (first < second ? second - first >= bytes : first - second >= bytes) return;
+  refuse_arrays(first == second ? "one array as input and output" : "overlapping arrays",
+                "two disjoint arrays", "ExecutablePlan::run_staged takes one, of a plan in place");
+}
+
+// The error of a piece, and what had become of the output by then.
+Error in_part(const Error& error, std::uint64_t written, std::uint64_t count) {
+  ErrorReport report = error.report();
+  report.operation = kStage;
+  const std::string state = written == 0 ? "nothing has been written to the output"
+                                         : "the output is written in part: " + std::to_string(written) +
+                                               " of " + std::to_string(count) + " pieces";
+  report.remedy = report.remedy.empty() ? state : report.remedy + "; " + state;
+  return Error(std::move(report));
+}
+
+}  // namespace
+
+struct StagedExecutor::State {
+  int device = 0;
+  std::uint64_t array_bytes = 0;
+  int threads = 1;
+  Pieces pieces;
+  std::vector<PieceProgram> programs;  // by kind
+  std::vector<Slot> slots;
+  std::mutex in_use;  // of the slots
+
+  State(const Plan& plan, const StagingOptions& options, const StagingSizes& sizes)
+      : device(plan.target().device),
+        array_bytes(plan.array_bytes()),
+        threads(options.threads > 0 ? options.threads : omp_get_max_threads()),
+        pieces(plan.problem(), {.piece_bytes = sizes.piece_bytes}) {
+    for (const Problem& kind : pieces.kinds()) {
+      const Plan made(kind, plan.target());
+      programs.push_back({Program(made), made.unit_bits_per_element()});
+    }
+    if (pieces.count() == 0) return;
+    slots.reserve(static_cast<std::size_t>(sizes.in_flight));
+    for (int i = 0; i < sizes.in_flight; ++i) slots.emplace_back(pieces.piece_bytes());
+  }
+
+  // Calls move(host offset, offset in the piece, bytes) on parts of the rows, shared out among the threads.
+  // offset_of_row gives a row's host offset.
+  template <typename OffsetOfRow, typename Move>
+  void for_each_part(const Piece& piece, const OffsetOfRow& offset_of_row, const Move& move) const {
+    constexpr std::uint64_t kPartBytes = std::uint64_t{64} << 10;
+    const std::uint64_t parts = (piece.segment_bytes + kPartBytes - 1) / kPartBytes;  // of a row
+    const auto all = static_cast<std::int64_t>(piece.rows * parts);
+#pragma omp parallel num_threads(threads) if (all > 1)
+    {
+#pragma omp for schedule(static)
+      for (std::int64_t i = 0; i < all; ++i) {
+        const std::uint64_t row = static_cast<std::uint64_t>(i) / parts;
+        const std::uint64_t begin = static_cast<std::uint64_t>(i) % parts * kPartBytes;
+        const std::uint64_t bytes = std::min(kPartBytes, piece.segment_bytes - begin);
+        move(offset_of_row(row) + begin, row * piece.segment_bytes + begin, bytes);
+      }
+      cpu::finish_streams();
+    }
+  }
+
+  void gather(const Piece& piece, const std::byte* in, const Slot& slot) const {
+    for_each_part(
+        piece, [&](std::uint64_t row) { return pieces.source_of_row(piece, row); },
+        [&](std::uint64_t host, std::uint64_t place, std::uint64_t bytes) {
+          cpu::copy_streamed(in + host, slot.host_in.get() + place, bytes);
+        });
+  }
+
+  void scatter(const Piece& piece, std::byte* out, const Slot& slot) const {
+    for_each_part(
+        piece, [&](std::uint64_t row) { return pieces.target_of_row(piece, row); },
+        [&](std::uint64_t host, std::uint64_t place, std::uint64_t bytes) {
+          cpu::copy_streamed(slot.host_out.get() + place, out + host, bytes);
+        });
+  }
+
+  void queue(const Piece& piece, const Slot& slot) const {
+    const cudaStream_t stream = slot.stream.get();
+    const PieceProgram& made = programs[piece.kind];
+    check(cudaMemcpyAsync(slot.device_in.get(), slot.host_in.get(), piece.bytes(), cudaMemcpyHostToDevice,
+                          stream),
+          "cudaMemcpyAsync to the device", kStage);
+    made.program.launch(slot.device_in.get(), slot.device_out.get(), stream,
+                        piece.target_shift << made.unit_bits_per_element);
+    check(cudaMemcpyAsync(slot.host_out.get(), slot.device_out.get(), piece.bytes(), cudaMemcpyDeviceToHost,
+                          stream),
+          "cudaMemcpyAsync to the host", kStage);
+  }
+
+  // No buffer may be in use when the next run begins.
+  void abandon() const {
+    for (const Slot& slot : slots) slot.stream.drain();
+    static_cast<void>(cudaGetLastError());
+  }
+
+  // Piece k is scattered when the others of the slots have been queued behind it.
+  void run(const std::byte* in, std::byte* out) const {
+    const std::uint64_t count = pieces.count();
+    const std::uint64_t behind = slots.size() - 1;
+    std::uint64_t written = 0;
+    try {
+      for (std::uint64_t k = 0; k < count + behind; ++k) {
+        if (k < count) {
+          const Slot& slot = slots[k % slots.size()];
+          gather(pieces[k], in, slot);
+          queue(pieces[k], slot);
+        }
+        if (k < behind) continue;
+        const Slot& slot = slots[(k - behind) % slots.size()];
+        slot.stream.wait();
+        scatter(pieces[k - behind], out, slot);
+        ++written;
+      }
+    } catch (const Error& error) {
+      abandon();
+      throw in_part(error, written, count);
+    } catch (...) {
+      abandon();
+      throw;
+    }
+  }
+};
+
+StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) {
+  FARO_CHECK(plan.target().engine == Engine::cuda);
+  if (plan.problem().placement == Placement::in_place) {
+    fail(ErrorCode::unsupported, kStage, "a plan in place",
+         "a plan out of place, whose arrays can travel in pieces",
+         "ExecutablePlan::run_staged takes an array in place whole");
+  }
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    refuse_arrays(std::to_string(options.threads) + " threads",
+                  "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+  }
+  require_available();
+  const DeviceGuard guard(plan.target().device);
+  const std::uint64_t granted = options.device_bytes != 0 ? options.device_bytes : free_device_bytes() / 2;
+  const StagingSizes sizes =
+      plan.array_bytes() == 0 ? StagingSizes{} : choose_sizes(plan.problem(), granted, options.piece_bytes);
+  state_ = std::make_unique<State>(plan, options, sizes);
+}
+
+StagedExecutor::StagedExecutor(StagedExecutor&&) noexcept = default;
+StagedExecutor& StagedExecutor::operator=(StagedExecutor&&) noexcept = default;
+StagedExecutor::~StagedExecutor() = default;
+
+void StagedExecutor::run(const void* in, void* out) const {
+  if (state_->pieces.count() == 0) return;
+  const DeviceGuard guard(state_->device);
+  require_host(in, "input");
+  require_host(out, "output");
+  require_disjoint(in, out, state_->array_bytes);
+  const std::lock_guard lock(state_->in_use);
+  state_->run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out));
+}
+
+std::uint64_t StagedExecutor::pieces() const { return state_->pieces.count(); }
+std::uint64_t StagedExecutor::piece_bytes() const { return state_->pieces.piece_bytes(); }
+std::uint64_t StagedExecutor::segment_bytes() const { return state_->pieces.segment_bytes(); }
+int StagedExecutor::pieces_in_flight() const { return static_cast<int>(state_->slots.size()); }
+
+void run_staged(const Plan& plan, const void* in, void* out, const StagingOptions& options) {
+  StagedExecutor(plan, options).run(in, out);
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,52 @@
+#include "engines/cuda/runtime/device_arrays.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/runtime/calls.hpp"
+#include "faro/engines/cuda.hpp"
+
+namespace faro::cuda {
+
+void require_accessible(const void* array, const char* role, int device) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes", "run");
+  if (attributes.type == cudaMemoryTypeManaged) return;
+  const bool on_a_device = attributes.type == cudaMemoryTypeDevice;
+  if (on_a_device && attributes.device == device) return;
+  const std::string kind =
+      on_a_device ? "a pointer to memory of device " + std::to_string(attributes.device) : "a host pointer";
+  fail(ErrorCode::value, "run", kind + " as the " + role,
+       "memory that device " + std::to_string(device) + " can access",
+       on_a_device ? "plan for that device" : "use run_staged() or engine cpu");
+}
+
+int ordinal_of(int device) {
+  require_available();
+  if (device != kCurrentDevice) return device;
+  int current = 0;
+  check(cudaGetDevice(&current), "cudaGetDevice", "choose the device");
+  return current;
+}
+
+StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
+    : device_(device), stream_(stream) {
+  if (bytes == 0) return;
+  const DeviceGuard guard(device);
+  check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run",
+        "lend a workspace, or split the batch");
+}
+
+StreamMemory::~StreamMemory() {
+  if (data_ == nullptr) return;
+  try {
+    const DeviceGuard guard(device_);
+    if (cudaFreeAsync(data_, stream_.handle()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  } catch (...) {
+    return;  // the device is gone, and the memory with it
+  }
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,111 @@
+#include "plan/gpu/axes_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "kernels/partition_params.hpp"
+#include "layout/axes_tile.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr std::uint64_t kAxesVector = 16;
+
+AxesTiles::Variant tiles_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
+  layout::AxesTileLimits limits;
+  limits.threads = kernels::kAxesTileThreads;
+  limits.vectors = with_vectors;
+  const layout::AxesTile tile = layout::choose_axes_tile(axes, static_cast<int>(unit), limits);
+  return {.params = kernels::make_axes_tile_params(tile),
+          .unit_bytes = unit,
+          .in_vector_units = tile.in.vector_units,
+          .out_vector_units = tile.out.vector_units};
+}
+
+// Adds variants of one unit; false where the axes are no such transposes.
+bool add_lines(AxesLines& lines, const layout::UnitAxes& axes, std::uint64_t unit, const AxesVariant& as) {
+  for (const bool anywhere : {false, true}) {
+    const auto width = static_cast<std::uint32_t>(unit);
+    kernels::AxesLinesOptions options;
+    if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
+    if (anywhere) options.out_skew = width;
+    options.plane_shape = as.plane_shape;
+    options.band = as.band;
+    options.turned = as.turned;
+    options.skinny = as.skinny;
+    auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
+    if (!choice) return false;
+    choice->params.in = {.begin = 0, .end = axes.count() * unit};
+    choice->params.out = choice->params.in;
+    lines.variants.push_back({.choice = *choice, .unit_bytes = unit, .anywhere = anywhere});
+  }
+  return true;
+}
+
+// The same axes with units as wide as the fastest axis allows where it stays.
+layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
+  while (unit < kAxesVector && !axes.shape.empty() &&
+         axes.order.back() == static_cast<int>(axes.shape.size()) - 1 && axes.shape.back() % 2 == 0) {
+    axes.shape.back() /= 2;
+    unit *= 2;
+    if (axes.shape.back() == 1) {
+      axes.shape.pop_back();
+      axes.order.pop_back();
+    }
+  }
+  return axes;
+}
+
+// Whether tiles suit a transpose better: elements of 16 bytes have nothing to gain from whole vectors, and a
+// side that is shorter than that of a plane's tile, but too long for a single stretch, would leave most of it
+// empty.
+bool tiles_suit(const layout::UnitAxes& axes, std::uint64_t unit) {
+  constexpr std::uint64_t least = 16;
+  constexpr std::uint64_t most = 126;
+  const std::uint64_t columns = axes.shape.back();
+  const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
+  const std::uint64_t shorter = std::min(rows, columns);
+  return unit == kAxesVector && shorter >= least && shorter <= most;
+}
+
+}  // namespace
+
+void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  if (most / element_bytes / count >= batch) return;
+  fail(ErrorCode::unsupported, "plan", "more than 2^62 bytes", "at most 2^62 bytes", "split the batch");
+}
+
+AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
+                       const AxesVariant& variant) {
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
+  if (axes.count() == 0 || batch == 0) return {.form = AxesCopy{}, .unit_bytes = unit};
+  require_countable(axes.count(), element_bytes, batch);
+  const layout::UnitAxes units = layout::unit_axes(axes, element_bytes / unit, batch);
+  std::uint64_t wide_unit = unit;
+  const layout::UnitAxes wide = widen_units(units, wide_unit);
+  if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
+  if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit))) {
+    AxesLines lines;
+    const bool tiles = variant.tiles_only || (!variant.lines_only && tiles_suit(wide, wide_unit));
+    // Arrays that are not aligned to the wide unit take the narrow one.
+    if (!tiles && add_lines(lines, wide, wide_unit, variant) &&
+        (unit == wide_unit || add_lines(lines, units, unit, variant))) {
+      return {.form = std::move(lines), .unit_bytes = unit};
+    }
+    return {.form = AxesTiles{.vectors = tiles_variant(wide, wide_unit, true),
+                              .single = tiles_variant(units, unit, false)},
+            .unit_bytes = unit};
+  }
+  AxesRows rows;
+  const auto add = [&rows](const layout::UnitAxes& of, std::uint64_t width) {
+    rows.variants.push_back(
+        {.params = kernels::make_axes_rows_params(of, static_cast<int>(width), 0, 0), .unit_bytes = width});
+  };
+  if (wide_unit != unit) add(wide, wide_unit);
+  add(units, unit);
+  return {.form = std::move(rows), .unit_bytes = unit};
+}
+
+}  // namespace faro::detail

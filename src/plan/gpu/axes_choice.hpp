@@ -1,0 +1,81 @@
+// How axes are permuted on a GPU: which kernel, with which parameters, for which alignment. Host only; the
+// engine looks the kernels up and launches them.
+//
+//     axes                                          choice        variants, the first that suits both
+//     addresses nothing moves                                 AxesCopy      - the fastest stays, rows of a
+//     sector or more   AxesRows      the widest unit of a row; the element's own a transpose of rows or lines
+//     that are long    AxesLines     aligned to 16 and 32; to a wide unit; to a unit all else AxesTiles
+//     aligned to 16; to a unit
+//
+// The grid is the params' tiles (AxesTiles, AxesLines) or vectors over the kernel's threads (AxesRows), a
+// block each, in launches of at most 2^31 - 1 blocks that begin at first_tile or first_vector. Shared memory
+// is params.shared_bytes. There are no tables, and no buffers but the input and the output.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "faro/permutation/axes.hpp"
+#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_tile_params.hpp"
+
+namespace faro::detail {
+
+/// What a benchmark may have otherwise than is usual.
+struct AxesVariant {
+  std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
+  std::uint64_t band = 0;
+  std::optional<bool> turned = std::nullopt;
+  bool tiles_only = false;  // axes_tile.hpp for transposes, too
+  bool lines_only = false;  // never axes_tile.hpp where lines fit
+  bool skinny = true;       // axes_skinny.hpp for few rows or columns
+};
+
+struct AxesCopy {
+  std::uint64_t bytes = 0;
+};
+
+struct AxesTiles {
+  struct Variant {
+    kernels::AxesTileParams params;
+    std::uint64_t unit_bytes = 1;
+    int in_vector_units = 1;  // that a thread reads at a time
+    int out_vector_units = 1;
+  };
+  Variant vectors;  // arrays aligned to 16 bytes
+  Variant single;   // aligned to the unit
+};
+
+struct AxesLines {
+  struct Variant {
+    kernels::AxesLinesChoice choice;
+    std::uint64_t unit_bytes = 1;
+    bool anywhere = false;  // arrays aligned to the unit; else to 16 and 32 bytes
+  };
+  std::vector<Variant> variants;
+};
+
+struct AxesRows {
+  struct Variant {
+    kernels::AxesRowsParams params;
+    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
+  };
+  std::vector<Variant> variants;
+};
+
+struct AxesChoice {
+  std::variant<AxesCopy, AxesTiles, AxesLines, AxesRows> form;
+  std::uint64_t unit_bytes = 1;  // the element's, which all arrays are aligned to
+};
+
+/// Counts and batches of 0 give a copy of no bytes. Errors: ErrorCode::unsupported past 2^62 bytes.
+/// Cost: under a millisecond.
+AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
+                       const AxesVariant& variant = {});
+
+/// Errors: ErrorCode::unsupported for arrays past 2^62 bytes. Requires: count, element_bytes > 0.
+void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);
+
+}  // namespace faro::detail
