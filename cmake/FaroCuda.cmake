@@ -1,7 +1,7 @@
 # The CUDA engine: whether it is built, and the one line that says so.
 #
-#     FARO_CUDA=AUTO    built where a CUDA compiler works; the library is whole without it
-#     FARO_CUDA=ON      an error where none does
+#     FARO_CUDA=AUTO    built where there is a GPU and a CUDA compiler works; the library is whole without it
+#     FARO_CUDA=ON      built, GPU or not; an error where no compiler works
 #     FARO_CUDA=OFF     not built
 #
 # The compiler is CUDACXX or CMAKE_CUDA_COMPILER where one is set, else nvcc of CUDA_HOME, PATH, /usr/local/cuda or
@@ -70,8 +70,29 @@ function(faro_describe_architectures result)
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 
+# Whether this machine has a GPU that CUDA could use.
+function(faro_look_for_gpu result)
+  set(found OFF)
+  if(EXISTS /dev/nvidiactl)
+    set(found ON)
+  else()
+    execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed EQUAL 0)
+      set(found ON)
+    endif()
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+set(faro_has_gpu OFF)
+if(FARO_CUDA STREQUAL "AUTO")
+  faro_look_for_gpu(faro_has_gpu)
+endif()
+
 if(FARO_CUDA STREQUAL "OFF")
   set(faro_cuda_status "not built: FARO_CUDA=OFF")
+elseif(FARO_CUDA STREQUAL "AUTO" AND NOT faro_has_gpu)
+  set(faro_cuda_status "not built: no GPU where faro was built; FARO_CUDA=ON builds it all the same")
 elseif(FARO_CUDA STREQUAL "AUTO" OR FARO_CUDA STREQUAL "ON")
   faro_look_for_cuda()
   if(faro_cuda_missing STREQUAL "")

@@ -13,7 +13,7 @@
 #include "kernels/affine_blocked_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace affine_blocked_kernel_test {
 
 using layout::make_tile;
 using layout::Tile;
@@ -194,5 +194,5 @@ TEST(BlockedTile, EveryMapOfThreeBitsInTheHighBits) {
   EXPECT_GT(tally.runs, 2000);
 }
 
-}  // namespace
+}  // namespace affine_blocked_kernel_test
 }  // namespace faro::kernels

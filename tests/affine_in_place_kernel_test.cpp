@@ -18,7 +18,7 @@
 #include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace affine_in_place_kernel_test {
 
 using layout::InPlaceFactor;
 using layout::InPlaceTile;
@@ -425,5 +425,5 @@ TEST(AffineSmallInPlace, RefusesLargeArraysAndNone) {
             ErrorCode::value);
 }
 
-}  // namespace
+}  // namespace affine_in_place_kernel_test
 }  // namespace faro::kernels

@@ -11,7 +11,7 @@
 #include "kernels/affine_segments_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace affine_segments_kernel_test {
 
 using f2::Matrix;
 using f2::Word;
@@ -167,5 +167,5 @@ TEST(AffineSegmentsKernel, RefusesWhatDoesNotFit) {
             ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace affine_segments_kernel_test
 }  // namespace faro::kernels

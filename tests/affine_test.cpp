@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro {
-namespace {
+namespace affine_test {
 
 using f2::Matrix;
 using f2::Word;
@@ -318,5 +318,5 @@ TEST(AffineErrors, OtherRefusals) {
   EXPECT_EQ(report_of([] { direct_sum(Affine(33), Affine(32)); }).code, ErrorCode::value);
 }
 
-}  // namespace
+}  // namespace affine_test
 }  // namespace faro

@@ -17,7 +17,7 @@
 #include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace affine_tile_kernel_test {
 
 using f2::Matrix;
 using f2::Word;
@@ -281,5 +281,5 @@ TEST(AffineNaiveKernel, CostsASectorAnElement) {
   EXPECT_EQ(counts.global_stores.sectors, 4096U);  // lanes 2^7 elements apart
 }
 
-}  // namespace
+}  // namespace affine_tile_kernel_test
 }  // namespace faro::kernels

@@ -16,7 +16,7 @@
 #include "layout/axes_tile.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace axes_kernel_test {
 
 using layout::AxesTile;
 using machine::AccessCounts;
@@ -300,5 +300,5 @@ TEST(AxesTileKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace axes_kernel_test
 }  // namespace faro::kernels

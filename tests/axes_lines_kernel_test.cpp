@@ -18,7 +18,7 @@
 #include "kernels/stored_part.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace axes_lines_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -372,5 +372,5 @@ TEST(AxesLinesKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace axes_lines_kernel_test
 }  // namespace faro::kernels

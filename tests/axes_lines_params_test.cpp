@@ -10,7 +10,7 @@
 #include "faro/error.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace axes_lines_params_test {
 
 struct Tile {
   int row_bytes = 0;
@@ -97,5 +97,5 @@ TEST(AxesLinesParams, RefusesWhatCannotBeCounted) {
   }
 }
 
-}  // namespace
+}  // namespace axes_lines_params_test
 }  // namespace faro::kernels

@@ -12,7 +12,7 @@
 #include "kernels/axes_tile_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace axes_rows_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -92,5 +92,5 @@ TEST(AxesRowsKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace axes_rows_kernel_test
 }  // namespace faro::kernels

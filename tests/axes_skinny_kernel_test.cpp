@@ -16,7 +16,7 @@
 #include "kernels/axes_skinny.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace axes_skinny_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -209,5 +209,5 @@ TEST(AxesSkinnyKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace axes_skinny_kernel_test
 }  // namespace faro::kernels

@@ -16,7 +16,7 @@
 #include "transpose_phases.hpp"
 
 namespace faro {
-namespace {
+namespace c2r_bounds_test {
 
 using detail::GpuTranspose;
 using detail::GpuTransposeForm;
@@ -106,5 +106,5 @@ TEST_F(C2rBounds, RandomShapes) {
   }
 }
 
-}  // namespace
+}  // namespace c2r_bounds_test
 }  // namespace faro

@@ -18,7 +18,7 @@
 #include "transpose_phases.hpp"
 
 namespace faro {
-namespace {
+namespace c2r_every_shape_test {
 
 using detail::GpuTranspose;
 using detail::GpuTransposeForm;
@@ -137,5 +137,5 @@ TEST_F(C2rEveryShape, OfSeveralWidthsAndLimits) {
   }
 }
 
-}  // namespace
+}  // namespace c2r_every_shape_test
 }  // namespace faro

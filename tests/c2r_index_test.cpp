@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace faro::kernels {
-namespace {
+namespace c2r_index_test {
 
 constexpr std::uint64_t kMost = 64;
 
@@ -248,5 +248,5 @@ static_assert(c2r_source(make_c2r_shape(3, 8), 1) == 8);
 static_assert(unshuffled_column(make_c2r_shape(12, 20), 5, shuffled_column(make_c2r_shape(12, 20), 5, 13)) ==
               13);
 
-}  // namespace
+}  // namespace c2r_index_test
 }  // namespace faro::kernels

@@ -13,7 +13,7 @@
 #include "transpose_emulator.hpp"
 
 namespace faro {
-namespace {
+namespace c2r_kernel_test {
 
 using detail::GpuTranspose;
 using detail::GpuTransposeForm;
@@ -181,5 +181,5 @@ TEST_F(C2rKernels, WastesFewSectors) {
   EXPECT_LT(static_cast<double>(traffic.load_sectors) * sector, 1.4 * static_cast<double>(traffic.loaded));
 }
 
-}  // namespace
+}  // namespace c2r_kernel_test
 }  // namespace faro

@@ -7,7 +7,7 @@
 
 #include "cli_support.hpp"
 
-namespace {
+namespace cli_emit_test {
 
 using namespace faro::testing;
 
@@ -108,4 +108,4 @@ TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
   }
 }
 
-}  // namespace
+}  // namespace cli_emit_test

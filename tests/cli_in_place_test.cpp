@@ -15,7 +15,7 @@
 
 #include "cli_support.hpp"
 
-namespace {
+namespace cli_in_place_test {
 
 using namespace faro::testing;
 
@@ -353,4 +353,4 @@ TEST_F(InPlaceCli, BenchesBatches) {
   EXPECT_EQ(run("bench --in-place 'roll(1000, 3)'").status, 3);
 }
 
-}  // namespace
+}  // namespace cli_in_place_test

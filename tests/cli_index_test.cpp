@@ -14,7 +14,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
-namespace {
+namespace cli_index_test {
 
 using namespace faro::testing;
 
@@ -351,4 +351,4 @@ TEST_F(IndexCli, BrokenCurvesAreNamedAndLeftOut) {
   EXPECT_NE(result.out.find("left out"), std::string::npos) << result.out;
 }
 
-}  // namespace
+}  // namespace cli_index_test

@@ -13,7 +13,7 @@
 #include "cli_support.hpp"
 #include "io/npy.hpp"
 
-namespace {
+namespace cli_network_test {
 
 using namespace faro::testing;
 using testing::HasSubstr;
@@ -212,4 +212,4 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
   }
 }
 
-}  // namespace
+}  // namespace cli_network_test

@@ -9,7 +9,7 @@
 
 #include "cli_support.hpp"
 
-namespace {
+namespace cli_simulate_test {
 
 using namespace faro::testing;
 
@@ -139,4 +139,4 @@ TEST_F(CliSimulate, OverlapIsNeverLater) {
   EXPECT_LE(json.at("overlap_time"), json.at("time"));
 }
 
-}  // namespace
+}  // namespace cli_simulate_test

@@ -11,7 +11,7 @@
 
 #include "cli_support.hpp"
 
-namespace {
+namespace cli_synth_test {
 
 using namespace faro::testing;
 
@@ -342,4 +342,4 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
     }
 }
 
-}  // namespace
+}  // namespace cli_synth_test

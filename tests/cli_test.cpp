@@ -17,7 +17,7 @@
 #include "cli_support.hpp"
 #include "faro/kernels/compiled_tiles.hpp"
 
-namespace {
+namespace cli_test {
 
 using namespace faro::testing;
 
@@ -451,4 +451,4 @@ TEST_F(Cli, InterruptLeavesNothing) {
   }
 }
 
-}  // namespace
+}  // namespace cli_test

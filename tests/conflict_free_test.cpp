@@ -16,7 +16,7 @@
 #include "shared_schedule_support.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace conflict_free_test {
 
 using testing::adversarial_list;
 using ::testing::ElementsAre;
@@ -270,5 +270,5 @@ TEST(ConflictFree, RefusesByName) {
   EXPECT_THAT(value([&] { unpack(packed, fine.rule); }), HasSubstr("0 bits"));
 }
 
-}  // namespace
+}  // namespace conflict_free_test
 }  // namespace faro::schedule

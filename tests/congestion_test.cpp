@@ -15,7 +15,7 @@
 #include "faro/error.hpp"
 
 namespace faro::machine {
-namespace {
+namespace congestion_test {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -153,5 +153,5 @@ TEST(TurnCounter, RefusesImpossibleWidths) {
   EXPECT_EQ(TurnCounter(kMaxWidth).width(), kMaxWidth);
 }
 
-}  // namespace
+}  // namespace congestion_test
 }  // namespace faro::machine

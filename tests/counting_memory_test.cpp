@@ -11,7 +11,7 @@
 #include "faro/error.hpp"
 
 namespace faro::machine {
-namespace {
+namespace counting_memory_test {
 
 static_assert(device::Memory<CountingMemory>);
 static_assert(device::Memory<device::DirectMemory>);
@@ -309,5 +309,5 @@ TEST(AccessCounts, TimesIsRepeatedSum) {
   EXPECT_EQ(times, AccessCounts{});
 }
 
-}  // namespace
+}  // namespace counting_memory_test
 }  // namespace faro::machine

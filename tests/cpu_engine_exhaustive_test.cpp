@@ -14,7 +14,7 @@
 #include "engine_support.hpp"
 
 namespace faro::testing {
-namespace {
+namespace cpu_engine_exhaustive_test {
 
 constexpr int kBits = 4;
 constexpr std::uint64_t kIndices = 16;
@@ -172,5 +172,5 @@ TEST(CpuEngineExhaustive, EveryMapOfSixteenWiderElements) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_engine_exhaustive_test
 }  // namespace faro::testing

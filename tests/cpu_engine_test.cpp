@@ -14,7 +14,7 @@
 #include "hwy/highway.h"
 
 namespace faro::testing {
-namespace {
+namespace cpu_engine_test {
 
 constexpr std::uint64_t kVectorBytes[] = {16, 64};
 constexpr Stores kStores[] = {Stores::cached, Stores::streamed};
@@ -321,5 +321,5 @@ TEST(CpuCopy, ThreadsAndSizesPastTheCaches) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_engine_test
 }  // namespace faro::testing

@@ -15,7 +15,7 @@
 #include "hwy/highway.h"
 
 namespace faro::testing {
-namespace {
+namespace cpu_in_place_engine_test {
 
 // --- every map, width and batch
 
@@ -245,5 +245,5 @@ TEST(CpuInPlace, APlanForTwoArraysIsNoPlanInPlace) {
   EXPECT_EQ(out, std::vector<std::uint32_t>(256, 9));
 }
 
-}  // namespace
+}  // namespace cpu_in_place_engine_test
 }  // namespace faro::testing

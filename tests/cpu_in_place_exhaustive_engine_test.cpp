@@ -8,7 +8,7 @@
 #include "cpu_in_place_support.hpp"
 
 namespace faro::testing {
-namespace {
+namespace cpu_in_place_exhaustive_engine_test {
 
 std::vector<Affine> all_maps(int n) {
   std::vector<Affine> list;
@@ -88,5 +88,5 @@ TEST(CpuInPlace, EveryMapOfFourBits) {
   EXPECT_EQ(number, 322560U);
 }
 
-}  // namespace
+}  // namespace cpu_in_place_exhaustive_engine_test
 }  // namespace faro::testing

@@ -10,7 +10,7 @@
 #include "engines/cpu/in_place_tiles-inl.hpp"
 
 namespace faro::testing {
-namespace {
+namespace cpu_in_place_lines_engine_test {
 
 // Sixty-four bytes that know the operations of register_line-inl.hpp's WideLine, one lane after another.
 template <std::size_t kLaneBytes>
@@ -123,5 +123,5 @@ TEST(CpuInPlace, WholeLinesInRegistersOnAnyMachine) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_in_place_lines_engine_test
 }  // namespace faro::testing

@@ -13,7 +13,7 @@
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro {
-namespace {
+namespace cpu_index_engine_test {
 
 using schedule::IndexSchedule;
 using testing::expect_run;
@@ -298,5 +298,5 @@ TEST(CpuIndexEngine, ManyCallersAtOnce) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_index_engine_test
 }  // namespace faro

@@ -10,7 +10,7 @@
 #include "cpu_index_support.hpp"
 
 namespace faro {
-namespace {
+namespace cpu_index_maps_engine_test {
 
 using testing::expect_run;
 using testing::Numbers;
@@ -115,5 +115,5 @@ TEST(CpuIndexEngine, TuneMeasuresEveryKernel) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_index_maps_engine_test
 }  // namespace faro

@@ -18,7 +18,7 @@
 #include "faro/permutation/axes.hpp"
 
 namespace faro {
-namespace {
+namespace cpu_transpose_engine_test {
 
 using cpu::TransposeProgram;
 using detail::cpu_transpose_workers;
@@ -406,5 +406,5 @@ TEST(CpuTranspose, Strips) {
   }
 }
 
-}  // namespace
+}  // namespace cpu_transpose_engine_test
 }  // namespace faro

@@ -15,7 +15,7 @@
 #include "faro/faro.hpp"
 
 namespace faro::testing {
-namespace {
+namespace cuda_engine_refusals_test {
 
 constexpr int kNoSuchDevice = 1000;
 
@@ -193,5 +193,5 @@ TEST(CpuBesideCuda, StagingIsRunning) {
                  [&] { on_cpu.run_staged(arrays.in(), arrays.out(), arrays.bytes() - 1); });
 }
 
-}  // namespace
+}  // namespace cuda_engine_refusals_test
 }  // namespace faro::testing

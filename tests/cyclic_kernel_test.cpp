@@ -11,7 +11,7 @@
 #include "kernels/cyclic.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace cyclic_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -179,5 +179,5 @@ TEST(CyclicKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace cyclic_kernel_test
 }  // namespace faro::kernels

@@ -14,7 +14,7 @@
 #include "faro/device/aos.hpp"
 
 namespace faro::testing {
-namespace {
+namespace device_aos_gather_test {
 
 using device::aos::Method;
 using device::aos::Shape;
@@ -152,5 +152,5 @@ TEST(DeviceAosGather, PlanesWithoutShuffles) {
   check_all_planes<16>(std::make_integer_sequence<int, 3>());
 }
 
-}  // namespace
+}  // namespace device_aos_gather_test
 }  // namespace faro::testing

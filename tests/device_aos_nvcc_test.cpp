@@ -16,7 +16,7 @@
 #include "text_search.hpp"
 
 namespace faro::testing {
-namespace {
+namespace device_aos_nvcc_test {
 
 #if defined(FARO_TEST_NVCC)
 const std::string kNvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++20 -Werror all-warnings";
@@ -235,5 +235,5 @@ TEST(DeviceAosNvcc, RefusesInWords) {
   }
 }
 
-}  // namespace
+}  // namespace device_aos_nvcc_test
 }  // namespace faro::testing

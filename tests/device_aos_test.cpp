@@ -12,7 +12,7 @@
 #include "faro/device/aos.hpp"
 
 namespace faro::testing {
-namespace {
+namespace device_aos_test {
 
 using device::aos::ColumnRowColumn;
 using device::aos::Exchange;
@@ -252,5 +252,5 @@ TEST(DeviceAos, UnitsFollowFromTheAlignment) {
   static_assert(device::aos::kBestMethod<Plain, 4> == Method::row_column_row);
 }
 
-}  // namespace
+}  // namespace device_aos_test
 }  // namespace faro::testing

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace faro {
-namespace {
+namespace device_headers_test {
 
 namespace fs = std::filesystem;
 
@@ -35,5 +35,5 @@ TEST(DeviceHeaders, CountBitsByBuiltins) {
   EXPECT_GT(headers, 20);
 }
 
-}  // namespace
+}  // namespace device_headers_test
 }  // namespace faro

@@ -13,7 +13,7 @@
 #include "faro/faro.hpp"
 
 namespace faro::testing {
-namespace {
+namespace device_pointer_test {
 
 const void* address(std::uint64_t value) { return reinterpret_cast<const void*>(value); }
 const void* const kDevice = address(std::uint64_t{1} << 63);
@@ -51,5 +51,5 @@ TEST(DevicePointer, IsAskedForOnlyWhereADriverIsLoaded) {
   EXPECT_EQ(out, in);
 }
 
-}  // namespace
+}  // namespace device_pointer_test
 }  // namespace faro::testing

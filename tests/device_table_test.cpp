@@ -11,7 +11,7 @@
 #include "faro/engines/cuda.hpp"
 
 namespace faro::cuda {
-namespace {
+namespace device_table_test {
 
 using kernels::CompiledTile;
 
@@ -80,5 +80,5 @@ TEST(DeviceTable, TilesThatDoNotFitAreLeftOut) {
   EXPECT_EQ(most, 0U);
 }
 
-}  // namespace
+}  // namespace device_table_test
 }  // namespace faro::cuda

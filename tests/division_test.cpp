@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace faro::device {
-namespace {
+namespace division_test {
 
 static_assert(Division32(3).quotient(10) == 3);
 static_assert(Division64(1).quotient((std::uint64_t{1} << 63) - 1) == (std::uint64_t{1} << 63) - 1);
@@ -56,5 +56,5 @@ void sweep() {
 TEST(Division, Of32Bits) { sweep<std::uint32_t>(); }
 TEST(Division, Of64Bits) { sweep<std::uint64_t>(); }
 
-}  // namespace
+}  // namespace division_test
 }  // namespace faro::device

@@ -17,7 +17,7 @@
 #include "schedule/row_column.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace edge_colouring_test {
 
 using List = std::vector<std::uint32_t>;
 
@@ -288,5 +288,5 @@ TEST(RowColumnRow, RefusesByName) {
   EXPECT_NO_THROW(row_column_row(swap, 2, 2));
 }
 
-}  // namespace
+}  // namespace edge_colouring_test
 }  // namespace faro::schedule

@@ -16,7 +16,7 @@
 #include "text_search.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_compile_test {
 
 using emit::Language;
 using emit::Options;
@@ -236,5 +236,5 @@ TEST(EmitCompile, PortableFormIsCleanAndPermutes) {
   dlclose(handle);
 }
 
-}  // namespace
+}  // namespace emit_compile_test
 }  // namespace faro::testing

@@ -13,7 +13,7 @@
 #include "emit_support.hpp"
 
 namespace faro::emit {
-namespace {
+namespace emit_plan_test {
 
 using f2::Matrix;
 using f2::Word;
@@ -273,5 +273,5 @@ TEST(Plans, TrafficIsTheRungs) {
   }
 }
 
-}  // namespace
+}  // namespace emit_plan_test
 }  // namespace faro::emit

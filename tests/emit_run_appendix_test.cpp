@@ -16,7 +16,7 @@
 #include "faro/permutation/maps.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_run_appendix_test {
 
 using emit::Rung;
 using Kind = TracedAccess::Kind;
@@ -202,5 +202,5 @@ TEST(EmittedAppendix, TheLadderOnTheMemoryMachine) {
   EXPECT_LT(time_of(Rung::two_pass), naive_time);
 }
 
-}  // namespace
+}  // namespace emit_run_appendix_test
 }  // namespace faro::testing

@@ -15,7 +15,7 @@
 #include "text_search.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_run_harness_test {
 
 using ::testing::HasSubstr;
 
@@ -233,5 +233,5 @@ TEST(EmittedHarness, RunsUnderTheMemoryMachine) {
   EXPECT_GT(time_of(32), time_of(33));
 }
 
-}  // namespace
+}  // namespace emit_run_harness_test
 }  // namespace faro::testing

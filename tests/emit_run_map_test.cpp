@@ -15,7 +15,7 @@
 #include "faro/permutation/maps.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_run_map_test {
 
 using emit::Options;
 using emit::Rung;
@@ -239,5 +239,5 @@ TEST(EmittedMap, PredictionsOfHugeArrays) {
   }
 }
 
-}  // namespace
+}  // namespace emit_run_map_test
 }  // namespace faro::testing

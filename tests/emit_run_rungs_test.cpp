@@ -13,7 +13,7 @@
 #include "plan_support.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_run_rungs_test {
 
 using emit::Options;
 using emit::Rung;
@@ -271,5 +271,5 @@ TEST(EmittedRungs, EveryNamedMap) {
             0U);
 }
 
-}  // namespace
+}  // namespace emit_run_rungs_test
 }  // namespace faro::testing

@@ -14,7 +14,7 @@
 #include "text_search.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_swizzle_nvcc_test {
 
 #if defined(FARO_TEST_NVCC)
 const std::string kNvcc = std::string("'") + FARO_TEST_NVCC + "' -std=c++20 -Werror all-warnings";
@@ -116,5 +116,5 @@ TEST(EmitSwizzleNvcc, TheRuntimeCompilerTakesThem) {
   }
 }
 
-}  // namespace
+}  // namespace emit_swizzle_nvcc_test
 }  // namespace faro::testing

@@ -18,7 +18,7 @@
 #include "swizzle_kernels_support.hpp"
 
 namespace faro::testing {
-namespace {
+namespace emit_swizzle_test {
 
 using namespace swizzle;
 
@@ -552,5 +552,5 @@ TEST(EmitSwizzle, Refusals) {
   EXPECT_TRUE(has(refusal(with(rcr, batch(4294967295U)), ErrorCode::unsupported), "4294967295 problems"));
 }
 
-}  // namespace
+}  // namespace emit_swizzle_test
 }  // namespace faro::testing

@@ -11,7 +11,7 @@
 #include "emit_support.hpp"
 
 namespace faro::emit {
-namespace {
+namespace emit_text_test {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -241,5 +241,5 @@ TEST(MapExpressions, WhatIsUsed) {
   EXPECT_EQ(uses("p->x + q::y + 1"), "");
 }
 
-}  // namespace
+}  // namespace emit_text_test
 }  // namespace faro::emit

@@ -16,7 +16,7 @@
 #include "refusal.hpp"
 
 namespace faro::cuda {
-namespace {
+namespace emitted_executor_test {
 
 using testing::HasSubstr;
 
@@ -185,5 +185,5 @@ TEST(EmittedExecutorWithoutAGpu, SaysWhy) {
   }
 }
 
-}  // namespace
+}  // namespace emitted_executor_test
 }  // namespace faro::cuda

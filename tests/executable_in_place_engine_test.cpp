@@ -17,7 +17,7 @@
 #include "oracle.hpp"
 
 namespace faro::testing {
-namespace {
+namespace executable_in_place_engine_test {
 
 Problem in_place(Permutation permutation, std::uint64_t width = 4, std::uint64_t batch = 1) {
   return {.permutation = std::move(permutation),
@@ -225,5 +225,5 @@ TEST(InPlaceRun, EmptyBatch) {
   }
 }
 
-}  // namespace
+}  // namespace executable_in_place_engine_test
 }  // namespace faro::testing

@@ -19,7 +19,7 @@
 #include "own_cache_support.hpp"
 #include "refusal.hpp"
 
-namespace {
+namespace executable_index_engine_test {
 
 using namespace faro;
 namespace fs = std::filesystem;
@@ -308,4 +308,4 @@ TEST_F(ExecutableIndexPlan, PlanOnlyDecidesTheSame) {
   }
 }
 
-}  // namespace
+}  // namespace executable_index_engine_test

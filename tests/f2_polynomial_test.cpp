@@ -4,7 +4,7 @@
 #include "f2/polynomial.hpp"
 
 namespace faro::f2 {
-namespace {
+namespace f2_polynomial_test {
 
 static_assert(multiply(0b11, 0b1011) == 0b11101);
 static_assert(divide(0b11101, 0b1011).quotient == 0b11 && divide(0b11101, 0b1011).remainder == 0);
@@ -35,5 +35,5 @@ TEST(Polynomials, DivisionAndDivisors) {
   }
 }
 
-}  // namespace
+}  // namespace f2_polynomial_test
 }  // namespace faro::f2

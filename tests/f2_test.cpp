@@ -15,7 +15,7 @@
 #include "faro/f2/subspace.hpp"
 
 namespace faro::f2 {
-namespace {
+namespace f2_test {
 
 // --- random values, with their seed shown by every failure
 
@@ -526,5 +526,5 @@ TEST(Subspace, ExtremeDimensions) {
   }
 }
 
-}  // namespace
+}  // namespace f2_test
 }  // namespace faro::f2

@@ -20,7 +20,7 @@
 #include "plan/planners.hpp"
 
 namespace faro {
-namespace {
+namespace gpu_in_place_plan_test {
 
 using detail::InPlaceLaunch;
 using kernels::AffineTileShape;
@@ -327,5 +327,5 @@ TEST(GpuInPlacePlan, RefusesWhatItCannotDo) {
             ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace gpu_in_place_plan_test
 }  // namespace faro

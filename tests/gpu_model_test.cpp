@@ -14,7 +14,7 @@
 #include "refusal.hpp"
 
 namespace faro::bench::gpu_model {
-namespace {
+namespace gpu_model_test {
 
 const std::vector<std::string> kMetrics{"sectors.sum", "requests.sum"};
 
@@ -124,5 +124,5 @@ TEST(GpuModelCounters, AskForEachMetricOnce) {
   }
 }
 
-}  // namespace
+}  // namespace gpu_model_test
 }  // namespace faro::bench::gpu_model

@@ -13,7 +13,7 @@
 #include "layout/in_place_space.hpp"
 
 namespace faro::layout::detail {
-namespace {
+namespace in_place_blocks_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -189,5 +189,5 @@ TEST(Functionals, AnnihilatorsAreDual) {
   }
 }
 
-}  // namespace
+}  // namespace in_place_blocks_test
 }  // namespace faro::layout::detail

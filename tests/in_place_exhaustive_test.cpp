@@ -12,7 +12,7 @@
 #include "in_place_support.hpp"
 
 namespace faro::layout {
-namespace {
+namespace in_place_exhaustive_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -153,5 +153,5 @@ TEST(InPlaceExhaustive, FourBitsWithEveryComplement) {
   EXPECT_GT(refused, 0);
 }
 
-}  // namespace
+}  // namespace in_place_exhaustive_test
 }  // namespace faro::layout

@@ -12,7 +12,7 @@
 #include "plan_support.hpp"
 
 namespace faro::layout {
-namespace {
+namespace in_place_factor_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -304,5 +304,5 @@ TEST(InPlaceFactor, TakesNoTimeAt34Bits) {
   }
 }
 
-}  // namespace
+}  // namespace in_place_factor_test
 }  // namespace faro::layout

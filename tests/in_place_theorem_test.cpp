@@ -14,7 +14,7 @@
 #include "layout/reflections.hpp"
 
 namespace faro::layout::detail {
-namespace {
+namespace in_place_theorem_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -203,5 +203,5 @@ TEST(TheoremFive, AFactorTakesOffItsDimensions) {
   }
 }
 
-}  // namespace
+}  // namespace in_place_theorem_test
 }  // namespace faro::layout::detail

@@ -10,7 +10,7 @@
 #include "in_place_support.hpp"
 
 namespace faro::layout {
-namespace {
+namespace in_place_tile_test {
 
 using f2::Subspace;
 using f2::Word;
@@ -146,5 +146,5 @@ TEST(InPlaceTile, WantsASpaceThatTheMapKeeps) {
   EXPECT_THROW(make_in_place_tile(empty, 1, 0), Error);
 }
 
-}  // namespace
+}  // namespace in_place_tile_test
 }  // namespace faro::layout

@@ -25,7 +25,7 @@
 #include "faro/schedule/partition.hpp"
 
 namespace faro::testing {
-namespace {
+namespace index_device_logic_test {
 
 using cuda::EntryView;
 using schedule::PartitionShape;
@@ -441,5 +441,5 @@ TEST(IndexDeviceLogic, SaysWhatMemoryItNeeds) {
   EXPECT_EQ(cuda::partition_bytes_on_device({1000, 16, {}}), 2000U);
 }
 
-}  // namespace
+}  // namespace index_device_logic_test
 }  // namespace faro::testing

@@ -13,7 +13,7 @@
 #include "schedule/row_column.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace index_kernels_test {
 
 enum class Moved { vectors, units, small, one };
 
@@ -237,5 +237,5 @@ TEST(RowColumnKernel, StripsAreWholeSectorsAndFit) {
   EXPECT_EQ(counts.global_stores.sectors, in.size() / 32);
 }
 
-}  // namespace
+}  // namespace index_kernels_test
 }  // namespace faro::kernels

@@ -18,7 +18,7 @@
 #include "io/buffer.hpp"
 
 namespace faro::testing {
-namespace {
+namespace large_arrays_test {
 
 constexpr std::uint64_t kChunk = std::uint64_t{1} << 16;  // elements that a thread takes at once
 constexpr std::uint64_t kSamples = std::uint64_t{1} << 22;
@@ -198,5 +198,5 @@ TEST_F(LargeArrays, SkinnyTransposedInPlace) {
   expect_transposed_in_place(178956996, 12);
 }
 
-}  // namespace
+}  // namespace large_arrays_test
 }  // namespace faro::testing

@@ -11,7 +11,7 @@
 #include "layout_support.hpp"
 
 namespace faro::layout {
-namespace {
+namespace layout_access_test {
 
 class LayoutTrace : public testing::Test {
  protected:
@@ -143,5 +143,5 @@ TEST(LayoutAccess, WarpsByHand) {
   }
 }
 
-}  // namespace
+}  // namespace layout_access_test
 }  // namespace faro::layout

@@ -13,7 +13,7 @@
 #include "layout_support.hpp"
 
 namespace faro::layout {
-namespace {
+namespace layout_adviser_test {
 
 // --- what engineers know
 
@@ -232,5 +232,5 @@ TEST(LayoutAdviser, ThreeLinesOfALargerSpaceHaveAnXor) {
   EXPECT_FALSE(advice.cute.has_value());
 }
 
-}  // namespace
+}  // namespace layout_adviser_test
 }  // namespace faro::layout

@@ -17,7 +17,7 @@
 #include "faro/layout/adviser.hpp"
 
 namespace faro::layout {
-namespace {
+namespace layout_code_test {
 
 namespace fs = std::filesystem;
 
@@ -223,5 +223,5 @@ TEST_F(LayoutCode, HeaderIsCxx17WithoutWarnings) {
       "' header.cpp -o header && ./header");
 }
 
-}  // namespace
+}  // namespace layout_code_test
 }  // namespace faro::layout

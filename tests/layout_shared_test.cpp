@@ -14,7 +14,7 @@
 #include "machine/congestion.hpp"
 
 namespace faro::layout {
-namespace {
+namespace layout_shared_test {
 
 // Largest congestion of the accesses { address(n, lane) : lane < w }, n < accesses.
 template <typename Address>
@@ -316,5 +316,5 @@ TEST(SharedLayout, R1PForgetsTheOrder) {
   EXPECT_GT(three_banks.size(), 2U);
 }
 
-}  // namespace
+}  // namespace layout_shared_test
 }  // namespace faro::layout

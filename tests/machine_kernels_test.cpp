@@ -11,7 +11,7 @@
 #include "machine/memory_machine.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace machine_kernels_test {
 
 using machine::CountingMemory;
 using machine::MachineKind;
@@ -139,5 +139,5 @@ TEST(MachineKernels, TheNaiveReversalPaysForEveryElement) {
   EXPECT_EQ(machine.report().time, 2 * ((64U + 99) + (32 * 64U + 99)));
 }
 
-}  // namespace
+}  // namespace machine_kernels_test
 }  // namespace faro::kernels

@@ -14,7 +14,7 @@
 #include "text_search.hpp"
 
 namespace faro::machine {
-namespace {
+namespace machine_timeline_test {
 
 MachineOptions machine_of(MachineKind kind, std::uint64_t width, std::uint64_t latency) {
   MachineOptions options;
@@ -216,5 +216,5 @@ TEST(Timeline, DrawsACellForEveryRequestAndEveryStageOfThePipeline) {
   EXPECT_EQ(occurrences(svg, "<title>warp 1, round 0: 8 9 14 15</title>"), 4U + 3);
 }
 
-}  // namespace
+}  // namespace machine_timeline_test
 }  // namespace faro::machine

@@ -14,7 +14,7 @@
 #include "machine/memory_machine.hpp"
 
 namespace faro::machine {
-namespace {
+namespace machine_timing_test {
 
 // --- a program: what every thread asks for
 
@@ -293,5 +293,5 @@ TEST(MachineTiming, TimePast64BitsIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace machine_timing_test
 }  // namespace faro::machine

@@ -13,7 +13,7 @@
 #include "machine/trace.hpp"
 
 namespace faro::machine {
-namespace {
+namespace machine_trace_test {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -218,5 +218,5 @@ TEST(Trace, LongFilesTakeLinearTime) {
   EXPECT_EQ(report.rounds, 1U + lines);
 }
 
-}  // namespace
+}  // namespace machine_trace_test
 }  // namespace faro::machine

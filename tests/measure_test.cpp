@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace faro {
-namespace {
+namespace measure_test {
 
 TEST(Measure, MedianAndDeviation) {
   EXPECT_EQ(median({}), 0);
@@ -88,5 +88,5 @@ TEST(Measure, QuietestOfPlainCalls) {
   EXPECT_GE(least[0], 2.0);
 }
 
-}  // namespace
+}  // namespace measure_test
 }  // namespace faro

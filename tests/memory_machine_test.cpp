@@ -15,7 +15,7 @@
 #include "refusal.hpp"
 
 namespace faro::machine {
-namespace {
+namespace memory_machine_test {
 
 static_assert(device::Memory<MemoryMachine>);
 
@@ -481,5 +481,5 @@ TEST(MemoryMachine, NamesWhatAProgramDoesWrong) {
   expect_fault("disagree", "word", [](auto& m, auto, auto) { m.template load_shared<4>(0); });
 }
 
-}  // namespace
+}  // namespace memory_machine_test
 }  // namespace faro::machine

@@ -12,7 +12,7 @@
 #include "faro/error.hpp"
 
 namespace faro::testing {
-namespace {
+namespace micro_tile_test {
 
 using f2::Word;
 
@@ -109,5 +109,5 @@ TEST(MicroTile, VectorsLongerThanSegmentsAreRefused) {
   EXPECT_THROW(cpu::make_micro_tile(tile, 4), Error);
 }
 
-}  // namespace
+}  // namespace micro_tile_test
 }  // namespace faro::testing

@@ -18,7 +18,7 @@
 #include "network_engine_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_cpu_engine_test {
 
 using namespace engine_testing;
 
@@ -311,5 +311,5 @@ TEST(NetworkCpuEngine, UsersExceptionsArrive) {
   }
 }
 
-}  // namespace
+}  // namespace network_cpu_engine_test
 }  // namespace faro::network

@@ -13,7 +13,7 @@
 #include "network_engine_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_cpu_results_engine_test {
 
 using namespace engine_testing;
 
@@ -193,5 +193,5 @@ TEST(NetworkCpuResults, InverseAfterForwardIsNTimes) {
   }
 }
 
-}  // namespace
+}  // namespace network_cpu_results_engine_test
 }  // namespace faro::network

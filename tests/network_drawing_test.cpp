@@ -7,7 +7,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_drawing_test {
 
 using test::report_of;
 
@@ -75,5 +75,5 @@ TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
   EXPECT_EQ(report_of([] { svg(sort(7)); }).code, ErrorCode::value);
 }
 
-}  // namespace
+}  // namespace network_drawing_test
 }  // namespace faro::network

@@ -13,7 +13,7 @@
 #include "refusal.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_executable_engine_test {
 
 using namespace engine_testing;
 
@@ -101,5 +101,5 @@ TEST(NetworkExecutable, EmptyBatchesAndDefaults) {
   EXPECT_NE(run.explain().find("cpu: "), std::string::npos);
 }
 
-}  // namespace
+}  // namespace network_executable_engine_test
 }  // namespace faro::network

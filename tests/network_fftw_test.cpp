@@ -14,7 +14,7 @@
 #include "network_engine_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_fftw_test {
 
 using namespace engine_testing;
 using Complex = std::complex<double>;
@@ -83,7 +83,7 @@ TEST(NetworkFftw, EveryTile) {
   }
 }
 
-}  // namespace
+}  // namespace network_fftw_test
 }  // namespace faro::network
 
 #else

@@ -12,7 +12,7 @@
 #include "network/grouping.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_grouping_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -269,5 +269,5 @@ TEST(NetworkGrouping, AFinalMapAloneTakesItsRank) {
   }
 }
 
-}  // namespace
+}  // namespace network_grouping_test
 }  // namespace faro::network

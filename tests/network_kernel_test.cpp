@@ -13,7 +13,7 @@
 #include "machine/counting_memory.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace network_kernel_test {
 
 using f2::Word;
 using SortU32 = CompareExchange<PlainKey<std::uint32_t, false>>;
@@ -245,5 +245,5 @@ TEST(NetworkKernel, Hadamard) {
   Case<SumU32>::run<make_shape(2, 5, 4, 2, 4)>(6, 12, 1, 20, random_map(6, 12, 5));
 }
 
-}  // namespace
+}  // namespace network_kernel_test
 }  // namespace faro::kernels

@@ -19,7 +19,7 @@
 #include "network/prediction.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_launches_test {
 
 using kernels::NetworkShape;
 using machine::CountingMemory;
@@ -245,5 +245,5 @@ TEST(NetworkLaunches, Refusals) {
   EXPECT_EQ(code_of({sort(20), {Scalar::u32}, 1}, {14, 2}), ErrorCode::unsupported);
 }
 
-}  // namespace
+}  // namespace network_launches_test
 }  // namespace faro::network

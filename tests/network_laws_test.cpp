@@ -7,7 +7,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_laws_test {
 
 constexpr int kMostBits = 6;
 
@@ -172,5 +172,5 @@ TEST(NetworkLaws, InterpretationIsAHomomorphism) {
   }
 }
 
-}  // namespace
+}  // namespace network_laws_test
 }  // namespace faro::network

@@ -10,7 +10,7 @@
 #include "network_plan_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_normal_form_test {
 
 using namespace testing_support;
 
@@ -151,5 +151,5 @@ TEST(NormalForm, LawForRandomPrograms) {
   }
 }
 
-}  // namespace
+}  // namespace network_normal_form_test
 }  // namespace faro::network

@@ -15,7 +15,7 @@
 #include "refusal.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_operator_test {
 
 constexpr Scalar kScalars[] = {Scalar::i32, Scalar::u32, Scalar::i64, Scalar::u64,
                                Scalar::f32, Scalar::f64, Scalar::c64, Scalar::c128};
@@ -251,5 +251,5 @@ TEST(Twiddle, IsOnTheCircleAndHasItsSymmetries) {
   }
 }
 
-}  // namespace
+}  // namespace network_operator_test
 }  // namespace faro::network

@@ -13,7 +13,7 @@
 #include "network_plan_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_plan_test {
 
 using namespace testing_support;
 using f2::Subspace;
@@ -316,5 +316,5 @@ TEST(NetworkPlan, ImpossibleRequestsAreNamed) {
   expect_refused({.program = sort(40), .element = {}, .batch = std::uint64_t{1} << 60}, {}, "arrays of");
 }
 
-}  // namespace
+}  // namespace network_plan_test
 }  // namespace faro::network

@@ -5,7 +5,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_program_test {
 
 using test::report_of;
 
@@ -137,5 +137,5 @@ TEST(NetworkProgram, InterpretRefusesOtherSizes) {
   EXPECT_EQ(report.got, "28 bytes");
 }
 
-}  // namespace
+}  // namespace network_program_test
 }  // namespace faro::network

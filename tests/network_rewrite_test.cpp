@@ -9,7 +9,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_rewrite_test {
 
 using operators::fourier;
 using operators::hadamard;
@@ -179,5 +179,5 @@ TEST(NetworkRewrite, LargeProgramsTakeNoTime) {
   EXPECT_EQ(rewriting.steps.size(), kMostSteps);
 }
 
-}  // namespace
+}  // namespace network_rewrite_test
 }  // namespace faro::network

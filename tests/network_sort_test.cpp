@@ -11,7 +11,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_sort_test {
 
 using Maker = Program (*)(int, const Operator&);
 
@@ -192,5 +192,5 @@ TEST(NetworkLibrary, HasDistinctNamesAndFindsThem) {
   EXPECT_EQ(find_program("no_such_program"), nullptr);
 }
 
-}  // namespace
+}  // namespace network_sort_test
 }  // namespace faro::network

@@ -8,7 +8,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_text_test {
 
 using test::report_of;
 
@@ -227,5 +227,5 @@ TEST(NetworkText, DamagedTextsNeverGetFurtherThanARefusal) {
   EXPECT_GT(read, 1000);
 }
 
-}  // namespace
+}  // namespace network_text_test
 }  // namespace faro::network

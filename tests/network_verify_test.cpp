@@ -9,7 +9,7 @@
 #include "network_program_support.hpp"
 
 namespace faro::network {
-namespace {
+namespace network_verify_test {
 
 using test::report_of;
 
@@ -100,5 +100,5 @@ TEST(NetworkVerify, RefusesOtherSizes) {
   EXPECT_NO_THROW(check({.program = sort(3), .element = kU32, .batch = 0}, none, none));
 }
 
-}  // namespace
+}  // namespace network_verify_test
 }  // namespace faro::network

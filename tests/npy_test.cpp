@@ -16,7 +16,7 @@
 #include "refusal.hpp"
 
 namespace faro::io {
-namespace {
+namespace npy_test {
 
 namespace fs = std::filesystem;
 
@@ -454,5 +454,5 @@ TEST_F(NpyFile, TooFullIsFoundBeforeWriting) {
   EXPECT_EQ(file_count(), 0U);
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace faro::io

@@ -11,7 +11,7 @@
 #include "permutation_support.hpp"
 
 namespace faro {
-namespace {
+namespace oracle_test {
 
 std::vector<unsigned char> numbered(std::uint64_t bytes) {
   std::vector<unsigned char> data(bytes);
@@ -135,5 +135,5 @@ TEST(Oracle, NamesTheFirstMismatch) {
   EXPECT_EQ(to_text(*mismatch), "array 0: in[5] is not at out[262138]");
 }
 
-}  // namespace
+}  // namespace oracle_test
 }  // namespace faro

@@ -10,7 +10,7 @@
 #include "partition_kernel_support.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace partition_kernel_test {
 
 std::vector<int> levels_for(std::uint64_t count, int chunk_bits, int most_bits) {
   return schedule::even_levels(count, chunk_bits, most_bits);
@@ -257,5 +257,5 @@ TEST(PartitionParams, FitTheSharedMemoryThatIsMeant) {
   EXPECT_EQ(preferred_partition(64, 4, 131072), kLargeChunkPartition);
 }
 
-}  // namespace
+}  // namespace partition_kernel_test
 }  // namespace faro::kernels

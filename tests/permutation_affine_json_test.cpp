@@ -8,7 +8,7 @@
 #include "permutation/affine_json.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_affine_json_test {
 
 struct BadJson {
   const char* text;
@@ -71,5 +71,5 @@ TEST(Json, Refused) {
   EXPECT_THROW(parse_affine_json(std::string(1'000'000, '[')), Error);
 }
 
-}  // namespace
+}  // namespace permutation_affine_json_test
 }  // namespace faro

@@ -14,7 +14,7 @@
 #include "permutation_support.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_axes_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -184,5 +184,5 @@ TEST(Cyclic, EverySmallOne) {
   }
 }
 
-}  // namespace
+}  // namespace permutation_axes_test
 }  // namespace faro

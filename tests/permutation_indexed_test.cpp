@@ -18,7 +18,7 @@
 #include "permutation_support.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_indexed_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -370,5 +370,5 @@ TEST(Compose, LabelsSayWhereALargeArrayCameFrom) {
   EXPECT_EQ(to_text(gather({2, 0, 1})), "indices(1 2 0)");
 }
 
-}  // namespace
+}  // namespace permutation_indexed_test
 }  // namespace faro

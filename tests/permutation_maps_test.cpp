@@ -17,7 +17,7 @@
 #include "permutation/catalogue.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_maps_test {
 
 using f2::Word;
 
@@ -335,5 +335,5 @@ TEST(Catalogue, DocumentationShowsEveryMap) {
   }
 }
 
-}  // namespace
+}  // namespace permutation_maps_test
 }  // namespace faro

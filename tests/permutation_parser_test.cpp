@@ -14,7 +14,7 @@
 #include "io/npy.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_parser_test {
 
 using f2::Word;
 
@@ -556,5 +556,5 @@ TEST(JsonFiles, FilesPastTheLimitAreRefused) {
   EXPECT_EQ(report.wanted, "at most 64 MiB");
 }
 
-}  // namespace
+}  // namespace permutation_parser_test
 }  // namespace faro

@@ -12,7 +12,7 @@
 #include "permutation/qasm.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_qasm_test {
 
 using f2::Word;
 
@@ -180,5 +180,5 @@ TEST(Qasm, Refused) {
   }
 }
 
-}  // namespace
+}  // namespace permutation_qasm_test
 }  // namespace faro

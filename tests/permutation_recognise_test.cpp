@@ -14,7 +14,7 @@
 #include "permutation_support.hpp"
 
 namespace faro {
-namespace {
+namespace permutation_recognise_test {
 
 using testing::HasSubstr;
 
@@ -397,5 +397,5 @@ TEST(Recognise, EntriesThatAreNoPermutation) {
   }
 }
 
-}  // namespace
+}  // namespace permutation_recognise_test
 }  // namespace faro

@@ -18,7 +18,7 @@
 #include "plan_support.hpp"
 
 namespace faro::cuda {
-namespace {
+namespace pieces_test {
 
 using testing::SplitMix64;
 
@@ -281,5 +281,5 @@ TEST(StagingSizes, SaysWhatItNeeds) {
   EXPECT_EQ(message(1 << 30, 262144), "no error");
 }
 
-}  // namespace
+}  // namespace pieces_test
 }  // namespace faro::cuda

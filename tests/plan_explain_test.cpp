@@ -13,7 +13,7 @@
 #include "text_search.hpp"
 
 namespace faro {
-namespace {
+namespace plan_explain_test {
 
 using Json = nlohmann::ordered_json;
 using testing::describe;
@@ -244,5 +244,5 @@ TEST(PlanSvg, DrawsLinesForBitsAndAMatrixForSums) {
   EXPECT_EQ(occurrences(matrix, "class=\"outline\""), 1U);
 }
 
-}  // namespace
+}  // namespace plan_explain_test
 }  // namespace faro

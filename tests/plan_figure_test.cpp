@@ -11,7 +11,7 @@
 #include "plan/figure.hpp"
 
 namespace faro {
-namespace {
+namespace plan_figure_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -133,5 +133,5 @@ TEST(Figures, RefuseOthers) {
   }
 }
 
-}  // namespace
+}  // namespace plan_figure_test
 }  // namespace faro

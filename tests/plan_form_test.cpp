@@ -16,7 +16,7 @@
 #include "plan/form_to_run.hpp"
 
 namespace faro {
-namespace {
+namespace plan_form_test {
 
 using detail::form_of_any_width;
 using testing::HasSubstr;
@@ -142,5 +142,5 @@ TEST(FormOfAnyWidth, NothingToMove) {
   cpu::IndexExecutor(*plan.index_plan()).run(nullptr, nullptr);
 }
 
-}  // namespace
+}  // namespace plan_form_test
 }  // namespace faro

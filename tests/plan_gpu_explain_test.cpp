@@ -16,7 +16,7 @@
 #include "text_search.hpp"
 
 namespace faro {
-namespace {
+namespace plan_gpu_explain_test {
 
 using Json = nlohmann::ordered_json;
 using kernels::CompiledTile;
@@ -206,5 +206,5 @@ TEST(PlanGpuSvg, SaysHowItIsLaunched) {
   EXPECT_FALSE(contains(Plan(plan.problem(), Target{}).svg(), "Sectors"));
 }
 
-}  // namespace
+}  // namespace plan_gpu_explain_test
 }  // namespace faro

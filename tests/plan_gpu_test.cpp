@@ -20,7 +20,7 @@
 #include "plan_support.hpp"
 
 namespace faro {
-namespace {
+namespace plan_gpu_test {
 
 using kernels::CompiledTile;
 using kernels::kCompiledTiles;
@@ -403,5 +403,5 @@ TEST(PlanGpuTime, UnderAMillisecondAt34Bits) {
   }
 }
 
-}  // namespace
+}  // namespace plan_gpu_test
 }  // namespace faro

@@ -26,7 +26,7 @@
 #include "plan_support.hpp"
 
 namespace faro::testing {
-namespace {
+namespace plan_in_place_test {
 
 Problem in_place(Permutation permutation, std::uint64_t width = 4, std::uint64_t batch = 1) {
   return {.permutation = std::move(permutation),
@@ -363,5 +363,5 @@ TEST(PlanInPlaceTime, Under20MillisecondsAt34Bits) {
   std::printf("planning in place, n = 34: at most %.2f ms\n", worst_ms);
 }
 
-}  // namespace
+}  // namespace plan_in_place_test
 }  // namespace faro::testing

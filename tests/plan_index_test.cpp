@@ -23,7 +23,7 @@
 #include "own_cache_support.hpp"
 #include "refusal.hpp"
 
-namespace {
+namespace plan_index_test {
 
 using namespace faro;
 namespace fs = std::filesystem;
@@ -556,4 +556,4 @@ TEST(Plan, OfAnIndexArrayIsThatOfWhatItIs) {
   EXPECT_EQ(asked.index_plan()->chosen().method, IndexMethod::direct);
 }
 
-}  // namespace
+}  // namespace plan_index_test

@@ -15,7 +15,7 @@
 #include "schedule/row_column_sides.hpp"
 
 namespace faro {
-namespace {
+namespace plan_index_workspace_test {
 
 struct Asked {
   std::uint64_t width = 4;
@@ -156,5 +156,5 @@ TEST(IndexWorkspace, MatrixSides) {
   EXPECT_EQ(schedule::matrix_sides(side * 3, 2).columns, 0U);  // more rows than places can name
 }
 
-}  // namespace
+}  // namespace plan_index_workspace_test
 }  // namespace faro

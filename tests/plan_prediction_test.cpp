@@ -22,7 +22,7 @@
 #include "plan_support.hpp"
 
 namespace faro {
-namespace {
+namespace plan_prediction_test {
 
 using testing::describe;
 using testing::gpu_plan;
@@ -207,5 +207,5 @@ TEST(PlanPrediction, RefusesWhatIsNotLaunched) {
   EXPECT_TRUE(refused(gpu_plan(maps::gray(10), 4, 1, target)));
 }
 
-}  // namespace
+}  // namespace plan_prediction_test
 }  // namespace faro

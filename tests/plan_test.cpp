@@ -17,7 +17,7 @@
 #include "plan_support.hpp"
 
 namespace faro {
-namespace {
+namespace plan_test {
 
 using f2::Subspace;
 using testing::describe;
@@ -300,5 +300,5 @@ TEST(PlanTime, UnderAMillisecondAt34Bits) {
   EXPECT_LT(milliseconds[100], 1.0);
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace faro

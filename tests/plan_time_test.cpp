@@ -6,7 +6,7 @@
 #include "plan/prediction.hpp"
 
 namespace faro {
-namespace {
+namespace plan_time_test {
 
 using testing::gpu_plan;
 
@@ -88,5 +88,5 @@ TEST(PlanTime, UnknownRatesPredictNothing) {
   EXPECT_FALSE(predict_us(gpu_plan(maps::random_bmmc(24, 3), 8, 1, target), 0));
 }
 
-}  // namespace
+}  // namespace plan_time_test
 }  // namespace faro

@@ -11,7 +11,7 @@
 #include "programs/simulation.hpp"
 
 namespace faro::programs {
-namespace {
+namespace programs_formula_test {
 
 using machine::MachineKind;
 
@@ -266,5 +266,5 @@ TEST(Formulas, Latencies) {
   }
 }
 
-}  // namespace
+}  // namespace programs_formula_test
 }  // namespace faro::programs

@@ -24,7 +24,7 @@
 #include "refusal.hpp"
 
 namespace faro::programs {
-namespace {
+namespace programs_pieces_test {
 
 using machine::MachineKind;
 using machine::MachineOptions;
@@ -322,5 +322,5 @@ TEST(Refusals, AreNamed) {
   }
 }
 
-}  // namespace
+}  // namespace programs_pieces_test
 }  // namespace faro::programs

@@ -15,7 +15,7 @@
 #include "shared_schedule_support.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace published_permutation_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -192,5 +192,5 @@ TEST(PermuteTeams, WhatFits) {
   EXPECT_EQ(teams(19'400, 4, 232'448), "none");
 }
 
-}  // namespace
+}  // namespace published_permutation_kernel_test
 }  // namespace faro::kernels

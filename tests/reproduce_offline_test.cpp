@@ -14,7 +14,7 @@
 #include "schedule/conflict_free.hpp"
 
 namespace faro::reproduce {
-namespace {
+namespace reproduce_offline_test {
 
 using ::testing::ElementsAre;
 
@@ -169,5 +169,5 @@ TEST(ReproduceOffline, FigureSevenInTheModel) {
   }
 }
 
-}  // namespace
+}  // namespace reproduce_offline_test
 }  // namespace faro::reproduce

@@ -7,7 +7,7 @@
 #include "reproduce/reproduce.hpp"
 
 namespace faro::reproduce {
-namespace {
+namespace reproduce_swizzle_test {
 
 TEST(ReproduceSwizzle, EveryGridIsReproduced) {
   const Table table = reproduce("swizzle-grids");
@@ -22,5 +22,5 @@ TEST(ReproduceSwizzle, EveryGridIsReproduced) {
   EXPECT_EQ(table.notes.size(), 2U);  // both exchanges had a solution that goes through the drawn steps
 }
 
-}  // namespace
+}  // namespace reproduce_swizzle_test
 }  // namespace faro::reproduce

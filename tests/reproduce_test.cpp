@@ -19,7 +19,7 @@
 #include "reproduce/matrix_access.hpp"
 
 namespace faro::reproduce {
-namespace {
+namespace reproduce_test {
 
 using testing::HasSubstr;
 
@@ -411,5 +411,5 @@ TEST(Reproduce, RefusesWhatItDoesNotKnow) {
   }
 }
 
-}  // namespace
+}  // namespace reproduce_test
 }  // namespace faro::reproduce

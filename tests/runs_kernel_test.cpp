@@ -12,7 +12,7 @@
 #include "kernels/runs.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace runs_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -208,5 +208,5 @@ TEST(RunsKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace runs_kernel_test
 }  // namespace faro::kernels

@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro::cuda {
-namespace {
+namespace runtime_compiler_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -258,5 +258,5 @@ TEST(ModuleCacheTest, ThreadsThatAskForOneKeyWaitForOneOfThem) {
   EXPECT_EQ(made, 4);
 }
 
-}  // namespace
+}  // namespace runtime_compiler_test
 }  // namespace faro::cuda

@@ -13,7 +13,7 @@
 #include "schedule/conflict_free_places.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace schedule_conflict_free_places_test {
 
 using Entries = std::vector<std::uint32_t>;
 using Places = std::vector<std::uint16_t>;
@@ -210,5 +210,5 @@ TEST(ConflictFreePlaces, TurnsOfALevel) {
   }
 }
 
-}  // namespace
+}  // namespace schedule_conflict_free_places_test
 }  // namespace faro::schedule

@@ -14,7 +14,7 @@
 #include "refusal.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace schedule_index_test {
 
 using Entries = std::vector<std::uint64_t>;
 
@@ -300,5 +300,5 @@ TEST(IndexScheduleErrors, CountsThatDiffer) {
   }
 }
 
-}  // namespace
+}  // namespace schedule_index_test
 }  // namespace faro::schedule

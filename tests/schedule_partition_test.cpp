@@ -13,7 +13,7 @@
 #include "refusal.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace schedule_partition_test {
 
 using Places = std::vector<std::uint16_t>;
 using Entries = std::vector<std::uint64_t>;
@@ -347,5 +347,5 @@ TEST(PartitionErrors, NamesPassChunkAndEntry) {
   EXPECT_NE(where.find("level 0, chunk 1: run 3 at offset 9"), std::string::npos) << where;
 }
 
-}  // namespace
+}  // namespace schedule_partition_test
 }  // namespace faro::schedule

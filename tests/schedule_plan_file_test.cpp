@@ -21,7 +21,7 @@
 #include "schedule/plan_file.hpp"
 
 namespace faro::schedule {
-namespace {
+namespace schedule_plan_file_test {
 
 namespace fs = std::filesystem;
 using Bytes = std::vector<char>;
@@ -329,5 +329,5 @@ TEST_F(PlanFile, DirectOnADeviceIsRefused) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
-}  // namespace
+}  // namespace schedule_plan_file_test
 }  // namespace faro::schedule

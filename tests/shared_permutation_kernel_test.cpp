@@ -17,7 +17,7 @@
 #include "shared_schedule_support.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace shared_permutation_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -279,5 +279,5 @@ TEST(PermuteShared, WrongListsTouchNothingOutside) {
   }
 }
 
-}  // namespace
+}  // namespace shared_permutation_kernel_test
 }  // namespace faro::kernels

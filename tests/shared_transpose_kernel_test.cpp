@@ -14,7 +14,7 @@
 #include "reproduce/address_recorder.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace shared_transpose_kernel_test {
 
 constexpr std::uint32_t kW = 32;
 constexpr std::uint64_t kMatrices = 2;
@@ -222,5 +222,5 @@ TEST(SharedTranspose, RepeatsWithABarrierAfterEach) {
             (std::vector<std::uint64_t>{33, 33, 33}));
 }
 
-}  // namespace
+}  // namespace shared_transpose_kernel_test
 }  // namespace faro::kernels

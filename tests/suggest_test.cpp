@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace faro {
-namespace {
+namespace suggest_test {
 
 TEST(Suggest, Distance) {
   EXPECT_EQ(edit_distance("", ""), 0U);
@@ -35,5 +35,5 @@ TEST(Suggest, Nearest) {
   EXPECT_EQ(did_you_mean("unrelated", names), "");
 }
 
-}  // namespace
+}  // namespace suggest_test
 }  // namespace faro

@@ -14,7 +14,7 @@
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_choice_graph_test {
 
 using testing::HasSubstr;
 
@@ -184,5 +184,5 @@ TEST(Errors, WhatTheSearchDoesNotDo) {
               HasSubstr("an undefined value"));
 }
 
-}  // namespace
+}  // namespace swizzle_choice_graph_test
 }  // namespace faro::swizzle

@@ -14,7 +14,7 @@
 #include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_choices_test {
 
 /// What running the program says of these functions.
 bool runs(const Sketch& sketch, const std::vector<FunctionSet>& families,
@@ -203,5 +203,5 @@ TEST(Law, StructsThatPassThroughSharedMemory) {
   EXPECT_GT(expect_law({plain.specification, p}, Space::full, 20'000), 0U);
 }
 
-}  // namespace
+}  // namespace swizzle_choices_test
 }  // namespace faro::swizzle

@@ -8,7 +8,7 @@
 #include "faro/swizzle/closed_form.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_closed_form_test {
 
 // A function's values by arguments, x fastest, as a test reads them.
 class Table {
@@ -127,5 +127,5 @@ TEST(ClosedForm, RefusesSizes) {
   }
 }
 
-}  // namespace
+}  // namespace swizzle_closed_form_test
 }  // namespace faro::swizzle

@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_examples_test {
 
 using testing::HasSubstr;
 
@@ -233,5 +233,5 @@ TEST(Examples, Refusals) {
   }
 }
 
-}  // namespace
+}  // namespace swizzle_examples_test
 }  // namespace faro::swizzle

@@ -16,7 +16,7 @@
 #include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_execution_test {
 
 using testing::HasSubstr;
 
@@ -257,5 +257,5 @@ TEST(Costs, OfTheStencil) {
   EXPECT_EQ(cost_of(sketch.program, v).shuffles, 0) << "each lane asks itself";
 }
 
-}  // namespace
+}  // namespace swizzle_execution_test
 }  // namespace faro::swizzle

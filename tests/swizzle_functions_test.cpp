@@ -16,7 +16,7 @@
 #include "refusal.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_functions_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -423,5 +423,5 @@ TEST(SwizzleFunctions, LimitsAreNotFinishedAndNeverNone) {
       HasSubstr("not finished"));
 }
 
-}  // namespace
+}  // namespace swizzle_functions_test
 }  // namespace faro::swizzle

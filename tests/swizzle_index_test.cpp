@@ -11,7 +11,7 @@
 #include "faro/swizzle/index.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_index_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -306,5 +306,5 @@ TEST(SwizzleIndex, FarNumbersAreNotBounded) {
   EXPECT_EQ(at(simplify(huge / 2, ranges()), 1), at(huge / 2, 1));
 }
 
-}  // namespace
+}  // namespace swizzle_index_test
 }  // namespace faro::swizzle

@@ -17,7 +17,7 @@
 #include "swizzle_solutions.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_interpret_test {
 
 using testing::HasSubstr;
 
@@ -227,5 +227,5 @@ TEST(Numbers, RefuseSpansOfTheWrongSizeAndBitsOfFloats) {
       HasSubstr("bit operation"));
 }
 
-}  // namespace
+}  // namespace swizzle_interpret_test
 }  // namespace faro::swizzle

@@ -10,7 +10,7 @@
 #include "faro/swizzle/synthesise.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_mult64_large_test {
 
 SynthesisResult solved(const std::string& name, std::int64_t words, std::int64_t warp, Space space) {
   ExampleOptions options;
@@ -58,5 +58,5 @@ TEST(SwizzleMult64, SixWordsWithTheExtraTemplate) {
   EXPECT_EQ(solved("aos-rcr", 6, 32, Space::extra).outcome, Outcome::none);
 }
 
-}  // namespace
+}  // namespace swizzle_mult64_large_test
 }  // namespace faro::swizzle

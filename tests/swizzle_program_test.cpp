@@ -17,7 +17,7 @@
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_program_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -328,5 +328,5 @@ TEST(Check, AllSketchesOfTheTests) {
     EXPECT_NO_THROW(check(sketch.program));
 }
 
-}  // namespace
+}  // namespace swizzle_program_test
 }  // namespace faro::swizzle

@@ -15,7 +15,7 @@
 #include "faro/swizzle/functions.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_register_permutation_test {
 
 using Kind = RegisterPermutation::Kind;
 using Table = std::vector<std::int64_t>;
@@ -197,5 +197,5 @@ TEST(SwizzleRegisterPermutation, Refusals) {
   EXPECT_NE(code(0, 2, {}).find("at least 1"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace swizzle_register_permutation_test
 }  // namespace faro::swizzle

@@ -18,7 +18,7 @@
 #include "swizzle/solver/sat.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_solver_test {
 
 using testing::HasSubstr;
 
@@ -341,5 +341,5 @@ TEST_F(SwizzleSolver, CountsLiterals) {
   }
 }
 
-}  // namespace
+}  // namespace swizzle_solver_test
 }  // namespace faro::swizzle

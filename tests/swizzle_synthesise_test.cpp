@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_synthesise_test {
 
 using testing::HasSubstr;
 
@@ -317,5 +317,5 @@ TEST(SwizzleSynthesise, WantingNothingIsAnError) {
               HasSubstr("wants nothing"));
 }
 
-}  // namespace
+}  // namespace swizzle_synthesise_test
 }  // namespace faro::swizzle

@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro::swizzle {
-namespace {
+namespace swizzle_value_test {
 
 using testing::ElementsAre;
 
@@ -237,5 +237,5 @@ TEST(Values, EqualMultisetsGiveEqualNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace swizzle_value_test
 }  // namespace faro::swizzle

@@ -13,7 +13,7 @@
 #include "faro/f2/subspace.hpp"
 
 namespace faro::layout {
-namespace {
+namespace tile_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -259,5 +259,5 @@ TEST(Tile, AddressLawsOnSamplesOfLargeMaps) {
   }
 }
 
-}  // namespace
+}  // namespace tile_test
 }  // namespace faro::layout

@@ -17,7 +17,7 @@
 #include "refusal.hpp"
 
 namespace faro {
-namespace {
+namespace transpose_plan_test {
 
 using detail::GpuTranspose;
 using detail::GpuTransposeForm;
@@ -226,5 +226,5 @@ TEST(GpuTransposePlan, LaunchesAreWithinADevicesLimits) {
   }
 }
 
-}  // namespace
+}  // namespace transpose_plan_test
 }  // namespace faro

@@ -13,7 +13,7 @@
 #include "kernels/window_params.hpp"
 
 namespace faro::kernels {
-namespace {
+namespace window_kernel_test {
 
 using machine::AccessCounts;
 using machine::CountingMemory;
@@ -194,5 +194,5 @@ TEST(WindowKernel, BeyondThirtyTwoBits) {
   }
 }
 
-}  // namespace
+}  // namespace window_kernel_test
 }  // namespace faro::kernels

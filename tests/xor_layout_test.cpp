@@ -11,7 +11,7 @@
 #include "faro/layout/xor.hpp"
 
 namespace faro::layout {
-namespace {
+namespace xor_layout_test {
 
 using f2::Matrix;
 using f2::Subspace;
@@ -192,5 +192,5 @@ TEST(Xor, PredictedIsCountedForAnyLayoutAndPhase) {
   EXPECT_GE(seen.size(), 4U);
 }
 
-}  // namespace
+}  // namespace xor_layout_test
 }  // namespace faro::layout
