@@ -15,6 +15,7 @@
 #include "faro/swizzle/synthesis_report.hpp"
 #include "machine/congestion.hpp"
 #include "refusal.hpp"
+#include "swizzle/accesses.hpp"
 
 namespace faro::swizzle {
 namespace {

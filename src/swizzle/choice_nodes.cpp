@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "swizzle/executor.hpp"
 #include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle::detail {
@@ -17,14 +18,6 @@ bool has_hole(const Index& index) {
 }
 
 }  // namespace
-
-void refuse_choices(const std::string& got, const std::string& wanted) {
-  throw Error({.code = ErrorCode::unsupported,
-               .operation = "search the holes of a sketch",
-               .got = got,
-               .wanted = wanted,
-               .remedy = "change the sketch: more time does not help"});
-}
 
 void cut_off_choices(Limit limit, const std::string& clause) {
   throw CutOff(limit, clause,
@@ -89,7 +82,7 @@ const std::vector<std::int32_t>& ChoiceNodes::values_at(const HoleCell& cell) {
   if (values.empty()) {
     values = families_[static_cast<std::size_t>(cell.hole)].values_at(cell.cell);
     if (values.empty())
-      refuse_choices(
+      refuse_sketch(
           "hole `" + program_.holes()[static_cast<std::size_t>(cell.hole)].name + "`, whose family is empty",
           "families of at least one function");
     auto& read = graph_.read_cells[static_cast<std::size_t>(cell.hole)];

@@ -34,7 +34,12 @@ class ChoiceNodes {
   Decided decide(std::span<const Index* const> expressions, const Place& place);
 
   bool can_be_undefined(NodeId node) const;
-  bool is_value(NodeId node) const { return node != kNoNode && graph_.nodes[node].kind == NodeKind::value; }
+  /// Of contents, too, that are evaluated sums.
+  bool is_value(NodeId node) const {
+    return node < graph_.nodes.size() && graph_.nodes[node].kind == NodeKind::value;
+  }
+  /// Requires: is_value(node).
+  ValueId value_of(NodeId node) const { return graph_.nodes[node].value; }
 
  private:
   NodeId add(Node node);
@@ -51,9 +56,6 @@ class ChoiceNodes {
   std::unordered_map<ValueId, NodeId> by_value_;
   std::unordered_map<std::uint64_t, std::vector<NodeId>> by_hash_;
 };
-
-/// A sketch that no search does, however long. Errors: ErrorCode::unsupported.
-[[noreturn]] void refuse_choices(const std::string& got, const std::string& wanted);
 
 /// A search that a limit ends. Errors: CutOff, "not finished: <clause>".
 [[noreturn]] void cut_off_choices(Limit limit, const std::string& clause);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "swizzle/executor.hpp"
 #include "swizzle/pools.hpp"
-#include "swizzle/symbolic_policy.hpp"
 
 namespace faro::swizzle::detail {
 
@@ -21,14 +21,15 @@ NodeId ChoiceSites::add_sum(EvaluatedSum sum) {
   return kFirstSum + static_cast<NodeId>(sums_.size() - 1);
 }
 
-ChoiceSites::Owner& ChoiceSites::claim(const Where& where, Array array, std::int64_t address, bool decided) {
+ChoiceSites::Owner& ChoiceSites::claim(const StoreOrder& where, Array array, std::int64_t address,
+                                       bool decided) {
   Owner& owner = owners_[static_cast<std::size_t>(array.number)][static_cast<std::size_t>(address)];
   const bool another = owner.where.statement >= 0 && owner.where.statement != where.statement;
   if (another && (decided || owner.decided))
-    refuse_choices("element " + std::to_string(address) + " of `" +
-                       program_.arrays()[static_cast<std::size_t>(array.number)].name +
-                       "`, which two statements may store and a hole decides where",
-                   "stores whose elements are known, or that cannot meet");
+    refuse_sketch("element " + std::to_string(address) + " of `" +
+                      program_.arrays()[static_cast<std::size_t>(array.number)].name +
+                      "`, which two statements may store and a hole decides where",
+                  "stores whose elements are known, or that cannot meet");
   // Blocks are independent: none overwrites what another one stored, both must be right.
   if (another && owner.where.block == where.block) {
     for (const std::size_t earlier : owner.pending) pending_[earlier].overwritten = true;
@@ -39,13 +40,13 @@ ChoiceSites::Owner& ChoiceSites::claim(const Where& where, Array array, std::int
   return owner;
 }
 
-void ChoiceSites::store_at(const Where& where, Array array, std::int64_t address, NodeId content) {
+void ChoiceSites::store_at(const StoreOrder& where, Array array, std::int64_t address, NodeId content) {
   Owner& owner = claim(where, array, address, false);
   owner.pending.push_back(pending_.size());
   pending_.push_back({.array = array, .address = address, .content = content, .overwritten = false});
 }
 
-void ChoiceSites::store_decided(const Where& where, Array array, NodeId node, const Decision& decision,
+void ChoiceSites::store_decided(const StoreOrder& where, Array array, NodeId node, const Decision& decision,
                                 std::vector<std::int64_t> addresses) {
   const bool is_input = nodes_.is_value(node);
   for (std::int64_t& address : addresses) {

@@ -9,6 +9,7 @@
 
 #include "faro/swizzle/choices.hpp"
 #include "swizzle/choice_nodes.hpp"
+#include "swizzle/execution_domain.hpp"
 
 namespace faro::swizzle::detail {
 
@@ -28,13 +29,8 @@ class ChoiceSites {
   ChoiceSites(const Specification& specification, const Program& program, ChoiceNodes& nodes,
               ChoiceGraph& graph);
 
-  /// A store by one lane; `statement` numbers executed statements, so that later ones overwrite.
-  struct Where {
-    std::int64_t block = 0;
-    std::int64_t statement = 0;
-  };
-  void store_at(const Where& where, Array array, std::int64_t address, NodeId content);
-  void store_decided(const Where& where, Array array, NodeId node, const Decision& decision,
+  void store_at(const StoreOrder& where, Array array, std::int64_t address, NodeId content);
+  void store_decided(const StoreOrder& where, Array array, NodeId node, const Decision& decision,
                      std::vector<std::int64_t> addresses);
   /// Combinations that no valuation may choose.
   void forbid(const Decision& decision, const std::vector<bool>& forbidden);
@@ -52,11 +48,11 @@ class ChoiceSites {
     bool overwritten = false;
   };
   struct Owner {
-    Where where{.block = -1, .statement = -1};
+    StoreOrder where;
     bool decided = false;
     std::vector<std::size_t> pending;
   };
-  Owner& claim(const Where& where, Array array, std::int64_t address, bool decided);
+  Owner& claim(const StoreOrder& where, Array array, std::int64_t address, bool decided);
   void finish(const Pending& store);
 
   const Specification& specification_;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "swizzle/statement_expressions.hpp"
-#include "swizzle/symbolic_policy.hpp"
+#include "swizzle/statements.hpp"
+#include "swizzle/execution_domain.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "swizzle/emission_context.hpp"
 #include "swizzle/rotation_steps.hpp"
-#include "swizzle/statement_expressions.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
-#include "swizzle/symbolic_policy.hpp"
+#include "swizzle/execution_domain.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -3,8 +3,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/program.hpp"
-#include "swizzle/statement_expressions.hpp"
-#include "swizzle/statement_text.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {
