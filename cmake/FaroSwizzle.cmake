@@ -16,16 +16,6 @@ endif()
 target_sources(faro_swizzle PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${faro_swizzle_headers})
 target_link_libraries(faro_swizzle PUBLIC faro_library PRIVATE fmt::fmt)
 faro_layer(faro_swizzle objects -O2 swizzle)
-set_target_properties(faro_swizzle_objects PROPERTIES UNITY_BUILD OFF)
-# The search by a solver is there where CaDiCaL is.
-find_path(FARO_CADICAL_INCLUDE cadical.hpp)
-find_library(FARO_CADICAL_LIBRARY cadical)
-mark_as_advanced(FARO_CADICAL_INCLUDE FARO_CADICAL_LIBRARY)
-if(FARO_CADICAL_INCLUDE AND FARO_CADICAL_LIBRARY)
-  set_property(SOURCE src/swizzle/solver/sat.cpp APPEND PROPERTY COMPILE_DEFINITIONS FARO_HAVE_CADICAL=1)
-  target_include_directories(faro_swizzle_objects SYSTEM PRIVATE ${FARO_CADICAL_INCLUDE})
-  target_link_libraries(faro_swizzle PRIVATE ${FARO_CADICAL_LIBRARY})
-endif()
 faro_own_target(faro_swizzle)
 
 # The published tables and figures, of which `faro reproduce` prints its own.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "faro/swizzle/interpret.hpp"
-#include "swizzle/statements.hpp"
 #include "swizzle/execution_domain.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "swizzle/emission_context.hpp"
-#include "swizzle/rotation_steps.hpp"
+#include "swizzle/register_permutation.hpp"
 #include "swizzle/statements.hpp"
 
 namespace faro::swizzle {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -73,7 +75,11 @@ class KnownHoles : public Unobserved {
     return outcome(0);
   }
   static void forbid(const Scope&, const std::vector<bool>&) { FARO_CHECK(false && "nothing is open"); }
-  static const char* remedy() { return ""; }
+  /// What is wrong with a statement at a place. Errors: ErrorCode::spec.
+  [[noreturn]] static void fail_at(const std::string& statement, const std::string& place, std::string got,
+                                   std::string wanted) {
+    fail(ErrorCode::spec, "`" + statement + "` of " + place, std::move(got), std::move(wanted));
+  }
 
  private:
   HoleReader holes_;

@@ -41,7 +41,7 @@
 namespace faro::swizzle::detail {
 
 /// Refuses a sketch that no search does, however long. Errors: ErrorCode::unsupported.
-[[noreturn]] inline void refuse_sketch(std::string got, std::string wanted) {
+[[noreturn]] inline void fail_sketch(std::string got, std::string wanted) {
   fail(ErrorCode::unsupported, "search the holes of a sketch", std::move(got), std::move(wanted),
        "change the sketch: more time does not help");
 }
@@ -54,7 +54,8 @@ namespace faro::swizzle::detail {
 ///                          where it is 0 the others need not be evaluated
 ///     choose(rows, f)      the element that is f(c) under assignment c
 ///     forbid(scope, by assignment)
-///     defined(e), differ(a, b), input(array, index), append(…), evaluate(…), store(…), present(…), remedy()
+///     defined(e), differ(a, b), input(array, index), append(…), evaluate(…), store(…), present(…),
+///     fail_at(…)
 /// and what KnownHoles and Unobserved have.
 template <typename Domain>
 class Executor {
@@ -118,10 +119,9 @@ class Executor {
     barriers_ = 0;
   }
 
-  [[noreturn]] void refuse(std::string got, std::string wanted) const {
-    fail(ErrorCode::spec,
-         "`" + statement_text(program_, *statement_) + "` of " + place_text(program_, place_, open_loops_),
-         std::move(got), std::move(wanted), domain_.remedy());
+  [[noreturn]] void fail_here(std::string got, std::string wanted) const {
+    domain_.fail_at(statement_text(program_, *statement_), place_text(program_, place_, open_loops_),
+                    std::move(got), std::move(wanted));
   }
   std::string in_statement() const { return ", in `" + statement_text(program_, *statement_) + "`"; }
 
@@ -158,14 +158,14 @@ class Executor {
   template <typename Rows>
   void require_known(const Rows& rows, const char* what) const {
     if (!rows.is_known())
-      refuse_sketch(std::string(what) + " that a hole decides" + in_statement(),
-                    "sketches where the place alone decides it");
+      fail_sketch(std::string(what) + " that a hole decides" + in_statement(),
+                  "sketches where the place alone decides it");
   }
   /// Forbids the assignments that are not inside; where there is only one, that is an error.
-  template <typename Rows, typename Inside, typename Refuse>
-  void require(const Rows& rows, const Inside& inside, const Refuse& refuse_index) {
+  template <typename Rows, typename Inside, typename Fail>
+  void require(const Rows& rows, const Inside& inside, const Fail& fail_index) {
     if (rows.is_known()) {
-      if (!inside(0)) refuse_index();
+      if (!inside(0)) fail_index();
       return;
     }
     std::vector<bool> outside;
@@ -181,10 +181,10 @@ class Executor {
   bool is_register(int registers, std::int64_t index) const {
     return index >= 0 && index < size_of(registers);
   }
-  [[noreturn]] void refuse_register(int registers, std::int64_t index) const {
-    refuse(program_.register_arrays()[static_cast<std::size_t>(registers)].name + "[" +
-               std::to_string(index) + "]",
-           "a register in 0 .. " + std::to_string(size_of(registers) - 1));
+  [[noreturn]] void fail_register(int registers, std::int64_t index) const {
+    fail_here(program_.register_arrays()[static_cast<std::size_t>(registers)].name + "[" +
+                  std::to_string(index) + "]",
+              "a register in 0 .. " + std::to_string(size_of(registers) - 1));
   }
   Element& content(Warp& warp, int registers, std::int64_t index) const {
     return warp.registers[static_cast<std::size_t>(registers)]
@@ -224,10 +224,10 @@ class Executor {
   Element settled(const Read& read, int registers, bool certain) {
     if (read.outside.empty()) return read.content;
     if (!certain)
-      refuse_sketch(
+      fail_sketch(
           "a register index that may be outside where a hole decides whether it is read" + in_statement(),
           "sketches whose register indexes stay inside");
-    if (read.outside.size() == 1) refuse_register(registers, read.index);
+    if (read.outside.size() == 1) fail_register(registers, read.index);
     domain_.forbid(read.scope, read.outside);
     return read.content;
   }
@@ -241,7 +241,7 @@ class Executor {
              const What& what) {
     require(
         rows, [&](std::size_t c) { return !writes(c) || is_register(registers, index_of(c)); },
-        [&] { refuse_register(registers, index_of(0)); });
+        [&] { fail_register(registers, index_of(0)); });
     if (rows.is_known()) {
       if (!writes(0)) return;
       content(warp, registers, index_of(0)) = what(0);
@@ -269,19 +269,19 @@ class Executor {
   static bool is_element(const ArrayDeclaration& array, std::int64_t address) {
     return address >= 0 && address < array.size;
   }
-  [[noreturn]] void refuse_element(const ArrayDeclaration& array, std::int64_t address) const {
-    refuse(array.name + "[" + std::to_string(address) + "]",
-           "an element in 0 .. " + std::to_string(array.size - 1));
+  [[noreturn]] void fail_element(const ArrayDeclaration& array, std::int64_t address) const {
+    fail_here(array.name + "[" + std::to_string(address) + "]",
+              "an element in 0 .. " + std::to_string(array.size - 1));
   }
   void require_element(Array array, std::int64_t address) {
-    if (!is_element(declared(array), address)) refuse_element(declared(array), address);
+    if (!is_element(declared(array), address)) fail_element(declared(array), address);
     domain_.element(array, address);
   }
 
   Element read_shared(SharedCell& cell, std::int64_t address) {
     if (cell.writer >= 0 && cell.writer != thread() && cell.written == barriers_)
-      refuse("element " + std::to_string(address) + ", stored by another lane since the last barrier",
-             "a barrier between");
+      fail_here("element " + std::to_string(address) + ", stored by another lane since the last barrier",
+                "a barrier between");
     cell.many_readers = cell.read == barriers_ && (cell.many_readers || cell.reader != thread());
     cell.reader = thread();
     cell.read = barriers_;
@@ -290,11 +290,11 @@ class Executor {
   void write_shared(SharedCell& cell, std::int64_t address, const Element& element) {
     const std::string which = "element " + std::to_string(address);
     if (cell.read == barriers_ && (cell.many_readers || cell.reader != thread()))
-      refuse(which + ", read by another lane since the last barrier", "a barrier between");
+      fail_here(which + ", read by another lane since the last barrier", "a barrier between");
     if (cell.writer >= 0 && cell.writer != thread() && cell.written == barriers_ &&
         domain_.differ(cell.element, element))
-      refuse(which + ", stored otherwise by another lane since the last barrier",
-             "one value, or a barrier between");
+      fail_here(which + ", stored otherwise by another lane since the last barrier",
+                "one value, or a barrier between");
     cell.element = element;
     cell.writer = thread();
     cell.written = barriers_;
@@ -331,7 +331,7 @@ class Executor {
       const auto loads = [&](std::size_t c) { return rows[c][0] != 0 && is_element(array, rows[c][1]); };
       require(
           rows, [&](std::size_t c) { return rows[c][0] == 0 || loads(c); },
-          [&] { refuse_element(array, rows[0][1]); });
+          [&] { fail_element(array, rows[0][1]); });
       if (rows.is_known()) domain_.element(s.from, rows[0][1]);
       write(
           warp, s.to.registers, rows, loads, [&](std::size_t c) { return rows[c][2]; },
@@ -355,19 +355,20 @@ class Executor {
       if (rows.is_known()) {
         require_element(s.to, rows[0][1]);
         if (!domain_.defined(stored))
-          refuse("an undefined value for element " + std::to_string(rows[0][1]),
-                 "a register that was written before");
+          fail_here("an undefined value for element " + std::to_string(rows[0][1]),
+                    "a register that was written before");
       }
       const StoreOrder order{.block = place_.block, .statement = sequence_};
       if (const char* const others = domain_.store(order, s.to, rows, stored))
-        refuse("two values for element " + std::to_string(rows[0][1]) + " from two " + others, "one");
+        fail_here("two values for element " + std::to_string(rows[0][1]) + " from two " + others, "one");
     });
   }
 
   void execute(const ShuffleStatement& s) {
     each_warp([&](Warp& warp) {
       Elements received(static_cast<std::size_t>(lanes_));
-      std::vector<std::optional<Read>> sent(static_cast<std::size_t>(lanes_));  // many ask the same sender
+      std::vector<std::optional<Read>> sent(
+          static_cast<std::size_t>(lanes_));  // several receivers may have one sender
       for (std::int64_t receiver = 0; receiver < lanes_; ++receiver) {
         place_.lane = receiver;
         const auto rows = domain_.rows(place_, std::array{&s.lane});

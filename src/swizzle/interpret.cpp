@@ -1,13 +1,97 @@
-// Running a program with a function for each hole, on symbols and on numbers.
+// Functions for the holes of a program, and running it with them, on symbols and on numbers.
 #include "faro/swizzle/interpret.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "faro/error.hpp"
 #include "swizzle/arithmetic.hpp"
 #include "swizzle/executor.hpp"
 
 namespace faro::swizzle {
+Valuation::Valuation(const Program& program)
+    : holes_(program.holes().begin(), program.holes().end()),
+      values_(program.ranges().holes),
+      parameters_(holes_.size()),
+      tables_(holes_.size()) {}
+
+std::size_t Valuation::require(int hole) const {
+  const auto number = static_cast<std::size_t>(hole);
+  if (hole < 0 || number >= holes_.size())
+    fail(ErrorCode::spec, "valuation", "hole number " + std::to_string(hole),
+         "one of " + std::to_string(holes_.size()) + " holes");
+  return number;
+}
+
+void Valuation::set(int hole, const Parameters& parameters) {
+  const std::size_t number = require(hole);
+  const HoleDeclaration& declared = holes_[number];
+  std::vector<std::int64_t> arguments(declared.arguments.size(), 0);
+  std::vector<std::int32_t> table;
+  table.reserve(static_cast<std::size_t>(cells(declared)));
+  for (std::int64_t cell = 0; cell < cells(declared); ++cell) {
+    const std::int64_t value = value_of(parameters, arguments);
+    if (value < values_[number].least || value > values_[number].most) {
+      std::string where;
+      for (std::size_t k = 0; k < arguments.size(); ++k)
+        where += (k == 0 ? " at " : ", ") + declared.arguments[k].name + " = " + std::to_string(arguments[k]);
+      fail(ErrorCode::spec, "function of hole `" + declared.name + "`", std::to_string(value) + where,
+           "values in " + std::to_string(values_[number].least) + " .. " +
+               std::to_string(values_[number].most));
+    }
+    table.push_back(static_cast<std::int32_t>(value));
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      if (++arguments[k] < declared.arguments[k].asked) break;
+      arguments[k] = 0;
+    }
+  }
+  parameters_[number] = parameters;
+  tables_[number] = std::move(table);
+}
+
+void Valuation::set(const std::string& hole, const Parameters& parameters) {
+  std::string names;
+  for (std::size_t number = 0; number < holes_.size(); ++number) {
+    if (holes_[number].name == hole) return set(static_cast<int>(number), parameters);
+    names += (names.empty() ? "" : ", ") + holes_[number].name;
+  }
+  fail(ErrorCode::spec, "valuation", "hole `" + hole + "`",
+       names.empty() ? "nothing: there are no holes" : "one of " + names);
+}
+
+std::int64_t Valuation::operator()(int hole, std::span<const std::int64_t> arguments) const {
+  const std::size_t number = require(hole);
+  const HoleDeclaration& declared = holes_[number];
+  const auto& table = tables_[number];
+  if (table.empty())
+    fail(ErrorCode::spec, "hole `" + declared.name + "`", "no function", "a function", "set one");
+  std::int64_t place = 0;
+  if (arguments.size() != declared.arguments.size())
+    place = cell(declared, {arguments.begin(), arguments.end()});
+  for (std::size_t k = arguments.size(); k-- > 0;) {
+    const std::int64_t asked = declared.arguments[k].asked;
+    if (arguments[k] < 0 || arguments[k] >= asked) cell(declared, {arguments.begin(), arguments.end()});
+    place = place * asked + arguments[k];
+  }
+  return table[static_cast<std::size_t>(place)];
+}
+
+const Parameters& Valuation::parameters(int hole) const {
+  const std::size_t number = require(hole);
+  if (!parameters_[number])
+    fail(ErrorCode::spec, "hole `" + holes_[number].name + "`", "no function", "a function", "set one");
+  return *parameters_[number];
+}
+
+bool Valuation::complete() const {
+  return std::all_of(parameters_.begin(), parameters_.end(), [](const auto& p) { return p.has_value(); });
+}
+
+std::span<const std::int32_t> Valuation::table(int hole) const {
+  parameters(hole);
+  return tables_[static_cast<std::size_t>(hole)];
+}
+
 namespace {
 
 using detail::KnownHoles;
@@ -15,7 +99,7 @@ using detail::OutputMemory;
 using detail::StoreOrder;
 
 /// The domain of symbols: a register holds a value of the table.
-class Symbols : public KnownHoles {
+class SymbolDomain : public KnownHoles {
  public:
   using Element = ValueId;
   struct Accumulator {
@@ -23,8 +107,8 @@ class Symbols : public KnownHoles {
     bool undefined = false;  // a term was, so the whole is
   };
 
-  Symbols(const Program& program, const Valuation& valuation, ValueTable& values, const Watcher& watcher,
-          const PresentHook& present)
+  SymbolDomain(const Program& program, const Valuation& valuation, ValueTable& values, const Watcher& watcher,
+               const PresentHook& present)
       : KnownHoles(valuation), values_(values), watcher_(watcher), present_(present), memory_(program) {}
 
   static bool defined(Element element) { return element != kUndefined; }
@@ -70,7 +154,7 @@ struct Number {
 
 /// The domain of numbers: a register holds one.
 template <typename T>
-class Numbers : public KnownHoles {
+class NumberDomain : public KnownHoles {
  public:
   using Element = Number<T>;
   struct Accumulator {
@@ -79,7 +163,7 @@ class Numbers : public KnownHoles {
     bool is_defined = true;  // so far
   };
 
-  Numbers(const Program& program, const Valuation& valuation, std::span<const std::span<const T>> inputs)
+  NumberDomain(const Program& program, const Valuation& valuation, std::span<const std::span<const T>> inputs)
       : KnownHoles(valuation), inputs_(inputs), memory_(program) {}
 
   static bool defined(const Element& element) { return element.is_defined; }
@@ -144,7 +228,7 @@ std::vector<std::vector<ValueId>> run_symbolic_with(const Program& program, cons
                                                     ValueTable& values, const Watcher& watcher,
                                                     const PresentHook& present) {
   require_runnable(program, valuation);
-  Symbols symbols(program, valuation, values, watcher, present);
+  SymbolDomain symbols(program, valuation, values, watcher, present);
   detail::Executor(program, symbols).run();
   auto arrays = symbols.outputs();
   for (std::size_t number = 0; number < arrays.size(); ++number) {
@@ -168,7 +252,7 @@ void run(const Program& program, const Valuation& valuation, std::span<const std
   require_spans(program, ArrayKind::input, inputs);
   require_spans(program, ArrayKind::output, outputs);
   for (const auto& accumulator : program.accumulators()) require_operators_of<T>(accumulator.accumulation);
-  Numbers<T> numbers(program, valuation, inputs);
+  NumberDomain<T> numbers(program, valuation, inputs);
   detail::Executor(program, numbers).run();
   const auto results = numbers.outputs();
   for (std::size_t number = 0; number < results.size(); ++number)

@@ -16,7 +16,11 @@ class FactRecorder : public detail::NothingMoves {
   FactRecorder(const Program& program, const Valuation& valuation)
       : NothingMoves(valuation), program_(program) {}
 
-  static const char* remedy() { return "emit programs that run: see first_mismatch"; }
+  [[noreturn]] static void fail_at(const std::string& statement, const std::string& place,
+                                   const std::string& got, std::string wanted) {
+    fail(ErrorCode::spec, "emit `" + statement + "`", got + " in " + place, std::move(wanted),
+         "emit programs that run: see first_mismatch");
+  }
 
   void begin(const Statement& statement, const Place& place) {
     ++sequence_;

@@ -3,8 +3,9 @@
 //     symbols    {I0,I1,I2}/3 …     equal to the specification's values: right for all inputs
 //     numbers    7.0  9.5 …         the oracle's numbers: tests of emitted kernels
 //
-// Both go through one executor, warp by warp in lockstep, with elements of another kind. The state between two statements can be watched: the grids of a struct's transposition are the registers after each
-// step, a row for each register and a column for each lane.
+// Both go through one executor, warp by warp in lockstep, with elements of another kind. The state between
+// two statements can be watched: the grids of a struct's transposition are the registers after each step, a
+// row for each register and a column for each lane.
 #pragma once
 
 #include <compare>
@@ -15,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/functions.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "faro/swizzle/program.hpp"
 
 namespace faro::swizzle {

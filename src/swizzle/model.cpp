@@ -1,4 +1,4 @@
-#include "faro/swizzle/choices.hpp"
+#include "swizzle/model.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,23 +8,23 @@
 namespace faro::swizzle {
 namespace {
 
-/// The graph with one function for each hole.
-class Chosen {
+/// The model with one function for each hole.
+class Assignment {
  public:
-  Chosen(const ChoiceGraph& graph, std::span<const FunctionSet> families,
-         std::span<const std::size_t> functions)
-      : graph_(graph),
+  Assignment(const ConstraintModel& model, std::span<const FunctionSet> families,
+             std::span<const std::size_t> functions)
+      : model_(model),
         families_(families),
         functions_(functions),
-        values_(graph.nodes.size(), kUndefined),
-        known_(graph.nodes.size(), false) {}
+        values_(model.nodes.size(), kUndefined),
+        known_(model.nodes.size(), false) {}
 
-  std::size_t combination(const Decision& decision) const {
+  std::size_t combination(const Scope& scope) const {
     std::size_t combination = 0;
-    for (std::size_t k = decision.cells.size(); k-- > 0;) {
-      const auto hole = static_cast<std::size_t>(decision.cells[k].hole);
-      const std::int64_t cell = decision.cells[k].cell;
-      const auto& values = graph_.values_of[hole][static_cast<std::size_t>(cell)];
+    for (std::size_t k = scope.variables.size(); k-- > 0;) {
+      const auto hole = static_cast<std::size_t>(scope.variables[k].hole);
+      const std::int64_t cell = scope.variables[k].cell;
+      const auto& values = model_.domains[hole][static_cast<std::size_t>(cell)];
       const std::int32_t value = families_[hole].at(functions_[hole], cell);
       const auto place = std::lower_bound(values.begin(), values.end(), value);
       combination = combination * values.size() + static_cast<std::size_t>(place - values.begin());
@@ -34,17 +34,17 @@ class Chosen {
 
   ValueId value(NodeId node) {
     if (node == kNoNode) return kUndefined;
-    const Node& which = graph_.nodes[node];
+    const Node& which = model_.nodes[node];
     if (which.kind == NodeKind::value) return which.value;
     if (!known_[node]) {
-      values_[node] = value(which.outcomes[combination(which.decision)]);
+      values_[node] = value(which.outcomes[combination(which.scope)]);
       known_[node] = true;
     }
     return values_[node];
   }
 
  private:
-  const ChoiceGraph& graph_;
+  const ConstraintModel& model_;
   std::span<const FunctionSet> families_;
   std::span<const std::size_t> functions_;
   std::vector<ValueId> values_;
@@ -54,7 +54,7 @@ class Chosen {
 /// Compares sums; its memory is used again.
 class SumComparison {
  public:
-  bool is_met(const SumSite& sum, const ValueTable& values, Chosen& chosen) {
+  bool is_met(const SumConstraint& sum, const ValueTable& values, Assignment& chosen) {
     if (values.is_input(sum.wanted) || values.accumulation_of(sum.wanted) != sum.accumulation) return false;
     const auto& wanted = values.terms_of(sum.wanted);
     if (terms_.size() < wanted.size()) terms_.resize(wanted.size());
@@ -82,11 +82,11 @@ class SumComparison {
 
 }  // namespace
 
-bool meets(const ChoiceGraph& graph, const Specification& specification,
-           std::span<const FunctionSet> families, std::span<const std::size_t> functions) {
-  Chosen chosen(graph, families, functions);
-  auto uncovered = graph.uncovered;
-  for (const StoreSite& store : graph.stores) {
+bool satisfies(const ConstraintModel& model, const Specification& specification,
+               std::span<const FunctionSet> families, std::span<const std::size_t> functions) {
+  Assignment chosen(model, families, functions);
+  auto uncovered = model.uncovered;
+  for (const StoreConstraint& store : model.stores) {
     const std::int64_t address = store.addresses[chosen.combination(store.address)];
     if (address == kNotStored) continue;
     if (address == kForbidden) return false;
@@ -100,10 +100,10 @@ bool meets(const ChoiceGraph& graph, const Specification& specification,
   for (const auto& array : uncovered)
     if (std::find(array.begin(), array.end(), true) != array.end()) return false;
   SumComparison sums;
-  for (const Pool& pool : graph.pools)
-    for (const SumSite& sum : pool.sums)
+  for (const SumGroup& sum_group : model.sum_groups)
+    for (const SumConstraint& sum : sum_group.sums)
       if (!sums.is_met(sum, specification.values(), chosen)) return false;
-  for (const PresentSite& present : graph.presents) {
+  for (const PresenceConstraint& present : model.presents) {
     std::vector<ValueId> held;
     for (const NodeId node : present.held) held.push_back(chosen.value(node));
     std::sort(held.begin(), held.end());

@@ -1,4 +1,4 @@
-// A choice graph as a formula: functions, cells of their tables, and what nodes come to be.
+// A choice model as a formula: functions, cells of their tables, and what nodes come to be.
 //
 //     function(h, f)     hole h has function f; one of them holds
 //        └ row(h, k, r)      large families: its table has, for these other arguments, row r
@@ -21,22 +21,22 @@
 #include <utility>
 #include <vector>
 
-#include "faro/swizzle/choices.hpp"
-#include "swizzle/solver/sat.hpp"
+#include "swizzle/model.hpp"
+#include "swizzle_solver/sat.hpp"
 
 namespace faro::swizzle::detail {
 
-class ChoiceFormula {
+class ModelFormula {
  public:
   /// Requires: no family is empty.
-  ChoiceFormula(const ChoiceGraph& graph, std::span<const FunctionSet> families, Sat& sat);
+  ModelFormula(const ConstraintModel& model, std::span<const FunctionSet> families, Sat& sat);
 
   /// Functions that differ in some cell that is read.
   std::span<const std::size_t> distinct(int hole) const { return at(hole).distinct; }
   /// That hole has the function distinct(hole)[number].
   Literal function(int hole, std::size_t number) const { return at(hole).function(number); }
-  /// That all of a decision's cells have the values of this combination.
-  Literal combination(const Decision& decision, std::size_t combination);
+  /// That all of a scope's cells have the values of this combination.
+  Literal combination(const Scope& scope, std::size_t combination);
   /// That the node has this value.
   Literal is(NodeId node, ValueId value);
   /// That all of them hold.
@@ -71,12 +71,12 @@ class ChoiceFormula {
   };
   const Hole& at(int hole) const { return holes_[static_cast<std::size_t>(hole)]; }
 
-  const std::vector<Literal>& cell(const HoleCell& cell);
+  const std::vector<Literal>& cell(const Variable& cell);
   const Column& column(int hole, std::int64_t number);
   /// Each literal of `from` holds one of `to`, by `to_of`, and what none of `from` leads to does not hold.
   void lead(std::size_t count, Literal first, std::span<const Literal> to, const auto& to_of);
 
-  const ChoiceGraph& graph_;
+  const ConstraintModel& model_;
   Sat& sat_;
   std::vector<Hole> holes_;
   std::unordered_map<std::uint64_t, Literal> nodes_;

@@ -25,70 +25,39 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "faro/swizzle/hole.hpp"
-#include "faro/swizzle/index.hpp"
 
 namespace faro::swizzle {
-
 namespace detail {
+
 class Family;
+
+enum class Limit : std::uint8_t { time, size };
+
+/// What may finish it, in any space.
+inline std::string remedy_of(Limit limit) {
+  return limit == Limit::time ? "a longer time limit" : "smaller holes";
+}
+
+/// ErrorCode::unsupported, with what a result says instead of the error: `what` is a clause, "the functions
+/// of `row` were not all listed", to which a limit of time is still to be added.
+class CutOff : public Error {
+ public:
+  CutOff(Limit limit, std::string what, ErrorReport report)
+      : Error(std::move(report)), limit_(limit), what_(std::move(what)) {}
+
+  Limit limit() const noexcept { return limit_; }
+  const std::string& clause() const noexcept { return what_; }
+
+ private:
+  Limit limit_;
+  std::string what_;
+};
+
 }  // namespace detail
-
-/// sw_xform's parameters; the formula is in hole.hpp. Printed as "cf,df,gs,wrap,cr,dr,c" and what is not
-/// default.
-struct XformParameters {
-  std::int64_t n = 1, cf = 1, df = 1, gs = 1, g = 1;
-  bool wrap = false;
-  std::int64_t cr = 0, dr = 1, c = 0, ecr = 0, ec = 0;
-  friend bool operator==(const XformParameters&, const XformParameters&) = default;
-};
-
-enum class Comparison : std::uint8_t { equal, greater_equal, greater, less_equal, less };
-
-/// v1 cmp (constant + sign v2), or a literal.
-struct ConditionParameters {
-  std::optional<bool> literal;
-  int v1 = 0, v2 = 0;  // arguments
-  Comparison comparison = Comparison::equal;
-  std::int64_t constant = 0;
-  int sign = 1;
-  friend bool operator==(const ConditionParameters&, const ConditionParameters&) = default;
-};
-
-/// The first condition that holds says which; else the last choice.
-struct PartParameters {
-  std::vector<ConditionParameters> conditions;
-  friend bool operator==(const PartParameters&, const PartParameters&) = default;
-};
-
-/// constant + sum of factors[j] * units[j] * argument j.
-struct LinearParameters {
-  std::int64_t constant = 0;
-  std::vector<std::int64_t> factors;
-  std::vector<std::int64_t> units;
-  friend bool operator==(const LinearParameters&, const LinearParameters&) = default;
-};
-
-/// A function that no family gave: an expression of IndexKind::argument (closed forms, a user's own).
-struct FormulaParameters {
-  Index formula = 0;
-};
-
-using Parameters =
-    std::variant<XformParameters, ConditionParameters, PartParameters, LinearParameters, FormulaParameters>;
-
-/// The value for the arguments, by the formula of the family: the definition that all else is tested against.
-std::int64_t value_of(const Parameters& parameters, std::span<const std::int64_t> arguments);
-
-/// The same as an expression of IndexKind::argument, simplified for what the hole may be asked.
-/// Law: evaluate(as_index(p, h), x) == value_of(p, x) for every x in range.
-Index as_index(const Parameters& parameters, const HoleDeclaration& hole);
-
-/// "xform(cf=2, df=16, gs=32, wrap, cr=0, dr=1, c=17)", "i <= t".
-std::string to_text(const Parameters& parameters, const HoleDeclaration& hole);
 
 /// How many parameters a family has before repeats are dropped: the 162 of conditions of two arguments.
 std::uint64_t parameter_count(const HoleDeclaration& hole, Space space);

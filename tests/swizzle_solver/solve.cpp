@@ -1,43 +1,48 @@
-#include "swizzle/solver/solve.hpp"
+#include "swizzle_solver/solve.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
-#include "swizzle/choice_nodes.hpp"
-#include "swizzle/solver/live_statements.hpp"
+#include "swizzle/model_builder.hpp"
+#include "swizzle/search.hpp"
+#include "swizzle_solver/formula_constraints.hpp"
 
 namespace faro::swizzle::detail {
 namespace {
 
-// Clauses of sites that join at once: as many as there are, and at least so many.
+// Clauses of constraints that join at once: as many as there are, and at least so many.
 constexpr std::size_t kLeastBatch = 32;
 constexpr std::uint64_t kMostLiterals = 400'000'000;
-constexpr std::size_t kManyConditions = 8;
+
+struct SolverResult {
+  SearchResult searched;  // candidates: proposals
+  SolverFacts facts;
+};
 
 class Solve {
  public:
-  Solve(const ChoiceGraph& graph, const Specification& specification, std::span<const FunctionSet> families,
-        const SearchHooks& hooks)
-      : graph_(graph),
+  Solve(const ConstraintModel& model, const Specification& specification,
+        std::span<const FunctionSet> families, const SearchHooks& hooks)
+      : model_(model),
         specification_(specification),
         families_(families),
         hooks_(hooks),
-        formula_(graph, families, sat_),
-        sites_(graph, specification, formula_, sat_),
-        live_statements_(graph),
-        is_demanded_(sites_.size(), false) {
+        formula_(model, families, sat_),
+        constraints_(model, specification, formula_, sat_),
+        live_statements_(model),
+        is_demanded_(constraints_.size(), false) {
     result_.facts.name = solver_name();
   }
 
   SolverResult result(SolveUntil until) {
     result_.facts.is_least_only = until == SolveUntil::least;
     result_.searched.finished = find_least() && (result_.facts.is_least_only || find_rest());
-    result_.facts.sites = static_cast<std::uint64_t>(std::ranges::count(is_demanded_, true));
-    result_.facts.all_sites = sites_.size();
+    result_.facts.constraints = static_cast<std::uint64_t>(std::ranges::count(is_demanded_, true));
+    result_.facts.all_constraints = constraints_.size();
     result_.facts.variables = sat_.count_variables();
     result_.facts.clauses = sat_.count_clauses();
     return result_;
@@ -86,12 +91,12 @@ class Solve {
       std::vector<std::size_t> functions;
       for (std::size_t h = 0; h < chosen.size(); ++h)
         functions.push_back(formula_.distinct(static_cast<int>(h))[chosen[h]]);
-      Candidate candidate(graph_, families_, functions);
+      Candidate candidate(model_, families_, functions);
       if (!refine(candidate)) {
         if (!hooks_.goes_on(0)) return Answer::unknown;
         continue;
       }
-      FARO_CHECK(meets(graph_, specification_, families_, functions));
+      FARO_CHECK(satisfies(model_, specification_, families_, functions));
       live_ = live_statements_.count(candidate);
       formula_.block(chosen);
       is_taken_ = hooks_.found(functions);
@@ -99,15 +104,15 @@ class Solve {
     }
   }
 
-  /// Whether all sites are met; if not, some that are not join the formula.
+  /// Whether all constraints are met; if not, some that are not join the formula.
   bool refine(Candidate& candidate) {
     bool is_met = true;
     std::size_t room = std::max(kLeastBatch, demanded_);
-    for (std::size_t s = 0; s < sites_.size(); ++s) {
-      if (is_demanded_[s] || sites_.is_met(s, candidate)) continue;
-      const std::size_t weight = sites_.weight(s);
+    for (std::size_t s = 0; s < constraints_.size(); ++s) {
+      if (is_demanded_[s] || constraints_.is_met(s, candidate)) continue;
+      const std::size_t weight = constraints_.weight(s);
       if (!is_met && weight > room) continue;
-      sites_.demand(s);
+      constraints_.demand(s);
       is_demanded_[s] = true;
       is_met = false;
       demanded_ += weight;
@@ -120,13 +125,13 @@ class Solve {
     return is_met;
   }
 
-  const ChoiceGraph& graph_;
+  const ConstraintModel& model_;
   const Specification& specification_;
   std::span<const FunctionSet> families_;
   const SearchHooks& hooks_;
   Sat sat_;
-  ChoiceFormula formula_;
-  FormulaSites sites_;
+  ModelFormula formula_;
+  FormulaConstraints constraints_;
   LiveStatements live_statements_;
   std::vector<Literal> more_than_;
   std::vector<bool> is_demanded_;
@@ -139,24 +144,47 @@ class Solve {
 
 }  // namespace
 
-SolverResult solve(const ChoiceGraph& graph, const Specification& specification,
-                   std::span<const FunctionSet> families, SolveUntil until, const SearchHooks& hooks) {
-  for (std::size_t h = 0; h < families.size(); ++h) {
-    if (families[h].size() != 0) continue;
-    SolverResult none;
-    none.facts.name = solver_name();
-    return none;
+Solved solve_sketch(const Specification& specification, const Program& sketch, Space space, SolveUntil until,
+                    double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  Solved solved;
+  solved.solver.name = solver_name();
+  const auto goes_on = [&] {
+    return seconds <= 0 || std::chrono::duration<double>(Clock::now() - start).count() < seconds;
+  };
+  try {
+    std::vector<FunctionSet> families;
+    FunctionSet::Limits family_limits;
+    family_limits.seconds = seconds;
+    for (const HoleDeclaration& hole : sketch.holes()) families.emplace_back(hole, space, family_limits);
+    if (std::ranges::any_of(families, [](const FunctionSet& family) { return family.size() == 0; })) {
+      solved.outcome = Outcome::none;
+      return solved;
+    }
+    ModelLimits model_limits;
+    model_limits.seconds = seconds;
+    const ConstraintModel model = build_model(specification, sketch, families, model_limits);
+    SearchHooks hooks;
+    hooks.goes_on = [&](double) { return goes_on(); };
+    hooks.found = [&](std::span<const std::size_t> functions) {
+      Valuation valuation(sketch);
+      for (std::size_t h = 0; h < functions.size(); ++h)
+        valuation.set(static_cast<int>(h), families[h].parameters(functions[h]));
+      const Cost cost = cost_of(sketch, valuation);
+      ++solved.solutions;
+      solved.kept.push_back({std::move(valuation), cost});
+      if (!solved.best || cost < solved.best->cost) solved.best = solved.kept.back();
+      return goes_on();
+    };
+    const SolverResult result = Solve(model, specification, families, hooks).result(until);
+    solved.solver = result.facts;
+    solved.candidates = result.searched.candidates;
+    if (result.searched.finished) solved.outcome = solved.solutions > 0 ? Outcome::found : Outcome::none;
+  } catch (const CutOff&) {
+    solved.outcome = Outcome::not_finished;
   }
-  return Solve(graph, specification, families, hooks).result(until);
-}
-
-bool has_many_conditions(const ChoiceGraph& graph) {
-  std::set<int> statements;
-  for (const Pool& pool : graph.pools)
-    for (const SumSite& sum : pool.sums)
-      for (const Slot& slot : sum.slots)
-        if (!slot.guard.cells.empty()) statements.insert(slot.statement);
-  return statements.size() >= kManyConditions;
+  return solved;
 }
 
 }  // namespace faro::swizzle::detail

@@ -1,4 +1,4 @@
-#include "swizzle/solver/choice_formula.hpp"
+#include "swizzle_solver/model_formula.hpp"
 
 #include <algorithm>
 
@@ -17,12 +17,12 @@ std::size_t value_number(const std::vector<std::int32_t>& values, std::int32_t v
 
 }  // namespace
 
-ChoiceFormula::ChoiceFormula(const ChoiceGraph& graph, std::span<const FunctionSet> families, Sat& sat)
-    : graph_(graph), sat_(sat) {
+ModelFormula::ModelFormula(const ConstraintModel& model, std::span<const FunctionSet> families, Sat& sat)
+    : model_(model), sat_(sat) {
   for (std::size_t h = 0; h < families.size(); ++h) {
     Hole hole;
     hole.family = &families[h];
-    hole.distinct = families[h].distinct_on(graph.read_cells[h]);
+    hole.distinct = families[h].distinct_on(model.read_cells[h]);
     FARO_CHECK(!hole.distinct.empty());
     const HoleDeclaration& declared = families[h].hole();
     if (!declared.arguments.empty()) hole.row_length = declared.arguments.front().asked;
@@ -37,7 +37,7 @@ ChoiceFormula::ChoiceFormula(const ChoiceGraph& graph, std::span<const FunctionS
   }
 }
 
-void ChoiceFormula::lead(std::size_t count, Literal first, std::span<const Literal> to, const auto& to_of) {
+void ModelFormula::lead(std::size_t count, Literal first, std::span<const Literal> to, const auto& to_of) {
   std::vector<std::vector<Literal>> from(to.size());
   for (std::size_t k = 0; k < count; ++k) {
     const Literal literal = first == 0 ? Sat::yes() : first + static_cast<Literal>(k);
@@ -51,13 +51,13 @@ void ChoiceFormula::lead(std::size_t count, Literal first, std::span<const Liter
   }
 }
 
-const ChoiceFormula::Column& ChoiceFormula::column(int which, std::int64_t number) {
+const ModelFormula::Column& ModelFormula::column(int which, std::int64_t number) {
   Hole& hole = holes_[static_cast<std::size_t>(which)];
   const auto [known, fresh] = hole.columns.try_emplace(number);
   Column& column = known->second;
   if (!fresh) return column;
   std::vector<std::int64_t> cells;
-  for (const std::int64_t cell : graph_.read_cells[static_cast<std::size_t>(which)])
+  for (const std::int64_t cell : model_.read_cells[static_cast<std::size_t>(which)])
     if (cell / hole.row_length == number) cells.push_back(cell);
   const auto same = [&](std::size_t f, std::size_t g) {
     return std::ranges::all_of(
@@ -88,13 +88,13 @@ const ChoiceFormula::Column& ChoiceFormula::column(int which, std::int64_t numbe
   return column;
 }
 
-const std::vector<Literal>& ChoiceFormula::cell(const HoleCell& which) {
+const std::vector<Literal>& ModelFormula::cell(const Variable& which) {
   Hole& hole = holes_[static_cast<std::size_t>(which.hole)];
   const auto [known, fresh] = hole.cells.try_emplace(which.cell);
   std::vector<Literal>& literals = known->second;
   if (!fresh) return literals;
   const auto& values =
-      graph_.values_of[static_cast<std::size_t>(which.hole)][static_cast<std::size_t>(which.cell)];
+      model_.domains[static_cast<std::size_t>(which.hole)][static_cast<std::size_t>(which.cell)];
   if (values.size() == 1) {
     literals.push_back(Sat::yes());
     return literals;
@@ -118,7 +118,7 @@ const std::vector<Literal>& ChoiceFormula::cell(const HoleCell& which) {
   return literals;
 }
 
-Literal ChoiceFormula::all(std::span<const Literal> literals) {
+Literal ModelFormula::all(std::span<const Literal> literals) {
   std::vector<Literal> each(literals.begin(), literals.end());
   std::ranges::sort(each);
   each.erase(std::unique(each.begin(), each.end()), each.end());
@@ -140,15 +140,15 @@ Literal ChoiceFormula::all(std::span<const Literal> literals) {
   return literal;
 }
 
-Literal ChoiceFormula::any(std::span<const Literal> literals) {
+Literal ModelFormula::any(std::span<const Literal> literals) {
   std::vector<Literal> none;
   for (const Literal literal : literals) none.push_back(-literal);
   return -all(none);
 }
 
-Literal ChoiceFormula::combination(const Decision& decision, std::size_t combination) {
+Literal ModelFormula::combination(const Scope& scope, std::size_t combination) {
   std::vector<Literal> parts;
-  for (const HoleCell& which : decision.cells) {
+  for (const Variable& which : scope.variables) {
     const std::vector<Literal>& values = cell(which);
     parts.push_back(values[combination % values.size()]);
     combination /= values.size();
@@ -156,9 +156,9 @@ Literal ChoiceFormula::combination(const Decision& decision, std::size_t combina
   return all(parts);
 }
 
-Literal ChoiceFormula::is(NodeId number, ValueId value) {
+Literal ModelFormula::is(NodeId number, ValueId value) {
   if (number == kNoNode) return value == kUndefined ? Sat::yes() : Sat::no();
-  const Node& node = graph_.nodes[number];
+  const Node& node = model_.nodes[number];
   if (node.kind == NodeKind::value) return node.value == value ? Sat::yes() : Sat::no();
   const std::uint64_t key = std::uint64_t{number} << 32 | value;
   if (const auto known = nodes_.find(key); known != nodes_.end()) return known->second;
@@ -167,7 +167,7 @@ Literal ChoiceFormula::is(NodeId number, ValueId value) {
   for (std::size_t c = 0; c < node.outcomes.size(); ++c) {
     const Literal outcome = is(node.outcomes[c], value);
     if (outcome == Sat::no()) continue;
-    ways.push_back(combination(node.decision, c));
+    ways.push_back(combination(node.scope, c));
     outcomes.push_back(outcome);
   }
   Literal literal = Sat::no();
@@ -186,7 +186,7 @@ Literal ChoiceFormula::is(NodeId number, ValueId value) {
   return literal;
 }
 
-std::vector<std::size_t> ChoiceFormula::chosen() const {
+std::vector<std::size_t> ModelFormula::chosen() const {
   std::vector<std::size_t> chosen;
   for (const Hole& hole : holes_) {
     std::size_t f = 0;
@@ -197,7 +197,7 @@ std::vector<std::size_t> ChoiceFormula::chosen() const {
   return chosen;
 }
 
-void ChoiceFormula::block(std::span<const std::size_t> chosen) {
+void ModelFormula::block(std::span<const std::size_t> chosen) {
   std::vector<Literal> others;
   for (std::size_t h = 0; h < holes_.size(); ++h) others.push_back(-holes_[h].function(chosen[h]));
   sat_.clause(others);
