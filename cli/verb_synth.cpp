@@ -15,7 +15,6 @@
 #include "cli/verbs.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "faro/swizzle/synthesis_report.hpp"
 #include "io/npy.hpp"
 #include "shell.hpp"
 #include "suggest.hpp"
@@ -23,7 +22,6 @@
 namespace faro::cli {
 namespace {
 
-using swizzle::Method;
 using swizzle::Space;
 
 constexpr std::uint64_t kUsualSeconds = 600;
@@ -35,7 +33,6 @@ struct SynthOptions {
   std::string struct_words;
   std::string warp;
   std::string space = "full";
-  std::string method = "enumerate";
   std::string time_limit;
   std::string emit;
   std::string element;
@@ -72,17 +69,6 @@ Space parse_space(const std::string& word) {
        did_you_mean(word, names));
 }
 
-Method parse_method(const std::string& word) {
-  constexpr std::array<Method, 3> kMethods{Method::enumeration, Method::solver, Method::automatic};
-  std::vector<std::string_view> names;
-  for (const Method method : kMethods) {
-    if (word == swizzle::name(method)) return method;
-    names.emplace_back(swizzle::name(method));
-  }
-  fail(ErrorCode::value, "synth", "--method " + word, "enumerate, solver or automatic",
-       did_you_mean(word, names));
-}
-
 swizzle::Example example_of(const SynthOptions& options) {
   swizzle::ExampleOptions wanted;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // the example says what it takes
@@ -110,7 +96,6 @@ std::string command_of(const SynthOptions& options) {
   add("--struct", options.struct_words, usual.struct_words);
   add("--warp", options.warp, usual.warp);
   add("--space", options.space, usual.space);
-  add("--method", options.method, usual.method);
   if (options.all) command += " --all";
   add("--time-limit", options.time_limit, usual.time_limit);
   add("--element", options.element, usual.element);
@@ -189,7 +174,6 @@ void run(const SynthOptions& options) {
     fail(ErrorCode::usage, "synth", "no EXAMPLE", "EXAMPLE or --list",
          "`faro synth --list` names the examples");
   const Space space = parse_space(options.space);
-  const Method method = parse_method(options.method);
   const swizzle::Example example = example_of(options);
   const std::uint64_t limit = options.time_limit.empty()
                                   ? kUsualSeconds
@@ -205,7 +189,6 @@ void run(const SynthOptions& options) {
     progress.step("searching `" + example.name + "`");
     swizzle::SynthesisOptions search;
     search.space = space;
-    search.method = method;
     search.time_limit_seconds = static_cast<double>(limit);
     search.progress = [&progress](const swizzle::Progress& now) {
       progress.step(fmt::format("{}, {:.0f}%, {} found", now.stage, 100 * now.done,
@@ -258,8 +241,6 @@ Verb synth_verb(CLI::App& app) {
   word("--struct", options->struct_words, "S", "Words of a struct, taps of conv-2d, side of transpose");
   word("--warp", options->warp, "W", "Lanes of a warp; the default is 32");
   word("--space", options->space, "SPACE", "easy, easy-conditions, full (the default) or extra");
-  word("--method", options->method, "METHOD",
-       "enumerate (the default), solver (CaDiCaL, where faro has it) or automatic");
   command->add_flag("--all", options->all, "Every solution, not only the cheapest");
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
   word("--element", options->element, "T", "With --emit: uint32_t (the default), uint64_t or float");

@@ -127,8 +127,8 @@ TEST_F(CliSynth, AKernelNamesTheCommandThatWritesIt) {
   const std::vector<Case> table{
       {"conv-2d --emit kernel.cu --batch 8 --image --element float --struct 3",
        "conv-2d --struct 3 --element float --image --batch 8 --emit kernel.cu"},
-      {"aos-rcr --warp 8 --space extra --method automatic --all --time-limit 500 --emit kernel.cu --json",
-       "aos-rcr --warp 8 --space extra --method automatic --all --time-limit 500 --emit kernel.cu"},
+      {"aos-rcr --warp 8 --space extra --all --time-limit 500 --emit kernel.cu --json",
+       "aos-rcr --warp 8 --space extra --all --time-limit 500 --emit kernel.cu"},
       {"aos-crc --struct=6 --space easy --emit \"$PWD/it's  a kernel.cu\" --element uint32_t",
        "aos-crc --struct 6 --space easy --element uint32_t --emit 'it'\\''s  a kernel.cu'"},
       {"transpose --space full --emit=-k", "transpose --emit ./-k"},
@@ -147,27 +147,6 @@ TEST_F(CliSynth, AKernelNamesTheCommandThatWritesIt) {
     EXPECT_EQ(files(), (std::map<std::string, std::string>{{name, kernel}}));
     fs::remove(directory_ / name);
   }
-}
-
-// The same counts by a formula, where this build has a solver; else one line that names the package.
-TEST_F(CliSynth, SolvesByCadical) {
-  const Result result = run("synth poly-64 --warp 4 --method solver --json");
-  if (result.status != 0) {
-    EXPECT_EQ(result.status, 3);
-    EXPECT_NE(result.err.find("libcadical-dev"), std::string::npos) << result.err;
-    return;
-  }
-  const Json json = Json::parse(result.out);
-  EXPECT_EQ(json.at("solutions"), 1152);
-  EXPECT_EQ(json.at("solver").at("name"), "CaDiCaL");
-  EXPECT_EQ(json.at("solver").at("least_live_accumulates"), 6);
-  EXPECT_TRUE(json_of("poly-64 --warp 4").at("solver").is_null());
-  for (const auto& [key, value] : json.at("solver").items())
-    EXPECT_TRUE(documented_keys().at("synth").contains("solver." + key)) << key;
-  const std::string text = run("synth poly-64 --warp 4 --method solver").out;
-  EXPECT_NE(text.find("fewer than 6 live accumulates is refuted"), std::string::npos) << text;
-  EXPECT_NE(run("synth aos-crc --struct 6 --warp 8 --method solver").out.find("refutation"),
-            std::string::npos);
 }
 
 TEST_F(CliSynth, TooLittleTimeIsNoProof) {
@@ -314,8 +293,6 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
       {"conv-2d --struct 5", 2, "3 or 7"},
       {"aos-crc --space ful", 2, "did you mean `full`?"},
       {"aos-crc --space ''", 2, "--space: an empty value"},
-      {"aos-crc --method solve", 2, "did you mean `solver`?"},
-      {"aos-crc --method ''", 2, "--method: an empty value"},
       {"aos-crc --time-limit 0", 2, "--time-limit"},
       {"aos-crc --al", 2, "did you mean `--all`?"},
       {"aos-crc --batch 2", 2, "--batch without --emit"},

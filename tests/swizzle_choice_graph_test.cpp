@@ -1,4 +1,4 @@
-// What the choice graph of known sketches holds, and what it refuses to hold.
+// What the choice model of known sketches holds, and what it refuses to hold.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/choices.hpp"
 #include "refusal.hpp"
+#include "swizzle/model.hpp"
 #include "swizzle_sketches.hpp"
 
 namespace faro::swizzle {
@@ -20,41 +20,41 @@ using testing::HasSubstr;
 
 // ------------------------------------------------------------------------------------- what it holds
 
-ChoiceGraph graph_of(const Sketch& sketch, Space space) {
-  return build_choices(sketch.specification, sketch.program, families_of(sketch.program, space), {});
+ConstraintModel graph_of(const Sketch& sketch, Space space) {
+  return build_model(sketch.specification, sketch.program, families_of(sketch.program, space), {});
 }
 
 TEST(Graph, OfTransposedStructs) {
   const std::int64_t S = 4;
   const std::int64_t W = 8;
-  const ChoiceGraph graph = graph_of(crc_sketch(S, W), Space::full);
-  EXPECT_EQ(graph.stores.size(), static_cast<std::size_t>(S * W));
-  EXPECT_TRUE(graph.pools.empty());
+  const ConstraintModel model = graph_of(crc_sketch(S, W), Space::full);
+  EXPECT_EQ(model.stores.size(), static_cast<std::size_t>(S * W));
+  EXPECT_TRUE(model.sum_groups.empty());
   // Inputs, what each column, each row and each last column may hold.
-  EXPECT_EQ(graph.nodes.size(), static_cast<std::size_t>(4 * S * W));
-  for (const auto& node : graph.nodes) {
+  EXPECT_EQ(model.nodes.size(), static_cast<std::size_t>(4 * S * W));
+  for (const auto& node : model.nodes) {
     if (node.kind == NodeKind::value) continue;
-    ASSERT_EQ(node.decision.cells.size(), 1U);
-    const int hole = node.decision.cells[0].hole;
+    ASSERT_EQ(node.scope.variables.size(), 1U);
+    const int hole = node.scope.variables[0].hole;
     EXPECT_EQ(node.outcomes.size(), static_cast<std::size_t>(hole == 1 ? W : S));
   }
   for (int hole = 0; hole < 3; ++hole)
-    EXPECT_EQ(graph.read_cells[static_cast<std::size_t>(hole)].size(), static_cast<std::size_t>(S * W));
+    EXPECT_EQ(model.read_cells[static_cast<std::size_t>(hole)].size(), static_cast<std::size_t>(S * W));
 }
 
 TEST(Graph, OfPolynomialProductsIsTight) {
   const std::int64_t W = 4;
-  const ChoiceGraph graph = graph_of(polynomial_sketch(W, 2), Space::easy);
-  ASSERT_EQ(graph.pools.size(), static_cast<std::size_t>(W)) << "one a lane";
-  for (const Pool& pool : graph.pools) {
-    EXPECT_TRUE(pool.tight);
-    EXPECT_EQ(pool.sums.size(), 4U);
-    EXPECT_EQ(pool.suppliers.size(), static_cast<std::size_t>(4 * W));
+  const ConstraintModel model = graph_of(polynomial_sketch(W, 2), Space::easy);
+  ASSERT_EQ(model.sum_groups.size(), static_cast<std::size_t>(W)) << "one a lane";
+  for (const SumGroup& sum_group : model.sum_groups) {
+    EXPECT_TRUE(sum_group.is_exact);
+    EXPECT_EQ(sum_group.sums.size(), 4U);
+    EXPECT_EQ(sum_group.term_variables.size(), static_cast<std::size_t>(4 * W));
     std::vector<int> seen(16, 0);
-    for (const SumSite& sum : pool.sums) {
+    for (const SumConstraint& sum : sum_group.sums) {
       EXPECT_EQ(sum.slots.size(), static_cast<std::size_t>(4 * W));
       for (const Slot& slot : sum.slots) {
-        EXPECT_EQ(slot.term, pool.suppliers[slot.supplier]);
+        EXPECT_EQ(slot.term, sum_group.term_variables[slot.term_variable]);
         EXPECT_EQ(slot.holds, (std::vector<bool>{false, true}));
         ++seen[static_cast<std::size_t>(slot.statement)];
       }
@@ -64,18 +64,18 @@ TEST(Graph, OfPolynomialProductsIsTight) {
 }
 
 TEST(Graph, OfStencilsAndStructSumsIsTight) {
-  const ChoiceGraph stencil = graph_of(stencil_sketch(8), Space::full);
-  EXPECT_EQ(stencil.pools.size(), 30U) << "one for each output; the two lanes past the end have none";
-  for (const Pool& pool : stencil.pools) {
-    EXPECT_TRUE(pool.tight);
-    EXPECT_EQ(pool.suppliers.size(), 3U);
+  const ConstraintModel stencil = graph_of(stencil_sketch(8), Space::full);
+  EXPECT_EQ(stencil.sum_groups.size(), 30U) << "one for each output; the two lanes past the end have none";
+  for (const SumGroup& sum_group : stencil.sum_groups) {
+    EXPECT_TRUE(sum_group.is_exact);
+    EXPECT_EQ(sum_group.term_variables.size(), 3U);
   }
-  const ChoiceGraph sums = graph_of(struct_sums(3, 8), Space::full);
-  EXPECT_EQ(sums.pools.size(), 8U);
-  for (const Pool& pool : sums.pools) {
-    EXPECT_TRUE(pool.tight);
-    EXPECT_EQ(pool.suppliers.size(), 3U);
-    for (const Slot& slot : pool.sums.at(0).slots) EXPECT_TRUE(slot.guard.cells.empty());
+  const ConstraintModel sums = graph_of(struct_sums(3, 8), Space::full);
+  EXPECT_EQ(sums.sum_groups.size(), 8U);
+  for (const SumGroup& sum_group : sums.sum_groups) {
+    EXPECT_TRUE(sum_group.is_exact);
+    EXPECT_EQ(sum_group.term_variables.size(), 3U);
+    for (const Slot& slot : sum_group.sums.at(0).slots) EXPECT_TRUE(slot.guard.variables.empty());
   }
 }
 
@@ -83,10 +83,10 @@ TEST(Graph, NodesAreShared) {
   // All lanes may ask each of 32 senders: lanes x iterations choices of the lane, as many of the register.
   const std::size_t cells = 32 * 3;
   const Sketch sketch = stencil_sketch(32);
-  const ChoiceGraph graph = graph_of(sketch, Space::full);
-  EXPECT_LE(graph.nodes.size(), 128 + 4 * 2 * cells + 4) << "inputs; for each of 4 warps";
-  EXPECT_EQ(graph.values_of[0][0].size(), 2U);
-  EXPECT_EQ(graph.values_of[1][0].size(), 32U);
+  const ConstraintModel model = graph_of(sketch, Space::full);
+  EXPECT_LE(model.nodes.size(), 128 + 4 * 2 * cells + 4) << "inputs; for each of 4 warps";
+  EXPECT_EQ(model.domains[0][0].size(), 2U);
+  EXPECT_EQ(model.domains[1][0].size(), 32U);
 }
 
 TEST(Graph, ThatNothingCanMeet) {
@@ -98,14 +98,14 @@ TEST(Graph, ThatNothingCanMeet) {
   const auto x = p.registers("x", 1);
   p.load(x[0], {.number = 0}, lane_index());
   p.store({.number = 1}, lane_index(), x[0], lane_index() < 3);
-  EXPECT_FALSE(meets(build_choices(spec, p, {}, {}), spec, {}, {})) << "O[3] is wanted and never stored";
+  EXPECT_FALSE(satisfies(build_model(spec, p, {}, {}), spec, {}, {})) << "O[3] is wanted and never stored";
   p.store({.number = 1}, lane_index(), x[0]);
-  EXPECT_TRUE(meets(build_choices(spec, p, {}, {}), spec, {}, {}));
+  EXPECT_TRUE(satisfies(build_model(spec, p, {}, {}), spec, {}, {}));
   p.store({.number = 1}, lane_index(), x[0], lane_index() == 3);
-  EXPECT_TRUE(meets(build_choices(spec, p, {}, {}), spec, {}, {})) << "the last one counts";
+  EXPECT_TRUE(satisfies(build_model(spec, p, {}, {}), spec, {}, {})) << "the last one counts";
   p.shuffle(x[0], x[0], 0);
   p.store({.number = 1}, lane_index(), x[0], lane_index() == 3);
-  EXPECT_FALSE(meets(build_choices(spec, p, {}, {}), spec, {}, {})) << "the last one counts";
+  EXPECT_FALSE(satisfies(build_model(spec, p, {}, {}), spec, {}, {})) << "the last one counts";
 }
 
 // ---------------------------------------------------------------------------------------------- errors
@@ -118,13 +118,12 @@ TEST(Errors, Limits) {
   const Sketch sketch = crc_sketch(4, 8);
   const auto families = families_of(sketch.program, Space::full);
   EXPECT_THAT(
-      error_of([&] { build_choices(sketch.specification, sketch.program, families, {.most_nodes = 100}); },
+      error_of([&] { build_model(sketch.specification, sketch.program, families, {.most_nodes = 100}); },
                ErrorCode::unsupported),
       HasSubstr("not finished: the sketch has more than 100 nodes"));
   EXPECT_THAT(
-      error_of(
-          [&] { build_choices(sketch.specification, sketch.program, families, {.most_combinations = 7}); },
-          ErrorCode::unsupported),
+      error_of([&] { build_model(sketch.specification, sketch.program, families, {.most_combinations = 7}); },
+               ErrorCode::unsupported),
       HasSubstr("not finished: an index is decided by 1 cells of holes in more than 7 ways"));
 }
 
@@ -137,7 +136,7 @@ std::string error_of_program(ErrorCode code, const std::function<void(Program&, 
   const Hole hole = p.part("h", 2, {{"t", 4}});
   statements(p, hole);
   const auto families = families_of(p, Space::easy);
-  return error_of([&] { build_choices(spec, p, families, {}); }, code);
+  return error_of([&] { build_model(spec, p, families, {}); }, code);
 }
 
 TEST(Errors, WhatTheSearchDoesNotDo) {

@@ -1,4 +1,4 @@
-// The choice graph: that it says of every valuation what running it
+// The choice model: that it says of every valuation what running it
 // says.
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/choices.hpp"
 #include "faro/swizzle/interpret.hpp"
+#include "swizzle/model.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"
 
@@ -31,14 +31,14 @@ bool runs(const Sketch& sketch, const std::vector<FunctionSet>& families,
 std::size_t expect_law(const Sketch& sketch, Space space, std::size_t most,
                        const std::vector<std::vector<std::size_t>>& seeds = {}) {
   const auto families = families_of(sketch.program, space);
-  const ChoiceGraph graph = build_choices(sketch.specification, sketch.program, families, {});
+  const ConstraintModel model = build_model(sketch.specification, sketch.program, families, {});
   double all = 1;
   for (const auto& family : families) all *= static_cast<double>(family.size());
   std::size_t met = 0;
   const auto compare = [&](const std::vector<std::size_t>& functions) {
     std::string why = "it meets";
     const bool wanted = runs(sketch, families, functions, &why);
-    const bool got = meets(graph, sketch.specification, families, functions);
+    const bool got = satisfies(model, sketch.specification, families, functions);
     met += got ? 1 : 0;
     if (got == wanted) return true;
     std::string text;

@@ -12,9 +12,9 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "faro/swizzle/synthesis_report.hpp"
 #include "machine/congestion.hpp"
 #include "refusal.hpp"
+#include "swizzle/accesses.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_examples_test {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/functions.hpp"
 #include "refusal.hpp"
+#include "swizzle/function_set.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_functions_test {

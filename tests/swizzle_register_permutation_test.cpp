@@ -12,7 +12,8 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/closed_form.hpp"
 #include "faro/swizzle/emission.hpp"
-#include "faro/swizzle/functions.hpp"
+#include "swizzle/function_set.hpp"
+#include "swizzle/register_permutation.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_register_permutation_test {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/functions.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"
+#include "swizzle/function_set.hpp"
 
 namespace faro::swizzle {
 

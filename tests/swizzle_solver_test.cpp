@@ -1,6 +1,5 @@
-// The search by a solver: what it finds, refutes and counts is what enumeration does, and what brute force
+// The solver as an oracle: what it finds, refutes and counts is what the search does, and what brute force
 // does.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,16 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "faro/error.hpp"
-#include "faro/swizzle/choices.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesise.hpp"
-#include "swizzle/solver/sat.hpp"
+#include "swizzle/function_set.hpp"
+#include "swizzle_solver/sat.hpp"
+#include "swizzle_solver/solve.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_solver_test {
-
-using testing::HasSubstr;
 
 class SwizzleSolver : public testing::Test {
  protected:
@@ -37,17 +34,17 @@ Example example(const std::string& name, std::int64_t words = 0, std::int64_t wa
   return make_example(name, options);
 }
 
-SynthesisResult solved(const Specification& specification, const Program& sketch, Method method,
-                       Space space = Space::full, SolveUntil until = SolveUntil::all) {
-  SynthesisOptions options;
-  options.space = space;
-  options.method = method;
-  options.solve_until = until;
-  return synthesise(specification, sketch, options);
+using detail::Solved;
+using detail::SolveUntil;
+
+template <typename Sketched>
+Solved solved(const Sketched& which, Space space = Space::full, SolveUntil until = SolveUntil::all) {
+  return detail::solve_sketch(which.specification, which.sketch, space, until, 0);
 }
 
 /// Each solution as the text of its functions.
-std::set<std::string> texts(const SynthesisResult& result, const Program& sketch) {
+template <typename Result>
+std::set<std::string> texts(const Result& result, const Program& sketch) {
   std::set<std::string> all;
   for (const Solution& solution : result.kept) {
     std::string text;
@@ -59,8 +56,10 @@ std::set<std::string> texts(const SynthesisResult& result, const Program& sketch
 }
 
 Outcome expect_agreement(const Example& which, Space space = Space::full) {
-  const SynthesisResult a = solved(which.specification, which.sketch, Method::enumeration, space);
-  const SynthesisResult b = solved(which.specification, which.sketch, Method::solver, space);
+  SynthesisOptions options;
+  options.space = space;
+  const SynthesisResult a = synthesise(which.specification, which.sketch, options);
+  const Solved b = solved(which, space);
   EXPECT_EQ(a.outcome, b.outcome);
   EXPECT_EQ(a.solutions, b.solutions);
   EXPECT_EQ(texts(a, which.sketch), texts(b, which.sketch));
@@ -107,11 +106,11 @@ TEST_F(SwizzleSolver, StructsOfLargeWarps) {
   };
   for (const auto& [words, warp, count] : {Case{2, 32, 2}, Case{3, 32, 2}, Case{6, 16, 0}}) {
     const Example which = example("aos-crc", words, warp);
-    const SynthesisResult result = solved(which.specification, which.sketch, Method::solver);
+    const Solved result = solved(which);
     EXPECT_EQ(result.solutions, count) << words;
     EXPECT_EQ(result.outcome, count == 0 ? Outcome::none : Outcome::found) << words;
     EXPECT_EQ(result.solver.name, "CaDiCaL");
-    EXPECT_LE(result.solver.sites, result.solver.all_sites);
+    EXPECT_LE(result.solver.constraints, result.solver.all_constraints);
   }
 }
 
@@ -119,9 +118,9 @@ TEST_F(SwizzleSolver, ConvolutionNeedsTheConstant) {
   ExampleOptions seven;
   seven.struct_words = 7;
   const Example without = conv_2d_with_constants(seven, {});
-  EXPECT_EQ(solved(without.specification, without.sketch, Method::solver).outcome, Outcome::none);
+  EXPECT_EQ(solved(without).outcome, Outcome::none);
   const Example with = conv_2d(seven);
-  const SynthesisResult result = solved(with.specification, with.sketch, Method::solver);
+  const Solved result = solved(with);
   EXPECT_EQ(result.outcome, Outcome::found);
   EXPECT_EQ(result.solutions, 1U);
 }
@@ -132,8 +131,7 @@ TEST_F(SwizzleSolver, SixAccumulatesAreTheLeast) {
   EXPECT_EQ(expect_agreement(four), Outcome::found);
   for (const std::int64_t warp : {4, 8}) {
     const Example which = example("poly-64", 0, warp);
-    const SynthesisResult result =
-        solved(which.specification, which.sketch, Method::solver, Space::full, SolveUntil::least);
+    const Solved result = solved(which, Space::full, SolveUntil::least);
     EXPECT_EQ(result.outcome, Outcome::found);
     EXPECT_TRUE(result.solver.is_least_only);
     EXPECT_EQ(result.solver.least_live_accumulates, 6U);
@@ -146,8 +144,8 @@ TEST_F(SwizzleSolver, SixAccumulatesAreTheLeast) {
 
 TEST_F(SwizzleSolver, TheSameEachTime) {
   const Example which = example("aos-rcr", 4, 4);
-  const SynthesisResult a = solved(which.specification, which.sketch, Method::solver);
-  const SynthesisResult b = solved(which.specification, which.sketch, Method::solver);
+  const Solved a = solved(which);
+  const Solved b = solved(which);
   EXPECT_EQ(a.candidates, b.candidates);
   EXPECT_EQ(a.solver.variables, b.solver.variables);
   EXPECT_EQ(a.solver.clauses, b.solver.clauses);
@@ -237,7 +235,7 @@ TEST_F(SwizzleSolver, SumsWithTermsToSpare) {
                  std::to_string(c.wrong_lane));
     const Ring which = ring(3, c.turns, c.offsets, c.wrong_lane);
     const Counts expected = by_brute_force(which);
-    const SynthesisResult result = solved(which.specification, which.sketch, Method::solver);
+    const Solved result = solved(which);
     EXPECT_EQ(result.solutions, expected.solutions);
     EXPECT_EQ(result.outcome, expected.solutions == 0 ? Outcome::none : Outcome::found);
     has_solution.insert(expected.solutions != 0);
@@ -253,14 +251,14 @@ TEST_F(SwizzleSolver, SumsWithTermsToSpare) {
 // A structure's specification with two elements exchanged: refuted, and no more is.
 TEST_F(SwizzleSolver, AWrongSpecificationIsRefuted) {
   const Example right = example("aos-crc", 3, 8);
-  ASSERT_EQ(solved(right.specification, right.sketch, Method::solver).outcome, Outcome::found);
+  ASSERT_EQ(solved(right).outcome, Outcome::found);
   for (const std::int64_t other : {1, 5, 23}) {
     Example wrong = example("aos-crc", 3, 8);
     const Array output{.number = 1};
     const ValueId a = wrong.specification.wanted(output, 0), b = wrong.specification.wanted(output, other);
     wrong.specification.set(output, 0, b);
     wrong.specification.set(output, other, a);
-    const SynthesisResult result = solved(wrong.specification, wrong.sketch, Method::solver);
+    const Solved result = solved(wrong);
     EXPECT_EQ(result.outcome, Outcome::none) << other;
     EXPECT_EQ(result.solutions, 0U);
     EXPECT_FALSE(result.solver.least_live_accumulates.has_value());
@@ -269,35 +267,13 @@ TEST_F(SwizzleSolver, AWrongSpecificationIsRefuted) {
 
 TEST_F(SwizzleSolver, TooLittleTimeIsNotNone) {
   const Example which = example("poly-64", 0, 8);
-  SynthesisOptions options;
-  options.method = Method::solver;
   for (const double seconds : {1e-6, 0.3}) {
-    options.time_limit_seconds = seconds;
-    const SynthesisResult result = synthesise(which.specification, which.sketch, options);
+    const Solved result =
+        detail::solve_sketch(which.specification, which.sketch, Space::full, SolveUntil::all, seconds);
     EXPECT_NE(result.outcome, Outcome::none);
-    EXPECT_EQ(result.outcome == Outcome::not_finished, !result.unfinished.empty());
     EXPECT_EQ(result.solutions > 0, result.best.has_value());
     if (seconds > 0.1) continue;
     EXPECT_EQ(result.outcome, Outcome::not_finished);
-  }
-}
-
-TEST(SwizzleMethods, AutomaticTakesTheSolverForManyConditions) {
-  const bool has_solver = !detail::solver_name().empty();
-  const Example few = example("poly-32", 0, 4);
-  EXPECT_TRUE(solved(few.specification, few.sketch, Method::automatic).solver.name.empty());
-  const Example many = example("poly-64", 0, 4);
-  const SynthesisResult result =
-      solved(many.specification, many.sketch, Method::automatic, Space::full, SolveUntil::least);
-  EXPECT_EQ(result.solver.name.empty(), !has_solver);
-  EXPECT_EQ(result.best.value().cost.live_accumulates, 6);
-  if (has_solver) return;
-  try {
-    solved(few.specification, few.sketch, Method::solver);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_THAT(error.what(), HasSubstr("libcadical-dev"));
   }
 }
 

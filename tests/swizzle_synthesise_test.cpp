@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/choices.hpp"
 #include "faro/swizzle/examples.hpp"
 #include "faro/swizzle/synthesise.hpp"
 #include "refusal.hpp"
+#include "swizzle/model.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_synthesise_test {
@@ -104,15 +104,15 @@ TEST(SwizzleSynthesise, SixAccumulatesAreTheLeast) {
 std::uint64_t by_brute_force(const Example& which, Space space) {
   std::vector<FunctionSet> families;
   for (const HoleDeclaration& hole : which.sketch.holes()) families.emplace_back(hole, space);
-  const ChoiceGraph graph = build_choices(which.specification, which.sketch, families, ChoiceLimits{});
+  const ConstraintModel model = build_model(which.specification, which.sketch, families, ModelLimits{});
   std::vector<std::vector<std::size_t>> distinct;
   for (std::size_t h = 0; h < families.size(); ++h)
-    distinct.push_back(families[h].distinct_on(graph.read_cells[h]));
+    distinct.push_back(families[h].distinct_on(model.read_cells[h]));
   std::vector<std::size_t> digits(families.size(), 0), functions(families.size(), 0);
   std::uint64_t count = 0;
   for (;;) {
     for (std::size_t h = 0; h < digits.size(); ++h) functions[h] = distinct[h][digits[h]];
-    if (meets(graph, which.specification, families, functions)) ++count;
+    if (satisfies(model, which.specification, families, functions)) ++count;
     std::size_t h = 0;
     while (h < digits.size() && ++digits[h] == distinct[h].size()) digits[h++] = 0;
     if (h == digits.size()) return count;

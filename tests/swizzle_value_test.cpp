@@ -13,7 +13,6 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/specification.hpp"
-#include "faro/swizzle/value.hpp"
 #include "refusal.hpp"
 
 namespace faro::swizzle {

@@ -8,7 +8,6 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/examples.hpp"
-#include "faro/swizzle/synthesis_report.hpp"
 #include "reproduce/tables.hpp"
 
 namespace faro::reproduce {

@@ -1,5 +1,6 @@
-// What the operators of accumulators do to numbers. Shared by the oracle (ValueTable::number) and by the
-// executor on numbers, so that there is one meaning of each.
+// Arithmetic of elements and of indexes. What the operators of accumulators do to numbers is shared by the
+// oracle (ValueTable::number) and by the executor on numbers, so that there is one meaning of each. Indexes
+// have the division of mathematics, and sums that wrap around instead of overflowing.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <limits>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/value.hpp"
+#include "faro/swizzle/specification.hpp"
 
 namespace faro::swizzle {
 
@@ -21,12 +22,10 @@ template <typename T>
 void require_operators_of(const Accumulation& accumulation) {
   if constexpr (std::floating_point<T>) {
     if (!is_bitwise(accumulation.outer) && !is_bitwise(accumulation.inner)) return;
-    throw Error({.code = ErrorCode::value,
-                 .operation = "run on float",
-                 .got = std::string("the bit operation `") +
-                        name(is_bitwise(accumulation.outer) ? accumulation.outer : accumulation.inner) + "`",
-                 .wanted = "operations of numbers: +, *, min, max",
-                 .remedy = "run on std::uint32_t or std::uint64_t"});
+    fail(ErrorCode::value, "run on float",
+         std::string("the bit operation `") +
+             name(is_bitwise(accumulation.outer) ? accumulation.outer : accumulation.inner) + "`",
+         "operations of numbers: +, *, min, max", "run on std::uint32_t or std::uint64_t");
   }
 }
 
@@ -84,3 +83,32 @@ T divided(const Accumulation& accumulation, T total) {
 }
 
 }  // namespace faro::swizzle
+
+namespace faro::swizzle::detail {
+
+constexpr std::int64_t added(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t subtracted(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t multiplied(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+/// floor(a / d). Requires: d is not 0 (unchecked).
+constexpr std::int64_t floor_divided(std::int64_t a, std::int64_t d) {
+  if (d == -1) return subtracted(0, a);
+  const std::int64_t quotient = a / d;
+  return quotient - (a % d != 0 && (a < 0) != (d < 0) ? 1 : 0);
+}
+/// a - d floor(a / d): in 0 .. d-1 for positive d. Requires: d is not 0 (unchecked).
+constexpr std::int64_t floor_remainder(std::int64_t a, std::int64_t d) {
+  if (d == -1) return 0;
+  const std::int64_t rest = a % d;
+  return rest != 0 && (rest < 0) != (d < 0) ? rest + d : rest;
+}
+
+constexpr bool is_power_of_two(std::int64_t d) { return d > 0 && (d & (d - 1)) == 0; }
+
+}  // namespace faro::swizzle::detail

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kMost = 1024;
 
 // c = gcd(S, W), a = S / c, b = W / c, and the inverses of b mod a and of a mod b.
-struct Numbers {
+struct ExchangeNumbers {
   std::int64_t words, warp, c, a, b, inverse_b, inverse_a;
 };
 
@@ -21,14 +21,11 @@ std::int64_t inverse(std::int64_t value, std::int64_t modulus) {
   return 0;
 }
 
-Numbers numbers(std::int64_t words, std::int64_t warp) {
+ExchangeNumbers numbers(std::int64_t words, std::int64_t warp) {
   const auto require = [](const char* what, std::int64_t value) {
     if (value >= 1 && value <= kMost) return;
-    throw Error({.code = ErrorCode::value,
-                 .operation = "closed form of an exchange of structs",
-                 .got = std::string(what) + " " + std::to_string(value),
-                 .wanted = "1 to " + std::to_string(kMost),
-                 .remedy = {}});
+    fail(ErrorCode::value, "closed form of an exchange of structs",
+         std::string(what) + " " + std::to_string(value), "1 to " + std::to_string(kMost));
   };
   require("struct size", words);
   require("warp", warp);
@@ -53,7 +50,7 @@ FormulaParameters formula(const Index& index, std::int64_t asked0, std::int64_t 
 }  // namespace
 
 ClosedForm closed_form_exchange(std::int64_t struct_words, std::int64_t warp) {
-  const Numbers n = numbers(struct_words, warp);
+  const ExchangeNumbers n = numbers(struct_words, warp);
   const Index x = argument_index(0);
   const Index y = argument_index(1);
   const auto load = [&](const Index& t, const Index& i) { return n.c * (t / n.c) + (t - i / n.a) % n.c; };
@@ -69,7 +66,7 @@ ClosedForm closed_form_exchange(std::int64_t struct_words, std::int64_t warp) {
 }
 
 ClosedFormColumns closed_form_columns(std::int64_t struct_words, std::int64_t warp) {
-  const Numbers n = numbers(struct_words, warp);
+  const ExchangeNumbers n = numbers(struct_words, warp);
   const Index x = argument_index(0);
   const Index y = argument_index(1);
   const auto first = [&](const Index& r, const Index& t) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "faro/swizzle/interpret.hpp"
-#include "swizzle/statement_expressions.hpp"
-#include "swizzle/symbolic_policy.hpp"
+#include "swizzle/execution_domain.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -96,12 +96,6 @@ class Counter {
     for (counter = 0; counter < program_.loops()[number].count; ++counter)
       if (!iterate(loops, depth + 1, each)) return false;
     return true;
-  }
-
-  static bool has_loop(const Index& index, int loop) {
-    if (index.kind() == IndexKind::loop) return index.number() == loop;
-    const auto operands = index.operands();
-    return std::any_of(operands.begin(), operands.end(), [&](const Index& o) { return has_loop(o, loop); });
   }
 
   /// Iterations of the loops around that the expression does not depend on.

@@ -40,7 +40,8 @@ void Domains::for_each_distinct(const Hole& hole, const Visit& visit) const {
   for (std::size_t f = 0; f < hole.family->size(); ++f) visit(static_cast<std::uint32_t>(f));
 }
 
-Domains::Domains(const ChoiceGraph& graph, std::span<const FunctionSet> families, std::function<void()> tick)
+Domains::Domains(const ConstraintModel& model, std::span<const FunctionSet> families,
+                 std::function<void()> tick)
     : tick_(std::move(tick)), bytes_left_(kMostBytes) {
   std::uint32_t first_cell = 0;
   for (std::size_t h = 0; h < families.size(); ++h) {
@@ -49,7 +50,7 @@ Domains::Domains(const ChoiceGraph& graph, std::span<const FunctionSet> families
     hole.family = &families[h];
     hole.first_cell = first_cell;
     hole.distinct = families[h].size();
-    const std::vector<std::int64_t>& read = graph.read_cells[h];
+    const std::vector<std::int64_t>& read = model.read_cells[h];
     if (static_cast<std::int64_t>(read.size()) < families[h].cells()) {
       std::vector<std::uint32_t> distinct;
       for (const std::size_t f : families[h].distinct_on(read))
@@ -63,7 +64,7 @@ Domains::Domains(const ChoiceGraph& graph, std::span<const FunctionSet> families
     std::size_t support_words = 0;
     for (const std::int64_t cell : read) {
       Facts& facts = hole.facts[static_cast<std::size_t>(cell)];
-      const std::vector<std::int32_t>& values = graph.values_of[h][static_cast<std::size_t>(cell)];
+      const std::vector<std::int32_t>& values = model.domains[h][static_cast<std::size_t>(cell)];
       FARO_CHECK(!values.empty());
       facts.count = values.size();
       facts.least = values.front();
@@ -123,7 +124,7 @@ std::vector<std::uint32_t> Domains::candidates(int number) const {
   return result;
 }
 
-ValueMask Domains::allowed(const HoleCell& cell) const {
+ValueMask Domains::allowed(const Variable& cell) const {
   const Hole& hole = at(cell.hole);
   const Facts& known = facts(cell);
   const Domain& domain = hole.domain;
@@ -175,7 +176,7 @@ void Domains::fill(Index& index, const Hole& hole, std::size_t count, const Numb
   for_each_distinct(hole, [&](std::uint32_t f) { index.functions[next[number_of(f)]++] = f; });
 }
 
-bool Domains::make_index(Hole& hole, const HoleCell& cell) {
+bool Domains::make_index(Hole& hole, const Variable& cell) {
   Index& index = hole.facts[static_cast<std::size_t>(cell.cell)].index;
   if (!index.first.empty()) return true;
   const std::size_t bytes = hole.distinct * sizeof(std::uint32_t);
@@ -188,7 +189,7 @@ bool Domains::make_index(Hole& hole, const HoleCell& cell) {
 }
 
 std::optional<std::span<const std::uint32_t>> Domains::with_two(Hole& hole, int number) {
-  std::array<HoleCell, 2> cells;
+  std::array<Variable, 2> cells;
   std::array<std::size_t, 2> chosen{};
   std::size_t known = 0;
   for (const auto& [cell, mask] : hole.domain.known) {
@@ -206,7 +207,7 @@ std::optional<std::span<const std::uint32_t>> Domains::with_two(Hole& hole, int 
   if (hole.pairs.size() >= kMostPairs || bytes > bytes_left_) return std::nullopt;
   tick_();
   bytes_left_ -= bytes;
-  for (const HoleCell& cell : cells) make_numbers(hole, cell.cell);
+  for (const Variable& cell : cells) make_numbers(hole, cell.cell);
   PairIndex& made = hole.pairs.emplace_back();
   made.first = cells[0].cell;
   made.second = cells[1].cell;
@@ -244,17 +245,17 @@ void Domains::assign(int number, std::uint32_t function) {
   domain.only = function;
 }
 
-bool Domains::restrict(const HoleCell& cell, ValueMask mask, bool& changed) {
+bool Domains::restrict(const Variable& cell, ValueMask mask, bool& changed) {
   Hole& hole = at(cell.hole);
   if (hole.domain.size == 1) return contains(mask, value_number(cell, hole.domain.only));
   save(cell.hole);
   const bool is_possible =
       hole.is_small ? restrict_small(hole, cell, mask, changed) : restrict_large(hole, cell, mask, changed);
-  if (hole.domain.size == 1) newly_decided_.push_back(cell.hole);
+  if (hole.domain.size == 1) newly_fixed_.push_back(cell.hole);
   return is_possible;
 }
 
-bool Domains::restrict_small(Hole& hole, const HoleCell& cell, ValueMask mask, bool& changed) {
+bool Domains::restrict_small(Hole& hole, const Variable& cell, ValueMask mask, bool& changed) {
   const Facts& known = facts(cell);
   Domain& domain = hole.domain;
   const std::size_t words = domain.bits.size();
@@ -334,13 +335,13 @@ bool Domains::settle(bool& changed) {
     save(h);
     make_list(hole, h);
     if (hole.domain.size == 0) return false;
-    if (hole.domain.size == 1) newly_decided_.push_back(h);
+    if (hole.domain.size == 1) newly_fixed_.push_back(h);
     changed = true;
   }
   return true;
 }
 
-bool Domains::restrict_large(Hole& hole, const HoleCell& cell, ValueMask mask, bool& changed) {
+bool Domains::restrict_large(Hole& hole, const Variable& cell, ValueMask mask, bool& changed) {
   Domain& domain = hole.domain;
   auto known = std::ranges::find(domain.known, cell.cell, &std::pair<std::int64_t, ValueMask>::first);
   if (known == domain.known.end()) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "swizzle/statement_expressions.hpp"
-#include "swizzle/symbolic_policy.hpp"
+#include "swizzle/execution_domain.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -90,13 +90,7 @@ bool fits_int(const Interval& interval) {
          interval.most <= std::numeric_limits<std::int32_t>::max();
 }
 
-[[noreturn]] void refuse(ErrorCode code, std::string got, std::string wanted, std::string remedy = "") {
-  throw Error({.code = code,
-               .operation = "emit a kernel",
-               .got = std::move(got),
-               .wanted = std::move(wanted),
-               .remedy = std::move(remedy)});
-}
+constexpr const char* kEmitting = "emit a kernel";
 
 void require_tiling(const Program& program, const Tiling& tiling) {
   const std::span<const ArrayDeclaration> arrays = program.arrays();
@@ -107,10 +101,10 @@ void require_tiling(const Program& program, const Tiling& tiling) {
     fits = width >= tiling.columns && arrays[k].size % width == 0 && arrays[k].size / width >= tiling.rows;
   }
   if (fits) return;
-  refuse(ErrorCode::spec,
-         "a tiling of " + std::to_string(tiling.rows) + " x " + std::to_string(tiling.columns) +
-             " elements that its arrays do not have",
-         "of every array a width that divides its size, at least as wide and as high as a tile, or 0");
+  fail(ErrorCode::spec, kEmitting,
+       "a tiling of " + std::to_string(tiling.rows) + " x " + std::to_string(tiling.columns) +
+           " elements that its arrays do not have",
+       "of every array a width that divides its size, at least as wide and as high as a tile, or 0");
 }
 
 }  // namespace
@@ -118,63 +112,64 @@ void require_tiling(const Program& program, const Tiling& tiling) {
 void require_emittable(const Program& program, const EmissionOptions& options) {
   if (as_identifier(options.name) != options.name ||
       std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved))
-    refuse(ErrorCode::spec, "the name `" + options.name + "`", "an identifier",
-           "letters, digits and single underscores, a letter first");
+    fail(ErrorCode::spec, kEmitting, "the name `" + options.name + "`", "an identifier",
+         "letters, digits and single underscores, a letter first");
   if (options.element_type != "uint32_t" && options.element_type != "uint64_t" &&
       options.element_type != "float")
-    refuse(ErrorCode::spec, "element type `" + options.element_type + "`", "uint32_t, uint64_t or float");
+    fail(ErrorCode::spec, kEmitting, "element type `" + options.element_type + "`",
+         "uint32_t, uint64_t or float");
   if (options.element_type == "float") {
     for (const auto& declared : program.accumulators())
       for (const Operator op : {declared.accumulation.outer, declared.accumulation.inner})
         if (op == Operator::bit_xor || op == Operator::bit_and || op == Operator::bit_or)
-          refuse(ErrorCode::spec,
-                 std::string("the bit operator `") + name(op) + "` of accumulator `" + declared.name +
-                     "` on float",
-                 "+, *, min or max", "emit for uint32_t or uint64_t");
+          fail(ErrorCode::spec, kEmitting,
+               std::string("the bit operator `") + name(op) + "` of accumulator `" + declared.name +
+                   "` on float",
+               "+, *, min or max", "emit for uint32_t or uint64_t");
   }
   constexpr std::int64_t kMostThreads = 1024;
   const Launch& launch = program.launch();
   const std::int64_t batch = options.batch;
   if (batch > kMostThreads)
-    refuse(ErrorCode::unsupported, std::to_string(batch) + " problems a block",
-           "at most 1024 threads a block");
+    fail(ErrorCode::unsupported, kEmitting, std::to_string(batch) + " problems a block",
+         "at most 1024 threads a block");
   if (launch.warp > kMostThreads || launch.warps > kMostThreads ||
       launch.warp * launch.warps * (batch < 2 ? 1 : batch) > kMostThreads)
-    refuse(ErrorCode::unsupported,
-           std::to_string(launch.warps) + " warps of " + std::to_string(launch.warp) + " lanes" +
-               (batch < 2 ? "" : ", " + std::to_string(batch) + " times"),
-           "at most 1024 threads a block");
+    fail(ErrorCode::unsupported, kEmitting,
+         std::to_string(launch.warps) + " warps of " + std::to_string(launch.warp) + " lanes" +
+             (batch < 2 ? "" : ", " + std::to_string(batch) + " times"),
+         "at most 1024 threads a block");
   if (launch.blocks > std::numeric_limits<std::int32_t>::max())
-    refuse(ErrorCode::unsupported, std::to_string(launch.blocks) + " blocks", "below 2^31");
+    fail(ErrorCode::unsupported, kEmitting, std::to_string(launch.blocks) + " blocks", "below 2^31");
   if (options.tiling) require_tiling(program, *options.tiling);
   std::int64_t shared_elements = 0;
   for (const auto& array : program.arrays()) {
     if (array.size > std::numeric_limits<std::int32_t>::max())
-      refuse(ErrorCode::unsupported, std::to_string(array.size) + " elements of `" + array.name + "`",
-             "below 2^31");
+      fail(ErrorCode::unsupported, kEmitting,
+           std::to_string(array.size) + " elements of `" + array.name + "`", "below 2^31");
     if (array.kind == ArrayKind::shared) shared_elements += array.size;
   }
   constexpr std::int64_t kMostSharedBytes = 49152;
   const std::int64_t bytes = shared_elements * (options.element_type == "uint64_t" ? 8 : 4);
   if (bytes > kMostSharedBytes)
-    refuse(ErrorCode::unsupported, std::to_string(bytes) + " bytes of shared memory", "at most 49152");
+    fail(ErrorCode::unsupported, kEmitting, std::to_string(bytes) + " bytes of shared memory",
+         "at most 49152");
   require_batch(options, shared_elements > 0);
 }
 
 void require_batch(const EmissionOptions& options, bool needs_block_alone) {
   if (options.batch < 2 || !needs_block_alone) return;
-  refuse(
-      ErrorCode::unsupported,
-      std::to_string(options.batch) + " problems a block, whose threads wait for each other or share memory",
-      "a batch of 1: a problem has its block alone");
+  fail(ErrorCode::unsupported, kEmitting,
+       std::to_string(options.batch) + " problems a block, whose threads wait for each other or share memory",
+       "a batch of 1: a problem has its block alone");
 }
 
 void require_shuffles(const Program& program) {
   constexpr std::uint64_t kMostLanes = 32;
   const auto lanes = static_cast<std::uint64_t>(program.launch().warp);
   if (lanes <= kMostLanes && std::has_single_bit(lanes)) return;
-  refuse(ErrorCode::unsupported, "shuffles in a warp of " + std::to_string(lanes) + " lanes",
-         "a power of two up to 32");
+  fail(ErrorCode::unsupported, kEmitting, "shuffles in a warp of " + std::to_string(lanes) + " lanes",
+       "a power of two up to 32");
 }
 
 Identifiers::Identifiers() : taken_(std::begin(kReserved), std::end(kReserved)) {
@@ -247,10 +242,10 @@ Index EmissionContext::resolved(const Index& index) const {
 std::string EmissionContext::text(const Index& index) const {
   const auto check = [this](const auto& self, const Index& part) -> void {
     if (const Interval range = bounds(part, ranges); !fits_int(range))
-      refuse(ErrorCode::unsupported,
-             "`" + to_text(part, program.names()) + "`, which may be " + std::to_string(range.least) +
-                 " .. " + std::to_string(range.most),
-             "what an int can hold");
+      fail(ErrorCode::unsupported, kEmitting,
+           "`" + to_text(part, program.names()) + "`, which may be " + std::to_string(range.least) + " .. " +
+               std::to_string(range.most),
+           "what an int can hold");
     for (const Index& operand : part.operands()) self(self, operand);
   };
   check(check, index);

@@ -12,6 +12,7 @@
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
+#include "swizzle/register_permutation.hpp"
 
 namespace faro::swizzle {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "swizzle/emission_context.hpp"
-#include "swizzle/rotation_steps.hpp"
-#include "swizzle/statement_expressions.hpp"
+#include "swizzle/register_permutation.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "faro/error.hpp"
 #include "swizzle/emission_context.hpp"
-#include "swizzle/statement_expressions.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {

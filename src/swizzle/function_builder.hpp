@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/functions.hpp"
-#include "swizzle/cut_off.hpp"
+#include "swizzle/function_set.hpp"
 #include "swizzle/hash_slots.hpp"
 
 namespace faro::swizzle::detail {

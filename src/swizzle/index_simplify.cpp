@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/index.hpp"
-#include "swizzle/index_arithmetic.hpp"
+#include "swizzle/arithmetic.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/index.hpp"
-#include "swizzle/index_arithmetic.hpp"
+#include "swizzle/arithmetic.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -217,10 +217,10 @@ class CodePrinter final : public Printer {
     const Interval range = bounds(d, ranges_);
     if (range.least == range.most && range.least != 0) return range.least;
     if (range.least <= 0) {
-      throw Error({ErrorCode::spec, "write an index as C++",
-                   "a divisor of " + std::to_string(range.least) + " .. " + std::to_string(range.most),
-                   "a divisor that is always positive, or a constant other than 0",
-                   "divide by something that can be proven positive"});
+      fail(ErrorCode::spec, "write an index as C++",
+           "a divisor of " + std::to_string(range.least) + " .. " + std::to_string(range.most),
+           "a divisor that is always positive, or a constant other than 0",
+           "divide by something that can be proven positive");
     }
     return 0;
   }

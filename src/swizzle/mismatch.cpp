@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
-#include "swizzle/symbolic_policy.hpp"
+#include "swizzle/execution_domain.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -71,11 +71,8 @@ void require_same_arrays(const Specification& specification, const Program& prog
   if (program.arrays().size() >= specified.size() &&
       std::equal(specified.begin(), specified.end(), program.arrays().begin(), equal))
     return;
-  throw Error({.code = ErrorCode::spec,
-               .operation = "compare a program with its specification",
-               .got = "arrays of another specification",
-               .wanted = "a program that was made for this one",
-               .remedy = ""});
+  fail(ErrorCode::spec, "compare a program with its specification", "arrays of another specification",
+       "a program that was made for this one");
 }
 
 std::vector<bool> compared_outputs(const Program& program) {

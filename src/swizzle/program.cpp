@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "swizzle/refuse.hpp"
+#include "faro/error.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -46,7 +46,7 @@ Program::Program(const Specification& specification, const Launch& launch)
     : launch_(launch), arrays_(specification.arrays().begin(), specification.arrays().end()) {
   const auto require = [](const char* what, std::int64_t count) {
     if (count < 1)
-      detail::refuse_spec("program", std::string(what) + " = " + std::to_string(count), "at least 1");
+      fail(ErrorCode::spec, "program", std::string(what) + " = " + std::to_string(count), "at least 1");
   };
   require("warp", launch.warp);
   require("warps", launch.warps);
@@ -56,12 +56,12 @@ Program::Program(const Specification& specification, const Launch& launch)
 std::string Program::claim(std::string name, const char* what) const {
   const auto taken = [&name](const auto& declared) { return declared.name == name; };
   const std::string operation = std::string("declare ") + what + " `" + name + "`";
-  if (name.empty()) detail::refuse_spec(operation, "an empty name", "a name");
+  if (name.empty()) fail(ErrorCode::spec, operation, "an empty name", "a name");
   if (std::any_of(arrays_.begin(), arrays_.end(), taken) ||
       std::any_of(registers_.begin(), registers_.end(), taken) ||
       std::any_of(accumulators_.begin(), accumulators_.end(), taken) ||
       std::any_of(holes_.begin(), holes_.end(), taken))
-    detail::refuse_spec(operation, "a name that is taken", "another name");
+    fail(ErrorCode::spec, operation, "a name that is taken", "another name");
   return name;
 }
 
@@ -80,8 +80,8 @@ std::string Program::unused(const std::string& wish) const {
 Registers Program::registers(std::string name, std::int64_t size) {
   name = claim(std::move(name), "registers");
   if (size < 1)
-    detail::refuse_spec("declare registers `" + name + "`", std::to_string(size) + " registers",
-                        "at least 1");
+    fail(ErrorCode::spec, "declare registers `" + name + "`", std::to_string(size) + " registers",
+         "at least 1");
   registers_.push_back({.name = std::move(name), .size = size});
   return {.number = static_cast<int>(registers_.size()) - 1, .size = size};
 }
@@ -89,8 +89,8 @@ Registers Program::registers(std::string name, std::int64_t size) {
 Array Program::shared(std::string name, std::int64_t size) {
   name = claim(std::move(name), "shared array");
   if (size < 1)
-    detail::refuse_spec("declare shared array `" + name + "`", std::to_string(size) + " elements",
-                        "at least 1");
+    fail(ErrorCode::spec, "declare shared array `" + name + "`", std::to_string(size) + " elements",
+         "at least 1");
   arrays_.push_back({.name = std::move(name), .kind = ArrayKind::shared, .size = size});
   return {.number = static_cast<int>(arrays_.size()) - 1};
 }
@@ -98,9 +98,9 @@ Array Program::shared(std::string name, std::int64_t size) {
 AccumulatorRef Program::accumulator(std::string name, const Accumulation& accumulation) {
   name = claim(std::move(name), "accumulator");
   if (accumulation.outer == Operator::none)
-    detail::refuse_spec("declare accumulator `" + name + "`", "no outer operator", "an outer operator");
+    fail(ErrorCode::spec, "declare accumulator `" + name + "`", "no outer operator", "an outer operator");
   if (accumulation.divisor == 0)
-    detail::refuse_spec("declare accumulator `" + name + "`", "divisor 0", "a divisor of at least 1");
+    fail(ErrorCode::spec, "declare accumulator `" + name + "`", "divisor 0", "a divisor of at least 1");
   accumulators_.push_back({.name = std::move(name), .accumulation = accumulation});
   return {.number = static_cast<int>(accumulators_.size()) - 1};
 }
@@ -182,8 +182,8 @@ void Program::store(Array to, const Index& address, const Register& from, const 
 void Program::store(Array to, const Index& address, AccumulatorRef accumulator, const Index& when) {
   const auto number = static_cast<std::size_t>(accumulator.number);
   if (accumulator.number < 0 || number >= accumulators_.size())
-    detail::refuse_spec("store", "accumulator number " + std::to_string(accumulator.number),
-                        "one of this program");
+    fail(ErrorCode::spec, "store", "accumulator number " + std::to_string(accumulator.number),
+         "one of this program");
   const Registers value = registers(unused(accumulators_[number].name + "_value"), 1);
   evaluate(value[0], accumulator);
   store(to, address, value[0], when);
@@ -235,10 +235,10 @@ std::string Program::unused_counter(const std::string& wish) const {
 void Program::loop(std::string name, std::int64_t count,
                    const std::function<void(const Index& counter)>& body) {
   const std::string operation = "loop `" + name + "`";
-  if (name.empty()) detail::refuse_spec("loop", "an empty name", "a name");
+  if (name.empty()) fail(ErrorCode::spec, "loop", "an empty name", "a name");
   if (unused_counter(name) != name)
-    detail::refuse_spec(operation, "the name of a loop around it", "another name");
-  if (count < 1) detail::refuse_spec(operation, std::to_string(count) + " iterations", "at least 1");
+    fail(ErrorCode::spec, operation, "the name of a loop around it", "another name");
+  if (count < 1) fail(ErrorCode::spec, operation, std::to_string(count) + " iterations", "at least 1");
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({.name = std::move(name), .count = count});
   std::vector<Statement> recorded;
@@ -289,13 +289,12 @@ void each_element(Program& program, const Transfer& transfer, Array array, const
 
 void require_registers(const char* operation, const Registers& registers, const Transfer& transfer) {
   if (transfer.slice < 1 || transfer.rounds < 1)
-    detail::refuse_spec(
-        operation, "slice " + std::to_string(transfer.slice) + ", rounds " + std::to_string(transfer.rounds),
-        "at least 1 of both");
+    fail(ErrorCode::spec, operation,
+         "slice " + std::to_string(transfer.slice) + ", rounds " + std::to_string(transfer.rounds),
+         "at least 1 of both");
   if (registers.size < transfer.slice * transfer.rounds)
-    detail::refuse_spec(
-        operation, std::to_string(registers.size) + " registers",
-        "slice x rounds = " + std::to_string(transfer.slice * transfer.rounds) + " registers");
+    fail(ErrorCode::spec, operation, std::to_string(registers.size) + " registers",
+         "slice x rounds = " + std::to_string(transfer.slice * transfer.rounds) + " registers");
 }
 
 }  // namespace
@@ -329,6 +328,72 @@ IndexNames Program::names() const {
   for (const auto& loop : loops_) names.loops.push_back(loop.name);
   for (const auto& hole : holes_) names.holes.push_back(hole.name);
   return names;
+}
+
+// A block's copies between global and shared memory: every thread takes each threads-th element of the box.
+
+namespace {
+
+void require_box(const char* operation, const BlockCopy& copy) {
+  const std::size_t axes = copy.extents.size();
+  if (axes < 1 || axes > 3) fail(ErrorCode::spec, operation, std::to_string(axes) + " extents", "1 to 3");
+  if (copy.global_strides.size() != axes || copy.shared_strides.size() != axes)
+    fail(ErrorCode::spec, operation,
+         std::to_string(copy.global_strides.size()) + " global and " +
+             std::to_string(copy.shared_strides.size()) + " shared strides",
+         std::to_string(axes) + " of each, as there are extents");
+  if (!copy.limits.empty() && copy.limits.size() != axes)
+    fail(ErrorCode::spec, operation, std::to_string(copy.limits.size()) + " limits",
+         "none, or " + std::to_string(axes) + ", as there are extents");
+  for (const std::int64_t extent : copy.extents)
+    if (extent < 1) fail(ErrorCode::spec, operation, "extent " + std::to_string(extent), "at least 1");
+}
+
+/// Calls each(global address, shared address, when) once for every round of the block's threads.
+template <typename Each>
+void each_element(Program& program, const BlockCopy& copy, const Each& each) {
+  std::int64_t total = 1;
+  for (const std::int64_t extent : copy.extents) total *= extent;
+  const std::int64_t threads = program.launch().warp * program.launch().warps;
+  const std::int64_t rounds = (total + threads - 1) / threads;
+  const auto element = [&](const Index& round) {
+    const IndexRanges ranges = program.ranges();
+    const Index number = round * threads + warp_index() * program.launch().warp + lane_index();
+    Index global = copy.offset;
+    Index shared = 0;
+    Index when = number < total;
+    std::int64_t below = total;  // elements of the box for one step of this axis
+    for (std::size_t axis = 0; axis < copy.extents.size(); ++axis) {
+      below /= copy.extents[axis];
+      const Index place = number / below % copy.extents[axis];
+      global = global + place * copy.global_strides[axis];
+      shared = shared + place * copy.shared_strides[axis];
+      if (!copy.limits.empty()) when = when && place < copy.limits[axis];
+    }
+    each(simplify(global, ranges), simplify(shared, ranges), simplify(when, ranges));
+  };
+  if (rounds == 1) return element(0);
+  program.loop(program.unused_counter("round"), rounds, element);
+}
+
+}  // namespace
+
+void Program::global_to_shared(Array to, Array from, const BlockCopy& copy) {
+  require_box("global_to_shared", copy);
+  const Registers passing = registers(unused("copied"), 1);
+  each_element(*this, copy, [&](const Index& global, const Index& shared, const Index& when) {
+    load(passing[0], from, global, when);
+    store(to, shared, passing[0], when);
+  });
+}
+
+void Program::shared_to_global(Array to, Array from, const BlockCopy& copy) {
+  require_box("shared_to_global", copy);
+  const Registers passing = registers(unused("copied"), 1);
+  each_element(*this, copy, [&](const Index& global, const Index& shared, const Index& when) {
+    load(passing[0], from, shared, when);
+    store(to, global, passing[0], when);
+  });
 }
 
 }  // namespace faro::swizzle

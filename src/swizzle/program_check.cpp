@@ -3,8 +3,7 @@
 
 #include "faro/error.hpp"
 #include "faro/swizzle/program.hpp"
-#include "swizzle/statement_expressions.hpp"
-#include "swizzle/statement_text.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -30,13 +29,8 @@ class Check {
   }
 
  private:
-  [[noreturn]] void refuse(std::string got, std::string wanted, std::string remedy = "") const {
-    throw Error({.code = ErrorCode::spec,
-                 .operation = "check `" + statement_text(program_, *statement_) + "`",
-                 .got = std::move(got),
-                 .wanted = std::move(wanted),
-                 .remedy = std::move(remedy)});
-  }
+  /// The operation of an error.
+  std::string checking() const { return "check `" + statement_text(program_, *statement_) + "`"; }
 
   std::string text(const Index& index) const { return to_text(index, names_); }
 
@@ -45,12 +39,14 @@ class Check {
   void variables(const Index& index) const {
     switch (index.kind()) {
       case IndexKind::argument:
-        refuse("an argument of a function", "lanes, warps, blocks, loop counters and holes");
+        fail(ErrorCode::spec, checking(), "an argument of a function",
+             "lanes, warps, blocks, loop counters and holes");
       case IndexKind::loop:
         if (std::find(open_.begin(), open_.end(), index.number()) == open_.end()) {
           const auto number = static_cast<std::size_t>(index.number());
           const bool known = index.number() >= 0 && number < program_.loops().size();
-          refuse(
+          fail(
+              ErrorCode::spec, checking(),
               "the counter " +
                   (known ? "`" + program_.loops()[number].name + "`" : "#" + std::to_string(index.number())) +
                   " outside its loop",
@@ -60,7 +56,8 @@ class Check {
       case IndexKind::divide:
       case IndexKind::remainder:
         if (index.operands()[1].kind() == IndexKind::constant && index.operands()[1].value() == 0)
-          refuse("`" + text(index.operands()[0]) + "` divided by 0", "another divisor");
+          fail(ErrorCode::spec, checking(), "`" + text(index.operands()[0]) + "` divided by 0",
+               "another divisor");
         break;
       case IndexKind::hole:
         hole(index);
@@ -74,23 +71,25 @@ class Check {
   void hole(const Index& call) const {
     const auto number = static_cast<std::size_t>(call.number());
     if (call.number() < 0 || number >= program_.holes().size())
-      refuse("hole #" + std::to_string(call.number()), "a hole of this program");
+      fail(ErrorCode::spec, checking(), "hole #" + std::to_string(call.number()), "a hole of this program");
     const HoleDeclaration& declared = program_.holes()[number];
     const auto arguments = call.operands();
     if (arguments.size() != declared.arguments.size())
-      refuse("hole `" + declared.name + "` asked with " + std::to_string(arguments.size()) + " arguments",
-             std::to_string(declared.arguments.size()) + " arguments, as declared");
+      fail(ErrorCode::spec, checking(),
+           "hole `" + declared.name + "` asked with " + std::to_string(arguments.size()) + " arguments",
+           std::to_string(declared.arguments.size()) + " arguments, as declared");
     for (std::size_t k = 0; k < arguments.size(); ++k) {
       const std::string which = "`" + text(arguments[k]) + "` for `" + declared.arguments[k].name +
                                 "` of hole `" + declared.name + "`";
       if (contains(arguments[k], IndexKind::hole))
-        refuse(which + ", a hole inside a hole's argument", "lanes, warps, blocks and loop counters");
+        fail(ErrorCode::spec, checking(), which + ", a hole inside a hole's argument",
+             "lanes, warps, blocks and loop counters");
       variables(arguments[k]);
       const Interval asked{.least = 0, .most = declared.arguments[k].asked - 1};
       const Interval got = bounds(arguments[k], ranges_);
       if (!inside(got, asked))
-        refuse(which + ", which may be " + text_of(got), "values in " + text_of(asked),
-               "declare the argument with what is asked");
+        fail(ErrorCode::spec, checking(), which + ", which may be " + text_of(got),
+             "values in " + text_of(asked), "declare the argument with what is asked");
     }
   }
 
@@ -98,21 +97,22 @@ class Check {
     variables(index);
     const Interval got = bounds(index, ranges_);
     if (apart(got, allowed))
-      refuse(what + " `" + text(index) + "`, which is always " + text_of(got),
-             "values in " + text_of(allowed));
+      fail(ErrorCode::spec, checking(), what + " `" + text(index) + "`, which is always " + text_of(got),
+           "values in " + text_of(allowed));
   }
 
   void truth(const Index& when) const {
     variables(when);
     const Interval got = bounds(when, ranges_);
     if (!inside(got, {.least = 0, .most = 1}))
-      refuse("the condition `" + text(when) + "`, which may be " + text_of(got), "a truth value, 0 or 1",
-             "compare it with something");
+      fail(ErrorCode::spec, checking(), "the condition `" + text(when) + "`, which may be " + text_of(got),
+           "a truth value, 0 or 1", "compare it with something");
   }
 
   std::int64_t size_of_registers(int registers) const {
     if (registers < 0 || static_cast<std::size_t>(registers) >= program_.register_arrays().size())
-      refuse("register array #" + std::to_string(registers), "one of this program");
+      fail(ErrorCode::spec, checking(), "register array #" + std::to_string(registers),
+           "one of this program");
     return program_.register_arrays()[static_cast<std::size_t>(registers)].size;
   }
 
@@ -126,21 +126,21 @@ class Check {
     const std::string wanted = std::string(kind == ArrayKind::input ? "an input" : "an output") +
                                (or_shared ? " or a shared array" : "") + " of this program";
     if (array.number < 0 || number >= program_.arrays().size())
-      refuse("array #" + std::to_string(array.number), wanted);
+      fail(ErrorCode::spec, checking(), "array #" + std::to_string(array.number), wanted);
     const auto& declared = program_.arrays()[number];
     if (declared.kind != kind && !(or_shared && declared.kind == ArrayKind::shared))
-      refuse("array `" + declared.name + "`", wanted);
+      fail(ErrorCode::spec, checking(), "array `" + declared.name + "`", wanted);
     truth(when);
     variables(address);
     if (bounds(when, ranges_).most == 0) return;  // never
-    // Where only some lanes take part, the address of the others is nobody's business.
+    // Where only some lanes take part, the address of the others does not matter.
     if (bounds(when, ranges_).least == 1)
       possible(address, {.least = 0, .most = declared.size - 1}, "address");
   }
 
   void accumulator(int number) const {
     if (number < 0 || static_cast<std::size_t>(number) >= program_.accumulators().size())
-      refuse("accumulator #" + std::to_string(number), "one of this program");
+      fail(ErrorCode::spec, checking(), "accumulator #" + std::to_string(number), "one of this program");
   }
 
   // Statements.
@@ -163,7 +163,9 @@ class Check {
   void check(const PermuteStatement& s) {
     const std::int64_t to = size_of_registers(s.to);
     const std::int64_t from = size_of_registers(s.from);
-    if (to != from) refuse(std::to_string(to) + " registers from " + std::to_string(from), "as many of both");
+    if (to != from)
+      fail(ErrorCode::spec, checking(), std::to_string(to) + " registers from " + std::to_string(from),
+           "as many of both");
     open_.push_back(s.counter);
     possible(s.source, {.least = 0, .most = from - 1}, "register index");
     open_.pop_back();
@@ -175,10 +177,10 @@ class Check {
   void check(const AccumulateStatement& s) const {
     accumulator(s.accumulator);
     const auto& accumulation = program_.accumulators()[static_cast<std::size_t>(s.accumulator)].accumulation;
-    if (s.term.empty()) refuse("a term of no registers", "at least one");
+    if (s.term.empty()) fail(ErrorCode::spec, checking(), "a term of no registers", "at least one");
     if (s.term.size() > 1 && accumulation.inner == Operator::none)
-      refuse("a term of " + std::to_string(s.term.size()) + " registers",
-             "one register, as there is no inner operator");
+      fail(ErrorCode::spec, checking(), "a term of " + std::to_string(s.term.size()) + " registers",
+           "one register, as there is no inner operator");
     for (const Register& value : s.term) check(value);
     truth(s.when);
   }
@@ -210,12 +212,10 @@ void check(const Program& program) {
   for (const HoleDeclaration& hole : program.holes()) {
     check(hole);
     if (hole.one_to_one && (hole.kind != HoleKind::xform || hole.arguments[0].asked != hole.n))
-      throw Error({.code = ErrorCode::spec,
-                   .operation = "check hole `" + hole.name + "`",
-                   .got = "one to one, asked for " + std::to_string(hole.arguments[0].asked) + " of " +
-                          std::to_string(hole.n) + " values",
-                   .wanted = "as many arguments as values",
-                   .remedy = ""});
+      fail(ErrorCode::spec, "check hole `" + hole.name + "`",
+           "one to one, asked for " + std::to_string(hole.arguments[0].asked) + " of " +
+               std::to_string(hole.n) + " values",
+           "as many arguments as values");
   }
   Check(program).statements(program.statements());
 }

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "faro/swizzle/program.hpp"
-#include "swizzle/statement_text.hpp"
+#include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -1,12 +1,4 @@
-// Register permutations as rotations around a fixed permutation.
-//
-// Lane t's permutation P_t is sought as B_t F A_t: A_t and B_t are products of rotations of digits of the
-// register number, F is the same for all lanes. Rotations of the digits of one system commute, so that lane
-// 0's own permutation may be taken for F; then P_t A_t^-1 F^-1 must be a product of rotations, which its
-// value at 0 tells, digit by digit:
-//
-//     n = 6, digits (r mod 3, r div 3)   Q = 4 5 3 1 2 0   Q(0) = 4 = 1 + 3: rotate by 1 and by 1
-//                                                          Q(r) = ((r + 1) mod 3) + 3 ((r div 3 + 1) mod 2)
+#include "swizzle/register_permutation.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -14,10 +6,53 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/emission.hpp"
-#include "swizzle/rotation_steps.hpp"
 
 namespace faro::swizzle {
+namespace {
+
+/// By the bits of the amounts, those that are set in the same lanes together.
+std::vector<RotationSteps::Step> by_bits(const std::vector<std::int64_t>& amounts, std::int64_t length,
+                                         bool backward) {
+  std::vector<RotationSteps::Step> steps;
+  for (std::int64_t bit = 1; bit < length; bit *= 2) {
+    RotationSteps::Step step{.shift = bit, .lanes = {}};
+    for (const std::int64_t amount : amounts) step.lanes.push_back((amount & bit) != 0);
+    if (std::find(step.lanes.begin(), step.lanes.end(), true) == step.lanes.end()) continue;
+    const auto same = std::find_if(steps.begin(), steps.end(),
+                                   [&](const auto& other) { return other.lanes == step.lanes; });
+    if (same == steps.end()) {
+      steps.push_back(std::move(step));
+    } else {
+      same->shift += bit;
+    }
+  }
+  if (backward)
+    for (auto& step : steps) step.shift = length - step.shift;
+  return steps;
+}
+
+}  // namespace
+
+RotationSteps rotation_steps(const RegisterPermutation::Rotation& rotation) {
+  const std::int64_t length = rotation.length;
+  RotationSteps best;
+  bool found = false;
+  for (std::int64_t for_all = 0; for_all < length; ++for_all) {
+    for (const bool backward : {false, true}) {
+      std::vector<std::int64_t> amounts;
+      for (const std::int64_t amount : rotation.amounts) {
+        const std::int64_t rest = backward ? for_all - amount : amount - for_all;
+        amounts.push_back((rest % length + length) % length);
+      }
+      auto steps = by_bits(amounts, length, backward);
+      if (found && steps.size() >= best.steps.size()) continue;
+      best = {.for_all = for_all, .steps = std::move(steps)};
+      found = true;
+    }
+  }
+  return best;
+}
+
 namespace {
 
 using Rotation = RegisterPermutation::Rotation;
@@ -184,23 +219,20 @@ class Factoring {
 
 RegisterPermutation factor_registers(std::int64_t n, std::int64_t warp,
                                      const std::vector<std::int64_t>& table) {
-  const auto refuse = [](std::string got, std::string wanted) {
-    throw Error({.code = ErrorCode::spec,
-                 .operation = "factor a permutation of registers",
-                 .got = std::move(got),
-                 .wanted = std::move(wanted),
-                 .remedy = ""});
-  };
+  constexpr const char* kFactoring = "factor a permutation of registers";
   if (n < 1 || warp < 1)
-    refuse(std::to_string(n) + " registers in " + std::to_string(warp) + " lanes", "at least 1 of both");
+    fail(ErrorCode::spec, kFactoring, std::to_string(n) + " registers in " + std::to_string(warp) + " lanes",
+         "at least 1 of both");
   if (table.size() != static_cast<std::size_t>(n) * static_cast<std::size_t>(warp))
-    refuse(std::to_string(table.size()) + " values", "one for each register of each lane");
+    fail(ErrorCode::spec, kFactoring, std::to_string(table.size()) + " values",
+         "one for each register of each lane");
   for (std::size_t k = 0; k < table.size(); ++k) {
     if (table[k] >= 0 && table[k] < n) continue;
-    refuse("register " + std::to_string(table[k]) + " for register " +
-               std::to_string(k % static_cast<std::size_t>(n)) + " of lane " +
-               std::to_string(k / static_cast<std::size_t>(n)),
-           "0 .. " + std::to_string(n - 1));
+    fail(ErrorCode::spec, kFactoring,
+         "register " + std::to_string(table[k]) + " for register " +
+             std::to_string(k % static_cast<std::size_t>(n)) + " of lane " +
+             std::to_string(k / static_cast<std::size_t>(n)),
+         "0 .. " + std::to_string(n - 1));
   }
   const Factoring factoring(n, warp, table);
   if (factoring.same_for_all())

@@ -1,11 +1,10 @@
-#include "faro/swizzle/synthesis_report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "faro/swizzle/examples.hpp"
 #include "plan/json_schema.hpp"
 
 namespace faro::swizzle {
@@ -116,14 +115,12 @@ std::string families_text(const Example& example, const SynthesisResult& result,
 std::string outcome_text(const SynthesisResult& result) {
   switch (result.outcome) {
     case Outcome::found:
-      return fmt::format("{}{}; {:.2f} s, the best after {:.2f} s", counted(result.solutions, "solution"),
-                         result.solver.is_least_only ? ", others not sought" : ", and no other in this space",
-                         result.seconds, result.seconds_to_best);
+      return fmt::format("{}, and no other in this space; {:.2f} s, the best after {:.2f} s",
+                         counted(result.solutions, "solution"), result.seconds, result.seconds_to_best);
     case Outcome::none:
       return fmt::format("no solution in this space: proven by {} in {:.2f} s",
-                         !result.solver.name.empty() ? result.solver.name + "'s refutation"
-                         : result.candidates == 0    ? std::string("the families alone")
-                                                     : "trying " + counted(result.candidates, "function"),
+                         result.candidates == 0 ? std::string("the families alone")
+                                                : "trying " + counted(result.candidates, "function"),
                          result.seconds);
     case Outcome::not_finished:
       break;
@@ -133,28 +130,6 @@ std::string outcome_text(const SynthesisResult& result) {
                                 : counted(result.solutions, "solution") + " found, and there may be more";
   return fmt::format("not finished: {}; {}; {} may finish it; {:.2f} s", result.unfinished, found,
                      result.remedy, result.seconds);
-}
-
-std::string solver_text(const SolverFacts& solver) {
-  std::string least;
-  if (solver.least_live_accumulates) {
-    const std::uint64_t live = *solver.least_live_accumulates;
-    least = live == 0 ? "" : fmt::format("; fewer than {} is refuted", counted(live, "live accumulate"));
-  }
-  return fmt::format("{}: {}, {}; {} of {} asked{}", solver.name, counted(solver.variables, "variable"),
-                     counted(solver.clauses, "clause"), grouped(solver.sites),
-                     counted(solver.all_sites, "site"), least);
-}
-
-Json json_of(const SolverFacts& solver) {
-  if (solver.name.empty()) return nullptr;
-  return {{"name", solver.name},
-          {"least_live_accumulates",
-           solver.least_live_accumulates ? Json(*solver.least_live_accumulates) : Json(nullptr)},
-          {"variables", solver.variables},
-          {"clauses", solver.clauses},
-          {"sites", solver.sites},
-          {"all_sites", solver.all_sites}};
 }
 
 }  // namespace
@@ -175,7 +150,6 @@ std::string to_text(const Example& example, const SynthesisResult& result, std::
     text.line(family == 0 ? "holes" : "", families_text(example, result, family, width));
   if (result.families.empty()) text.line("holes", "none: the program is checked as it stands");
   text.line("result", outcome_text(result));
-  if (!result.solver.name.empty()) text.line("solver", solver_text(result.solver));
   if (result.best) text.solution("best", example, result.best->valuation, result.best->cost);
   std::uint64_t shown = 0;
   for (const Solution& solution : result.kept) {
@@ -214,7 +188,6 @@ std::string to_json(const Example& example, const SynthesisResult& result, std::
   json["order"] = result.order;
   json["unfinished"] = result.unfinished;
   json["remedy"] = result.remedy;
-  json["solver"] = json_of(result.solver);
   const KnownSolution* const closed = closed_form_of(example);
   json["closed_form"] = closed == nullptr
                             ? Json(nullptr)

@@ -12,10 +12,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "swizzle/cut_off.hpp"
+#include "swizzle/function_set.hpp"
 #include "swizzle/search.hpp"
-#include "swizzle/solver/sat.hpp"
-#include "swizzle/solver/solve.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -57,11 +55,6 @@ struct Found {
   }
 };
 
-bool is_for_solver(Method method, const ChoiceGraph& graph) {
-  if (method != Method::automatic) return method == Method::solver;
-  return !detail::solver_name().empty() && detail::has_many_conditions(graph);
-}
-
 class Synthesis {
  public:
   /// `seconds_used`: of the time limit, before.
@@ -81,10 +74,10 @@ class Synthesis {
       if (has_empty_family()) {
         result_.outcome = Outcome::none;
       } else {
-        ChoiceLimits limits;
+        ModelLimits limits;
         limits.seconds = seconds_left();
         report("choices", 0);
-        run(build_choices(specification_, sketch_, families_, limits));
+        run(build_model(specification_, sketch_, families_, limits));
       }
     } catch (const detail::CutOff& cut) {
       cut_off(cut.limit(), cut.clause());
@@ -114,7 +107,7 @@ class Synthesis {
     return std::ranges::any_of(families_, [](const FunctionSet& family) { return family.size() == 0; });
   }
 
-  void run(const ChoiceGraph& graph) {
+  void run(const ConstraintModel& model) {
     detail::SearchHooks hooks;
     hooks.found = [this](std::span<const std::size_t> functions) {
       take(functions);
@@ -124,7 +117,7 @@ class Synthesis {
       report("search", done);
       return !is_out_of_time();
     };
-    const detail::SearchResult searched = search(graph, hooks);
+    const detail::SearchResult searched = detail::search(model, specification_, families_, hooks);
     result_.candidates = searched.candidates;
     for (const int hole : searched.order) {
       result_.order.push_back(sketch_.holes()[static_cast<std::size_t>(hole)].name);
@@ -143,16 +136,6 @@ class Synthesis {
       result_.unfinished += fmt::format(" within the time limit of {} s", options_.time_limit_seconds);
     result_.remedy = remedy_of(limit);
     if (options_.space != Space::easy) result_.remedy += " or an easier space";
-  }
-
-  detail::SearchResult search(const ChoiceGraph& graph, const detail::SearchHooks& hooks) {
-    if (!is_for_solver(options_.method, graph)) {
-      return detail::search(graph, specification_, families_, hooks);
-    }
-    detail::SolverResult solved =
-        detail::solve(graph, specification_, families_, options_.solve_until, hooks);
-    result_.solver = std::move(solved.facts);
-    return std::move(solved.searched);
   }
 
   // 0: no limit.
@@ -248,32 +231,14 @@ const char* name(Outcome outcome) noexcept {
   return "";
 }
 
-const char* name(Method method) noexcept {
-  switch (method) {
-    case Method::enumeration:
-      return "enumerate";
-    case Method::solver:
-      return "solver";
-    case Method::automatic:
-      return "automatic";
-  }
-  return "";
-}
-
 namespace {
 
 SynthesisResult synthesise_after(double seconds_used, const Specification& specification,
                                  const Program& sketch, const SynthesisOptions& options) {
   check(sketch);
-  if (options.method == Method::solver && detail::solver_name().empty()) {
-    throw Error({ErrorCode::unsupported, "synthesise",
-                 "method solver, which this build of faro does not have",
-                 "method enumerate, or a build with CaDiCaL",
-                 "install libcadical-dev, configure with CMake again, and build"});
-  }
   if (!wants_anything(specification)) {
-    throw Error({ErrorCode::spec, "synthesise", "a specification that wants nothing", "outputs that are set",
-                 "set the outputs' elements in the specification"});
+    fail(ErrorCode::spec, "synthesise", "a specification that wants nothing", "outputs that are set",
+         "set the outputs' elements in the specification");
   }
   return Synthesis(specification, sketch, options, seconds_used).result();
 }

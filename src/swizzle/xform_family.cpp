@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "swizzle/arithmetic.hpp"
 #include "swizzle/function_builder.hpp"
-#include "swizzle/index_arithmetic.hpp"
 
 // Parameters fall into three parts that meet only in rows: the base (gs, df, g, cf, wrap), the rotation
 // (cr, dr, c), of which only the sequence R(k) mod M matters, and the shift (ecr, ec). A row is made once for

@@ -10,4 +10,5 @@ rm -rf "$scratch"
   -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CXX_COMPILER="${CXX:-g++}"
 "$cmake" --build "$scratch/build"
 "$scratch/build/consumer"
+"$scratch/build/swizzle_consumer"
 if [[ -x $scratch/prefix/bin/faro ]]; then "$scratch/prefix/bin/faro" --version; fi

@@ -25,7 +25,7 @@
 
 #include <cstdint>
 
-#include "faro/swizzle/functions.hpp"
+#include "faro/swizzle/hole.hpp"
 
 namespace faro::swizzle {
 

@@ -90,21 +90,4 @@ void require_emittable(const Program& sketch, const EmissionOptions& options);
 /// receiver's own lane. Errors: ErrorCode::unsupported where the warp is no power of two up to 32.
 void require_shuffles(const Program& program);
 
-/// How a register permutation of n registers, f(i, t) for lanes t < W, is done without local memory.
-struct RegisterPermutation {
-  enum class Kind : std::uint8_t { fixed, barrel, tree };
-  struct Rotation {
-    std::int64_t stride = 1;            // places r and r + stride are neighbours
-    std::int64_t length = 1;            // of each cycle of places: a digit of r, (r / stride) mod length
-    std::vector<std::int64_t> amounts;  // by lane
-  };
-  Kind kind = Kind::tree;
-  std::vector<Rotation> before, after;  // around `fixed`
-  std::vector<std::int64_t> fixed;
-};
-/// Law: for each lane, before, then fixed, then after give y[i] = x[f(i, t)]. `table[i + n t]`.
-/// Errors: ErrorCode::spec where f(·, t) leaves 0 .. n-1.
-RegisterPermutation factor_registers(std::int64_t n, std::int64_t warp,
-                                     const std::vector<std::int64_t>& table);
-
 }  // namespace faro::swizzle

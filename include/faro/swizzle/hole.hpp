@@ -35,8 +35,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "faro/swizzle/index.hpp"
 
 namespace faro::swizzle {
 
@@ -114,5 +119,58 @@ void check(const HoleDeclaration& hole);
 std::int64_t cells(const HoleDeclaration& hole);
 /// Errors: ErrorCode::spec, naming the hole, where an argument is outside what may be asked.
 std::int64_t cell(const HoleDeclaration& hole, const std::vector<std::int64_t>& arguments);
+
+/// sw_xform's parameters; the formula is in hole.hpp. Printed as "cf,df,gs,wrap,cr,dr,c" and what is not
+/// default.
+struct XformParameters {
+  std::int64_t n = 1, cf = 1, df = 1, gs = 1, g = 1;
+  bool wrap = false;
+  std::int64_t cr = 0, dr = 1, c = 0, ecr = 0, ec = 0;
+  friend bool operator==(const XformParameters&, const XformParameters&) = default;
+};
+
+enum class Comparison : std::uint8_t { equal, greater_equal, greater, less_equal, less };
+
+/// v1 cmp (constant + sign v2), or a literal.
+struct ConditionParameters {
+  std::optional<bool> literal;
+  int v1 = 0, v2 = 0;  // arguments
+  Comparison comparison = Comparison::equal;
+  std::int64_t constant = 0;
+  int sign = 1;
+  friend bool operator==(const ConditionParameters&, const ConditionParameters&) = default;
+};
+
+/// The first condition that holds says which; else the last choice.
+struct PartParameters {
+  std::vector<ConditionParameters> conditions;
+  friend bool operator==(const PartParameters&, const PartParameters&) = default;
+};
+
+/// constant + sum of factors[j] * units[j] * argument j.
+struct LinearParameters {
+  std::int64_t constant = 0;
+  std::vector<std::int64_t> factors;
+  std::vector<std::int64_t> units;
+  friend bool operator==(const LinearParameters&, const LinearParameters&) = default;
+};
+
+/// A function that no family gave: an expression of IndexKind::argument (closed forms, a user's own).
+struct FormulaParameters {
+  Index formula = 0;
+};
+
+using Parameters =
+    std::variant<XformParameters, ConditionParameters, PartParameters, LinearParameters, FormulaParameters>;
+
+/// The value for the arguments, by the formula of the family: the definition that all else is tested against.
+std::int64_t value_of(const Parameters& parameters, std::span<const std::int64_t> arguments);
+
+/// The same as an expression of IndexKind::argument, simplified for what the hole may be asked.
+/// Law: evaluate(as_index(p, h), x) == value_of(p, x) for every x in range.
+Index as_index(const Parameters& parameters, const HoleDeclaration& hole);
+
+/// "xform(cf=2, df=16, gs=32, wrap, cr=0, dr=1, c=17)", "i <= t".
+std::string to_text(const Parameters& parameters, const HoleDeclaration& hole);
 
 }  // namespace faro::swizzle

@@ -1,12 +1,11 @@
-// Running a program with a function for each hole: on symbols, on numbers, and as a list of memory accesses.
+// Running a program with a function for each hole, on symbols and on numbers.
 //
 //     symbols    {I0,I1,I2}/3 …     equal to the specification's values: right for all inputs
 //     numbers    7.0  9.5 …         the oracle's numbers: tests of emitted kernels
-//     accesses   warp 0 loads 0..31 a trace for the memory machine: sectors, bank conflicts, rounds
 //
-// All three are one executor, warp by warp in lockstep, that asks its policy what an element is. The state
-// between two statements can be watched: the grids of a struct's transposition are the registers after each
-// step, a row for each register and a column for each lane.
+// Both go through one executor, warp by warp in lockstep, with elements of another kind. The state between
+// two statements can be watched: the grids of a struct's transposition are the registers after each step, a
+// row for each register and a column for each lane.
 #pragma once
 
 #include <compare>
@@ -17,9 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/swizzle/functions.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "faro/swizzle/program.hpp"
-#include "machine/trace.hpp"
 
 namespace faro::swizzle {
 
@@ -72,11 +70,6 @@ std::vector<std::vector<ValueId>> run_symbolic(const Program& program, const Val
 template <typename T>
 void run(const Program& program, const Valuation& valuation, std::span<const std::span<const T>> inputs,
          std::span<const std::span<T>> outputs);
-
-/// Every access to global and shared memory of one block, in bytes, arrays one after another, each from a
-/// multiple of 256: a round for each statement and iteration.
-machine::Trace accesses(const Program& program, const Valuation& valuation, std::int64_t block,
-                        std::uint32_t element_bytes);
 
 /// Where a program differs from its specification.
 struct Mismatch {

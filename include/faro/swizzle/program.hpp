@@ -45,7 +45,6 @@
 #include "faro/swizzle/hole.hpp"
 #include "faro/swizzle/index.hpp"
 #include "faro/swizzle/specification.hpp"
-#include "faro/swizzle/value.hpp"
 
 namespace faro::swizzle {
 

@@ -1,8 +1,12 @@
 // Finding the holes of a sketch: all solutions, or a proof that there are none, or the cheapest.
 //
-// The space is a product of finite families, one a hole (functions.hpp): 4,680 x 183,358 x 4,680 for the
-// transposition of 8-word structs, more than 10^38 for the product of polynomials of degree 64. It is never
-// walked. Three observations, made on the choice graph of whatever sketch is given, make it small.
+// It is a constraint satisfaction problem. A *variable* is a cell of a hole's table, its *domain* the values
+// that the hole's family has there. A family is a table constraint on the cells of its hole: its functions
+// are the rows. The sketch, run with holes for variables, gives the other constraints
+// (src/swizzle/model.hpp): what is stored where, what sums add up, what a warp must hold. The space is the
+// product of the families: 4,680 x 183,358 x 4,680 for the transposition of 8-word structs, more than 10^38
+// for the product of polynomials of degree 64. It is never walked. Three observations, made on the model of
+// whatever sketch is given, make it small.
 //
 // 1. Steps determine each other. Between two column shuffles let a row shuffle be fixed; S = 4, W = 8:
 //
@@ -10,32 +14,27 @@
 //        row(2, ·) = 1 2 3 0: of lane 2's registers only 0 takes from lane 1
 //        so word 9 passes register 0:  first(0, 1) = 1  and  last(1, 2) = 0
 //
-//    A cell with one possible value is forced. A few forced cells leave few functions of a family, all of
-//    them none or one: that is a look-up, not a search.
-// 2. Order-free sums leave nothing to spare. If a lane's sums want as many terms as its slots can give,
-//    each slot's term must be wanted (a pool is *tight*), so that a lane of one factor forces the lane of the
-//    other, and every condition has its whole table forced. In Mult-64, 16384 pairs of lane functions survive
-//    out of 10^18, and each condition is one of 37 functions or a contradiction.
-// 3. Contradictions come early. Sites are asked in a fixed scrambled order, and a candidate is dropped at the
-//    first one that it cannot meet: after two or three for most.
+//    A variable with one value left is fixed. A few fixed ones leave few functions of a family, all of them
+//    none or one: that is a look-up, not a search.
+// 2. Order-free sums leave nothing to spare. If a lane's sums want as many terms as its slots can give, they
+//    are an *exact cover*: each slot's term must be wanted, and all terms are different, so that a lane of
+//    one factor fixes the lane of the other, and every condition has its whole table fixed. In Mult-64, 16384
+//    pairs of lane functions survive out of 10^18, and each condition is one of 37 functions or a
+//    contradiction.
+// 3. Contradictions come early. Constraints are filtered in a fixed scrambled order, and a candidate is
+//    dropped at the first one that it cannot satisfy: after two or three for most.
 //
-// The search: pick a hole, by probing (below); try the functions that are left of it; after each, ask the
-// sites for contradictions and forced cells; go on until every hole has one function; meets() decides. Each
-// rule only drops what cannot be part of a solution, so that a finished search is a proof. The hole that is
-// picked is the one with the least estimate of  candidates x survivors x what is left of the other families,
-// from at most 64 candidates spread evenly over its family; ties go to the lower number. Conditions wait
-// until the terms are known, where those can be walked, as they follow. Nothing depends on time, threads or
-// addresses but where a search is cut off.
+// The search is backtracking with propagation: pick a hole; try the functions that are left of it; after
+// each, filter the constraints for contradictions and fixed variables; go on until every hole has one
+// function; satisfies() decides. Each rule only drops what cannot be part of a solution, so that a finished
+// search is a proof. The hole that is picked is found by looking ahead: the one with the least estimate of
+// candidates x survivors x what is left of the other families, from at most 64 candidates spread evenly over
+// its family; ties go to the lower number. Conditions wait until the terms are known, where those can be
+// walked, as they follow. Nothing depends on time, threads or addresses but where a search is cut off.
 //
 // W = 32, one core, seconds of processor time: structures of up to 8 words at most 1.1 (`faro synth aos-rcr
 // --struct 8`), stencils, convolutions, loads and poly-32 at most 0.9; Mult-64 50, all of its 1152 solutions
 // and with them the proof that 6 live accumulates are the least; 0.7 at W = 8.
-//
-// A second way is a solver, CaDiCaL, where faro was built with it. The choice graph becomes a formula:
-// functions imply cells, cells imply what nodes are, and the sites demand what they must be. A proposal that
-// satisfies it is checked like any candidate; what it fails joins the formula, so that mostly few sites are
-// ever asked. The live accumulates are counted in the formula, and the least is the number below which it is
-// refuted.
 //
 // Two solutions are the same if their functions agree in every cell that the sketch can read.
 #pragma once
@@ -68,26 +67,8 @@ struct Progress {
   std::uint64_t solutions = 0;
 };
 
-/// How the holes are sought. Both ways give the same solutions, and proofs that do not depend on each other.
-enum class Method : std::uint8_t {
-  enumeration,  // functions of one hole after another, and what follows from each
-  solver,       // a formula for CaDiCaL
-  automatic,    // enumeration, but the solver where many conditions are open; enumeration where there is none
-};
-
-/// "enumerate", "solver", "automatic".
-const char* name(Method method) noexcept;
-
-/// How far Method::solver goes.
-enum class SolveUntil : std::uint8_t {
-  all,    // every solution
-  least,  // one with the fewest live accumulates, and the proof that none has fewer
-};
-
 struct SynthesisOptions {
   Space space = Space::full;
-  Method method = Method::enumeration;
-  SolveUntil solve_until = SolveUntil::all;
   double time_limit_seconds = 0;  // 0: none
   std::uint64_t keep =
       100'000;  // solutions kept, in order of discovery; all are counted, the best is always kept
@@ -106,18 +87,6 @@ struct HoleFamily {
   std::uint64_t functions = 0;   // distinct; 0 where enumeration was cut off
 };
 
-/// What the solver did; `name` is empty where it was not asked.
-struct SolverFacts {
-  std::string name;  // "CaDiCaL"
-  /// No solution has fewer: refuted, not only not found.
-  std::optional<std::uint64_t> least_live_accumulates = {};
-  bool is_least_only = false;  // others were not sought: SolveUntil::least
-  std::uint64_t variables = 0;
-  std::uint64_t clauses = 0;
-  std::uint64_t sites = 0;  // of the choice graph that had to be asked, of all_sites
-  std::uint64_t all_sites = 0;
-};
-
 struct SynthesisResult {
   Outcome outcome = Outcome::not_finished;
   Space space = Space::full;
@@ -128,17 +97,16 @@ struct SynthesisResult {
   double seconds = 0;              // of all
   double enumeration_seconds = 0;  // of these, making the families
   double seconds_to_best = 0;      // until the best was found
-  std::uint64_t candidates = 0;    // functions tried; proposals of a solver
+  std::uint64_t candidates = 0;    // functions tried
   std::vector<std::string> order;  // holes that were tried one by one; those missing were determined
   std::string unfinished;          // what was cut off, and by which limit; empty where nothing was
   std::string remedy;              // what may finish it
-  SolverFacts solver = {};
 };
 
 /// All solutions of the sketch in the space.
 /// Errors: those of check(program); ErrorCode::spec where the specification wants nothing;
-/// ErrorCode::unsupported for Method::solver where faro was built without one, and for a sketch that no
-/// search does, however long (choices.hpp). Too large a space or too little time is no error:
+/// ErrorCode::unsupported for a sketch that no search does, however long: one where a hole decides which of
+/// two stores to an element is the last, say. Too large a space or too little time is no error:
 /// Outcome::not_finished.
 SynthesisResult synthesise(const Specification& specification, const Program& sketch,
                            const SynthesisOptions& options);

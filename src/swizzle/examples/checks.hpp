@@ -1,4 +1,4 @@
-// What the examples have in common: refusals, published parameters, lists of solutions.
+// What the examples have in common: errors, published parameters, lists of solutions.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,17 @@ inline void require_warp(const char* example, std::int64_t warp, std::int64_t le
   if (warp >= least && warp <= 64 && warp % multiple == 0) return;
   std::string wanted = std::to_string(least) + " to 64";
   if (multiple > 1) wanted = "a multiple of " + std::to_string(multiple) + ", " + wanted;
-  throw Error({.code = ErrorCode::value,
-               .operation = std::string("example `") + example + "`",
-               .got = "a warp of " + std::to_string(warp),
-               .wanted = wanted,
-               .remedy = "--warp 32"});
+  fail(ErrorCode::value, std::string("example `") + example + "`", "a warp of " + std::to_string(warp),
+       wanted, "--warp 32");
 }
 
-[[noreturn]] inline void refuse_words(const char* example, std::int64_t words, std::string wanted) {
-  throw Error({.code = ErrorCode::value,
-               .operation = std::string("example `") + example + "`",
-               .got = "a struct size of " + std::to_string(words),
-               .wanted = std::move(wanted),
-               .remedy = {}});
+[[noreturn]] inline void fail_words(const char* example, std::int64_t words, std::string wanted) {
+  fail(ErrorCode::value, std::string("example `") + example + "`",
+       "a struct size of " + std::to_string(words), std::move(wanted));
 }
 
 inline void require_no_words(const char* example, const ExampleOptions& options) {
-  if (options.struct_words != 0) refuse_words(example, options.struct_words, "none: it has no structs");
+  if (options.struct_words != 0) fail_words(example, options.struct_words, "none: it has no structs");
 }
 
 /// The struct size, or the example's own where it is 0.
@@ -40,7 +34,7 @@ inline std::int64_t words_of(const char* example, const ExampleOptions& options,
                              std::int64_t least, std::int64_t most) {
   const std::int64_t words = options.struct_words == 0 ? usual : options.struct_words;
   if (words < least || words > most)
-    refuse_words(example, words, std::to_string(least) + " to " + std::to_string(most));
+    fail_words(example, words, std::to_string(least) + " to " + std::to_string(most));
   return words;
 }
 

@@ -54,11 +54,8 @@ Example make_example(std::string_view name, const ExampleOptions& options) {
   std::array<std::string_view, kEntries.size()> names{};
   std::transform(kNames.begin(), kNames.end(), names.begin(), [](const ExampleName& e) { return e.name; });
   const std::string suggestion = did_you_mean(name, names);
-  throw Error({.code = ErrorCode::value,
-               .operation = "find the example",
-               .got = "`" + std::string(name) + "`",
-               .wanted = "a name of `faro synth --list`",
-               .remedy = suggestion});
+  fail(ErrorCode::value, "find the example", "`" + std::string(name) + "`", "a name of `faro synth --list`",
+       suggestion);
 }
 
 void require_emittable(const Example& example, const EmissionOptions& options) {

@@ -145,7 +145,7 @@ Example conv_2d(const ExampleOptions& options) { return conv_2d_with_constants(o
 Example conv_2d_with_constants(const ExampleOptions& options, std::vector<std::int64_t> constants) {
   constexpr const char* kName = "conv-2d";
   const std::int64_t K = options.struct_words == 0 ? 7 : options.struct_words;
-  if (K != 3 && K != 7) detail::refuse_words(kName, K, "3 or 7: taps a side");
+  if (K != 3 && K != 7) detail::fail_words(kName, K, "3 or 7: taps a side");
   detail::require_warp(kName, options.warp, 16, 4);
   constexpr std::int64_t H = 4;
   const std::int64_t X = options.warp / H;

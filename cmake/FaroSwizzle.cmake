@@ -1,0 +1,26 @@
+# What rests on libfaro and is no part of it: faro_swizzle, which is installed for users beside it, and faro_reproduce, which only
+# the command and the tests link. Neither has threads or anything else rest on it, so that ThreadSanitizer's build leaves both out.
+if(FARO_SANITIZE STREQUAL "thread")
+  return()
+endif()
+
+# Sketches with holes, the search for them, and their kernels. Users link faro::swizzle.
+file(GLOB faro_swizzle_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} include/faro/swizzle/*.hpp)
+add_library(faro_swizzle)
+add_library(faro::swizzle ALIAS faro_swizzle)
+set_target_properties(faro_swizzle PROPERTIES EXPORT_NAME swizzle VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
+if(BUILD_SHARED_LIBS)
+  set_target_properties(faro_swizzle PROPERTIES INSTALL_RPATH $ORIGIN)
+endif()
+target_sources(faro_swizzle PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${faro_swizzle_headers})
+target_link_libraries(faro_swizzle PUBLIC faro_library PRIVATE fmt::fmt)
+faro_layer(faro_swizzle objects -O2 swizzle)
+faro_own_target(faro_swizzle)
+
+# The published tables and figures, of which `faro reproduce` prints its own.
+add_library(faro_reproduce STATIC)
+set_target_properties(faro_reproduce PROPERTIES LINKER_LANGUAGE CXX)
+target_link_libraries(faro_reproduce PUBLIC faro_library faro_swizzle PRIVATE OpenMP::OpenMP_CXX fmt::fmt)
+faro_layer(faro_reproduce objects -O1 reproduce)
+faro_own_target(faro_reproduce)
