@@ -3,12 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle format clean
+.PHONY: help build demo test check bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file and verify it"
-	@echo "make test     build and run every test and check; the last lines are ctest's summary"
+	@echo "make test     build and run everything that guards a change, 20 minutes; the last lines are ctest's summary"
+	@echo "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of fuzzing, the benchmarks' build"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -30,9 +31,18 @@ build:
 demo: build
 	@tools/demo.sh build/faro
 
+# Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
+cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+
 test:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=ON
+	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
+	cmake --build --preset release
+	@ctest --preset release -j $$(nproc)
+
+check:
+	@tools/install_dependencies.sh test
+	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
 	@ctest --preset release -j $$(nproc)
 

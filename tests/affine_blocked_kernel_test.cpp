@@ -101,7 +101,7 @@ TEST(BlockedTile, RandomMapsOfEveryShape) {
                            : trial == 1 ? random_bpc(n, random)
                                         : Affine(f2::reversal(n), random() & f2::low_mask(n));
         run_blocked<shape>(map, n < 12 ? 3 : 1, {}, random, tally);
-        if (testing::Test::HasFailure())
+        if (::testing::Test::HasFailure())
           FAIL() << describe(map) << ", " << describe(shape) << ", seed " << kSeed;
       }
     }

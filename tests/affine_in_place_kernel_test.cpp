@@ -323,12 +323,12 @@ void sweep_swaps(std::mt19937_64& random) {
     for (int turn = 0; turn < 6; ++turn) {
       const Affine map = swap_with_shifts(n, s, turn % 2 == 1 && n > s + 2, random);
       check_swaps<width_bits, s>(map, 1 + static_cast<std::uint64_t>(turn) % 3, random);
-      if (testing::Test::HasFailure()) FAIL() << describe(map) << ", width " << (1 << width_bits);
+      if (::testing::Test::HasFailure()) FAIL() << describe(map) << ", width " << (1 << width_bits);
     }
     const f2::Word mask = random() & f2::low_mask(n);
     check_swaps<width_bits, s>(maps::xor_mask(n, mask), 2, random);
     check_swaps<width_bits, s>(maps::swap_bits(n, s, n - 1), 1, random);
-    if (testing::Test::HasFailure()) FAIL() << "mask " << mask << ", width " << (1 << width_bits);
+    if (::testing::Test::HasFailure()) FAIL() << "mask " << mask << ", width " << (1 << width_bits);
   }
 }
 

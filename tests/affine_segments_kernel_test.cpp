@@ -75,7 +75,7 @@ void run_every_way(const Affine& map, std::mt19937_64& random, Reached& reached)
       const Affine segments = direct_sum(Affine(of_a_sector + vector_bits), map);
       expect_whole_sectors<bytes>(segments, vector_bits, batch, random, reached);
     }
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -141,7 +141,7 @@ TEST(AffineTileKernel, RandomMapsOfEveryWidthAndShape) {
         // Large arrays come alone, small ones in batches.
         const std::uint64_t batch = n >= 14 ? 1 : batches[turn % 4];
         run_shape<shape>(map, batch, turn % 3 == 0 ? shape.segment_bits + 3 : 0, {}, random, reached);
-        if (testing::Test::HasFailure()) {
+        if (::testing::Test::HasFailure()) {
           FAIL() << describe(map) << ", batch " << batch << ", " << describe(shape) << ", seed " << kSeed;
         }
       }

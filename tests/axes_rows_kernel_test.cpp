@@ -42,7 +42,7 @@ void sweep_rows(std::mt19937_64& random) {
       if (row == 1) continue;
       const auto skew = [&] { return static_cast<std::uint32_t>(random() % 16 / unit * unit); };
       run_rows<unit>(axes, skew(), skew(), random);
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

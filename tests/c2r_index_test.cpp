@@ -217,7 +217,7 @@ TEST(C2rIndex, SixtyFourBits) {
   };
   for (const auto& [m, n] : shapes) {
     const C2rShape s = make_c2r_shape(m, n);
-    SCOPED_TRACE(testing::Message() << "m = " << m << ", n = " << n);
+    SCOPED_TRACE(::testing::Message() << "m = " << m << ", n = " << n);
     EXPECT_EQ(s.a * s.c, m);
     EXPECT_EQ(s.b * s.c, n);
     EXPECT_EQ(static_cast<std::uint64_t>(static_cast<Wide>(s.a) * s.a_inverse % s.b), 1 % s.b);

@@ -16,7 +16,7 @@
 namespace cli_network_test {
 
 using namespace faro::testing;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class CliNetwork : public CommandTest {
  protected:

@@ -74,7 +74,7 @@ AccessCounts check(const Problem& p, std::mt19937_64& random) {
                           p.element_bytes),
               0)
         << "element " << x;
-    if (testing::Test::HasFailure()) return memory.counts();
+    if (::testing::Test::HasFailure()) return memory.counts();
   }
   for (std::uint32_t i = 0; i < p.out_skew; ++i) EXPECT_EQ(out[i], kPoison) << "before the output";
   EXPECT_EQ(memory.counts().global_stores.bytes, bytes);
@@ -94,7 +94,7 @@ void sweep(std::uint64_t element_units, std::mt19937_64& random) {
                      .in_skew = skew(),
                      .out_skew = skew()},
                     random);
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
     }
   }

@@ -18,11 +18,11 @@
 namespace faro::cuda {
 namespace emitted_executor_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 using test::report_of;
 
-class EmittedText : public testing::Test {
+class EmittedText : public ::testing::Test {
  protected:
   void SetUp() override {
     const NvrtcStatus status = nvrtc_status();

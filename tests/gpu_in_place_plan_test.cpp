@@ -142,7 +142,7 @@ void check(const Affine& map, int unit_bits, std::uint64_t arrays, const Target&
     ADD_FAILURE() << error.what();
   }
   kernels::expect_permuted_in_place(map, unit_bytes, array);
-  if (testing::Test::HasFailure()) {
+  if (::testing::Test::HasFailure()) {
     FAIL() << kernels::describe(map) << ", " << arrays << " arrays of units of " << unit_bytes << " bytes, "
            << (aligned ? "aligned" : "unaligned");
   }

@@ -13,7 +13,7 @@
 namespace faro::layout {
 namespace layout_access_test {
 
-class LayoutTrace : public testing::Test {
+class LayoutTrace : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "faro-layout-XXXXXX").string();

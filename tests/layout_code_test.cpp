@@ -34,7 +34,7 @@ std::string nvcc() {
   return {};
 }
 
-class LayoutCode : public testing::Test {
+class LayoutCode : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "faro-code-XXXXXX").string();

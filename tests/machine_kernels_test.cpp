@@ -69,7 +69,7 @@ void expect_tile(const Affine& map, std::mt19937_64& random) {
   for (const MachineKind kind : {MachineKind::dmm, MachineKind::umm, MachineKind::hmm}) {
     std::uint64_t wavefronts = 0;
     const auto report = run_tile<shape>(gpu_shaped(kind), map, random, wavefronts);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
     const std::uint64_t bytes = std::uint64_t{shape.element_bytes()} << map.bits();
     // Whole rows of 32 words both ways, in the device memory's stages: one each.
     const std::uint64_t global_stages = 2 * bytes / 128;

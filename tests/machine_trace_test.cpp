@@ -186,13 +186,13 @@ TEST(Trace, LinesWiderThanTheMachineAreNamed) {
 // --- files
 
 TEST(Trace, ReadsFilesAndTellsOfThoseItCannot) {
-  const std::string path = testing::TempDir() + "machine_trace_test.trace";
+  const std::string path = ::testing::TempDir() + "machine_trace_test.trace";
   std::ofstream(path) << "0 1 10 6\n8 9 14 15\n";
   const Trace trace = read_trace(path);
   EXPECT_EQ(trace.name, path);
   EXPECT_EQ(trace.accesses.size(), 2U);
   std::remove(path.c_str());
-  for (const std::string& bad : {path, testing::TempDir()}) {
+  for (const std::string& bad : {path, ::testing::TempDir()}) {
     try {
       read_trace(bad);
       ADD_FAILURE() << "read " << bad;

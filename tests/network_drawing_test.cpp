@@ -11,7 +11,7 @@ namespace network_drawing_test {
 
 using test::report_of;
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::uint32_t> carried_out(const Wiring& wiring, std::vector<std::uint32_t> values) {
   for (const std::vector<Meeting>& stage : wiring.stages) {

@@ -20,7 +20,7 @@ void for_every_mask(Visit visit) {
   for (int n = 1; n <= kMostBits; ++n) {
     for (f2::Word mask = 1; mask <= f2::low_mask(n); ++mask) {
       visit(n, mask);
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

@@ -88,7 +88,7 @@ void expect_law(const Program& program, const Sizes& sizes, std::mt19937_64& ran
   const Plan plan = plan_of(program, sizes, random() % 2 == 0 ? Engine::cpu : Engine::cuda,
                             random() % 4 == 0 ? Placement::in_place : Placement::out_of_place);
   expect_sound(plan, random);
-  if (testing::Test::HasFatalFailure()) return;
+  if (::testing::Test::HasFatalFailure()) return;
   ASSERT_EQ(plan.counts().planned, plan.passes().size());
   ASSERT_LE(plan.counts().planned, plan.counts().plain);
   const Values in = random_values(program.bits(), random);

@@ -52,7 +52,7 @@ inline void expect_same_effect(const Program& f, const Program& g, const std::st
     EXPECT_EQ(interpret(f, kU32, values), interpret(g, kU32, values))
         << what << "\n  --bits " << f.bits() << " '" << to_text(f) << "'\n  --bits " << g.bits() << " '"
         << to_text(g) << "'";
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -12,7 +12,7 @@ using test::report_of;
 using operators::fourier;
 using operators::hadamard;
 using operators::min_max;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::uint32_t> counting(int n) {
   std::vector<std::uint32_t> values(std::size_t{1} << n);

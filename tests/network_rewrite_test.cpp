@@ -162,9 +162,9 @@ TEST(NetworkRewrite, TellsWhatItDid) {
     names.push_back(use.rule);
     total += use.count;
   }
-  EXPECT_THAT(names, testing::Contains("parm-to-halves"));
-  EXPECT_THAT(names, testing::Contains("lift-bmmc"));
-  EXPECT_THAT(names, testing::Contains("fuse-bmmc"));
+  EXPECT_THAT(names, ::testing::Contains("parm-to-halves"));
+  EXPECT_THAT(names, ::testing::Contains("lift-bmmc"));
+  EXPECT_THAT(names, ::testing::Contains("fuse-bmmc"));
   EXPECT_EQ(rewriting.steps.size(), total);
   EXPECT_EQ(rewriting.steps.front().before, "parm(0x1; pairs(min_max))");
   for (const RewriteStep& step : rewriting.steps) {

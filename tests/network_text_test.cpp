@@ -16,7 +16,7 @@ using operators::fourier;
 using operators::hadamard;
 using operators::max_min;
 using operators::min_max;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kSort =
     "vcolumn 1 = pairs(min_max); vcolumn n = parm(3; vcolumn (n-1));"

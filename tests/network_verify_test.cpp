@@ -13,7 +13,7 @@ namespace network_verify_test {
 
 using test::report_of;
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename Value>
 Verification check(const Problem& problem, const std::vector<Value>& in, const std::vector<Value>& out) {

@@ -305,7 +305,7 @@ TEST(PythonLiteral, KeepsSourceAndStructure) {
   EXPECT_EQ(value.items[1].items[3].text, "x\"y");
 }
 
-class NpyFile : public testing::Test {
+class NpyFile : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "faro-npy-XXXXXX").string();

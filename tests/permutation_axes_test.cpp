@@ -16,8 +16,8 @@
 namespace faro {
 namespace permutation_axes_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The definition, coordinate by coordinate: out[c[order[0]], c[order[1]], …] = in[c[0], c[1], …].
 std::vector<std::uint64_t> targets_by_loops(const std::vector<std::uint64_t>& shape,

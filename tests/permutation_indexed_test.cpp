@@ -20,8 +20,8 @@
 namespace faro {
 namespace permutation_indexed_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 using Entries32 = std::vector<std::uint32_t>;
 using Entries64 = std::vector<std::uint64_t>;

@@ -90,7 +90,7 @@ TEST(PaperMatrices, OnlyPowersOfTwoTranspose) {
   expect_refused(ErrorCode::unsupported, [] { maps::transpose(7, 5); });
 }
 
-class EverySmallSize : public testing::TestWithParam<int> {};
+class EverySmallSize : public ::testing::TestWithParam<int> {};
 
 TEST_P(EverySmallSize, MapsOfTheSizeAlone) {
   const int n = GetParam();
@@ -218,7 +218,7 @@ TEST_P(EverySmallSize, RandomMapsAreOfTheirClass) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, EverySmallSize, testing::Range(0, 11));
+INSTANTIATE_TEST_SUITE_P(Sizes, EverySmallSize, ::testing::Range(0, 11));
 
 // The generator is part of the grammar: these texts mean the same for ever, everywhere. The values were
 // computed by an independent program, which holds the span of the columns as a set.

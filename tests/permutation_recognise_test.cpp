@@ -16,7 +16,7 @@
 namespace faro {
 namespace permutation_recognise_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr Direction kDirections[] = {Direction::scatter, Direction::gather};
 

@@ -13,8 +13,8 @@
 namespace faro {
 namespace plan_figure_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // n = 10, n_tile = 5, every bit one place towards bit 0, bit 0 to the top.
 TEST(PublishedTile, StitchesAsThePaperDoes) {

@@ -19,7 +19,7 @@ namespace faro {
 namespace plan_form_test {
 
 using detail::form_of_any_width;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string form_text(const Affine& map) {
   const auto form = form_of_any_width(map);

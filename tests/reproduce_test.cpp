@@ -21,7 +21,7 @@
 namespace faro::reproduce {
 namespace reproduce_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Of the tables by other seeds than the default: fewer, since tests are also run by slow builds. A standard
 // error of 0.004 still tells 0.02.
@@ -59,10 +59,10 @@ constexpr std::array<std::uint64_t, 2> kOtherSeeds{20'260'101, 0};
 
 TEST(Reproduce, NamesAreTheIssuesOwn) {
   EXPECT_THAT(names(),
-              testing::ElementsAre("bmmc-figure9", "bmmc-figure10", "bmmc-figure11", "offline-example",
-                                   "offline-table1", "offline-table2", "offline-figure7", "dmm-umm-figure4",
-                                   "dmm-umm-table1", "rap-figure3", "rap-table1", "rap-table2", "rap-table3",
-                                   "rap-table4", "swizzle-table1", "swizzle-grids"));
+              ::testing::ElementsAre("bmmc-figure9", "bmmc-figure10", "bmmc-figure11", "offline-example",
+                                     "offline-table1", "offline-table2", "offline-figure7", "dmm-umm-figure4",
+                                     "dmm-umm-table1", "rap-figure3", "rap-table1", "rap-table2",
+                                     "rap-table3", "rap-table4", "swizzle-table1", "swizzle-grids"));
 }
 
 TEST(Reproduce, EveryRowAgreesOrSaysWhyItCannotTell) {

@@ -140,7 +140,7 @@ void sweep(std::uint64_t element_units, std::mt19937_64& random) {
           runs,
           {.element_units = element_units, .batch = 1 + random() % 3, .in_skew = skew(), .out_skew = skew()},
           random);
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

@@ -19,10 +19,10 @@
 namespace faro::cuda {
 namespace runtime_compiler_test {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class RuntimeCompiler : public testing::Test {
+class RuntimeCompiler : public ::testing::Test {
  protected:
   void SetUp() override {
     const NvrtcStatus status = nvrtc_status();
@@ -147,7 +147,7 @@ TEST(RuntimeSourceKey, TellsSourcesApart) {
 
 // Found by its environment in a process of its own, since a library is looked for once.
 TEST(RuntimeCompilerDeathTest, SaysThatNvrtcIsMissing) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto compile_without = [] {
     setenv("FARO_NVRTC", "/nowhere/libnvrtc.so", 1);
     try {
@@ -157,7 +157,7 @@ TEST(RuntimeCompilerDeathTest, SaysThatNvrtcIsMissing) {
       std::exit(7);
     }
   };
-  EXPECT_EXIT(compile_without(), testing::ExitedWithCode(7),
+  EXPECT_EXIT(compile_without(), ::testing::ExitedWithCode(7),
               "1 compile for the device: got NVRTC not found: FARO_NVRTC names /nowhere");
 }
 

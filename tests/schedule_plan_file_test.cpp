@@ -49,7 +49,7 @@ IndexSchedule parsed(const Bytes& bytes) {
   return read_plan(source, "b.plan");
 }
 
-class PlanFile : public testing::Test {
+class PlanFile : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "faro-plan-XXXXXX").string();

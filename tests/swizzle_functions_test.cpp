@@ -18,8 +18,8 @@
 namespace faro::swizzle {
 namespace swizzle_functions_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Table = std::vector<std::int32_t>;
 
 struct Shape {

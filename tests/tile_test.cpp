@@ -122,7 +122,7 @@ void expect_laws(const Affine& map, const TileOptions& options) {
   SCOPED_TRACE(describe(map, options));
   const Tile tile = make_tile(map, options);
   expect_size(map, tile, options);
-  if (testing::Test::HasFatalFailure()) return;
+  if (::testing::Test::HasFatalFailure()) return;
   expect_address_laws(map, tile);
   expect_near_blocks_first(map, tile, options);
 }

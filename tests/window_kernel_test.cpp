@@ -108,7 +108,7 @@ AccessCounts check(const WindowShape& shape, std::uint32_t in_skew, std::uint32_
     const std::uint64_t to = shape.backwards ? j : i;
     EXPECT_EQ(std::memcmp(&in[in_skew + from * width], &out[out_skew + to * width], width), 0)
         << "element " << i;
-    if (testing::Test::HasFailure()) return memory.counts();
+    if (::testing::Test::HasFailure()) return memory.counts();
   }
   for (std::uint32_t i = 0; i < out_skew; ++i) EXPECT_EQ(out[i], kPoison);
   return memory.counts();
@@ -128,7 +128,7 @@ void sweep(std::uint32_t element_units, std::mt19937_64& random, Reached& reache
                                 .element_units = element_units,
                                 .backwards = backwards};
         check<unit>(shape, skew(), count % 2 == 0 ? 0 : skew(), random, reached);
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
     }
   }

@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# tools/tidy.sh BUILD_DIR   clang-tidy over src and cli (headers come with them), with what BUILD_DIR has generated.
+# tools/tidy.sh BUILD_DIR [changed]   clang-tidy over src and cli (headers come with them), with what BUILD_DIR has generated.
+#
+# With `changed` only over the sources that differ from the merge base with FARO_BASE (origin/main unless told), or that include a
+# header of ours that does; over all of them where there is no merge base.
 #
 # Nearly all of the time goes into headers, so the files of a folder are read as one, but for those whose names clash with
 # others', which are read together after them. What was clean is skipped until a file of it, a header of ours that it
@@ -31,6 +34,20 @@ list_files() {
     grep -q 'foreach_target' "$file" && kind=$file
     echo "$(dirname "$file")/$kind $file"
   done
+}
+
+# Sources that differ from the merge base, and those whose own headers do: a line each. Status 1 where there is no merge base.
+changed_files() {
+  local base changed
+  base=$(git merge-base HEAD "${FARO_BASE:-origin/main}" 2>/dev/null) || return 1
+  changed=$(git diff --name-only --diff-filter=d "$base" -- src cli include; git ls-files --others --exclude-standard -- src cli include)
+  [[ -z $changed ]] && return 0
+  local headers
+  headers=$(grep -E '\.(hpp|cuh)$' <<<"$changed" | sed -E 's,^(src|include)/,,; s,[.],\\.,g' | paste -sd '|' || true)
+  {
+    grep -E '\.(cpp|cu)$' <<<"$changed" || true
+    [[ -z $headers ]] || grep -rlE "#include \"($headers)\"" src cli --include='*.cpp' --include='*.cu' || true
+  } | sort -u
 }
 
 # tidy FILE...   all of one kind, read as one.
@@ -74,8 +91,15 @@ tidy() {
 if [[ ${2:-} == --files ]]; then
   tidy "${@:3}"
 else
+  wanted=$(mktemp)
+  trap 'rm -f "$wanted"' EXIT
+  if [[ ${2:-} == changed ]] && changed_files >"$wanted"; then
+    echo "clang-tidy of $(wc -l <"$wanted") files that differ from the merge base, or whose headers do"
+  else
+    find src cli -type f >"$wanted"
+  fi
   # Files that fail must not stop the others: xargs goes on after statuses 1 to 125.
-  list_files | sort -s -k 1,1 |
+  list_files | awk 'NR == FNR { wanted[$1] = 1; next } $2 in wanted' "$wanted" - | sort -s -k 1,1 |
     awk '$1 != folder || n == 24 { if (line) print line; line = ""; folder = $1; n = 0 } { line = line " " $2; ++n } END { print line }' |
     xargs -r -L 1 -P "$(nproc)" "tools/tidy.sh" "$build" --files
 fi
