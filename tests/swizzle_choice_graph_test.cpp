@@ -16,7 +16,7 @@
 namespace faro::swizzle {
 namespace swizzle_choice_graph_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // ------------------------------------------------------------------------------------- what it holds
 
@@ -150,8 +150,8 @@ TEST(Errors, WhatTheSearchDoesNotDo) {
                                  p.load(x[0], kI, t);
                                  p.store(s, hole(t), x[0]);
                                }),
-              testing::AllOf(HasSubstr("got a shared-memory address that a hole decides"),
-                             HasSubstr("s[h(t)] = x[0]")));
+              ::testing::AllOf(HasSubstr("got a shared-memory address that a hole decides"),
+                               HasSubstr("s[h(t)] = x[0]")));
   EXPECT_THAT(error_of_program(ErrorCode::unsupported,
                                [&](Program& p, const Hole& hole) {
                                  const auto x = p.registers("x", 1);
@@ -174,7 +174,7 @@ TEST(Errors, WhatTheSearchDoesNotDo) {
     const auto x = p.registers("x", 1);
     p.load(x[0], kI, t + 1);
   });
-  EXPECT_THAT(outside, testing::AllOf(HasSubstr("lane 3"), HasSubstr("I[4]")));
+  EXPECT_THAT(outside, ::testing::AllOf(HasSubstr("lane 3"), HasSubstr("I[4]")));
   EXPECT_THAT(error_of_program(ErrorCode::spec,
                                [&](Program& p, const Hole&) {
                                  const auto x = p.registers("x", 1);

@@ -19,7 +19,7 @@
 namespace faro::swizzle {
 namespace swizzle_examples_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Case {
   std::string name;

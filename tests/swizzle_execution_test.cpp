@@ -19,7 +19,7 @@
 namespace faro::swizzle {
 namespace swizzle_execution_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string error_of(const std::function<void()>& call, ErrorCode code = ErrorCode::spec) {
   return test::message_of(code, call);
@@ -51,8 +51,8 @@ TEST(Errors, UndefinedTravelsUntilItIsUsed) {
                 p.load(x[0], kI, lane_index(), lane_index() < 3);
                 p.store(kO, lane_index(), x[0]);
               }),
-              testing::AllOf(HasSubstr("an undefined value for element 3"),
-                             HasSubstr("block 0, warp 0, lane 3"), HasSubstr("O[t] = x[0]")));
+              ::testing::AllOf(HasSubstr("an undefined value for element 3"),
+                               HasSubstr("block 0, warp 0, lane 3"), HasSubstr("O[t] = x[0]")));
   EXPECT_THAT(error_of_program([](Program& p) {
                 const auto x = p.registers("x", 1);
                 const auto sum = p.accumulator("sum", {.outer = Operator::add});
@@ -75,7 +75,7 @@ TEST(Errors, AddressesRegistersAndTwoValues) {
                 const auto x = p.registers("x", 1);
                 p.loop("i", 3, [&](const Index& i) { p.load(x[0], kI, lane_index() + 3 * i); });
               }),
-              testing::AllOf(HasSubstr("I[8]"), HasSubstr("lane 2, i = 2"), HasSubstr("0 .. 7")));
+              ::testing::AllOf(HasSubstr("I[8]"), HasSubstr("lane 2, i = 2"), HasSubstr("0 .. 7")));
   EXPECT_THAT(error_of_program([](Program& p) {
                 const auto x = p.registers("x", 3);
                 p.load(x[lane_index()], kI, 0);
@@ -135,8 +135,9 @@ TEST(Errors, ValuationsNameTheHole) {
   Valuation v(sketch.program);
   EXPECT_FALSE(v.complete());
   EXPECT_THAT(error_of([&] { v.set("lanes", literal(true)); }), HasSubstr("one of index, lane, use"));
-  EXPECT_THAT(error_of([&] { v.set("lane", FormulaParameters{.formula = argument_index(0) + 1}); }),
-              testing::AllOf(HasSubstr("hole `lane`"), HasSubstr("8 at i = 7, k = 0"), HasSubstr("0 .. 7")));
+  EXPECT_THAT(
+      error_of([&] { v.set("lane", FormulaParameters{.formula = argument_index(0) + 1}); }),
+      ::testing::AllOf(HasSubstr("hole `lane`"), HasSubstr("8 at i = 7, k = 0"), HasSubstr("0 .. 7")));
   EXPECT_THAT(error_of([&] { first_mismatch(sketch.specification, sketch.program, v); }),
               HasSubstr("hole `index`: got no function"));
   v.set("use", literal(true));

@@ -13,8 +13,8 @@
 namespace faro::swizzle {
 namespace swizzle_index_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const HoleReader kNoHoles = [](int, std::span<const std::int64_t>) -> std::int64_t {
   throw Error({ErrorCode::internal, "test", "a hole", "none", ""});

@@ -19,7 +19,7 @@
 namespace faro::swizzle {
 namespace swizzle_interpret_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // ---------------------------------------------------------------------------------------------- grids
 

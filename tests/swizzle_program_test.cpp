@@ -19,8 +19,8 @@
 namespace faro::swizzle {
 namespace swizzle_program_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 constexpr Array kI{.number = 0};
 constexpr Array kO{.number = 1};

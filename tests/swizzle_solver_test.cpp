@@ -19,7 +19,7 @@
 namespace faro::swizzle {
 namespace swizzle_solver_test {
 
-class SwizzleSolver : public testing::Test {
+class SwizzleSolver : public ::testing::Test {
  protected:
   void SetUp() override {
     if (detail::solver_name().empty())
@@ -231,7 +231,7 @@ TEST_F(SwizzleSolver, SumsWithTermsToSpare) {
   std::set<std::int64_t> least;
   std::set<bool> has_solution;
   for (const Case& c : cases) {
-    SCOPED_TRACE(testing::PrintToString(c.offsets) + " in " + std::to_string(c.turns) + ", wrong " +
+    SCOPED_TRACE(::testing::PrintToString(c.offsets) + " in " + std::to_string(c.turns) + ", wrong " +
                  std::to_string(c.wrong_lane));
     const Ring which = ring(3, c.turns, c.offsets, c.wrong_lane);
     const Counts expected = by_brute_force(which);

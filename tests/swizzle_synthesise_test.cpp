@@ -19,7 +19,7 @@
 namespace faro::swizzle {
 namespace swizzle_synthesise_test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Example example(const std::string& name, std::int64_t struct_words = 0, std::int64_t warp = 32) {
   ExampleOptions options;
@@ -249,11 +249,12 @@ TEST(SwizzleSynthesise, TooLittleTimeIsNotNone) {
     EXPECT_LT(result.seconds, c.limit + 3) << c.name << " " << c.limit;  // 3: of a busy machine
     EXPECT_EQ(result.outcome, Outcome::not_finished) << c.name << " " << c.limit;
     // What was not finished, and the limit as it was given, not what was left of it.
-    EXPECT_THAT(result.unfinished,
-                testing::MatchesRegex("(the functions of `[a-z0-9_]+` were not all listed|"
-                                      "the choices of the sketch were not all listed|the search did not end) "
-                                      "within the time limit of " +
-                                      fmt::format("{}", c.limit) + " s"));
+    EXPECT_THAT(
+        result.unfinished,
+        ::testing::MatchesRegex("(the functions of `[a-z0-9_]+` were not all listed|"
+                                "the choices of the sketch were not all listed|the search did not end) "
+                                "within the time limit of " +
+                                fmt::format("{}", c.limit) + " s"));
     EXPECT_EQ(result.remedy, "a longer time limit or an easier space");
     EXPECT_FALSE(stages.empty());
   }
@@ -268,7 +269,7 @@ TEST(SwizzleSynthesise, TheTimeLimitOfAllSpacesIsToldAsGiven) {
   options.time_limit_seconds = 0.25;
   const auto all = synthesise_in_order(which.specification, which.sketch, options, SearchUntil::optimum);
   EXPECT_EQ(all.back().outcome, Outcome::not_finished);
-  EXPECT_THAT(all.back().unfinished, testing::EndsWith("within the time limit of 0.25 s"));
+  EXPECT_THAT(all.back().unfinished, ::testing::EndsWith("within the time limit of 0.25 s"));
 }
 
 // A hole decides which of two stores is the last to an element: that is no matter of time.
@@ -284,8 +285,8 @@ TEST(SwizzleSynthesise, WhatNoSearchDoesIsAnError) {
   program.store(output, lane_index(), x[0], when(lane_index()));
   program.store(output, lane_index(), x[0]);
   EXPECT_THAT(test::message_of(ErrorCode::unsupported, [&] { synthesise(specification, program, {}); }),
-              testing::AllOf(HasSubstr("which two statements may store and a hole decides where"),
-                             HasSubstr("more time does not help")));
+              ::testing::AllOf(HasSubstr("which two statements may store and a hole decides where"),
+                               HasSubstr("more time does not help")));
 }
 
 TEST(SwizzleSynthesise, SpacesInOrder) {

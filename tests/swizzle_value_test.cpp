@@ -18,7 +18,7 @@
 namespace faro::swizzle {
 namespace swizzle_value_test {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr Accumulation kSum{.outer = Operator::add};
 constexpr Accumulation kDot{.outer = Operator::add, .inner = Operator::multiply};
