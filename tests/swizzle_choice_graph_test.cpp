@@ -1,4 +1,4 @@
-// What the choice model of known sketches holds, and what it refuses to hold.
+// What the constraint model of known sketches holds, and what it refuses to hold.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The choice model: that it says of every valuation what running it
+// The constraint model: that it says of every valuation what running it
 // says.
 
 #include <gtest/gtest.h>

@@ -333,7 +333,7 @@ TEST(SwizzleFunctions, MatchingValuesAndDistinct) {
     for (std::int64_t c = 0; c < set.cells(); ++c) {
       std::set<std::int32_t> values;
       for (std::size_t f = 0; f < set.size(); ++f) values.insert(set.at(f, c));
-      EXPECT_THAT(set.values_at(c), testing::ElementsAreArray(values));
+      EXPECT_THAT(set.values_at(c), ::testing::ElementsAreArray(values));
     }
   }
 }

@@ -6,7 +6,7 @@
 //
 //     x = shfl(rc[index(s, i)], lane(t, i))        t = 5, i = 1
 //
-//     x ── lane(5,1) ┬ 0 ─ index(0,1) ┬ 0 ─ I0           two variables decide: whom lane 5 asks,
+//     x ── lane(5,1) ┬ 0 ─ index(0,1) ┬ 0 ─ I0           two variables decide: which lane 5 asks,
 //                    │                └ 1 ─ I32          then which register *that* lane sends
 //                    ├ 1 ─ index(1,1) ┬ 0 ─ I1
 //                    │                └ 1 ─ I33          nodes are shared: 32 lanes ask the same 32 senders

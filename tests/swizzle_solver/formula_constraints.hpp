@@ -1,4 +1,4 @@
-// What the constraints of a choice model demand: whether a candidate satisfies it, and as clauses.
+// What the constraints of a constraint model demand: whether a candidate satisfies it, and as clauses.
 //
 //     store      a node that goes to an address has the value wanted there
 //     element    one of the stores goes to it

@@ -1,4 +1,4 @@
-// A choice model as a formula: functions, cells of their tables, and what nodes come to be.
+// A constraint model as a formula: functions, cells of their tables, and what nodes come to be.
 //
 //     function(h, f)     hole h has function f; one of them holds
 //        └ row(h, k, r)      large families: its table has, for these other arguments, row r
@@ -7,7 +7,7 @@
 //
 // Everything is made when it is first asked for: a formula that asks three lanes' cells of a hole knows
 // nothing of the other 29. That only leaves demands out. So what it refutes is refuted, and what satisfies it
-// is a proposal, which somebody must check; the caller does, and asks for more.
+// is a proposal: the caller checks it, and adds to the formula what it violates.
 //
 // A family of permutations of 32 lanes in 6 turns is 183,358 functions of 192 cells, 35 million pairs. As
 // rows (183,358 x 6, and a few thousand rows x 32) they are a million.

@@ -28,7 +28,7 @@
 //     cf a multiple of g in [0, gs),  cr, c in [0, gs),  dr = ± a divisor of m
 //
 // Arguments are ranges from 0; a hole is told what it may be asked (`asked`), so that functions that differ
-// only where nobody asks are one.
+// only where the sketch does not ask are one.
 //
 // Source: Phothilimthana et al., "Swizzle Inventor", section 5, and its released code generator; the released
 // interpreter takes the group's base from i mod gs, which loses it, and is not followed.

@@ -9,8 +9,8 @@
 //     4 * lane_y(t / 4, ky) + lane_x(t % 4, kx)      lane_x and lane_y are holes
 //
 // Division and remainder are those of mathematics (floor, and 0 .. d-1), unlike C's: (0 - 1) % 4 is 3. Truth
-// is 0 or 1. A tree says nothing of types: every interpreter evaluates it with a *place* (who asks, where in
-// the loops) and, for the holes, a reader. The same trees are what a found function is printed and emitted
+// is 0 or 1. A tree says nothing of types: every interpreter evaluates it with a *place* (which lane, where
+// in the loops) and, for the holes, a reader. The same trees are what a found function is printed and emitted
 // from, so that there is one printer and one simplifier.
 #pragma once
 
