@@ -58,7 +58,7 @@ template <typename Entry>
 void expect_direct(const KernelCase& c, const std::vector<Entry>& entries, std::mt19937_64& random,
                    int& vectors) {
   SCOPED_TRACE(describe(c) + "; count " + std::to_string(entries.size()) + ", entries of " +
-               std::to_string(sizeof(Entry)) + "; seed " + std::to_string(kSeed));
+               std::to_string(sizeof(Entry)) + "; seed " + std::to_string(kPartitionSeed));
   const bool power = (c.units & (c.units - 1)) == 0;
   const DirectParams p{.count = entries.size(),
                        .arrays = c.batch,
@@ -81,7 +81,7 @@ void expect_direct(const KernelCase& c, const std::vector<Entry>& entries, std::
 }
 
 TEST(DirectKernel, EveryWidthEntryAndBatch) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   int vectors = 0;
   for (const std::uint64_t count : {1U, 2U, 5U, 100U, 1000U, 1023U, 4099U}) {
     const std::vector<std::uint32_t> entries = random_entries(count, random);
@@ -105,7 +105,7 @@ TEST(DirectKernel, EveryWidthEntryAndBatch) {
 }
 
 TEST(DirectKernel, OrderedSidesAreWholeSectors) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   const std::uint64_t count = 1 << 13;
   const std::vector<std::uint32_t> entries = random_entries(count, random);
   const DirectParams p{.count = count, .arrays = 1, .units = 1, .unit_bits = 0};
@@ -120,7 +120,7 @@ TEST(DirectKernel, OrderedSidesAreWholeSectors) {
 
 // Positions in a batch beyond 32 bits, against division.
 TEST(DirectKernel, PositionsInLongBatches) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   for (const std::uint64_t count :
        {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1000003}, std::uint64_t{1} << 33}) {
     const DirectParams p{
@@ -175,7 +175,7 @@ AccessCounts run_columns(const ColumnsParams& p, bool forwards, bool in_global, 
 
 // Three passes by a real colouring, forwards and backwards, fused and without shared memory.
 TEST(RowColumnKernel, ThreePasses) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   for (const Matrix size : {Matrix{1, 1}, Matrix{8, 8}, Matrix{33, 20}, Matrix{64, 128}, Matrix{5, 300}}) {
     const std::uint64_t count = std::uint64_t{size.rows} * size.columns;
     const std::vector<std::uint32_t> entries = random_entries(count, random);
@@ -227,7 +227,7 @@ TEST(RowColumnKernel, StripsAreWholeSectorsAndFit) {
   EXPECT_EQ(columns_strip(16384, 16384, 4, 232448), 0U);
   EXPECT_EQ(columns_strip(4096, 4096, 64, 232448), 0U);
   EXPECT_EQ(columns_strip(100, 3, 4, 232448), 3U);
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   const ColumnsParams p{64, 64, 32, 2, 1};
   std::vector<std::uint16_t> list(4096);
   for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::uint16_t>(63 - i % 64);

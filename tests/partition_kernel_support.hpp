@@ -20,7 +20,7 @@
 
 namespace faro::kernels {
 
-constexpr std::uint64_t kSeed = 4242;
+constexpr std::uint64_t kPartitionSeed = 4242;
 
 using machine::AccessCounts;
 using machine::CountingMemory;

@@ -22,7 +22,7 @@ PartitionSchedule schedule_of(const std::vector<std::uint32_t>& entries, const P
 
 void expect_both_ways(const std::vector<std::uint32_t>& entries, const PartitionShape& shape,
                       const KernelCase& c, std::mt19937_64& random) {
-  SCOPED_TRACE(describe(shape) + "; " + describe(c) + "; seed " + std::to_string(kSeed));
+  SCOPED_TRACE(describe(shape) + "; " + describe(c) + "; seed " + std::to_string(kPartitionSeed));
   const PartitionSchedule schedule = schedule_of(entries, shape);
   const Bytes in = random_bytes(entries.size() * c.element_bytes() * c.batch, random);
   for (const bool forwards : {true, false}) {
@@ -33,7 +33,7 @@ void expect_both_ways(const std::vector<std::uint32_t>& entries, const Partition
 
 // Every width, several units to an element, every kernel, batches whose arrays are not aligned, tails.
 TEST(PartitionKernel, EveryWidthAndShape) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   int tails = 0;
   int whole = 0;
   for (const std::uint64_t count : {2048U, 1000U, 1537U}) {
@@ -65,7 +65,7 @@ TEST(PartitionKernel, EveryWidthAndShape) {
 }
 
 TEST(PartitionKernel, EveryLengthUpTo300) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   for (std::uint64_t count = 0; count <= 300; ++count) {
     const std::vector<std::uint32_t> entries = random_entries(count, random);
     for (const int chunk_bits : {1, 4}) {
@@ -83,7 +83,7 @@ TEST(PartitionKernel, EveryLengthUpTo300) {
 
 // Runs of all lengths: one that is the whole chunk, none at all, one element each.
 TEST(PartitionKernel, AdversarialRuns) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   const std::uint64_t count = 4096;
   std::vector<std::vector<std::uint32_t>> arrays(4, std::vector<std::uint32_t>(count));
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -105,7 +105,7 @@ TEST(PartitionKernel, AdversarialRuns) {
 
 // The real kernels' threads, more buckets than threads, and a chunk of 2^16 elements without levels.
 TEST(PartitionKernel, RealSizes) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   KernelCase c;
   c.threads = 512;
   c.lane_bits = 5;
@@ -143,7 +143,7 @@ std::uint64_t run_pieces(const PartitionSchedule& schedule, int l, std::uint64_t
 
 // Elements and places are moved once in whole sectors, descriptors once, and runs touch no sector twice.
 TEST(PartitionKernel, TrafficIsTheSchedules) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   const std::uint64_t count = 1 << 14;
   const std::vector<std::uint32_t> entries = random_entries(count, random);
   const PartitionSchedule schedule = schedule_of(entries, {count, 10, {4}});
@@ -189,7 +189,7 @@ TEST(PartitionKernel, TrafficIsTheSchedules) {
 
 // An output that begins within a sector: groups keep to the real sectors, told by run_skew.
 TEST(PartitionKernel, SkewedOutput) {
-  std::mt19937_64 random(kSeed);
+  std::mt19937_64 random(kPartitionSeed);
   const std::uint64_t count = 2048;
   const std::vector<std::uint32_t> entries = random_entries(count, random);
   const PartitionSchedule schedule = schedule_of(entries, {count, 8, {3}});
