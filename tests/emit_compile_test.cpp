@@ -89,7 +89,9 @@ TEST(EmitCompile, NvccTakesEveryRung) {
 
 // Calls each launcher: what it refuses on any machine and, where there is a GPU, what it does.
 constexpr const char* kMain = R"(
+#include <cstdint>
 #include <cstdio>
+#include <vector>
 
 struct Program {
   cudaError_t (*launch)(const void*, void*, void*, cudaStream_t);
