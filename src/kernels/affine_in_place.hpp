@@ -1,5 +1,5 @@
 // The tile kernel in place: data[A x ^ c] becomes what data[x] was, one read and one write of every element,
-// both in whole segments, and no second array (docs/in-place.md, theorems 3 to 5).
+// both in whole segments, and no second array (docs/theory/two-passes-in-place.md, theorems 3 to 5).
 //
 //     tile b          ========  ->  place 0 of shared memory  ->  where tile next(b) was read
 //     tile next(b)    ========  ->  place 1 of shared memory  ->  where tile b was read

@@ -60,8 +60,8 @@ constexpr int widest_unit_bytes(std::size_t size, int alignment) {
   return bytes;
 }
 
-/// The exchange with fewer instructions, counted in code for sm_90 (docs/aos.md). Gathered structs have
-/// addresses of their own in any case: there it is row_column_row.
+/// The exchange with fewer instructions, counted in code for sm_90 (docs/theory/aos-exchange.md). Gathered
+/// structs have addresses of their own in any case: there it is row_column_row.
 constexpr Method best_method(int units) {
   const bool simple_addresses_win = units == 4 || units == 8 || units == 16;
   return simple_addresses_win ? Method::column_row_column : Method::row_column_row;

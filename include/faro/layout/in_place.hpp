@@ -1,4 +1,5 @@
-// Affine permutations in place: how few passes, and which (docs/in-place.md, theorems 3 to 5).
+// Affine permutations in place: how few passes, and which: theorems 3 to 5 of
+// docs/theory/two-passes-in-place.md.
 //
 // A pass in place owns its memory: a block loads some tiles, and writes exactly these again. Let T be a space
 // that contains S, the elements of a segment, and that B keeps, B T = T. Then x -> B x ^ c carries cosets of

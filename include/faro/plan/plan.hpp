@@ -1,6 +1,6 @@
 // A plan: how a problem's permutation is carried out on a target, before anything is moved.
 //
-// Every affine map is one pass over memory (docs/one-pass.md, theorem 1). What differs is how little a
+// Every affine map is one pass over memory (docs/theory/one-pass.md, theorem 1). What differs is how little a
 // tile must hold, and the planner takes the cheapest kind that serves:
 //
 //     copy       the identity: read and write in order
@@ -122,7 +122,7 @@ class Plan {
 
   /// The plan in words, several lines.
   std::string explain() const;
-  /// The same as a JSON object (docs/json.md, "explain").
+  /// The same as a JSON object (docs/guide/json.md, "explain").
   std::string explain_json() const;
   /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle. Errors:
   /// ErrorCode::unsupported for a plan with an index_plan().
