@@ -1,4 +1,4 @@
-// Whole segments change places in pairs, in place and without shared memory: a thread loads vectors and those
+// Swaps whole segments in pairs, in place and without shared memory: a thread loads vectors and the vectors
 // that they change places with, and stores each where the other was.
 //
 // That is what the first of two passes in place nearly always is (docs/theory/two-passes-in-place.md, theorem

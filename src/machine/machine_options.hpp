@@ -24,7 +24,7 @@ enum class MachineKind { dmm, umm, hmm };
 /// "dmm", "umm" or "hmm".
 std::string_view name(MachineKind kind) noexcept;
 
-// Sizes past these are refused: nobody means them, and time in 64 bits must not run out at once.
+// Sizes past these are refused: they are no machine's, and the time has to fit 64 bits.
 // The width's limit is kMaxWidth.
 inline constexpr std::uint64_t kMaxLatency = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxThreads = std::uint64_t{1} << 30;

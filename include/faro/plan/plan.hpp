@@ -15,7 +15,7 @@
 // index_plan() says what there is instead. An index array is recognised first: what turns out to be affine
 // is planned like any affine map, and recognition() tells how it was found out.
 //
-// A plan is immutable, holds no pointer into anybody's data, and may be used from many threads.
+// A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
 #pragma once
 
 #include <cstdint>
