@@ -1,4 +1,4 @@
-// Which tiles a block owns in place: the orbits of block numbers, found from the number of a launched block.
+// Finds the tiles that a block owns in place, an orbit of block numbers, from the number of a launched block.
 //
 // A pass in place carries tile b to where tile next(b) was read, next(b) = N b ^ d (layout/in_place.hpp). One
 // launched block owns the whole orbit b, next(b), next(next(b)), ..., and no other block accesses it. Nearly

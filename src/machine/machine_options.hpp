@@ -1,4 +1,4 @@
-// Which memory machine: its kind and its sizes.
+// The kind of a memory machine and its sizes.
 //
 //     DMM   w banks; words in different banks are served together           shared memory
 //     UMM   one row of w words at a time; words of one row together         device memory

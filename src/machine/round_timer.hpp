@@ -1,4 +1,4 @@
-// How long a memory machine takes: the one place where time is counted.
+// Counts the time of a memory machine: the one place where that happens.
 //
 // Threads run in warps. Between two barriers the k-th accesses of all warps are round k; the warps are served
 // one after another, warp 0 first, each access taking as many *stages* as its memory needs turns

@@ -1,4 +1,4 @@
-// Where a tile's elements sit in shared memory so that neither writing its input rows nor reading its output
+// Places a tile's elements in shared memory so that neither writing its input rows nor reading its output
 // rows makes two lanes wait for one bank (docs/theory/one-pass.md, theorem 2).
 //
 // A place of the tile is (column | row << s), m = s + r bits. Whatever s is, split it at the *bank row*: its

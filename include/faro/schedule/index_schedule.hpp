@@ -1,4 +1,4 @@
-// What an index array becomes before it is run: the one value that engines execute, and that files keep.
+// The schedule of an index array: the one value that engines execute and that files keep.
 //
 //     what                 arrays                                       one run
 //     DirectSchedule       the index array                              a gather, or a scatter
