@@ -3,7 +3,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check bench bench-machine gpu-test gpu-bench gpu-verify-model gpu-bench-network gpu-bench-index gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle format clean
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle
+.PHONY: help build demo test check bench bench-machine gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -17,6 +18,7 @@ help:
 	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
 	@echo "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: seconds"
 	@echo "make gpu-bench-index  build/gpu-index/, the same for index arrays beside gather and scatter; ARGS='--budget 60': faster"
+	@echo "make gpu-bench-passes  build/gpu-passes/, the same for single passes: axes, rolls, flips, windows, runs, and their variants"
 	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
@@ -59,53 +61,25 @@ bench-machine:
 	@build/bench/machine_bench
 	@build/bench/schedule_bench
 
+# $(call gpu_folder,TARGET,NAME): builds the program and makes build/gpu-NAME/, which runs it on a machine with a GPU.
+define gpu_folder
+@tools/install_dependencies.sh gpu
+@cmake --preset release -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+@cmake --build --preset release --target $(1)
+@ARGS="$(ARGS)" tools/gpu_folder.sh $(2) build
+endef
+
 gpu-test:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_test
-	@ARGS="$(ARGS)" tools/gpu_folder.sh test build
+	$(call gpu_folder,gpu_test,test)
 
 gpu-bench:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh bench build
+	$(call gpu_folder,gpu_bench,bench)
 
 gpu-verify-model:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_verify_model
-	@tools/gpu_folder.sh verify build
+	$(call gpu_folder,gpu_verify_model,verify)
 
-gpu-bench-network:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_network_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh network build
-
-gpu-bench-index:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_index_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh index build
-
-gpu-bench-transpose:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_transpose_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh transpose build
-
-gpu-bench-aos:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_aos_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh aos build
-
-gpu-bench-swizzle:
-	@tools/install_dependencies.sh gpu
-	@cmake --preset release -DFARO_BUILD_BENCH=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target gpu_swizzle_bench
-	@ARGS="$(ARGS)" tools/gpu_folder.sh swizzle build
+$(gpu_benches): gpu-bench-%:
+	$(call gpu_folder,gpu_$*_bench,$*)
 
 format:
 	@tools/install_dependencies.sh test

@@ -147,7 +147,7 @@ void CommonOptions::add_batch(CLI::App& command) {
 }
 
 void CommonOptions::add_json(CLI::App& command) {
-  command.add_flag("--json", json, "JSON on standard output; docs/json.md describes it");
+  command.add_flag("--json", json, "JSON on standard output; docs/guide/json.md describes it");
 }
 
 PlanOptions CommonOptions::plan_options(std::uint64_t width) const {

@@ -12,7 +12,7 @@ namespace faro::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The version of every verb's JSON; docs/json.md describes it.
+/// The version of every verb's JSON; docs/guide/json.md describes it.
 inline constexpr int kJsonSchema = 1;
 
 /// An object that begins with its schema.

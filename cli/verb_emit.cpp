@@ -150,7 +150,7 @@ Verb emit_verb(CLI::App& app) {
        "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");
   word("--target", options->target, "LANGUAGE", "cuda (the default) or cpp");
   word("--out", options->out, "FILE", "Write to this file instead of standard output");
-  command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
+  command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { run(*options); }};
 }
 

@@ -255,7 +255,7 @@ Verb simulate_verb(CLI::App& app) {
   command->add_flag("--timeline", options->timeline,
                     "Also print what enters the pipeline in the first 256 units");
   add("--svg", options->svg, "FILE", "Also draw that to this file");
-  command->add_flag("--json", options->json, "JSON on standard output; docs/json.md describes it");
+  command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { simulate(*options); }};
 }
 

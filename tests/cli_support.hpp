@@ -1,5 +1,5 @@
 // What the tests of the command line share: the command run in a directory of its own, and the keys that
-// docs/json.md promises.
+// docs/guide/json.md promises.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -114,9 +114,9 @@ inline std::set<std::string> without_empty_arrays(std::set<std::string> keys, co
   return keys;
 }
 
-// The first column of the tables in docs/json.md, by section.
+// The first column of the tables in docs/guide/json.md, by section.
 inline std::map<std::string, std::set<std::string>> documented_keys() {
-  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "json.md");
+  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "json.md");
   std::map<std::string, std::set<std::string>> sections;
   std::string section;
   for (std::string line; std::getline(page, line);) {

@@ -178,10 +178,10 @@ TEST(DeviceAosNvcc, NothingOfTheMachineCodeAccessesLocalMemory) {
   }
 }
 
-// The kernels of docs/aos.md, where the page is still where it was.
+// The kernels of docs/guide/aos.md, where the page is still where it was.
 TEST(DeviceAosNvcc, TheDocumentedKernels) {
   if (kNvcc.empty()) GTEST_SKIP() << kNoNvcc;
-  const auto page = std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "aos.md";
+  const auto page = std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "aos.md";
   const std::string text = read_text(page);
   const std::string fence = "```cuda\n";
   const std::size_t begin = text.find(fence);

@@ -195,7 +195,8 @@ TEST(Indexed, RandomIsAPermutationAndTheSameEverywhere) {
     const auto entries = array.entries32();
     EXPECT_EQ(Indexed(Entries32(entries.begin(), entries.end()), Direction::scatter), array);  // checked
   }
-  // The grammar's texts mean the same for ever: by an independent program, from the page of docs/maps.md.
+  // The grammar's texts mean the same for ever: by an independent program, from the page of
+  // docs/guide/maps.md.
   EXPECT_THAT(targets(Indexed::random(8, 1)), ElementsAre(3, 6, 4, 1, 2, 0, 5, 7));
   const Indexed buckets = Indexed::random(100'000, 1);
   const std::pair<std::uint64_t, std::uint64_t> kEntries[] = {

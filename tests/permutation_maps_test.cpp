@@ -318,7 +318,8 @@ TEST(Catalogue, PicturesOfBitsAndOfLetters) {
 }
 
 TEST(Catalogue, DocumentationShowsEveryMap) {
-  const auto page = std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "maps.md";
+  const auto page =
+      std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "maps.md";
   std::ifstream file(page);
   if (!file) GTEST_SKIP() << page << " is not where this test was built";
   std::stringstream content;
@@ -326,11 +327,11 @@ TEST(Catalogue, DocumentationShowsEveryMap) {
   const std::string text = content.str();
   for (const MapEntry& entry : catalogue()) {
     for (const std::string_view part : {entry.syntax, entry.meaning, entry.example, entry.command}) {
-      EXPECT_NE(text.find(part), std::string::npos) << "docs/maps.md lacks: " << part;
+      EXPECT_NE(text.find(part), std::string::npos) << "docs/guide/maps.md lacks: " << part;
     }
     std::istringstream picture{std::string(entry.picture)};
     for (std::string line; std::getline(picture, line);) {
-      EXPECT_NE(text.find("  " + line + "\n"), std::string::npos) << "docs/maps.md lacks: " << line;
+      EXPECT_NE(text.find("  " + line + "\n"), std::string::npos) << "docs/guide/maps.md lacks: " << line;
     }
   }
 }

@@ -177,7 +177,7 @@ TEST(ConflictFreePlaces, RefusesOtherNumbersOfLanes) {
   }
 }
 
-// The table of docs/index-arrays.md: chunks of 2^12 and one level of 6 bits, runs of 64 on the mean.
+// The table of docs/theory/partition-passes.md: chunks of 2^12 and one level of 6 bits, mean runs of 64.
 TEST(ConflictFreePlaces, TurnsOfALevel) {
   struct Case {
     std::string name;

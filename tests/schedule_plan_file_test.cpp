@@ -149,7 +149,7 @@ TEST_F(PlanFile, KeepsTheShape) {
   EXPECT_EQ(std::get<PartitionSchedule>(load(path()).what).shape, shape);
 }
 
-// The layout that docs/plan-files.md describes, byte for byte: 0 1 2 … to 2 0 1 as a scatter.
+// The layout that docs/guide/plan-files.md describes, byte for byte: 0 1 2 … to 2 0 1 as a scatter.
 TEST_F(PlanFile, BytesByHand) {
   const Indexed indexed(std::vector<std::uint32_t>{2, 0, 1}, Direction::gather);
   IndexSchedule schedule = direct_schedule(indexed);

@@ -3,15 +3,16 @@
 #
 # From each page, into DIRECTORY: PAGE_K.cpp, its K-th ```cpp block that holds an #include (a complete program), and
 # PAGE.sh, the lines of its ```sh and ```console blocks that start with `faro ` or `$ faro `, in order, each with its continuation
-# lines. A file whose content stays is left untouched.
+# lines. A file whose content stays is left untouched. No two pages with snippets may have one name.
 set -euo pipefail
 target=$1
 shift
 fresh=$(mktemp -d)
-trap 'rm -rf "$fresh"' EXIT
+one_page=$(mktemp -d)
+trap 'rm -rf "$fresh" "$one_page"' EXIT
 
 for page in "$@"; do
-  awk -v base="$fresh/$(basename "$page" .md)" '
+  awk -v base="$one_page/$(basename "$page" .md)" '
     function finish() {
       if (kind == "cpp" && text ~ /#include/) printf "%s", text > (base "_" (++programs) ".cpp")
       kind = ""
@@ -37,6 +38,14 @@ for page in "$@"; do
       }
     }
   ' "$page"
+  for snippet in "$one_page"/*; do
+    [[ -e $snippet ]] || continue
+    if [[ -e $fresh/$(basename "$snippet") ]]; then
+      echo "$page: another page of this name has snippets, too" >&2
+      exit 1
+    fi
+    mv "$snippet" "$fresh/"
+  done
 done
 
 mkdir -p "$target"

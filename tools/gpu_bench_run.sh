@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# run [OPTION…]   runs gpu_bench, which lies beside this script; its last lines are a table. gpu-bench.md and
-# gpu-bench.json go to the current folder, or to $BENCH_OUT. Options are gpu_bench's (--help, --quick,
-# --ladder, which needs NVRTC where the loader finds it).
+# run [OPTION…]   runs the benchmark that lies beside this script, gpu_bench or gpu_NAME_bench. Its tables go to gpu-bench.md and
+# gpu-bench.json, or to gpu-NAME.md, in the current folder or in $BENCH_OUT. Options are the program's (--help lists them).
+# gpu_bench --ladder and gpu_network_bench need NVRTC where the loader finds it; gpu_network_bench uses cuFFT if it is there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_OUT:-.}
 mkdir -p "$out"
-exec "$here/gpu_bench" --out "$out/gpu-bench.md" --out "$out/gpu-bench.json" "$@"
+program=$(basename "$here"/gpu_*bench)
+if [[ $program == gpu_bench ]]; then
+  exec "$here/gpu_bench" --out "$out/gpu-bench.md" --out "$out/gpu-bench.json" "$@"
+fi
+name=${program#gpu_}
+exec "$here/$program" --out "$out/gpu-${name%_bench}.md" "$@"

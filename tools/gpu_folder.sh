@@ -1,31 +1,30 @@
 #!/usr/bin/env bash
-# tools/gpu_folder.sh test|bench|verify|network|index|transpose|aos|swizzle BUILD_DIR
+# tools/gpu_folder.sh NAME BUILD_DIR
 #
-# Makes BUILD_DIR/gpu-test, gpu-bench, gpu-verify, gpu-network, gpu-index, gpu-transpose, gpu-aos or gpu-swizzle: a folder that runs, by its script `run`, on any x86-64 machine that has
-# an NVIDIA GPU with its driver and a C library no older than this one. Runs it if this machine has a GPU.
+# Makes BUILD_DIR/gpu-NAME: a folder with the program of that name (gpu_NAME, gpu_NAME_bench or gpu_NAME_model) that runs, by its
+# script `run`, on any x86-64 machine that has an NVIDIA GPU with its driver and a C library no older than this one. Runs it
+# with the options in $ARGS if this machine has a GPU. The script is tools/gpu_NAME_run.sh, or tools/gpu_bench_run.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 most_mib=64
 
-case "${1:-}" in
-  test) program=$2/tests/gpu/gpu_test ;;
-  bench) program=$2/bench/gpu_bench ;;
-  verify) program=$2/bench/gpu_verify_model ;;
-  network) program=$2/bench/gpu_network_bench ;;
-  index) program=$2/bench/gpu_index_bench ;;
-  transpose) program=$2/bench/gpu_transpose_bench ;;
-  aos) program=$2/bench/gpu_aos_bench ;;
-  swizzle) program=$2/bench/gpu_swizzle_bench ;;
-  *)
-    echo "usage: tools/gpu_folder.sh test|bench|verify|network|index|transpose|aos|swizzle BUILD_DIR" >&2
-    exit 2
-    ;;
-esac
-folder=$2/gpu-$1
+if (($# != 2)); then
+  echo "usage: tools/gpu_folder.sh NAME BUILD_DIR" >&2
+  exit 2
+fi
+name=$1 build=$2
+program=$(ls "$build"/{tests/gpu,bench}/gpu_"$name" "$build"/bench/gpu_"$name"_{bench,model} 2>/dev/null || true)
+if [[ ! -x $program ]]; then
+  echo "no program gpu_$name, gpu_${name}_bench or gpu_${name}_model in $build/tests/gpu or $build/bench; build it first" >&2
+  exit 2
+fi
+run=tools/gpu_${name}_run.sh
+[[ -e $run ]] || run=tools/gpu_bench_run.sh
+folder=$build/gpu-$name
 rm -rf "$folder"
 mkdir -p "$folder"
 cp "$program" "$folder/"
-cp "tools/gpu_$1_run.sh" "$folder/run"
+cp "$run" "$folder/run"
 
 # All libraries that it needs but the C library's own and the driver's, which belong to the machine.
 system='^(ld-linux.*|libc|libm|libdl|librt|libpthread|libutil|libresolv|libcuda|libnvidia.*)\.so'
@@ -52,6 +51,6 @@ cat <<END
 $folder, $size_mib MiB, is complete, and this machine has no GPU to run it on. On one that has (x86-64, glibc $libc or
 later, an NVIDIA driver for CUDA 13; compute-sanitizer on its PATH for the rest of the tests):
 
-    scp -r $folder MACHINE:gpu-$1
-    ssh MACHINE gpu-$1/run
+    scp -r $folder MACHINE:gpu-$name
+    ssh MACHINE gpu-$name/run
 END

@@ -161,8 +161,8 @@ class ExecutablePlan {
   /// engine cuda it is fetched from the device.
   std::shared_ptr<const schedule::IndexSchedule> schedule() const;
 
-  /// Writes schedule() to a file, whole or not at all (docs/plan-files.md), for PlanOptions::index_schedule.
-  /// Errors: ErrorCode::unsupported where there is none; ErrorCode::file.
+  /// Writes schedule() to a file, whole or not at all (docs/guide/plan-files.md), for
+  /// PlanOptions::index_schedule. Errors: ErrorCode::unsupported where there is none; ErrorCode::file.
   void save(const std::filesystem::path& path) const;
 
   /// As with_map() was given it; empty without.
@@ -188,8 +188,8 @@ class ExecutablePlan {
 /// nor a transposition; ErrorCode::device for an engine that this build or machine has not. Cost: under 1 ms
 /// at n = 34; with engine cuda, the first time also the driver's start.
 ///
-/// An index array is recognised first and planned as what it is (docs/index-arrays.md). One on a device is
-/// for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:
+/// An index array is recognised first and planned as what it is (docs/guide/index-arrays.md). One on a device
+/// is for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:
 /// ErrorCode::value where it is none, for engine cpu, and for a schedule of another array; those of
 /// IndexPlan. Cost: sweeps of the array.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});

@@ -126,7 +126,7 @@ const ElementType& find_element(const Options& options) {
   refuse(options, ErrorCode::value, "the element type `" + options.element + "`",
          "a type of 1, 2, 4, 8 or 16 bytes: uint8_t to uint64_t, int8_t to int64_t, float, double, __half, "
          "__nv_bfloat16, or a vector type such as float2 or uint4",
-         remedy.empty() ? "docs/emit.md lists them" : remedy);
+         remedy.empty() ? "docs/guide/emit.md lists them" : remedy);
 }
 
 }  // namespace faro::emit

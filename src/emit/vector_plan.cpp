@@ -1,6 +1,7 @@
 // Kernels with tiles along any subspace, 16 bytes at a time: the one-pass rung, and both halves of two-pass.
 //
-//     T = S + A^-1 S       the tile: 2^r rows of 2^s elements, read and written whole (docs/one-pass.md)
+//     T = S + A^-1 S       the tile: 2^r rows of 2^s elements, read and written whole
+//                          (docs/theory/one-pass.md)
 //     place in the tile    [ row: r bits | vector in row: s - v | component: v ]
 //     vector's number      [ iteration   | thread                ]
 //

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kGuard = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n";
 
 // All is read once and written once: L2 may drop it first. Half sectors are left alone, since they would be
-// dropped before their other half comes (docs/cuda-engine.md, cache policies).
+// dropped before their other half comes (docs/notes/cuda-experiments.md, cache policies).
 std::string policy_text(const std::string& name) {
   return fmt::format(
              "// All is read once and written once: where whole sectors are, the L2 cache may drop them "

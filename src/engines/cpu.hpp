@@ -1,8 +1,8 @@
 // The CPU engine: plans run on all cores, one tile of cache at a time.
 //
 // A tile is a few cache lines: they are read, permuted in registers, and written with stores that bypass the
-// caches, while the lines of later tiles are on their way. docs/cpu-engine.md tells what that costs and what
-// was measured.
+// caches, while the lines of later tiles are on their way. docs/notes/cpu-experiments.md tells what that
+// costs and what was measured.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The CPU engine for permutations that are not affine: index arrays, axes, rolls and flips.
 //
 // A partition pass scatters a chunk in the L2 cache and writes its runs with stores that bypass the caches;
-// docs/index-engine.md tells what that costs and what was measured.
+// docs/notes/index-experiments.md tells what that costs and what was measured.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The CUDA engine for permutations that are not affine: index arrays, axes, rolls and flips; and the work on
 // index arrays that live on a device: checked, recognised, scheduled, inverted, composed there.
 //
-// Host-only C++; in a build without CUDA everything refuses with ErrorCode::device. docs/index-engine.md
-// tells what it costs and what was measured.
+// Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
+// docs/notes/index-experiments.md tells what it costs and what was measured.
 #pragma once
 
 #include <cstddef>

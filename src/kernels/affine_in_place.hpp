@@ -1,5 +1,5 @@
-// The tile kernel in place: data[A x ^ c] becomes what data[x] was, one read and one write of every element,
-// both in whole segments, and no second array (docs/in-place.md, theorems 3 to 5).
+// The tile kernel in place: data[A x ^ c] becomes what data[x] was. It reads and writes every element once,
+// in whole segments, and needs no second array (docs/theory/two-passes-in-place.md, theorems 3 to 5).
 //
 //     tile b          ========  ->  place 0 of shared memory  ->  where tile next(b) was read
 //     tile next(b)    ========  ->  place 1 of shared memory  ->  where tile b was read
@@ -7,8 +7,8 @@
 //
 // The phases are those of the kernel out of place (affine_tile.hpp, affine_tile_blocked.hpp): load_tile(b)
 // reads tile b at its source and store_tile(b) writes it to its target, which is where tile next(b) was read.
-// A block that loads all tiles of an orbit before it stores any needs no room but its shared memory, and
-// touches nothing that another block touches (block_orbits.hpp).
+// A block that loads all tiles of an orbit before it stores any needs no memory but its shared memory, and
+// accesses nothing that another block accesses (block_orbits.hpp).
 //
 // The threads are two groups, each as many as the kernel out of place has; a group takes every second tile,
 // so that the loads of a pair are in flight together. Where every tile stays, there is one group. Groups of
@@ -111,8 +111,8 @@ struct OwnTiles {
   std::uint32_t orbit_tiles = 0;
 };
 
-/// Both phases need it, and it costs a thread as much as several vectors do: a kernel asks once.
-/// Requires: launched < blocks and thread < threads of orbit_launch(shape, orbits) (unchecked).
+/// Both phases need it, and computing it costs a thread as much as several vectors do: a kernel calls it
+/// once. Requires: launched < blocks and thread < threads of orbit_launch(shape, orbits) (unchecked).
 template <AffineTileShape shape>
 constexpr OwnTiles own_tiles(const BlockOrbits& orbits, std::uint64_t launched, std::uint32_t thread) {
   constexpr bool clustered = is_clustered(shape);

@@ -1,10 +1,10 @@
-// Whole segments change places in pairs, in place and without shared memory: a thread loads vectors and those
+// Swaps whole segments in pairs, in place and without shared memory: a thread loads vectors and the vectors
 // that they change places with, and stores each where the other was.
 //
-// That is what the first of two passes in place nearly always is (docs/in-place.md, theorem 4), and what X
-// and SWAP gates on high bits are. The map is an involution that moves no element of a segment against
-// another but for a constant: the vector at column l of segment A goes to column l ^ a of its partner, a
-// depending on A.
+// That is what the first of two passes in place nearly always is (docs/theory/two-passes-in-place.md, theorem
+// 4), and what X and SWAP gates on high bits are. The map is an involution that moves no element of a segment
+// against another but for a constant: the vector at column l of segment A goes to column l ^ a of its
+// partner, a depending on A.
 //
 // A segment may be as short as a line of the caches, and memory is slower where what is read together lies
 // apart. So a block takes a *tile* of segments, a space of indices that the map keeps, made of the nearest

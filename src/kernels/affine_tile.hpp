@@ -1,5 +1,5 @@
 // The one-pass tile kernel: out[A x ^ c] = in[x] for any affine map, one read and one write of every element,
-// both in whole segments (docs/one-pass.md, theorems 1 and 2).
+// both in whole segments (docs/theory/one-pass.md, theorems 1 and 2).
 //
 //     global input                 shared memory                  global output
 //     2^r rows of 2^s elements     one tile, swizzled             2^r rows of 2^s elements

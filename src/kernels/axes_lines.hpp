@@ -1,6 +1,6 @@
 // Transposes of any shape at any alignment: tiles whose every access is a vector of 16 bytes.
 //
-// What a transpose exchanges are the input's rows and the output's lines (of a matrix, its columns). In odd
+// A transpose reads the input's rows and writes the output's *lines* (of a matrix, its columns). In odd
 // shapes neither begins at a vector. Rows are read as the vectors around each 16 bytes and joined in
 // registers (moved_vector.hpp), so that rows in shared memory begin at vectors. A tile is what fills whole
 // sectors of the output, and so its edge is ragged: each line is cut where *its* sectors begin.

@@ -1,4 +1,5 @@
-// Where units of a transpose are kept in shared memory, so that lanes meet in few banks: by counting turns.
+// Chooses where units of a transpose lie in shared memory, so that lanes meet in few banks, by counting
+// turns.
 #pragma once
 
 #include <cstdint>

@@ -149,7 +149,7 @@ std::uint64_t add_axes(AxesLinesParams& p, const layout::UnitAxes& axes, const P
   return planes;
 }
 
-// Which of the two kernels for planes, and which of its shapes.
+// Chooses one of the two kernels for planes, and one of its shapes.
 void choose_plane(AxesLinesChoice& choice, const Plane& plane, const Steps& steps, std::uint64_t bytes,
                   const AxesLinesOptions& options) {
   const bool by_vectors = steps.in % kMovedBytes == 0;

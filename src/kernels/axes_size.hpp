@@ -1,4 +1,4 @@
-// What sizes the kernels for axes take.
+// The sizes that the kernels for axes accept.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// Planes of single units again, for rows that begin anywhere: turned on their way to shared memory, shifted
-// on their way out.
+// Transposes planes of single units whose rows begin anywhere. Units are transposed in registers on the way
+// to shared memory, and lines are shifted on the way out.
 //
-// What costs most in axes_plane.hpp, where rows or units are awkward, are instructions: narrow units that are
-// gathered from shared memory one by one, and vectors that are joined before they are stored there. Here a
-// lane reads one word of each of so many rows that its units fill a vector of every line it met, turns them
-// in registers, and stores whole vectors; shared memory holds lines:
+// axes_plane.hpp spends most instructions, where rows or units are not aligned, on gathering narrow units
+// from shared memory one by one and on joining vectors before they are stored there. Here a lane reads one
+// word of each of so many rows that its units fill a vector of every line it meets, transposes them in
+// registers, and stores whole vectors; shared memory holds lines:
 //
 //     bytes: 16 rows x 4 columns a lane          shared memory: one line, 16 rows a vector
 //       r0   . b a b a . .     a word at any     column 0   | r0 .. r15 | r16 .. r31 | ...

@@ -1,9 +1,9 @@
-// Which tiles a block owns in place: the orbits of block numbers, found from the number of a launched block.
+// Finds the tiles that a block owns in place, an orbit of block numbers, from the number of a launched block.
 //
 // A pass in place carries tile b to where tile next(b) was read, next(b) = N b ^ d (layout/in_place.hpp). One
-// launched block owns the whole orbit b, next(b), next(next(b)), ... and nobody else touches it. Nearly every
-// map that is worth a pass has orbits of one or two, N N = I and N d = d. Such a map has a basis of block
-// numbers in which it is one shift and one XOR:
+// launched block owns the whole orbit b, next(b), next(next(b)), ..., and no other block accesses it. Nearly
+// every map that is worth a pass has orbits of one or two, N N = I and N d = d. Such a map has a basis of
+// block numbers in which it is one shift and one XOR:
 //
 //     block      [ p or nothing | u | x: w bits | v: w bits ]       k bits
 //     next       [ p ^ 1        | u | x ^ v     | v         ]
@@ -14,7 +14,7 @@
 //     p    there only if d is in no way (N + I) b: then no block stays. Else the origin is such a b, and
 //          d = 0
 //
-// So one of each pair can be *numbered*, and no block is launched in vain: with p, those of p = 0. Without
+// So one of each pair can be *numbered*, and every launched block has work: with p, those of p = 0. Without
 // it, those whose x has a zero at the highest one of v; and the blocks with v = 0, which stay:
 //
 //     number     t < 2^(k-1)      v = low w bits of t, the rest is (u, x) without the bit that is zero
@@ -24,7 +24,7 @@
 // next(x v) = (x ^ v) v. Blocks 00 and 10 stay, 01 and 11 change places: numbers 0, 1, 2 are 00, 01 (with
 // 11) and 10.
 //
-// Orbits that are longer are walked, and every block but the least of its orbit leaves at once.
+// Longer orbits are followed, and every block but the least of its orbit returns at once.
 #pragma once
 
 #include <cstdint>

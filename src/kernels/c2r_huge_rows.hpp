@@ -1,9 +1,9 @@
-// The row shuffle of C2R and R2C where rows fit no shared memory and there are too many laps for segments
-// (c2r_long_rows.hpp): a few rows are copied, in order, to a place of their own, and gathered back from
+// Shuffles the rows of C2R and R2C where a row does not fit shared memory and the shorter side is too long
+// for the segments of c2r_long_rows.hpp. A few rows are copied, in order, to a buffer, and gathered from
 // there.
 //
-// The copies are small enough to stay in the second-level cache, so that the gather, which takes a sector for
-// every element, costs that cache's bandwidth and not the memory's.
+// The copies are small enough to stay in the second-level cache. So the gather, which reads a sector for
+// every element, uses that cache's bandwidth and not the memory's.
 #pragma once
 
 #include <cstdint>

@@ -1,19 +1,22 @@
-// The row shuffle of C2R and R2C for rows that no shared memory holds, from one place to another.
+// Shuffles the rows of C2R and R2C that do not fit shared memory, out of place.
 //
-// Within panel p the target of column p b + k is (r + k m) mod n, r = (i + p) mod m: the targets of
-// successive columns are m apart until the row's end is reached, then they begin anew, a *lap*. There are a
-// laps in each of c panels, m = a c in all, and any stretch of m w targets is w columns of every lap:
+// Within panel p the target of column p b + k is (r + k m) mod n, r = (i + p) mod m. The targets of
+// successive columns are an arithmetic progression with step m that wraps around at the row's end. Each of
+// the c panels has `a` progressions (`lap` in the code), m = a c in all, and any m w consecutive targets, a
+// *stretch*, hold w columns of every progression:
 //
 //     n = 12, m = 3, i = 0            targets 3 .. 8 (w = 2) are
-//     lap 0     0  3  6  9               columns 1 2   of lap 0
-//     lap 1     1  4  7 10               columns 5 6   of lap 1      (columns count on from lap to lap)
-//     lap 2     2  5  8 11               columns 9 10  of lap 2
+//     lap 0     0  3  6  9               columns 1 2   of progression 0
+//     lap 1     1  4  7 10               columns 5 6   of progression 1     (columns are numbered through)
+//     lap 2     2  5  8 11               columns 9 10  of progression 2
 //
-// C2R reads the m segments of w columns, turns them over in shared memory and writes the stretch; R2C reads
-// the stretch and writes the segments. The segments' ends are divided out once a block and kept as a table.
+// C2R reads the m segments of w columns, permutes them in shared memory and writes the stretch; R2C reads
+// the stretch and writes the segments. A block computes the segments' ends once, by division, and keeps them
+// in a table.
 //
-// Source and target must not overlap: rows come in batches that move along (c2r_places.hpp). The segments'
-// side is at home, on the diagonals of panels.
+// Source and target must not overlap, so rows are processed in batches, each of which is written one batch
+// further (c2r_places.hpp). The rows of the segments' side have not moved: they lie on the diagonals of
+// panels.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +94,7 @@ struct C2rStretch {
   }
 };
 
-/// Of one lap within one stretch.
+/// The columns of one progression within one stretch.
 struct C2rSegment {
   std::uint64_t element;  // of the array's memory
   std::uint32_t count;

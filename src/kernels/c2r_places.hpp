@@ -1,28 +1,27 @@
-// Where the elements of an array are while it is transposed in place (kernels/c2r_index.hpp has the steps).
-//
-// Two ideas save all sweeps but two.
+// The places of an array's elements between the sweeps of the transposition in place (kernels/c2r_index.hpp
+// has the steps). Two ideas leave two sweeps of three.
 //
 // *The rotation is never carried out.* Rotated row i is the diagonal of panels that starts in row i: panel p
-// of it lies in row (i + p) mod m. Rows are shuffled where they lie, and the column shuffle, which may take
-// any element of a column, looks for row r of column j in row (r + j div b) mod m:
+// of it lies in row (i + p) mod m. Rows are shuffled on these diagonals, and the column shuffle, which may
+// read any element of a column, reads row r of column j from row (r + j div b) mod m:
 //
 //     m = 4, c = 3 panels      0 0 | 3 3 | 2 2        row 0 in its three places
 //                              1 1 | 0 0 | 3 3
 //                              2 2 | 1 1 | 0 0
 //                              3 3 | 2 2 | 1 1
 //
-// *A sweep moves along.* Out of place there are good kernels for long rows and long columns; in place there
-// are too, if a few rows go to the scratch, the next few go where those were, and so on. Afterwards row r is
-// where r - K was and the first K are in the scratch, which the sweep that follows takes as it is. A sweep
-// that precedes leaves them the other way round: row r where r + K was, the last K in the scratch. The same
-// with columns:
+// *A sweep displaces rows.* The kernels for long rows and long columns work out of place. They serve in place
+// as well if K rows are written to the scratch, the next K rows to where those were, and so on. Afterwards
+// row r is where r - K was and the first K rows are in the scratch; the next sweep reads them from there. If
+// the sweep before has displaced rows in the other direction, row r is where r + K was and the last K are in
+// the scratch. Columns are displaced in the same way:
 //
 //     rows     0 1 2 3 4 5 | scratch . .            K = 2
-//              2 3 4 5 . . | 0 1                    moved down: the sweep that has gone before
-//              . . 0 1 2 3 | 4 5                    moved up: the sweep that is to come
+//              2 3 4 5 . . | 0 1                    moved down: by the sweep before
+//              . . 0 1 2 3 | 4 5                    moved up: for the sweep after
 //
-// Diagonals are of places: whatever has moved to column u of the array lies u div b rows below; in the
-// scratch row i is row i. So a row's places, read and written, are always its own.
+// Diagonals are those of places: an element that has moved to column u of the array lies u div b rows below;
+// in the scratch row i is row i. So no two rows ever share a place, read or written.
 //
 // All offsets are in elements, of arrays that follow one another.
 #pragma once
@@ -43,15 +42,15 @@ inline constexpr int kC2rScratchOut = 3;
 inline constexpr int kC2rRowsIn = 4;  // whole rows on their way (c2r_long_rows.hpp)
 inline constexpr int kC2rRowsOut = 5;
 
-/// Where rows, or columns, of these numbers are: begin .. end - 1 in the scratch, x at x - begin; all others
-/// where x + shift would be. Default: all at home.
+/// The places of rows, or of columns: those with numbers begin .. end - 1 are in the scratch, x at x - begin;
+/// every other x is where x + shift would be. By default none has moved.
 struct C2rHeld {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::int64_t shift = 0;
 
   constexpr bool in_scratch(std::uint64_t x) const { return x >= begin && x < end; }
-  /// In the scratch, or among the array's.
+  /// The number of its place in the scratch, or in the array.
   constexpr std::uint64_t place(std::uint64_t x) const {
     return in_scratch(x) ? x - begin : x + static_cast<std::uint64_t>(shift);
   }
@@ -78,7 +77,7 @@ constexpr std::uint32_t c2r_padded(std::uint32_t slot) { return slot + slot / 32
 /// x + y mod m. Requires: x < m, y <= m.
 constexpr std::uint64_t c2r_wrapped(std::uint64_t sum, std::uint64_t m) { return sum < m ? sum : sum - m; }
 
-/// A batch of accesses is in flight before the first is used.
+/// Accesses that are in flight before the first is used.
 inline constexpr std::uint32_t kC2rBatch = 8;
 
 }  // namespace faro::kernels

@@ -1,9 +1,9 @@
-// The vectors of a row that is shuffled in shared memory (c2r_vector_rows.hpp), thread by thread: where each
-// is, and where in shared memory its elements go or come from.
+// Enumerates the vectors of a row that is shuffled in shared memory (c2r_vector_rows.hpp), thread by thread:
+// the place of each, and the places of its elements in shared memory.
 //
-// Where a row lies is a *side*: columns that are in the scratch, one run, and the array's, on diagonals a run
-// for every panel of places. Vectors are numbered through: first the scratch's, then as many for every panel
-// as its run can touch.
+// A *side* is where a row lies: the columns in the scratch are one run, and those in the array are, on
+// diagonals, a run for every panel of places. Vectors are numbered from the scratch's on; then every panel
+// has as many numbers as its run can touch vectors.
 //
 // With j = p b + k, d(j) = ((i + p) mod m + k m) mod n: from one column of a panel to the next it grows by m
 // mod n, and from one of a thread's vectors to the next by a fixed amount too. A thread begins with a

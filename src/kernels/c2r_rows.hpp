@@ -1,13 +1,13 @@
-// The row shuffle of C2R and R2C where a row fits the shared memory: a block a row.
+// Shuffles the rows of C2R and R2C where a row fits shared memory: one block a row.
 //
-//     C2R    row, in order  --->  shared[d(j)]  --->  row, in order       d(j), of c2r_index.hpp, is computed
-//     R2C    row, in order  --->  shared[j]     --->  shared[d(j)]        on either way, its inverse never
+//     C2R    row, in order  --->  shared[d(j)]  --->  row, in order       both ways compute d(j) of
+//     R2C    row, in order  --->  shared[j]     --->  shared[d(j)]        c2r_index.hpp, never its inverse
 //
 // A thread takes every `threads`-th column. With j = p b + k, d(j) = ((i + p) mod m + k m) mod n: from one of
-// its columns to the next, p, k and k m mod n grow by fixed steps; k m mod n does not even notice when k
+// its columns to the next, p, k and k m mod n grow by fixed steps; k m mod n needs no correction when k
 // passes b, because b m is a multiple of n. So no element costs a division.
 //
-// Rows are read and written wherever the other sweeps have them (c2r_places.hpp).
+// The places of rows in the array and in the scratch are those that the other sweeps use (c2r_places.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// The column operations of C2R and R2C where a strip of whole columns fits the shared memory: any permutation
-// of its columns, in place, a block a strip.
+// Permutes the columns of C2R and R2C where a strip of whole columns fits shared memory, in place: one block
+// a strip.
 //
-//     C2R    rows r, wherever they are  --->  shared, in order  --->  row i reads row s_j(i)
-//     R2C    row i                      --->  row s_j(i)        --->  rows r, wherever they shall be
+//     C2R    rows r, at their places  --->  shared, in order  --->  row i reads row s_j(i)
+//     R2C    row i                    --->  row s_j(i)        --->  rows r, to their places
 //
-// "Wherever": on diagonals of panels, moved along, or in the scratch (c2r_places.hpp); a block reads all of
-// its strip before it writes, so nothing can be in the way. The rotation alone takes (i + j div b) mod m for
-// s_j(i). A warp reads s_j(i) at stride width + 1, without conflicts.
+// The places of rows r are on diagonals of panels, displaced, or in the scratch (c2r_places.hpp). A block
+// reads its whole strip before it writes, so it overwrites nothing that it still needs. The rotation alone
+// has (i + j div b) mod m as s_j(i). A warp reads s_j(i) at stride width + 1, without conflicts.
 #pragma once
 
 #include <cstdint>
@@ -128,7 +128,7 @@ constexpr std::uint32_t c2r_wrapped_row(std::uint32_t sum, std::uint32_t m) {
 template <int bytes, bool into_shared, device::Memory Memory>
 constexpr void move_c2r_strip(Memory& memory, const C2rStripsParams& p, std::uint64_t block,
                               std::uint32_t thread) {
-  // The side of rows i is at home and goes by the list; the side of rows r is held and in order.
+  // Rows i have not moved and are accessed by the list; rows r are at p.held's places, in order.
   const bool listed = into_shared == p.r2c;
   const C2rStrip strip(p, block);
   C2rStripWalk walk(p, strip, thread);

@@ -1,5 +1,5 @@
-// The row shuffle of C2R and R2C for rows that no shared memory holds, in vectors: what c2r_long_rows.hpp
-// does unit by unit, with the same laps, segments and stretches.
+// Shuffles the rows of C2R and R2C that do not fit shared memory, in vectors. It does what c2r_long_rows.hpp
+// does unit by unit, with the same segments and stretches.
 //
 //     C2R    segments     --->  rows of a tile, as they lie  --->  the stretch gathers: elements x, x + 1 …
 //                                                                  are in segments x mod m, x + 1 mod m …
@@ -60,7 +60,7 @@ struct C2rVectorLongRowsParams {
   }
 };
 
-/// Of the segments of m laps; the stretch has a line as well.
+/// The tile of the m segments; the stretch has a line as well.
 constexpr C2rTile c2r_segments_tile(std::uint64_t m, std::uint64_t element_bytes) {
   return {.rows = m, .lines = m + 1, .element_bytes = element_bytes};
 }

@@ -1,8 +1,8 @@
 // The column shuffle of C2R and R2C where a strip of whole columns fits the shared memory, in vectors: what
 // c2r_strips.hpp does unit by unit.
 //
-//     C2R    rows r, wherever they are  --->  shared, in order     --->  row i gathers from row s_j(i)
-//     R2C    row i                      --->  shared, as row q(i)  --->  rows r gather from s_j's inverse
+//     C2R    rows r, at their places  --->  shared, in order     --->  row i gathers from row s_j(i)
+//     R2C    row i                    --->  shared, as row q(i)  --->  rows r gather from s_j's inverse
 //
 // In shared memory rows lie as they lie outside (c2r_vectors.hpp), and a table says where each begins. From
 // one column to the next the row that is gathered from is the next one, C2R, or the one before, R2C, modulo
@@ -88,11 +88,11 @@ struct C2rVectorStrip {
     panel = static_cast<std::uint32_t>(part);
   }
 
-  /// The strip's part of row i, which is at home.
+  /// The strip's part of row i, which has not moved.
   constexpr C2rRun home(const C2rVectorStripsParams& p, std::uint32_t row) const {
     return {.first = extent.array + row * p.shape.n + column, .count = columns, .scratch = false};
   }
-  /// Of row r, wherever that is.
+  /// The strip's part of row r, at its place.
   constexpr C2rRun held(const C2rVectorStripsParams& p, std::uint32_t row) const {
     const auto begin = static_cast<std::uint32_t>(p.held.begin);
     const auto rows = static_cast<std::uint32_t>(p.held.end - p.held.begin);

@@ -8,11 +8,11 @@
 //     global    | . . . a | b c d e | f g . . |          skew 3, seven elements, three vectors
 //     shared    | . . . a | b c d e | f g . . |
 //
-// What the first and the last vector have beside the run belongs to others, who may be writing it; nobody
-// looks at it, and what leaves the buffer is not read. Runs are written as vectors, too, but for the first
-// and the last, of which only the run's elements are written, one by one. Elements come from wherever in
-// shared memory they are, one at a time: that costs an instruction or two each, where an access of global
-// memory for each would cost ten, with its address.
+// The first and the last vector also hold elements beside the run, which other threads may be writing: these
+// are ignored, and a vector that leaves the buffer is not read. Runs are written as vectors as well, except
+// the first and the last, of which only the run's elements are written, one by one. Each element is gathered
+// from shared memory by itself: that costs an instruction or two, where an access of global memory for each
+// would cost ten, with its address.
 //
 // For elements of one unit of 1, 2, 4 or 8 bytes. All positions are elements of a buffer, whose base is
 // aligned to 16 bytes; an array that is not begins some elements later.
@@ -139,8 +139,8 @@ constexpr C2rLine unpacked(const device::Packet<16>& packet) {
 
 namespace detail {
 
-/// A vector of which only bytes begin .. end - 1 will be looked at. A memory that watches over who reads what
-/// others write is told so.
+/// Loads a vector of which only bytes begin .. end - 1 will be used. A memory that checks for races is told
+/// so.
 template <device::Memory Memory>
 constexpr device::Packet<16> load_around(Memory& memory, int buffer, std::uint64_t offset,
                                          std::uint32_t begin, std::uint32_t end) {
@@ -151,7 +151,7 @@ constexpr device::Packet<16> load_around(Memory& memory, int buffer, std::uint64
   }
 }
 
-/// The same, to shared memory, where it is once the phase is over: a GPU need not wait for it here.
+/// Loads it to shared memory, where it is once the phase is over: a GPU need not wait for it here.
 template <device::Memory Memory>
 constexpr void copy_around(Memory& memory, int buffer, std::uint64_t offset, std::uint32_t address,
                            std::uint32_t begin, std::uint32_t end) {

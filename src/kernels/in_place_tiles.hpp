@@ -4,7 +4,7 @@
 // A block holds two tiles, each moved by a group of shape.threads() threads. Two tiles of 64 KiB would leave
 // one block a multiprocessor, so these are *clustered*: two blocks, each with one group and one tile, and the
 // barrier is that of their cluster. Devices without clusters take two tiles of 16 KiB instead, of half the
-// segment. docs/cuda-engine.md, "In place", tells what was measured.
+// segment. docs/notes/cuda-experiments.md, "In place", tells what was measured.
 #pragma once
 
 #include <cstddef>

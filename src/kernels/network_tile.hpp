@@ -2,7 +2,7 @@
 //
 // A layer pairs element x with x ^ d and lets an operator work on the two. Layers whose directions d lie in
 // the tile subspace T stay inside a tile, so a block loads a coset of T, carries out all of them, and writes
-// it back (docs/network-passes.md):
+// it back (docs/theory/network-passes.md):
 //
 //     global input --load_tile--> shared memory                                 --store_tile--> global output
 //                                   |     ^
@@ -17,7 +17,7 @@
 //
 // Free of bank conflicts without moving anything: the tile sits where load_tile and store_tile want it, and
 // the *lanes* are chosen so that their directions are a common complement of W and of the kernel of the bank
-// map. Two subspaces of equal dimension always have one (docs/one-pass.md, theorem 2).
+// map. Two subspaces of equal dimension always have one (docs/theory/one-pass.md, theorem 2).
 //
 // Example, R = 2, layers with d = 0b001, 0b010, 0b011 in a tile of 8: W = span(0b001, 0b010), register i is
 // place i, one thread bit is place bit 2; the three layers pair registers (0 1)(2 3), (0 2)(1 3), (0 3)(1 2).

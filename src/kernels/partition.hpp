@@ -97,14 +97,14 @@ constexpr void idle_times(Memory& memory, int times) {
   for (int i = 0; i < times; ++i) device::idle(memory);
 }
 
-/// Whether a machine copies packets of so many bytes to shared memory behind the thread's back, until the
-/// next barrier.
+/// Whether a machine copies packets of so many bytes to shared memory asynchronously, until the next
+/// barrier.
 template <int bytes, device::Memory Memory>
 inline constexpr bool copies_behind = bytes >= 4 && requires(Memory memory) {
   memory.template copy_to_shared<bytes>(0, 0, 0);
 };
 
-/// From global to shared memory, behind the thread's back where that can be.
+/// Copies from global to shared memory, asynchronously where that is possible.
 template <int bytes, device::Memory Memory>
 constexpr void copy_to_shared(Memory& memory, int buffer, std::uint64_t offset, std::uint32_t address) {
   if constexpr (copies_behind<bytes, Memory>) {

@@ -1,6 +1,6 @@
 // Passes of a partition schedule without shared memory, a unit a thread: for chunks that no multiprocessor
-// holds, as where a schedule that was saved for narrow elements is run on wide ones. Right, and slow: the
-// side of the runs or places goes in no order that memory likes.
+// holds, as where a schedule that was saved for narrow elements is run on wide ones. The result is right, but
+// slow: the accesses on the side of the runs or places are scattered.
 //
 //     a level    element i of chunk k <--> region + (b << bucket_bits) + offsets[b] + places[i] - starts[b]
 //     last pass  element i of chunk k <--> place last[i] of the chunk

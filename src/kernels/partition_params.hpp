@@ -1,5 +1,5 @@
-// What the kernels of a partition schedule are told: which chunk a block has, where its runs lead, and how
-// its shared memory is divided. Made on the host, passed by value.
+// The parameters of the kernels of a partition schedule: the chunk of a block, the targets of its runs, and
+// the division of its shared memory. They are made on the host and passed by value.
 //
 //     shared memory   [ the chunk's elements, 16-byte aligned | starts, size: 2 bytes | offsets, 4 bytes ]
 //                       0                                       starts_at                  offsets_at

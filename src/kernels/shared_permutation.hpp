@@ -4,7 +4,7 @@
 //     copy             b[i]    = a[i]                            no permutation: the ceiling
 //     d_designated     b[p[i]] = a[i]         p = P              writes wait
 //     s_designated     b[i]    = a[q[i]]      q = P^-1           reads wait
-//     conflict_free    b[d[i]] = a[s[i]]      d = P o s          nobody waits; one list more to read
+//     conflict_free    b[d[i]] = a[s[i]]      d = P o s          no lane waits; one list more to read
 //     packed           the same, lists packed to 8, 10 or 16 bits
 //     held             the same, each thread has its s[i] and d[i] in registers
 //

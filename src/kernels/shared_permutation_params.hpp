@@ -1,5 +1,5 @@
-// What the kernels of shared_permutation.hpp read, made on the host: the lists of each way, and how a block's
-// shared memory is shared out among teams.
+// Makes on the host what the kernels of shared_permutation.hpp read: the lists of each way, and the division
+// of a block's shared memory among teams.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The transposition in place of arrays that fit the shared memory whole, several a block: read in order, and
-// written in order from there.
+// Transposes arrays in place that fit shared memory whole, several a block: a block reads them in order and
+// writes the results in order.
 #pragma once
 
 #include <cstdint>

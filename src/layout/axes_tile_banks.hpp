@@ -1,4 +1,5 @@
-// Where a tile of axes lies in shared memory: a stride for every axis, with pads against bank conflicts.
+// Chooses where a tile of axes lies in shared memory: a stride for every axis, with pads against bank
+// conflicts.
 //
 //     tile 4 x 4, 4 banks, no pad       bank  0 1 2 3      a column of it is one bank: 4 turns
 //                                             0 1 2 3

@@ -1,4 +1,5 @@
-// How many turns a memory takes to serve one access of a warp: the two cost rules of the memory machines.
+// Counts the turns that a memory takes to serve one access of a warp: the two cost rules of the memory
+// machines.
 //
 //     w = 4     bank     0   1   2   3            the access 0 1 10 6:
 //     group 0            0   1   2   3

@@ -1,4 +1,4 @@
-// Which memory machine: its kind and its sizes.
+// The kind of a memory machine and its sizes.
 //
 //     DMM   w banks; words in different banks are served together           shared memory
 //     UMM   one row of w words at a time; words of one row together         device memory
@@ -24,7 +24,7 @@ enum class MachineKind { dmm, umm, hmm };
 /// "dmm", "umm" or "hmm".
 std::string_view name(MachineKind kind) noexcept;
 
-// Sizes past these are refused: nobody means them, and time in 64 bits must not run out at once.
+// Sizes past these are refused: they are no machine's, and the time has to fit 64 bits.
 // The width's limit is kMaxWidth.
 inline constexpr std::uint64_t kMaxLatency = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxThreads = std::uint64_t{1} << 30;

@@ -1,4 +1,4 @@
-// How long a memory machine takes: the one place where time is counted.
+// Counts the time of a memory machine: the one place where that happens.
 //
 // Threads run in warps. Between two barriers the k-th accesses of all warps are round k; the warps are served
 // one after another, warp 0 first, each access taking as many *stages* as its memory needs turns
@@ -13,8 +13,8 @@
 // The rules, exactly:
 //   - A warp access takes by_bank() stages in a DMM and by_group() stages in a UMM; lanes that ask for one
 //     word are merged, a warp without requests takes none.
-//   - A round takes the sum of its stages, plus l - 1. The next one begins when it has ended. A round in
-//     which nobody asks takes no time and is not counted.
+//   - A round takes the sum of its stages, plus l - 1. The next one begins when it has ended. A round
+//     without requests takes no time and is not counted.
 //   - On the HMM a round's shared part takes the largest of its DMMs' sums plus the shared latency minus 1,
 //     its global part as on the UMM. In a round that has both, the memories work side by side and the longer
 //     counts.

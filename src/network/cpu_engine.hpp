@@ -6,7 +6,7 @@
 //     executor.run(in, out);                          // returns when the result is there
 //
 // The buffer is passed over once for every few layers: sixteen registers hold four directions beside those
-// within a register (docs/network-cpu.md). Tiles are shared out among threads; a tile smaller than the
+// within a register (docs/theory/network-cpu.md). Tiles are shared out among threads; a tile smaller than the
 // registers is run together with its neighbours in the batch. Every thread's order of operations is the same,
 // so results do not depend on the number of threads.
 #pragma once

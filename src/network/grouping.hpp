@@ -19,7 +19,7 @@
 //     moving    span(0, 1) | span(1, 2) | span(0, 2)                    3:  U_1 = span(1), U_2 = span(2)
 //
 // group_moving() has the fewest passes of all plans of this kind, and fewest_passes() is that number without
-// a plan (docs/network-passes.md proves both).
+// a plan (docs/theory/network-passes.md proves both).
 #pragma once
 
 #include <cstddef>

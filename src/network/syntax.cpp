@@ -126,7 +126,7 @@ class SyntaxReader {
     }
     if (tokens_.at(position_).kind != TokenKind::word) {
       tokens_.fail_here(position_, "a program such as `sort` or `parm(3; pairs(min_max))`",
-                        "docs/network.md shows the grammar");
+                        "docs/guide/network.md shows the grammar");
     }
     const std::string_view word = tokens_.at(position_++).text;
     Expression result = word == "id"        ? Expression{}

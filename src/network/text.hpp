@@ -1,5 +1,5 @@
-// Programs as text, for the command line, tests, errors and bug reports alike; docs/network.md describes the
-// grammar.
+// Programs as text, for the command line, tests, errors and bug reports alike; docs/guide/network.md
+// describes the grammar.
 //
 //     sort                                             a program of the library
 //     parm(3; pairs(min_max)) . bmmc(bit_reversal)     the right one runs first

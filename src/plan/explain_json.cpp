@@ -1,5 +1,5 @@
-// Plan::explain_json(): the same facts as Plan::explain(), for programs. docs/json.md lists the keys; bit
-// vectors are strings in hexadecimal, since many readers round integers past 2^53.
+// Plan::explain_json(): the same facts as Plan::explain(), for programs. docs/guide/json.md lists the keys;
+// bit vectors are strings in hexadecimal, since many readers round integers past 2^53.
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>

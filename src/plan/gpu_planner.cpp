@@ -143,7 +143,8 @@ Pass tile_pass(const Work& work, const Choice& choice, const Target& target) {
 }  // namespace
 
 layout::Tile make_compiled_tile(const Affine& map, const CompiledTile& kernel) {
-  // Blocks that run at the same time write next to each other: docs/cuda-engine.md, the order of the blocks.
+  // Blocks that run at the same time write next to each other: docs/notes/cuda-experiments.md, the order of
+  // the blocks.
   return layout::make_tile(map, {.segment_bits = kernel.shape.segment_bits,
                                  .min_row_bits = kernel.shape.row_bits,
                                  .order = layout::BlockOrder::target});

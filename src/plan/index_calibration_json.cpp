@@ -1,4 +1,4 @@
-// An IndexCalibration as JSON, and the file that keeps it (docs/json.md, "tune"). The file may be from
+// An IndexCalibration as JSON, and the file that keeps it (docs/guide/json.md, "tune"). The file may be from
 // anywhere: nothing in it is believed that would make a curve that is none.
 #include <cctype>
 #include <cmath>

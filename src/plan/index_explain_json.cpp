@@ -1,4 +1,4 @@
-// IndexPlan::explain_json(): the same facts as explain(), for programs; docs/json.md lists the keys.
+// IndexPlan::explain_json(): the same facts as explain(), for programs; docs/guide/json.md lists the keys.
 #include <nlohmann/json.hpp>
 #include <string>
 

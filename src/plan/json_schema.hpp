@@ -1,4 +1,4 @@
-// The number of the schema of docs/json.md.
+// The number of the schema of docs/guide/json.md.
 #pragma once
 
 namespace faro::detail {

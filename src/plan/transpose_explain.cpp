@@ -1,5 +1,5 @@
-// TransposePlan::explain() and explain_json(): the same facts, in words and for programs; docs/json.md lists
-// the keys.
+// TransposePlan::explain() and explain_json(): the same facts, in words and for programs; docs/guide/json.md
+// lists the keys.
 //
 //     permutation   transpose(1000, 3000)
 //                   3000000 elements; in place

@@ -21,8 +21,8 @@
 // (bmmc-...), Kasagi, Nakano, Ito, "An implementation of conflict-free offline permutation on the GPU"
 // (offline-...), Nakano, "Simple memory machine models for GPUs" (dmm-umm-...), and Nakano, Matsumae, Ito,
 // "Random address permute-shift technique for the shared memory on GPUs" (rap-...), and Phothilimthana et
-// al., "Swizzle Inventor: data movement synthesis for GPU kernels" (swizzle-...). docs/reproduce.md has the
-// tables.
+// al., "Swizzle Inventor: data movement synthesis for GPU kernels" (swizzle-...). docs/guide/reproduce.md has
+// the tables.
 #pragma once
 
 #include <cstdint>

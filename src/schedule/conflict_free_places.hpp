@@ -12,8 +12,8 @@
 // general the sides of a splitting are prescribed, and not every chunk has a solution. What is made here is
 // nearly always free of conflicts where runs are long, and never invalid.
 //
-// It takes some 25 times as long as the plain order; docs/index-arrays.md has the turns, counted, and says
-// when they matter. The last pass has no such freedom.
+// It takes some 25 times as long as the plain order; docs/theory/partition-passes.md has the turns, counted,
+// and says when they matter. The last pass has no such freedom.
 #pragma once
 
 #include "faro/schedule/partition.hpp"

@@ -1,4 +1,4 @@
-// Whether a schedule of any kind may be believed.
+// Checks whether a schedule of any kind is a permutation.
 #include <algorithm>
 #include <atomic>
 #include <limits>

@@ -1,4 +1,4 @@
-// Whether a partition schedule may be believed, and which array it is.
+// Checks whether a partition schedule is a permutation, and recovers its index array.
 #include <algorithm>
 #include <numeric>
 #include <string>

@@ -4,7 +4,7 @@
 //     arrays   those of the kind, each filled up with zeros to a multiple of 8 bytes
 //     8 bytes  XXH3 of all that is in front of them
 //
-// The header says how long the file is. docs/plan-files.md has every field.
+// The header says how long the file is. docs/guide/plan-files.md has every field.
 #pragma once
 
 #include <array>

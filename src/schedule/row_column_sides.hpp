@@ -1,4 +1,4 @@
-// Which matrix an array is for the row-column algorithm.
+// Chooses the matrix that an array is for the row-column algorithm.
 #pragma once
 
 #include <cstdint>

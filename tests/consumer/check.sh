@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs BUILD under SCRATCH, then builds and runs the project beside this file against what was installed.
+# Installs BUILD under SCRATCH, then builds and runs the project beside this file against what was installed: with find_package, and
+# by hand with pkg-config. Where the command was built, its man page has a section on every verb.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 scratch=$2 cmake=$3
@@ -11,4 +12,30 @@ rm -rf "$scratch"
 "$cmake" --build "$scratch/build"
 "$scratch/build/consumer"
 "$scratch/build/swizzle_consumer"
-if [[ -x $scratch/prefix/bin/faro ]]; then "$scratch/prefix/bin/faro" --version; fi
+
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH
+  PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name faro.pc)")
+  for package in faro faro_swizzle; do
+    source=$here/main.cpp
+    [[ $package == faro_swizzle ]] && source=$here/swizzle.cpp
+    # shellcheck disable=SC2046  # words, not one
+    "${CXX:-g++}" -std=c++20 "$source" -o "$scratch/by_hand" $(pkg-config --cflags --libs "$package") \
+      -Wl,-rpath,"$(pkg-config --variable=libdir faro)"
+    "$scratch/by_hand"
+  done
+else
+  echo "pkg-config is not installed: faro.pc and faro_swizzle.pc were not tried"
+fi
+
+cmp "$here/../../LICENSE" "$scratch/prefix/share/doc/faro/LICENSE"
+if [[ -x $scratch/prefix/bin/faro ]]; then
+  "$scratch/prefix/bin/faro" --version
+  page=$scratch/prefix/share/man/man1/faro.1
+  verbs=$("$scratch/prefix/bin/faro" --help | sed -n '/^Subcommands:/,$p' | awk '/^  [a-z]/ { print $1 }')
+  [[ -n $verbs ]]
+  for verb in $verbs; do
+    grep -qx ".SS faro $verb" "$page" || { echo "$page has no section on $verb" >&2; exit 1; }
+  done
+  echo "man page: $(wc -w <<<"$verbs") verbs"
+fi

@@ -1,13 +1,12 @@
 // The one-pass kernels for axes, rolls and flips, windows and runs on a GPU, against the definition on the
 // host: every unit width, elements of several units, batches, arrays that begin anywhere, both directions,
-// and arrays past 2^32 elements. What they reach of a copy's speed: DISABLED_Speed prints it.
+// and arrays past 2^32 elements. gpu_passes_bench measures them.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <iostream>
 #include <numeric>
 #include <random>
 #include <string>
@@ -17,7 +16,6 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
-#include "gpu/share_of_copy.hpp"
 
 namespace faro::testing {
 namespace {
@@ -308,87 +306,6 @@ TEST_F(GpuIndexSimple, BeyondThirtyTwoBits) {
   check_samples(cuda::make_cyclic_pass(roll, 1, 1), roll, "roll");
   const Cyclic flip{.count = count, .shift = count - 1, .reversed = true};
   check_samples(cuda::make_cyclic_pass(flip, 1, 1), flip, "flip");
-}
-
-// --- speed
-
-TEST_F(GpuIndexSimple, DISABLED_Speed) {
-  constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
-  const cuda::DeviceArray in(bytes + 4096, 0);
-  const cuda::DeviceArray out(bytes + 4096, 0);
-  struct Case {
-    std::vector<std::uint64_t> shape;  // of 4-byte elements; the slowest grows or shrinks with the width
-    std::vector<int> order;
-  };
-  const Case cases[] = {
-      {{16384, 16384}, {1, 0}},
-      {{12345, 6789}, {1, 0}},
-      {{12344, 6784}, {1, 0}},
-      {{1000, 1000}, {1, 0}},
-      {{3, 1 << 25}, {1, 0}},
-      {{1 << 25, 3}, {1, 0}},
-      {{31, 8000003}, {1, 0}},
-      {{8000003, 31}, {1, 0}},
-      {{100, 3, 50, 7, 500}, {2, 0, 3, 1, 4}},
-      {{500, 100, 3, 50, 7}, {4, 2, 0, 3, 1}},
-      {{4096, 4096, 3}, {1, 0, 2}},
-      {{512, 512, 100}, {1, 0, 2}},
-      {{4096, 17, 3, 300}, {3, 1, 0, 2}},
-  };
-  for (const Case& c : cases) {
-    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
-      const Axes axes(c.shape, c.order);
-      const std::uint64_t total = axes.count() * width;
-      const std::uint64_t batch = total > bytes ? 0 : std::max<std::uint64_t>(1, bytes / 4 / total);
-      if (batch == 0) continue;
-      std::string text = "axes(";
-      for (const std::uint64_t e : c.shape) text += std::to_string(e) + " ";
-      text += ";";
-      for (const int a : c.order) text += " " + std::to_string(a);
-      print_share(text + "), " + std::to_string(width) + " bytes, batch " + std::to_string(batch),
-                  cuda::make_axes_pass(axes, width, batch), total * batch, in, out);
-    }
-  }
-  for (const std::uint64_t width : {1U, 2U, 4U, 12U, 16U}) {
-    const std::uint64_t count = bytes / width;
-    for (const bool reversed : {false, true}) {
-      for (const std::uint64_t shift : {count / 2, std::uint64_t{12345}}) {
-        print_share((reversed ? "flip" : "roll") + std::string(" by ") + std::to_string(shift) + ", " +
-                        std::to_string(width) + " bytes",
-                    cuda::make_cyclic_pass({.count = count, .shift = shift, .reversed = reversed}, width, 1),
-                    count * width, in, out);
-      }
-    }
-  }
-  for (const std::uint64_t width : {1U, 4U, 16U}) {
-    const std::uint64_t count = bytes / 4 / width;
-    for (const std::uint32_t window : {31U, 1000U, 8191U}) {
-      const std::vector<std::uint64_t> from = shuffled_within(count, window, random);
-      std::vector<std::uint16_t> shift(count);
-      for (std::uint64_t i = 0; i < count; ++i) shift[i] = static_cast<std::uint16_t>(from[i] + window - i);
-      const cuda::DeviceWindow schedule{
-          .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
-      for (const Direction applied : {Direction::scatter, Direction::gather}) {
-        print_share("window " + std::to_string(window) + " " + name(applied) + ", " + std::to_string(width) +
-                        " bytes",
-                    cuda::make_window_pass(schedule, applied, width, 1), count * width, in, out);
-      }
-    }
-    for (const std::uint64_t run : {16U, 64U, 257U, 4096U}) {
-      const std::uint64_t number = count / run;
-      std::vector<std::uint64_t> source(number + 1);
-      std::vector<std::uint64_t> target(number);
-      for (std::uint64_t r = 0; r <= number; ++r) source[r] = r * run;
-      for (std::uint64_t r = 0; r < number; ++r) target[r] = r * run;
-      std::shuffle(target.begin(), target.end(), random);
-      const cuda::DeviceRuns schedule{.count = number * run,
-                                      .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
-                                      .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
-      print_share("runs of " + std::to_string(run) + ", " + std::to_string(width) + " bytes",
-                  cuda::make_runs_pass(schedule, Direction::scatter, width, 1, 0), number * run * width, in,
-                  out);
-    }
-  }
 }
 
 }  // namespace

@@ -24,8 +24,8 @@
 // nothing goes to local memory.
 //
 // Structs whose alignment allows it are moved in units of 8 or 16 bytes: read S as the number of units for
-// accesses, of 8 or 16 sectors, and c and a; of words for selects and shuffles. A struct of one unit is
-// exchanged with nobody. Alignment that the type does not have can be promised: load<Particle, 16>(..).
+// accesses, of 8 or 16 sectors, and c and a; of words for selects and shuffles. A struct of one unit
+// needs no exchange. Alignment that the type does not have can be promised: load<Particle, 16>(..).
 //
 // There are two exchanges (aos_exchange.hpp): row-column-row, whose first step is part of the addresses and
 // whose last is not needed by to_planes() and from_planes(), and column-row-column, which spends more selects
@@ -60,14 +60,14 @@ constexpr int widest_unit_bytes(std::size_t size, int alignment) {
   return bytes;
 }
 
-/// The exchange with fewer instructions, counted in code for sm_90 (docs/aos.md). Gathered structs have
-/// addresses of their own in any case: there it is row_column_row.
+/// The exchange with fewer instructions, counted in code for sm_90 (docs/theory/aos-exchange.md). Gathered
+/// structs have addresses of their own in any case: there it is row_column_row.
 constexpr Method best_method(int units) {
   const bool simple_addresses_win = units == 4 || units == 8 || units == 16;
   return simple_addresses_win ? Method::column_row_column : Method::row_column_row;
 }
 
-/// How T is moved.
+/// How T is moved: in units of which width, and how many.
 template <typename T, int alignment = static_cast<int>(alignof(T))>
 struct Layout {
   static_assert(std::is_trivially_copyable_v<T>,

@@ -1,4 +1,4 @@
-// Who holds what while a warp turns structs into registers: closed forms for every size of struct.
+// The exchange of structs between memory and the registers of a warp: closed forms for every size of struct.
 //
 // W lanes want W neighbouring structs of S units each, lane u the units uS .. uS + S - 1. Read as they are
 // wanted, they lie S apart and no access is coalesced; read in a row, they are in the wrong registers of the
@@ -16,9 +16,9 @@
 //     18 26 2 10 22 30  6 14          4 6 0 2 5 7 1 3                  2  6 10 14 18 22 26 30
 //     11 19 27 3 15 23 31  7          2 4 6 0 3 5 7 1                  3  7 11 15 19 23 27 31
 //
-// After (2) row r has unit r of every struct, in some order of the structs: whoever stores it row by row, or
-// does the same to all of a row, never needs (3). (1) is part of an address, (2) moves a lane's own
-// registers; only (3), S shuffles, takes anything from lane to lane. This is the row-column-row exchange.
+// After (2) row r has unit r of every struct, in some order of the structs. Code that stores the units row by
+// row, or does the same to all of a row, does not need (3). (1) is part of an address and (2) moves a lane's
+// own registers; only (3), S shuffles, moves anything from lane to lane. This is the row-column-row exchange.
 // With c = gcd(S, W), a = S / c, b = W / c, and r = cp + q:
 //
 //     (1) lane t reads of row i the column      c (t div c) + ((t - i div a) mod c)
@@ -106,7 +106,7 @@ struct RowColumnRow : ExchangeSizes<units, lanes> {
     return ((t - r % c) & (c - 1)) * b + ((t / c - r / c) * Sizes::a_inverse & (b - 1));
   }
 
-  /// (3): which lane has unit r of lane u's struct.
+  /// (3): the lane that has unit r of lane u's struct.
   template <typename Lane>
   static FARO_HOST_DEVICE constexpr Lane holder(Lane u, std::uint32_t r) {
     return u * S + (r - r % c) + ((u / b + r % c) & (c - 1));
@@ -127,7 +127,8 @@ struct ColumnRowColumn : ExchangeSizes<units, lanes> {
     return a * (d % c) + (a - d / c % a) * Sizes::b_inverse % a;
   }
 
-  /// (2): which lane has what lane u takes into register k; and the reverse, who takes register k of lane t.
+  /// (2): the lane whose register lane u takes into register k; and the reverse, the lane that takes register
+  /// k of lane t.
   template <typename Lane>
   static FARO_HOST_DEVICE constexpr Lane holder(Lane u, std::uint32_t k) {
     return u * S + (u / b + k) % S;

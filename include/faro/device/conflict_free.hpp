@@ -4,7 +4,7 @@
 //
 //     slot k       0  1  2  3 |  4  5  6  7 | …         slots 0-3 are a *group*: its sources are in four
 //     source s     0  5 10 15 | 12  1  6 11 | …         banks, its targets too, so the warp that moves it
-//     target d     0  5 10 15 |  3  4  9 14 | …         waits for nobody, whatever P is
+//     target d     0  5 10 15 |  3  4  9 14 | …         never waits, whatever P is
 //
 // The lists come from schedule/shared_schedule.hpp, made once on the host and *packed*:
 //

@@ -1,5 +1,5 @@
-// What one thread moves in one instruction: 1, 2, 4, 8 or 16 bytes, aligned to their size, held in machine
-// registers.
+// A packet is what one thread moves in one instruction: 1, 2, 4, 8 or 16 bytes, aligned to their size, held
+// in machine registers.
 //
 //     Packet<1>  u8   Packet<2>  u16   Packet<4>  u32   Packet<8>  u32 u32   Packet<16>  u32 u32 u32 u32
 //

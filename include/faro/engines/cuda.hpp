@@ -7,7 +7,7 @@
 //     plan.run(device_in, device_out, bytes, stream);          // queues kernels, returns at once
 //     plan.run_staged(host_in, host_out, bytes);               // host arrays: copies and kernels overlapped
 //
-// docs/cuda-engine.md tells what it costs and what was measured.
+// docs/guide/cuda-engine.md tells what it costs and what was measured.
 #pragma once
 
 #include <cstdint>
@@ -104,8 +104,8 @@ struct StagingOptions {
 
 /// A plan made ready to run on arrays of the host, pageable or pinned, of any size: pieces travel to the
 /// device, are permuted and travel back, and copies, kernels and the host's threads work at the same time.
-/// docs/staging.md tells what a piece is. Holds up to three pieces of pinned memory and of device memory,
-/// each twice; making it pins them, which takes longer than permuting them.
+/// docs/guide/staging.md tells what a piece is. Holds up to three pieces of pinned memory and of device
+/// memory, each twice; making it pins them, which takes longer than permuting them.
 class StagedExecutor {
  public:
   /// Requires: a plan whose target is this engine (checked).

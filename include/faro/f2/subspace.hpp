@@ -63,8 +63,8 @@ Subspace complement(const Subspace& u);
 std::vector<Word> complete(const Subspace& u, const Subspace& v);
 
 /// A subspace K of U + V with K + U = K + V = U + V and K meeting both in 0.
-/// Requires: dim U = dim V (checked). Source: docs/one-pass.md, theorem 2: e^i + f^i for completions e, f of
-/// U n V.
+/// Requires: dim U = dim V (checked). Source: docs/theory/one-pass.md, theorem 2: e^i + f^i for completions
+/// e, f of U n V.
 Subspace common_complement(const Subspace& u, const Subspace& v);
 
 }  // namespace faro::f2

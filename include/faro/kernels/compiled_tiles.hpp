@@ -2,7 +2,7 @@
 //
 // One list serves three readers, so they cannot disagree: the CUDA engine instantiates its __global__
 // functions from it, the planner chooses from it, and the prediction runs its entries on the counting memory.
-// docs/cuda-engine.md tells how the shapes were found.
+// docs/notes/cuda-experiments.md tells how the shapes were found.
 //
 // Which of them a device prefers is a Target's business (engines/cuda/host/device_table.hpp); that all of
 // them are right on every device is the tests'.

@@ -1,4 +1,4 @@
-// What a kernel does with an array in shared memory: which elements the lanes of a warp name together.
+// The accesses of a kernel to an array in shared memory: the elements that the lanes of a warp name together.
 //
 // The array has `rows` x `columns` elements, numbered x = i columns + j. An *access* moves vectors of V
 // consecutive elements, one a lane; G = columns / V vectors make a row. Thread n of the block takes, and warp

@@ -1,9 +1,10 @@
-// Affine permutations in place: how few passes, and which (docs/in-place.md, theorems 3 to 5).
+// Affine permutations in place: how few passes, and which: theorems 3 to 5 of
+// docs/theory/two-passes-in-place.md.
 //
 // A pass in place owns its memory: a block loads some tiles, and writes exactly these again. Let T be a space
 // that contains S, the elements of a segment, and that B keeps, B T = T. Then x -> B x ^ c carries cosets of
-// T to cosets of T, and a block that holds a whole orbit of cosets, the tile it starts with, the one that
-// this is written to, and so on around, needs nobody else:
+// T to cosets of T. A block that holds a whole orbit of cosets (the tile it starts with, the one that this is
+// written to, and so on until the first) depends on no other block:
 //
 //     orbit of 2     tile x + T  <====>  tile B x ^ c + T        both loaded, a barrier, both written
 //     orbit of 1     tile x + T  permuted within itself

@@ -1,6 +1,5 @@
-// Layouts of shared memory, to be copied into any kernel: where the elements of an array sit, so that a
-// warp's access meets few bank conflicts. This file needs nothing else of faro, no CUDA header, and only
-// C++17.
+// Layouts of shared memory, to be copied into any kernel: they place the elements of an array so that a
+// warp's access has few bank conflicts. This file needs nothing else of faro, no CUDA header, and only C++17.
 //
 // Shared memory has w banks; word a lies in bank a mod w, and a warp waits as many turns as its busiest bank
 // has distinct words to deliver: the *congestion*. A column of a w x w matrix in its natural order lies in
@@ -16,8 +15,9 @@
 //           i=3  12  13  14  15                  i=3  15  12  13  14
 //
 // RAW: as it is. RAS: the shifts r_i are independent random numbers. RAP: r is a random permutation, so the
-// elements of a column, too, lie in w different banks, for every seed; and since nobody knows r beforehand,
-// no access can be bad on purpose: about log w / log log w turns are expected, 3.6 at w = 32.
+// elements of a column, too, lie in w different banks, for every seed; and since r is not known
+// beforehand, no access pattern can be chosen against it: about log w / log log w turns are expected, 3.6 at
+// w = 32.
 //
 // | type | address of its element | random numbers | free of conflicts |
 // |---|---|---|---|

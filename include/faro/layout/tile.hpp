@@ -1,4 +1,4 @@
-// The tile of a one-pass affine permutation (docs/one-pass.md, theorem 1).
+// The tile of a one-pass affine permutation (docs/theory/one-pass.md, theorem 1).
 //
 // For pi(x) = A x ^ c on n bits and segments S = span(e_0 .. e_{s-1}), put T = S + A^-1 S. Cosets of T
 // partition the array; each is a union of whole input segments and its image one of whole output segments.

@@ -1,5 +1,5 @@
-// Where a tile's elements sit in shared memory so that neither writing its input rows nor reading its output
-// rows makes two lanes wait for one bank (docs/one-pass.md, theorem 2).
+// Places a tile's elements in shared memory so that neither writing its input rows nor reading its output
+// rows makes two lanes wait for one bank (docs/theory/one-pass.md, theorem 2).
 //
 // A place of the tile is (column | row << s), m = s + r bits. Whatever s is, split it at the *bank row*: its
 // low b bits choose one of the 2^b elements that the banks hold side by side (128 bytes of them), the others
@@ -53,7 +53,7 @@ struct XorRequest {
 /// The Xor whose congestion is 1 for both phases.
 /// Requires: write within the low b bits, read + Q of dimension at most b (checked; kernels that number their
 /// threads in the natural order and keep to MemoryGeometry::lanes_per_phase satisfy both for every map).
-/// Cost: O(m^2) word operations. Source: docs/one-pass.md, theorem 2.
+/// Cost: O(m^2) word operations. Source: docs/theory/one-pass.md, theorem 2.
 Xor make_xor(const XorRequest& request);
 
 /// The congestion that `layout` gives to a phase that touches a coset of `phase`, by ranks: 2^(dim words -

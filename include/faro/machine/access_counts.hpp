@@ -1,4 +1,4 @@
-// What a kernel did to the memories, as a profiler would report it.
+// Counts of the accesses that a kernel made to each memory, as a profiler would report them.
 //
 // Global memory is counted in *requests* (one instruction of one warp), and in the distinct 32-byte sectors
 // and 128-byte lines of each. Shared memory is counted in requests, the hardware *phases* they are split into

@@ -1,4 +1,4 @@
-// What a program means: the reference that rewriting, planning and engines are held against.
+// Interprets a program by its definition: the reference for rewriting, planning and engines.
 //
 // It does what each combinator says and nothing else: parm takes the array apart element by element, runs its
 // part on both sub-arrays and puts them back. One core, no care for caches.

@@ -1,4 +1,4 @@
-// What happens where two elements of a network meet: an operator takes the pair (a, b) and leaves a new pair.
+// An operator is applied where two elements of a network meet: it takes the pair (a, b) and gives a new pair.
 //
 // `pairs(op)` on 2^k elements applies it to the neighbours 2p and 2p + 1, for every pair number p:
 //

@@ -2,14 +2,15 @@
 //
 // A tile is a coset of a subspace T that holds 2^dim(T) elements in fast memory. A layer of direction d needs
 // x and x ^ d in one tile, which is d in T. So consecutive layers whose directions lie in one T, together
-// with the segments S that memory wants (docs/one-pass.md), are one pass. Merging 2^24 elements:
+// with the segments S that memory wants (docs/theory/one-pass.md), are one pass. Merging 2^24 elements:
 //
 //     layer by layer                     24 passes, layer i pairs x with x ^ (2^(25-i) - 1)
 //     tiles of 2^15, segments of 2^6      2 passes: layers 1 to 9, and 10 to 24, of which the last 6 are in S
 //
 // Between passes the array may lie in another order than the input's, as long as segments are whole when
-// written and when read (network/grouping.hpp, docs/network-passes.md). `Pass::map` is the change of order.
-// The planner takes the fewest passes, and of those plans one that never changes the order, if there is one.
+// written and when read (network/grouping.hpp, docs/theory/network-passes.md). `Pass::map` is the change of
+// order. The planner takes the fewest passes, and of those plans one that never changes the order, if there
+// is one.
 //
 //     problem  --normal_form-->  layers, final map  --grouping-->  subspaces T_k, U_k  -->  passes
 //
@@ -99,7 +100,7 @@ struct PassCounts {
   std::size_t as_written = 0;      // a pass for every layer and one for every permutation between two
   std::size_t layer_by_layer = 0;  // a pass for every layer, where it is, and one for the final map
   std::size_t plain = 0;           // grouped, the order of the array never changing; then the final map
-  std::size_t planned = 0;         // this plan: the fewest there are for these sizes (docs/network-passes.md)
+  std::size_t planned = 0;  // this plan: the fewest there are for these sizes (docs/theory/network-passes.md)
 };
 
 class Plan {
@@ -132,7 +133,7 @@ class Plan {
 
   /// The plan in words, several lines.
   std::string explain() const;
-  /// The same as a JSON object (docs/json.md, "network").
+  /// The same as a JSON object (docs/guide/json.md, "network").
   std::string explain_json() const;
 
  private:

@@ -1,4 +1,5 @@
-// The named affine maps, each as one function. docs/maps.md and `faro maps` show the same list with pictures.
+// The named affine maps, each as one function. docs/guide/maps.md and `faro maps` show the same list with
+// pictures.
 //
 // Everywhere n is the number of index bits (0..64), bit 0 is least significant, and out[pi(x)] = in[x].
 #pragma once

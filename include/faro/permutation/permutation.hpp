@@ -1,7 +1,7 @@
 // A permutation of an array's indices, in whatever form the user has it, and its one text form.
 //
 // Destination-designated: out[pi(x)] = in[x]. The text grammar is the same in the command line, tests,
-// benchmarks, errors and bug reports; docs/maps.md describes it, `faro maps` prints it:
+// benchmarks, errors and bug reports; docs/guide/maps.md describes it, `faro maps` prints it:
 //
 //     bit_reversal(20)         affine(4; 0x1 0x2 0x4 0x8; 0x0)
 //     transpose(4096, 1024)    compose(gray(8), xor(8, 0x80))

@@ -1,5 +1,5 @@
-// What an index array really is: the cheapest form that says the same, found by a few probes and proven by a
-// sweep.
+// Recognises what an index array is: finds the cheapest form of the same permutation by a few probes and
+// proves it by a sweep.
 //
 //     identity                     P[i] = i
 //     affine over F2               n + 1 probes fix the only candidate

@@ -1,5 +1,5 @@
-// How a permutation that is not affine is carried out: the candidates, what each is predicted to take, and
-// the one that is taken.
+// The plan of a permutation that is not affine: the candidates, the predicted time of each, and the one that
+// is chosen.
 //
 //     method        passes              when
 //     cyclic        1                   a roll or a flip

@@ -1,6 +1,6 @@
 // A plan: how a problem's permutation is carried out on a target, before anything is moved.
 //
-// Every affine map is one pass over memory (docs/one-pass.md, theorem 1). What differs is how little a
+// Every affine map is one pass over memory (docs/theory/one-pass.md, theorem 1). What differs is how little a
 // tile must hold, and the planner takes the cheapest kind that serves:
 //
 //     copy       the identity: read and write in order
@@ -15,7 +15,7 @@
 // index_plan() says what there is instead. An index array is recognised first: what turns out to be affine
 // is planned like any affine map, and recognition() tells how it was found out.
 //
-// A plan is immutable, holds no pointer into anybody's data, and may be used from many threads.
+// A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
 #pragma once
 
 #include <cstdint>
@@ -122,7 +122,7 @@ class Plan {
 
   /// The plan in words, several lines.
   std::string explain() const;
-  /// The same as a JSON object (docs/json.md, "explain").
+  /// The same as a JSON object (docs/guide/json.md, "explain").
   std::string explain_json() const;
   /// A drawing: the index bits by role, and the tile with its banks before and after the swizzle. Errors:
   /// ErrorCode::unsupported for a plan with an index_plan().

@@ -1,5 +1,5 @@
-// What a user asks for: a permutation, of elements how wide, how many arrays of them, and where the result
-// goes.
+// A problem is what a user asks for: a permutation, the width of the elements, the number of arrays, and
+// where the result goes.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // The transposition of any m x n array in place: the plan of it.
 //
 // A rows x columns array, row-major, becomes its transpose, columns x rows, in the same memory, by three
-// sweeps, or fewer (docs/in-place.md; kernels/c2r_index.hpp has the equations): rotate columns, shuffle
-// rows, shuffle columns. Which of C2R and R2C is taken follows the shape: the sweeps' rows are the longer
-// side. Narrow arrays (the shorter side below 32) take a path of their own that fuses the column operations.
+// sweeps, or fewer (docs/theory/transposition.md; kernels/c2r_index.hpp has the equations): rotate columns,
+// shuffle rows, shuffle columns. Which of C2R and R2C is taken follows the shape: the sweeps' rows are the
+// longer side. Narrow arrays (the shorter side below 32) take a path of their own that fuses the column
+// operations.
 //
 // Powers of two go through affine passes and never come here.
 #pragma once

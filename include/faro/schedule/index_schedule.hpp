@@ -1,4 +1,4 @@
-// What an index array becomes before it is run: the one value that engines execute, and that files keep.
+// The schedule of an index array: the one value that engines execute and that files keep.
 //
 //     what                 arrays                                       one run
 //     DirectSchedule       the index array                              a gather, or a scatter
@@ -94,8 +94,8 @@ void run_by_definition(const IndexSchedule& schedule, const std::byte* in, std::
                        std::uint64_t element_bytes);
 
 /// Writes the schedule to a file, whole or not at all: magic and version, kind, direction, count,
-/// fingerprint, sizes, the arrays, and an XXH3 checksum of everything. docs/plan-files.md has the layout.
-/// Errors: ErrorCode::file.
+/// fingerprint, sizes, the arrays, and an XXH3 checksum of everything. docs/guide/plan-files.md has the
+/// layout. Errors: ErrorCode::file.
 void save(const IndexSchedule& schedule, const std::filesystem::path& path);
 
 /// Reads and checks one. Errors: ErrorCode::file for a file that is missing, no plan file, of another

@@ -24,8 +24,8 @@ Target target(int threads) {
   t.threads = threads > 0 ? threads : omp_get_max_threads();
   t.vector_bytes = 64;  // a cache line, also where registers are narrower
   t.page_bytes = system_bytes(_SC_PAGESIZE, 4096);
-  // Measured (docs/cpu-engine.md): small tiles, whose lines survive in the caches from their fetching to
-  // their use, beat long segments; the order of the blocks makes long reads of short segments.
+  // Measured (docs/notes/cpu-experiments.md): small tiles, whose lines survive in the caches from their
+  // fetching to their use, beat long segments; the order of the blocks makes long reads of short segments.
   t.segment_bytes_max = 1024;
   t.tile_bytes_max = kMaxTileBytes;
   t.direct_bytes_max = 128;

@@ -22,7 +22,7 @@ constexpr auto kListOrder = [] {
   return order;
 }();
 
-// Measured on an H200 (9.0): 4 GiB arrays, the worst map of each width (docs/cuda-engine.md).
+// Measured on an H200 (9.0): 4 GiB arrays, the worst map of each width (docs/notes/cuda-experiments.md).
 constexpr auto kOrder90 = kListOrder;
 // No device of this kind was at hand: the order of 9.0, of which only what fits is taken.
 constexpr auto kOrder80 = kOrder90;
@@ -81,7 +81,7 @@ Target device_target(const DeviceEntry& entry, std::uint64_t shared_bytes_per_bl
   target.vector_bytes = entry.sizes.segment_bytes_min;
   target.direct_bytes_max = entry.sizes.direct_bytes_max;
   target.small_bytes_max = entry.sizes.small_bytes_max;
-  target.page_bytes = 0;  // the order of the blocks does without: docs/cuda-engine.md
+  target.page_bytes = 0;  // the order of the blocks does without: docs/notes/cuda-experiments.md
   target.page_entries = 0;
   target.banks = 32;
   if (entry.rates != nullptr) target.calibration = entry.rates();

@@ -9,7 +9,7 @@
 //
 // The table is data. A device that is not in it is taken for the nearest lower one that is. Host only, and
 // built without CUDA too, so that plans for any device can be made and explained anywhere.
-// docs/cuda-engine.md tells how the orders were measured.
+// docs/notes/cuda-experiments.md tells how the orders were measured.
 #pragma once
 
 #include <cstdint>

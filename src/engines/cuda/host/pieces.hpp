@@ -1,7 +1,7 @@
 // A host array through a device in pieces: which bytes make a piece, and what the device does with them.
 //
 // Small arrays travel whole, some of a batch at a time, and a piece is one run of bytes. An array larger than
-// a piece is cut by theorem 1 (docs/one-pass.md), with the device's memory as the fast memory and host
+// a piece is cut by theorem 1 (docs/theory/one-pass.md), with the device's memory as the fast memory and host
 // segments of 2^s elements as the segments:
 //
 //     host input                            device                           host output

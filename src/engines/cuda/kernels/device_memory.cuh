@@ -7,8 +7,8 @@
 //     SectorMemory     16-byte accesses that pass the L1 cache by, with the L2 policy evict_first; 2 points
 //                      of a copy's speed better where each warp access covers whole sectors, and ruinous
 //                      where it does not, since half a sector is then evicted before its other half is
-//                      written (docs/cuda-engine.md, cache policies); an output that is not aligned to
-//                      sectors is therefore written with the policy evict_normal
+//                      written (docs/notes/cuda-experiments.md, cache policies); an output that is not
+//                      aligned to sectors is therefore written with the policy evict_normal
 //
 // Shared memory is plain.
 #pragma once
