@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "faro/require_cxx20.hpp"
+
 namespace faro {
 
 enum class ErrorCode {

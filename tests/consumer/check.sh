@@ -13,6 +13,24 @@ rm -rf "$scratch"
 "$scratch/build/consumer"
 "$scratch/build/swizzle_consumer"
 
+# A static program without the CUDA engine stays small.
+if [[ ! -e $scratch/prefix/lib/libfaro.so ]] && grep -q 'not built' "$build/generated/faro_build_info.hpp"; then
+  bytes=$(stat -c %s "$scratch/build/consumer")
+  echo "consumer: $bytes bytes"
+  ((bytes <= 4000000)) || { echo "wanted at most 4 MB" >&2; exit 1; }
+fi
+
+# A project in CUDA, where there is a compiler.
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc "$here/../../build/cuda-toolkit/bin/nvcc" 2>/dev/null | head -n 1 || true)
+if [[ -n $nvcc ]]; then
+  "$cmake" -G Ninja -S "$here/cuda" -B "$scratch/build-cuda" -D CMAKE_BUILD_TYPE=Release \
+    -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CUDA_COMPILER="$nvcc"
+  "$cmake" --build "$scratch/build-cuda"
+  "$scratch/build-cuda/cuda_consumer"
+else
+  echo "no CUDA compiler: the project in CUDA was not tried"
+fi
+
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH
   PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name faro.pc)")

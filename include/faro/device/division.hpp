@@ -15,6 +15,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "faro/require_cxx20.hpp"
+
 namespace faro::device {
 
 namespace detail {

@@ -3,6 +3,8 @@
 // no such request.
 #pragma once
 
+#include "faro/require_cxx20.hpp"
+
 #if defined(__CUDACC__)
 #define FARO_UNROLL _Pragma("unroll")
 #define FARO_NO_UNROLL _Pragma("unroll 1")

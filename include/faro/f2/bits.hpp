@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "faro/require_cxx20.hpp"
+
 namespace faro::f2 {
 
 using Word = std::uint64_t;
