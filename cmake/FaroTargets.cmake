@@ -22,7 +22,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # "literal" + std::to_string(i) warns falsely: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   list(APPEND faro_warnings -Wno-restrict)
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  list(APPEND faro_warnings -Wno-sign-conversion)  # which g++ leaves out of -Wconversion too
+  # g++ leaves these out of -Wconversion, and warns of names that are shadowed by another file of a layer less eagerly.
+  list(APPEND faro_warnings -Wno-sign-conversion -Wno-shadow)
 endif()
 
 # What nvcc hands to the host's compiler also holds its own code and, for the device, pragmas.
