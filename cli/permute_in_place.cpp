@@ -66,11 +66,7 @@ Shape shape_after(const PermuteOptions& options, const Plan& plan, const io::Npy
   // A row, a column and no elements at all stay where they are: only the words tell.
   const bool rests = shape[0] <= 1 || shape[1] <= 1;
   if (rests && !is_named) return shape;
-  const auto canonical = [](const Permutation& permutation) {
-    const std::optional<Affine> map = affine_form(permutation);
-    return map ? Permutation(*map) : permutation;
-  };
-  if (canonical(problem.permutation) == canonical(maps::transpose_any(shape[0], shape[1])))
+  if (normal_form(problem.permutation) == normal_form(maps::transpose_any(shape[0], shape[1])))
     return {shape[1], shape[0]};
   if (is_named) {
     fail(ErrorCode::value, operation_of(options), "shape " + shape_text(shape),

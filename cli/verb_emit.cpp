@@ -118,7 +118,7 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
 }
 
 void run(const EmitOptions& options) {
-  const Affine map = affine(parse_spec(options.spec), "emit");
+  const Affine map = affine(normal_form(parse_spec(options.spec)), "emit");
   const emit::Options emitted = emit_options(options);
   const emit::Source source = emit::emit(map, emitted);
   if (!options.out.empty()) io::write_file(options.out, source.text);

@@ -90,7 +90,7 @@ Explanation make_explanation(const ExplainOptions& options, const Problem& probl
     }
   }
   // What an index array becomes would take long to make, and is not looked at.
-  if (!std::holds_alternative<Affine>(problem.permutation) || !plan_options.index_choice.empty()) {
+  if (!affine_form(problem.permutation) || !plan_options.index_choice.empty()) {
     const Plan plan = plan_only(problem, plan_options);
     return {plan, plan.explain()};
   }
@@ -104,7 +104,7 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   if (options.figure.empty()) return explanation.plan.svg();
   constexpr std::uint64_t kLast = 14;
   const auto figure = static_cast<int>(parse_number("--figure", options.figure, 1, kLast));
-  return figure_svg(figure, affine(explanation.plan.problem().permutation, "explain --figure"));
+  return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
 void explain(const ExplainOptions& options) {

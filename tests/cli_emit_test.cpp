@@ -43,6 +43,25 @@ TEST_F(CliEmit, TheCommandInTheHeadMakesTheSameText) {
   }
 }
 
+// Axes, flips, rolls and index arrays that are affine are written as the map that they are.
+TEST_F(CliEmit, TakesAffineMapsInAnyForm) {
+  struct Same {
+    const char* given;
+    const char* map;
+  };
+  ASSERT_EQ(run("new 64 u4 a.npy").status, 0);
+  ASSERT_EQ(run("permute 'bit_reversal(6)' a.npy index.npy --quiet").status, 0);
+  for (const Same& same :
+       {Same{"axes(4 4; 1 0)", "transpose(4, 4)"}, Same{"axes(2 2 2 2 2 2; 5 4 3 2 1 0)", "bit_reversal(6)"},
+        Same{"flip(64)", "reverse(6)"}, Same{"roll(64, 32)", "xor(6, 0x20)"},
+        Same{"indices(0 2 1 3)", "bit_reversal(2)"}, Same{"@index.npy", "bit_reversal(6)"}}) {
+    for (const std::string options : {"", " --target cpp"}) {
+      EXPECT_EQ(text_of("'" + std::string(same.given) + "'" + options),
+                text_of("'" + std::string(same.map) + "'" + options));
+    }
+  }
+}
+
 TEST_F(CliEmit, WritesTheFileWholeOrNotAtAll) {
   const std::string text = text_of("'bit_reversal(15)' --kernel banks");
   EXPECT_EQ(text_of("'bit_reversal(15)' --kernel banks --out kernel.cu"), "");
@@ -97,6 +116,9 @@ TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
                             {"'gray(20)' --n-tile 21", 2, "n_tile"},
                             {"'gray(20)' --kernel iters --n-iter eleven", 2, "--n-iter"},
                             {"'gry(20)'", 2, "gray"},
+                            {"'roll(16, 3)'", 3, "roll(16, 3), wanted an affine map"},
+                            {"'axes(3 4; 1 0)'", 3, "transpose(3, 4), wanted an affine map"},
+                            {"'indices(1 0 2 3 4)'", 3, "an affine map"},
                             {"'gray(20)' --kernl tile", 2, "--kernel"},
                             {"", 2, "SPEC"}}) {
     const Result result = run(std::string("emit ") + refused.arguments + " --out kernel.cu");

@@ -70,7 +70,15 @@ TEST_F(InPlaceCli, PermutesAsWithTwoFiles) {
                                 {"'transpose(25, 28)'", "m.npy", " --element-bytes 12"},
                                 {"'transpose(8, 64)'", "p.npy", " --element-bytes 8"},
                                 {"identity", "a.npy", ""},
-                                {"'axes(3 5 7; 0 2 1)'", "three.npy", ""}};
+                                {"'axes(3 5 7; 0 2 1)'", "three.npy", ""},
+                                {"'axes(2 2 4 64; 3 1 2 0)'", "a.npy", ""},
+                                {"'axes(4 4 4 16; 3 2 1 0)'", "a.npy", " --inverse"},
+                                {"'axes(4 4; 1 0)'", "a.npy", " --batch 64"},
+                                {"'flip(1024)'", "a.npy", ""},
+                                {"'roll(1024, 256)'", "a.npy", ""},
+                                {"'indices(0 2 1 3)'", "a.npy", " --batch 256"},
+                                {"@index.npy", "a.npy", ""}};
+  ASSERT_EQ(run("permute 'random_bmmc(10, 5)' a.npy index.npy --quiet").status, 0);
   for (const Case& c : table) {
     SCOPED_TRACE("faro permute " + c.spec + " " + c.file + c.options);
     ASSERT_EQ(run("permute " + c.spec + " " + c.file + " out.npy --quiet" + c.options).status, 0);

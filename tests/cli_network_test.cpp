@@ -132,6 +132,43 @@ TEST_F(CliNetwork, TransformsAnImpulse) {
   for (unsigned y = 0; y < 32; ++y) EXPECT_EQ(out[y], std::popcount(y & 3U) % 2 == 0 ? 5 : -5);
 }
 
+// A permutation is written in any form; what is affine is the map that it is.
+TEST_F(CliNetwork, TakesAffineMapsInAnyForm) {
+  const std::vector<std::uint32_t> keys = random_keys(16);
+  write("keys.npy", "'<u4'", {16}, keys);
+  write("order.npy", "'<u4'", {16},
+        std::vector<std::uint32_t>{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15});
+  struct Same {
+    std::string given;
+    std::string map;
+  };
+  for (const Same& same :
+       {Same{"flip(16)", "reverse"}, Same{"roll(16, 8)", "xor(4, 8)"},
+        Same{"axes(4 4; 1 0)", "transpose(4, 4)"}, Same{"axes(2 2 2 2; 3 2 1 0)", "bit_reversal"},
+        Same{"@order.npy", "transpose(4, 4)"}}) {
+    SCOPED_TRACE(same.given);
+    const std::string sorted = " . bmmc(" + same.given + ") . sort";
+    const std::string wanted = " . bmmc(" + same.map + ") . sort";
+    Json given = json_of("explain 'merge" + sorted + "' --bits 4");
+    Json map = json_of("explain 'merge" + wanted + "' --bits 4");
+    given.erase("text");
+    map.erase("text");
+    EXPECT_EQ(given, map);
+    json_of("run 'merge" + sorted + "' keys.npy given.npy --verify --quiet");
+    json_of("run 'merge" + wanted + "' keys.npy map.npy --verify --quiet");
+    EXPECT_EQ(read<std::uint32_t>("given.npy"), read<std::uint32_t>("map.npy"));
+  }
+}
+
+TEST_F(CliNetwork, SortsOneElement) {
+  write("one.npy", "'<u4'", {1}, std::vector<std::uint32_t>{42});
+  EXPECT_EQ(json_of("run sort one.npy out.npy --verify --quiet").at("passes"), 0);
+  EXPECT_EQ(read<std::uint32_t>("out.npy"), std::vector<std::uint32_t>{42});
+  write("ones.npy", "'<u4'", {3, 1}, std::vector<std::uint32_t>{3, 1, 2});
+  EXPECT_EQ(run("network run sort ones.npy out.npy --verify").status, 0);
+  EXPECT_EQ(read<std::uint32_t>("out.npy"), (std::vector<std::uint32_t>{3, 1, 2}));
+}
+
 TEST_F(CliNetwork, ReportsOnStandardErrorUnlessQuiet) {
   write("keys.npy", "'<u4'", {64}, random_keys(64));
   const Result result = run("network run sort keys.npy out.npy --verify");
@@ -184,6 +221,9 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
       {"explain 'two(pairs(fourier))' --bits 4 --element f32", 2, "network `pairs(fourier)`"},
       {"explain 'f n = f n; f' --bits 4", 2, "a recursion without end"},
       {"explain sort --bits 4 --element u33", 2, "u33"},
+      {"explain 'bmmc(roll(16, 3))' --bits 4", 3, "bmmc: got roll(16, 3), wanted an affine map over F2"},
+      {"explain 'bmmc(axes(3 4; 1 0))' --bits 4", 3, "got transpose(3, 4), wanted an affine map over F2"},
+      {"explain 'bmmc(flip(16))' --bits 5", 2, "a map of 2^4 elements"},
       {"explain sort --bits 41", 2, "--bits"},
       {"explain sort --bits 4 --verify", 2, "network run"},
       {"explain sort --bits 10 --tile-bits 2 --segment-bits 3", 2, ""},

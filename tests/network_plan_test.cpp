@@ -304,8 +304,19 @@ void expect_refused(const Problem& problem, const Sizes& sizes, const std::strin
   }
 }
 
+TEST(NetworkPlan, OneElementStaysWhereItIs) {
+  for (const Engine engine : {Engine::cpu, Engine::cuda}) {
+    const Plan plan({.program = sort(0), .element = {}, .batch = 7}, {}, engine);
+    EXPECT_TRUE(plan.passes().empty());
+    EXPECT_EQ(plan.array_bytes(), 28U);
+    EXPECT_EQ(plan.workspace_bytes(), 0U);
+    EXPECT_EQ(plan.bytes_moved(), 0U);
+    EXPECT_NE(plan.explain().find("one element stays"), std::string::npos) << plan.explain();
+    EXPECT_FALSE(plan.explain_json().empty());
+  }
+}
+
 TEST(NetworkPlan, ImpossibleRequestsAreNamed) {
-  expect_refused({.program = identity(0), .element = {}}, {}, "0 index bits");
   expect_refused({.program = identity(41), .element = {}}, {}, "41 index bits");
   expect_refused({.program = sort(10), .element = {.scalar = Scalar::c64}}, {}, "min_max");
   expect_refused({.program = sort(10), .element = {}}, {.tile_bits = 5, .segment_bits = 5},

@@ -10,6 +10,7 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu_index.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/plan/plan.hpp"
@@ -140,6 +141,89 @@ TEST(FormOfAnyWidth, NothingToMove) {
   EXPECT_EQ(plan.array_bytes(), 0U);
   EXPECT_FALSE(plan.explain().empty());
   cpu::IndexExecutor(*plan.index_plan()).run(nullptr, nullptr);
+}
+
+// --- affine maps that are given in another form
+
+Target gpu() { return cuda::target_of_capability(9, 0); }
+
+const Affine* run_as_affine(const Plan& plan) { return std::get_if<Affine>(&plan.problem().permutation); }
+
+// A plan for the affine map that `given` is, the same as for the map itself, whatever the machine.
+void expect_planned_as_the_map(const Permutation& given, std::uint64_t width, Placement placement) {
+  for (const Target& target : {host(), gpu()}) {
+    SCOPED_TRACE(to_text(given) + ", " + std::to_string(width) + " bytes, " + name(target.engine));
+    const Problem problem{.permutation = given, .element_bytes = width, .batch = 1, .placement = placement};
+    Problem same = problem;
+    same.permutation = affine(normal_form(given), "test");
+    const Plan plan(problem, target);
+    const Plan of_the_map(same, target);
+    ASSERT_NE(run_as_affine(plan), nullptr);
+    EXPECT_EQ(plan.problem().permutation, same.permutation);
+    EXPECT_EQ(plan.passes().size(), of_the_map.passes().size());
+    EXPECT_EQ(plan.explain(), of_the_map.explain());
+    EXPECT_EQ(plan.explain_json(), of_the_map.explain_json());
+  }
+}
+
+TEST(FormToRun, ManyShortAxesAreTheAffineMap) {
+  const std::vector<std::uint64_t> twos(28, 2);
+  std::vector<int> reversed(28);
+  for (int axis = 0; axis < 28; ++axis) reversed[static_cast<std::size_t>(axis)] = 27 - axis;
+  const Axes bits(twos, reversed);
+  EXPECT_EQ(normal_form(bits), Permutation(maps::bit_reversal(28)));
+  for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+    expect_planned_as_the_map(bits, width, Placement::out_of_place);
+    expect_planned_as_the_map(Axes({8, 8, 16, 32}, {3, 2, 1, 0}), width, Placement::out_of_place);
+    expect_planned_as_the_map(Axes({4, 1U << 20U}, {1, 0}), width, Placement::out_of_place);
+    expect_planned_as_the_map(Axes({1U << 20U}, {0}), width, Placement::out_of_place);
+  }
+}
+
+TEST(FormToRun, FlipsAndQuarterTurnsAreAffine) {
+  for (const Permutation& given :
+       {Permutation(maps::flip(1U << 20U)), Permutation(maps::roll(1U << 20U, 1 << 18)),
+        Permutation(maps::roll(1U << 12U, 1 << 11)), Permutation(maps::roll(1U << 12U, 0)),
+        Permutation(maps::flip(2))}) {
+    expect_planned_as_the_map(given, 4, Placement::out_of_place);
+    expect_planned_as_the_map(given, 8, Placement::in_place);
+  }
+  for (const Target& target : {host(), gpu()}) {
+    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::roll(16, 3)}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::flip(12)}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = Axes({12, 4}, {1, 0})}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::flip(16), .element_bytes = 12}, target)), nullptr);
+  }
+}
+
+// Rows that stay whole and planes with two long sides have kernels of their own on a GPU.
+TEST(FormToRun, RowsAndPlanesStayAxesOnAGpu) {
+  for (const Axes& axes : {Axes({4096, 4096}, {1, 0}), Axes({64, 64, 64}, {1, 0, 2}),
+                           Axes({16, 2048, 1024}, {0, 2, 1}), Axes({1024, 16, 1024}, {2, 1, 0})}) {
+    const Plan on_gpu({.permutation = axes, .element_bytes = 4}, gpu());
+    ASSERT_NE(on_gpu.index_plan(), nullptr) << to_text(axes);
+    EXPECT_EQ(on_gpu.index_plan()->chosen().method, IndexMethod::axes);
+    EXPECT_NE(run_as_affine(Plan({.permutation = axes, .element_bytes = 4}, host())), nullptr);
+    expect_planned_as_the_map(axes, 4, Placement::in_place);
+    Target with_tile = gpu();
+    with_tile.tile = kernels::kCompiledTiles[0];
+    const std::uint64_t width = 1U << static_cast<unsigned>(with_tile.tile->shape.width_bits);
+    EXPECT_NE(run_as_affine(Plan({.permutation = axes, .element_bytes = width}, with_tile)), nullptr);
+  }
+}
+
+// A method that is asked for is one of axes: they stay what they are.
+TEST(FormToRun, AMethodAskedForIsTaken) {
+  const Axes axes({2, 2, 2, 2}, {3, 2, 1, 0});
+  const Recognition as_given{
+      .family = Family::axes, .permutation = axes, .runs = {}, .displacement = {}, .findings = {}};
+  const IndexChoice by_axes{.method = IndexMethod::axes};
+  for (const Target& target : {host(), gpu()}) {
+    const Plan plan({.permutation = axes}, target, as_given, by_axes);
+    ASSERT_NE(plan.index_plan(), nullptr);
+    EXPECT_EQ(plan.index_plan()->chosen().method, IndexMethod::axes);
+    EXPECT_NE(run_as_affine(Plan({.permutation = axes}, target, as_given, {})), nullptr);
+  }
 }
 
 }  // namespace plan_form_test

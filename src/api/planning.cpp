@@ -10,6 +10,7 @@
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "plan/form_to_run.hpp"
 
 namespace faro::detail {
 namespace {
@@ -102,10 +103,15 @@ struct Predictions {
   bool of_index_arrays = false;
 };
 
-Target make_target(const PlanOptions& options, Predictions predictions) {
+Target make_target(const PlanOptions& options) {
   const bool on_gpu = options.engine == Engine::cuda;
   Target target = on_gpu ? cuda::target(options.device) : cpu::target(options.threads);
   if (on_gpu) target.tile = options.tile;
+  return target;
+}
+
+Target with_predictions(Target target, const PlanOptions& options, Predictions predictions) {
+  const bool on_gpu = options.engine == Engine::cuda;
   if (predictions.of_tiles && options.calibrate) target.calibration = cuda::calibrate(target.device);
   if (predictions.of_index_arrays) {
     target.index_calibration =
@@ -157,11 +163,13 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   const char* const reason = reason_for(asked.engine, options.engine);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed == nullptr) {
-    const bool affine =
-        std::holds_alternative<Affine>(problem.permutation) && f2::is_power_of_two(problem.element_bytes);
-    Target target = make_target(options, {.of_tiles = affine, .of_index_arrays = !affine});
-    if (options.index_choice.empty()) return {Plan(problem, std::move(target)), reason, nullptr};
-    Recognition as_given{.family = affine ? Family::affine : Family::general,
+    Target target = make_target(options);
+    const bool chosen = !options.index_choice.empty();
+    const bool affine = !chosen && f2::is_power_of_two(problem.element_bytes) &&
+                        std::holds_alternative<Affine>(in_form_to_run(problem, target).permutation);
+    target = with_predictions(std::move(target), options, {.of_tiles = affine, .of_index_arrays = !affine});
+    if (!chosen) return {Plan(problem, std::move(target)), reason, nullptr};
+    Recognition as_given{.family = Family::general,
                          .permutation = problem.permutation,
                          .runs = {},
                          .displacement = {},
@@ -170,7 +178,8 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   }
   if (const auto given = options.index_schedule) {
     Description description = describe(*given, *indexed);
-    Plan made(problem, make_target(options, {.of_tiles = false, .of_index_arrays = true}),
+    Plan made(problem,
+              with_predictions(make_target(options), options, {.of_tiles = false, .of_index_arrays = true}),
               std::move(description.recognition), description.choice);
     if (given->applied == indexed->direction()) return {std::move(made), reason, given};
     return {std::move(made), reason, std::make_shared<const IndexSchedule>(given->inverse())};
@@ -178,7 +187,8 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   if (options.engine == Engine::cuda) static_cast<void>(cuda::target(options.device));  // before the sweeps
   Recognition recognition = recognise_where_it_is(*indexed, options.threads);
   const bool affine = std::holds_alternative<Affine>(recognition.permutation) && options.index_choice.empty();
-  Target target = make_target(options, {.of_tiles = affine, .of_index_arrays = true});
+  Target target =
+      with_predictions(make_target(options), options, {.of_tiles = affine, .of_index_arrays = true});
   return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
 }
 

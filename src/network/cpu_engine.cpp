@@ -220,6 +220,10 @@ struct CpuExecutor::State {
   }
 
   void run(const std::byte* in, std::byte* out) const {
+    if (passes.empty()) {  // nothing is computed; of arrays of one element there is something to copy
+      if (in != out) faro::cpu::copy(in, out, plan.array_bytes(), threads);
+      return;
+    }
     std::optional<cpu::ScratchPool::Loan> workspace;
     if (plan.workspace_bytes() != 0) workspace.emplace(workspaces.lend());
     const auto at = [&](Place place) { return place == Place::out ? out : workspace->data(); };

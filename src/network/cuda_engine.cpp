@@ -190,9 +190,13 @@ std::vector<cuda::KernelResources> CudaExecutor::resources() const {
 
 void CudaExecutor::run(const void* in, void* out, Stream stream, void* workspace) const {
   const State& state = *state_;
-  if (state.steps.empty()) return;
+  if (state.plan.array_bytes() == 0) return;
   cuda::require_accessible(in, "input", state.device);
   cuda::require_accessible(out, "output", state.device);
+  if (state.steps.empty()) {  // arrays of one element
+    if (in != out) cuda::copy(in, out, state.plan.array_bytes(), stream);
+    return;
+  }
   const cuda::StreamMemory own(workspace == nullptr ? workspace_bytes() : 0, state.device, stream);
   void* const between = workspace == nullptr ? own.data() : workspace;
 

@@ -61,7 +61,10 @@ void add_problem(MarginText& text, const Plan& plan) {
 
 void add_counts(MarginText& text, const Plan& plan) {
   const PassCounts& counts = plan.counts();
-  if (plan.passes().empty()) return text.line("passes", "none: the batch is empty");
+  if (plan.passes().empty()) {
+    const bool is_still = plan.normal_form().bits == 0;
+    return text.line("passes", is_still ? "none: one element stays where it is" : "none: the batch is empty");
+  }
   text.line("passes",
             fmt::format("{}; no plan with tiles and segments of these sizes has fewer", counts.planned));
   text.line("", fmt::format("{} if every layer and every permutation were one, {} layer by layer, {} grouped "

@@ -18,9 +18,9 @@ using f2::Word;
 constexpr int kMaxBytesBits = 62;
 std::uint64_t checked_bytes(const Problem& problem) {
   const int n = problem.program.bits();
-  if (n < 1 || n > kMaxNetworkBits) {
+  if (n > kMaxNetworkBits) {
     fail(ErrorCode::value, "plan network", "a program of " + std::to_string(n) + " index bits",
-         "1 to " + std::to_string(kMaxNetworkBits));
+         "at most " + std::to_string(kMaxNetworkBits));
   }
   check_element(problem.program, problem.element);
   const std::uint64_t one = problem.element.bytes() << n;
@@ -133,6 +133,7 @@ class Passes {
 Plan::Plan(const Problem& problem, const Sizes& sizes, Engine engine)
     : problem_(problem), engine_(engine), array_bytes_(checked_bytes(problem)) {
   normal_form_ = network::normal_form(problem_.program);
+  if (normal_form_.bits == 0) return;  // a program of one element is the identity
   Grouping grouping = grouping_of(normal_form_);
   sizes_ = detail::choose_sizes(grouping, sizes, problem_.element.bytes(), engine);
   grouping.tile_bits = sizes_.tile_bits;

@@ -193,7 +193,7 @@ class Expander {
     const std::string text = map_text(expression, n);
     Affine result;
     try {
-      result = std::get<Affine>(parse_permutation(text, {.bare_bits = n}));
+      result = affine(faro::normal_form(parse_permutation(text, {.bare_bits = n})), "bmmc");
     } catch (const Error& error) {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;

@@ -1,4 +1,4 @@
-// Composition of permutations of any form, and the affine map that other forms may be.
+// Composition of permutations of any form.
 #include "compose.hpp"
 
 #include <optional>
@@ -16,8 +16,6 @@
 
 namespace faro {
 namespace {
-
-using f2::Word;
 
 constexpr std::uint64_t kMost32BitCount = std::uint64_t{1} << 32;
 
@@ -86,32 +84,6 @@ void require_host(const Permutation& permutation) {
   if (indexed != nullptr) static_cast<void>(indexed->entries32());  // refuses a device's
 }
 
-// The map that has the same images of 0 and of the unit vectors, if it is one.
-template <typename Function>
-std::optional<Affine> probed(int n, const Function& f) {
-  const Word complement = f(0);
-  f2::Matrix matrix = f2::Matrix::zero(n, n);
-  for (int j = 0; j < n; ++j) matrix.set_column(j, f(f2::unit(j)) ^ complement);
-  if (!matrix.inverse()) return std::nullopt;
-  return Affine(matrix, complement);
-}
-
-std::optional<Affine> affine_of(const Cyclic& map) {
-  if (!f2::is_power_of_two(map.count)) return std::nullopt;
-  // shift - x is ~x + shift + 1. An addition modulo 2^n is affine where it touches only the two highest bits:
-  // x + 1 modulo 4 is.
-  const std::uint64_t added = map.reversed ? map.shift + 1 : map.shift;
-  if (map.count > 4 && added % (map.count / 4) != 0) return std::nullopt;
-  return probed(f2::trailing_bit(map.count), map);
-}
-
-std::optional<Affine> affine_of(const Axes& map) {
-  for (const std::uint64_t extent : map.shape()) {
-    if (!f2::is_power_of_two(extent)) return std::nullopt;
-  }
-  return probed(f2::trailing_bit(map.count()), map);
-}
-
 // The array with the label that `text` gives, where that can be read and an array is too long to be written.
 template <typename Text>
 Indexed told(const Indexed& array, const Text& text) {
@@ -135,13 +107,6 @@ Cyclic power_of(const Cyclic& map, std::int64_t k) {
 }
 
 }  // namespace
-
-std::optional<Affine> affine_form(const Permutation& permutation) {
-  if (const auto* const map = std::get_if<Affine>(&permutation)) return *map;
-  if (const auto* const map = std::get_if<Cyclic>(&permutation)) return affine_of(*map);
-  if (const auto* const map = std::get_if<Axes>(&permutation)) return affine_of(*map);
-  return std::nullopt;
-}
 
 namespace detail {
 

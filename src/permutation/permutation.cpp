@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
@@ -105,6 +106,11 @@ const Affine& affine(const Permutation& permutation, const char* operation) {
   if (const auto* const map = std::get_if<Affine>(&permutation)) return *map;
   fail(ErrorCode::unsupported, operation, to_text(permutation), "an affine map over F2",
        "`faro maps` lists them");
+}
+
+Affine affine(Permutation&& permutation, const char* operation) {
+  const Permutation kept = std::move(permutation);
+  return affine(kept, operation);
 }
 
 std::uint64_t apply(const Permutation& permutation, std::uint64_t x) {

@@ -1,7 +1,10 @@
 #include "plan/form_to_run.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "plan/gpu/axes_choice.hpp"
 
 namespace faro::detail {
 namespace {
@@ -33,10 +36,30 @@ std::optional<Permutation> form_of_any_width(const Affine& map) {
   return as_axes(map);
 }
 
-Problem in_form_to_run(Problem problem) {
-  const auto* const map = std::get_if<Affine>(&problem.permutation);
-  if (map == nullptr || f2::is_power_of_two(problem.element_bytes)) return problem;
-  if (auto form = form_of_any_width(*map)) problem.permutation = *std::move(form);
+bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target) {
+  const auto* const axes = std::get_if<Axes>(&permutation);
+  if (axes == nullptr || target.engine != Engine::cuda || target.tile) return false;
+  const AxesChoice choice = choose_axes(*axes, element_bytes, 1);
+  if (std::holds_alternative<AxesRows>(choice.form)) return true;
+  const auto* const lines = std::get_if<AxesLines>(&choice.form);
+  if (lines == nullptr || !lines->variants.front().choice.plane) return false;
+  constexpr std::uint64_t kLongSideBytes = 256;
+  const std::uint64_t columns = axes->shape().back();
+  const std::uint64_t rows = axes->shape()[static_cast<std::size_t>(axes->order().back())];
+  return std::min(rows, columns) * element_bytes >= kLongSideBytes;
+}
+
+Problem in_form_to_run(Problem problem, const Target& target) {
+  if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) return problem;
+  const std::optional<Affine> map = affine_form(problem.permutation);
+  if (!map) return problem;
+  if (f2::is_power_of_two(problem.element_bytes)) {
+    const bool stays = problem.placement == Placement::out_of_place &&
+                       axes_suit(problem.permutation, problem.element_bytes, target);
+    if (!stays) problem.permutation = *map;
+  } else if (std::holds_alternative<Affine>(problem.permutation)) {
+    if (auto form = form_of_any_width(*map)) problem.permutation = *std::move(form);
+  }
   return problem;
 }
 

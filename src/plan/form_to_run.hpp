@@ -1,5 +1,19 @@
-// In which form a permutation is carried out. The kernels of affine maps take elements whose width is a power
-// of two; of other widths an affine map is run as what else it is, where it is something else:
+// In which form a permutation is carried out. What is an affine map in another form, such as axes whose
+// extents are powers of two, a flip or half a turn, is run as that affine map, which one pass moves at about
+// nine tenths of a copy however many axes there are:
+//
+//     axes(4 4; 1 0), flip(16)                        bits(4; 2 3 0 1), reverse(4)
+//     axes of 28 extents of 2, reversed               bit_reversal(28): on an H200 93% of a copy, as axes 34%
+//
+// On a GPU axes are at least as fast by kernels of their own where rows or whole planes move, and stay axes
+// (src/plan/gpu/axes_choice.hpp has the kernels):
+//
+//     axes(64 64 32; 1 0 2) of 4 bytes                rows of 64 bytes and more: axes_rows.hpp
+//     axes(4096 4096; 1 0)                            both sides 256 bytes and more: a plane
+//     axes(4 1048576; 1 0), axes(8 8 8 8; 3 2 1 0)    short sides or boxes: affine
+//
+// The kernels of affine maps take elements whose width is a power of two; of other widths an affine map is
+// run as what else it is, where it is something else:
 //
 //     transpose(4096, 16), bit_reversal(20), morton(3, 7)     bits change places: axes of extent 2, joined
 //     identity(20), reverse(20), xor(20, 0x80000)             a roll or a flip
@@ -11,15 +25,21 @@
 
 #include "faro/permutation/recognise.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::detail {
 
 /// The roll, flip or permutation of axes that an affine map is; nothing where it is none.
 std::optional<Permutation> form_of_any_width(const Affine& map);
 
-/// A problem with its permutation in the form that elements of this width are moved by: as it is, but for
-/// affine maps. One that has no such form stays as it is, and its plan refuses the width.
-Problem in_form_to_run(Problem problem);
+/// Whether a permutation is given as axes that kernels of their own move at least as fast as the affine map
+/// that they are. Requires: element_bytes > 0 (unchecked).
+bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target);
+
+/// A problem with its permutation in the form that elements of this width are moved by on this target. One
+/// that has no such form stays as it is, and its plan refuses the width. In place an affine map is always run
+/// as one, for nothing has fewer passes.
+Problem in_form_to_run(Problem problem, const Target& target);
 
 /// What an index array is carried out as: what it was recognised as where that has a good way of its own for
 /// elements of this width, else as the array that it is.

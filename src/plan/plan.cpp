@@ -30,12 +30,12 @@ void check_affine(const Problem& problem) {
 
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
 
-// The problem in the form that it is carried out in. In place, what is an affine map in another form is taken
-// as one: nothing has fewer passes. Of other widths only transpositions have another way.
-Problem in_form_to_run(Problem problem) {
+// The problem in the form that it is carried out in. In place, elements of a width that is no power of two
+// have a way only in transpositions.
+Problem in_form_to_run(Problem problem, const Target& target) {
   const auto* const affine_map = std::get_if<Affine>(&problem.permutation);
   const std::optional<Affine> given = affine_map ? std::optional(*affine_map) : std::nullopt;
-  problem = detail::in_form_to_run(std::move(problem));
+  problem = detail::in_form_to_run(std::move(problem), target);
   if (!is_in_place(problem) || std::holds_alternative<Affine>(problem.permutation)) return problem;
   if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem)) {
     fail(ErrorCode::unsupported, "plan",
@@ -43,11 +43,8 @@ Problem in_form_to_run(Problem problem) {
          "elements whose width is a power of two, or a transposition",
          "other widths need a second array for the result");
   }
-  const std::optional<Affine> map = affine_form(problem.permutation);
   const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation);
-  if (map && f2::is_power_of_two(problem.element_bytes)) {
-    problem.permutation = *map;
-  } else if (cyclic != nullptr && cyclic->shift == 0 && !cyclic->reversed) {
+  if (cyclic != nullptr && cyclic->shift == 0 && !cyclic->reversed) {
     problem.permutation = Axes({cyclic->count}, {0});  // one row: nothing moves
   }
   return problem;
@@ -93,7 +90,7 @@ Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(s
     *this = Plan(problem, target_, recognise(*indexed, read_by));
     return;
   }
-  problem_ = in_form_to_run(std::move(problem_));
+  problem_ = in_form_to_run(std::move(problem_), target_);
   if (std::holds_alternative<Affine>(problem_.permutation)) {
     plan_affine();
     return;
@@ -113,7 +110,10 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
   if (was_array && !recognition.findings.empty()) {
     recognition_ = std::make_shared<const Recognition>(recognition);
   }
-  problem_ = in_form_to_run(std::move(problem_));
+  // A method that is asked for is one of axes, rolls and flips as they are given.
+  const bool as_given =
+      !choice.empty() && !is_in_place(problem_) && !std::holds_alternative<Affine>(problem_.permutation);
+  if (!as_given) problem_ = in_form_to_run(std::move(problem_), target_);
   if (std::holds_alternative<Affine>(problem_.permutation)) {
     if (!choice.empty()) {
       fail(ErrorCode::unsupported, "plan", "a method for " + to_text(problem_.permutation),

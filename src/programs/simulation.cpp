@@ -59,7 +59,7 @@ std::uint64_t most_threads(Program program, const ProgramRequest& request) {
 }
 
 std::vector<std::uint32_t> list_of(const Permutation& permutation, std::uint64_t n) {
-  const Affine& map = affine(permutation, "simulate");
+  const Affine map = affine(normal_form(permutation), "simulate");
   std::vector<std::uint32_t> list(n);
   for (std::uint64_t x = 0; x < n; ++x) list[x] = static_cast<std::uint32_t>(map(x));
   return list;

@@ -26,11 +26,26 @@ using Permutation = std::variant<Affine, Cyclic, Axes, Indexed>;
 /// The affine map. Errors: ErrorCode::unsupported for any other permutation, saying that `operation` takes
 /// affine maps only.
 const Affine& affine(const Permutation& permutation, const char* operation);
+/// The same of a temporary, such as normal_form() returns.
+Affine affine(Permutation&& permutation, const char* operation);
 
 /// The affine map that a permutation is, whatever its form: axes of powers of two, rolls and flips by
 /// quarters of 2^n elements. Nothing for the others and for index arrays, whose entries are not read (see
-/// recognise()).
+/// normal_form()).
 std::optional<Affine> affine_form(const Permutation& permutation);
+
+/// The form with the most to offer: the permutation as an Affine where it is affine, else as a Cyclic where
+/// it is a roll or a flip, else as Axes, else as an Indexed:
+///
+///     axes(4 4; 1 0), indices(0 2 1 3), flip(8)    bits(4; 2 3 0 1), bits(2; 1 0), reverse(3)
+///     axes(3 4; 0 1), indices(2 0 1)               roll(12, 0), roll(3, 2)
+///
+/// An index array of the host is recognised for it, by `threads` threads (0: as many as OpenMP would use);
+/// one in a device's memory stays as it is, for its entries are not read. Law:    apply(normal_form(p), x) ==
+/// apply(p, x), and the form is one for all p that are no index array
+///         without structure.
+/// Cost:   that of recognise() for an index array, else of n images.
+Permutation normal_form(const Permutation& permutation, int threads = 0);
 
 /// pi(x). Requires: x < element_count (unchecked). Errors: ErrorCode::value for an array on a device.
 /// Cost: that of the form; of a gather's index array a sweep, see Indexed::redirected.

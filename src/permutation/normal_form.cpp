@@ -1,0 +1,60 @@
+// The normal form: what a permutation is, whatever the form that it was given in.
+#include <optional>
+#include <utility>
+
+#include "faro/permutation/permutation.hpp"
+#include "faro/permutation/recognise.hpp"
+
+namespace faro {
+namespace {
+
+// The map that has the same images of 0 and of the unit vectors, if it is one.
+template <typename Function>
+std::optional<Affine> probed(int n, const Function& f) {
+  const f2::Word complement = f(0);
+  f2::Matrix matrix = f2::Matrix::zero(n, n);
+  for (int j = 0; j < n; ++j) matrix.set_column(j, f(f2::unit(j)) ^ complement);
+  if (!matrix.inverse()) return std::nullopt;
+  return Affine(matrix, complement);
+}
+
+std::optional<Affine> affine_of(const Affine& map) { return map; }
+
+std::optional<Affine> affine_of(const Cyclic& map) {
+  if (!f2::is_power_of_two(map.count)) return std::nullopt;
+  // shift - x is ~x + shift + 1. An addition modulo 2^n is affine where it touches only the two highest bits:
+  // x + 1 modulo 4 is.
+  const std::uint64_t added = map.reversed ? map.shift + 1 : map.shift;
+  if (map.count > 4 && added % (map.count / 4) != 0) return std::nullopt;
+  return probed(f2::trailing_bit(map.count), map);
+}
+
+std::optional<Affine> affine_of(const Axes& map) {
+  for (const std::uint64_t extent : map.shape()) {
+    if (!f2::is_power_of_two(extent)) return std::nullopt;
+  }
+  return probed(f2::trailing_bit(map.count()), map);
+}
+
+std::optional<Affine> affine_of(const Indexed&) { return std::nullopt; }  // its entries would have to be read
+
+}  // namespace
+
+std::optional<Affine> affine_form(const Permutation& permutation) {
+  return std::visit([](const auto& form) { return affine_of(form); }, permutation);
+}
+
+Permutation normal_form(const Permutation& permutation, int threads) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed != nullptr) return indexed->on_host() ? recognise(*indexed, threads).permutation : permutation;
+  if (auto map = affine_form(permutation)) return *std::move(map);
+  const auto* const axes = std::get_if<Axes>(&permutation);
+  if (axes != nullptr && axes->is_identity()) {
+    return Cyclic{.count = axes->count(), .shift = 0, .reversed = false};
+  }
+  // A flip of nothing moves nothing.
+  if (element_count(permutation) == 0) return Cyclic{.count = 0, .shift = 0, .reversed = false};
+  return permutation;
+}
+
+}  // namespace faro
