@@ -117,6 +117,25 @@ Counted count_space(const BlockSpace& space, const CountedArrays& arrays,
   return counted;
 }
 
+// What is known of a sample: every byte is stored once. Blocks at the ends store less than others, so counts
+// are scaled to it.
+void scale_to_bytes(machine::AccessCounts& counts, std::uint64_t bytes) {
+  if (counts.global_stores.bytes == 0) return;
+  const double ratio = static_cast<double>(bytes) / static_cast<double>(counts.global_stores.bytes);
+  const auto scale = [ratio](std::uint64_t& count) {
+    count = static_cast<std::uint64_t>(ratio * static_cast<double>(count) + 0.5);
+  };
+  for (machine::GlobalCounts* side : {&counts.global_loads, &counts.global_stores}) {
+    for (std::uint64_t* count : {&side->requests, &side->bytes, &side->sectors, &side->lines}) scale(*count);
+  }
+  for (machine::SharedCounts* side : {&counts.shared_loads, &counts.shared_stores}) {
+    for (std::uint64_t* count : {&side->requests, &side->bytes, &side->phases, &side->wavefronts})
+      scale(*count);
+    for (std::uint64_t& count : side->phases_by_congestion) scale(count);
+  }
+  counts.global_stores.bytes = bytes;
+}
+
 }  // namespace
 
 std::string to_text(const Counted& counted) {
@@ -130,6 +149,11 @@ std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& ar
   if (pass.kernels.empty() || arrays.arrays == 0 || !is_countable(pass)) return std::nullopt;
   const BlockSpace space = space_of(pass, arrays);
   Counted counted = count_space(space, arrays, geometry);
+  const bool all_stored = !std::holds_alternative<SwapKernel>(pass.kernels.front().id);
+  if (!counted.all() && all_stored) {
+    const std::uint64_t in_groups = space.groups * space.stretches.front().arrays;
+    scale_to_bytes(counted.counts, in_groups * arrays.array_bytes);
+  }
   // Arrays that are left over from the groups are counted as the others are, a part of a group.
   const std::uint64_t together =
       pass.launched == Kernels::first_aligned ? arrays.arrays : pass.arrays_at_once;

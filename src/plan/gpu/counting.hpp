@@ -9,7 +9,8 @@
 //     counted   x |     x      |   x      |     |        x       |   x          one of each part, for all of
 //     it
 //
-// The sample is drawn by a fixed seed, so counts of a plan are always the same.
+// The sample is drawn by a fixed seed, so counts of a plan are always the same. Counts of a sample are scaled
+// to the bytes that are written, which are known.
 //
 // Passes that follow an index array's schedule touch what the array says, and are not counted.
 #pragma once
