@@ -32,7 +32,7 @@ std::string pass_text(const Plan& plan, const Pass& pass) {
       return "element by element";
     case PassKind::segments:
       return "segments of " + size_text(pass.segment_bytes);
-    case PassKind::tile:
+    default:
       break;
   }
   return fmt::format("tiles of {} in segments of {}", size_text(plan.unit_bytes() << pass.tile.tile_bits()),

@@ -192,6 +192,8 @@ inline void note_kernels(const Plan& plan, std::size_t out_offset, Reached& reac
         if (large && !streamed) reached.insert("misaligned");
         break;
       }
+      default:
+        ADD_FAILURE() << name(pass.kind) << " is a GPU's";
     }
     offset += pass.bytes_read;
   }

@@ -20,6 +20,10 @@ namespace faro::kernels {
 inline constexpr int kIndices = kPlaces;  // the buffer of the entries
 inline constexpr std::uint32_t kDirectThreads = 256;
 
+/// Vectors of elements; units, several a thread; one a thread, for small arrays; and that of one array of
+/// elements of one unit.
+enum class DirectKind { vectors, units, small, one };
+
 struct DirectParams {
   std::uint64_t count;  // elements of an array, not 0
   std::uint64_t arrays;

@@ -50,6 +50,15 @@ constexpr ElementUnits units_of_element(std::uint64_t element_bytes) {
           .units = static_cast<std::uint32_t>(element_bytes / unit)};
 }
 
+/// What a kernel of chunks is compiled for. `unit_bytes`: 1, 2, 4, 8 or 16.
+struct IndexUnit {
+  int unit_bytes = 4;
+  bool single = true;  // elements of one unit
+};
+
+/// Which way a pass of a schedule is run: spread, place, scatter; or collect, pick, gather.
+enum class Way { forwards, backwards };
+
 /// Of passes that keep every chunk to itself: place and pick. The chunk is 2^chunk_bits elements, or a row.
 constexpr PartitionParams make_chunk_params(std::uint64_t count, std::uint32_t chunk_elements,
                                             const ElementUnits& element) {
@@ -107,6 +116,7 @@ struct CompiledPartition {
 inline constexpr CompiledPartition kCompiledPartitions[] = {{9, 5, 3}, {9, 4, 3}, {9, 3, 3}, {10, 4, 1}};
 inline constexpr int kCompiledPartitionCount = 4;
 inline constexpr int kLargeChunkPartition = 3;
+inline constexpr int kManyUnitsPartition = 1;  // for all but the last, where elements have several units
 /// Chunks past it are alone on a multiprocessor with 228 KiB of shared memory, or two.
 inline constexpr std::uint64_t kLargeChunkBytes = std::uint64_t{76} << 10;
 

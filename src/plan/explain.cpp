@@ -130,7 +130,11 @@ void add_launch(Text& text, const Launch& launch) {
                           detail::registers_max(launch),
                           count_text(static_cast<std::uint64_t>(detail::min_blocks(launch)), "block"));
   }
+  if (launch.launches > 1) blocks += fmt::format(", in {} launches", count_text(launch.launches));
   text.line("  launch", blocks);
+  if (!launch.unaligned_kernel.empty()) {
+    text.line("  unaligned", "arrays that are not as aligned: " + launch.unaligned_kernel);
+  }
   if (launch.tile != launch.unaligned_tile && launch.unaligned_tile) {
     text.line("  unaligned", fmt::format("arrays not aligned to {} bytes: {}", launch.vector_bytes,
                                          detail::kernel_text(*launch.unaligned_tile)));
@@ -183,18 +187,27 @@ void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail:
   add_shared(text, "  from shared", counts.shared_loads, predicted.wavefronts_loaded, elements);
 }
 
+// Where blocks are not alike, which of them were run.
+void add_counted(Text& text, const Plan& plan, std::size_t index) {
+  if (const auto predicted = detail::predicted_if_counted(plan, index)) {
+    add_accesses(text, plan, index, *predicted);
+    text.line("  counted", predicted->counted);
+  } else if (plan.passes()[index].launch) {
+    text.line("  accesses", "as the index array says, so they are not counted");
+  }
+}
+
 void add_time(Text& text, const Plan& plan, std::size_t index, const machine::AccessCounts& counts) {
   const std::optional<double> us = predict_us(plan, index, counts);
   if (!us) return;
   constexpr double us_per_ms = 1e3;
   const Pass& pass = plan.passes()[index];
   const auto moved = static_cast<double>(pass.bytes_read + pass.bytes_written);
-  text.line("  time",
-            fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}", *us / us_per_ms,
-                        moved / (*us * us_per_ms), plan.target().calibration->source,
-                        pass.bytes_read < kPredictableBytes
-                            ? "; arrays that the device's cache holds part of may be faster"
-                            : ""));
+  text.line("  time", fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}",
+                                  *us / us_per_ms, moved / (*us * us_per_ms), rates_of(plan),
+                                  pass.bytes_read < kPredictableBytes
+                                      ? "; arrays that the device's cache holds part of may be faster"
+                                      : ""));
 }
 
 void add_pass(Text& text, const Plan& plan, std::size_t index) {
@@ -210,20 +223,47 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
-  const bool is_counted = pass.launch && !detail::is_in_place(plan);
-  const detail::Predicted predicted = is_counted ? detail::predicted(plan, index) : detail::Predicted{};
-  if (is_counted) add_accesses(text, plan, index, predicted);
+  if (detail::is_in_place(plan) && pass.launch) {
+    add_counted(text, plan, index);
+    return add_time(text, plan, index, {});
+  }
+  const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
+  if (pass.launch) add_accesses(text, plan, index, predicted);
   add_time(text, plan, index, predicted.counts);
+}
+
+// A pass that is not affine.
+void add_other_pass(Text& text, const Plan& plan, std::size_t index) {
+  const Pass& pass = plan.passes()[index];
+  text.line(fmt::format("pass {}", index + 1), fmt::format("{}: {}", name(pass.kind), pass.what));
+  text.line("  moves", fmt::format("reads {} of the {} and writes as much to the {}",
+                                   size_text(pass.bytes_read), name(pass.source), name(pass.target)));
+  std::string tables;
+  for (const PassTable& table : pass.tables) {
+    tables += fmt::format("{}{}, {}", tables.empty() ? "" : "; ", table.name, size_text(table.bytes));
+  }
+  if (!tables.empty()) text.line("  tables", tables);
+  if (!pass.launch) {
+    text.line("  kernel", "the driver's copy");
+  } else {
+    add_launch(text, *pass.launch);
+    add_counted(text, plan, index);
+  }
+  add_time(text, plan, index, {});
+  if (pass.kind == PassKind::sweep) text.line("  time", "not predicted: no curves of sweeps are known");
 }
 
 }  // namespace
 
 std::string Plan::explain() const {
-  if (index_plan_) return index_plan_->explain();
   Text text;
-  if (transpose_plan_) {
-    if (recognition_) detail::add_recognition(text, *recognition_);
-    return transpose_plan_->explain() + text.take();
+  if (index_plan_ || transpose_plan_) {
+    index_plan_ ? detail::add_index_plan(text, *index_plan_)
+                : detail::add_transpose_plan(text, *transpose_plan_);
+    if (transpose_plan_ && recognition_) detail::add_recognition(text, *recognition_);
+    for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i);
+    index_plan_ ? detail::add_workspace(text, *index_plan_) : detail::add_workspace(text, *transpose_plan_);
+    return text.take();
   }
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));

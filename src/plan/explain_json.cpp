@@ -123,7 +123,14 @@ Json time_json(const Plan& plan, std::size_t index, const machine::AccessCounts&
   constexpr double us_per_ms = 1e3;
   const std::optional<double> us = predict_us(plan, index, counts);
   if (!us) return nullptr;
-  return {{"ms", *us / us_per_ms}, {"rates", plan.target().calibration->source}};
+  return {{"ms", *us / us_per_ms}, {"rates", rates_of(plan)}};
+}
+
+void add_counts(Json& json, const Plan& plan, std::size_t index) {
+  const auto predicted = detail::predicted_if_counted(plan, index);
+  json["predicted"] = predicted ? predicted_json(plan, index, *predicted) : Json();
+  json["counted"] = predicted ? Json(predicted->counted) : Json();
+  json["predicted_time"] = time_json(plan, index, predicted ? predicted->counts : machine::AccessCounts{});
 }
 
 // Of a pass in place: the factor, and which tiles change places.
@@ -158,23 +165,57 @@ Json pass_json(const Plan& plan, std::size_t index) {
   if (detail::is_in_place(plan)) json["in_place"] = factor_json(pass);
   if (plan.target().engine == Engine::cuda) {
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
-    const bool is_counted = pass.launch && !detail::is_in_place(plan);
-    const detail::Predicted predicted = is_counted ? detail::predicted(plan, index) : detail::Predicted{};
-    json["predicted"] = is_counted ? predicted_json(plan, index, predicted) : Json();
-    json["predicted_time"] = time_json(plan, index, predicted.counts);
+    add_counts(json, plan, index);
   }
   return json;
+}
+
+// A pass that is not affine: of a GPU.
+Json other_pass_json(const Plan& plan, std::size_t index) {
+  const Pass& pass = plan.passes()[index];
+  Json tables = Json::array();
+  for (const PassTable& table : pass.tables) tables.push_back({{"name", table.name}, {"bytes", table.bytes}});
+  Json json = {{"kind", name(pass.kind)},
+               {"reason", pass.what},
+               {"arrays", pass.arrays},
+               {"source", name(pass.source)},
+               {"target", name(pass.target)},
+               {"tables", std::move(tables)},
+               {"bytes_read", pass.bytes_read},
+               {"bytes_written", pass.bytes_written},
+               {"launch", Json()}};
+  if (pass.launch) {
+    const Launch& launch = *pass.launch;
+    json["launch"] = {
+        {"kernel", launch.kernel},
+        {"unaligned_kernel", launch.unaligned_kernel.empty() ? Json() : Json(launch.unaligned_kernel)},
+        {"blocks", launch.blocks},
+        {"threads", launch.threads},
+        {"shared_bytes", launch.shared_bytes},
+        {"launches", launch.launches}};
+  }
+  add_counts(json, plan, index);
+  return json;
+}
+
+// A plan's own description with its passes.
+std::string with_passes(const std::string& described, const Plan& plan) {
+  Json json = Json::parse(described);
+  if (plan.transpose_plan() != nullptr && plan.recognition() != nullptr) {
+    json["recognition"] = detail::recognition_json(*plan.recognition());
+  }
+  if (plan.target().engine == Engine::cuda) {
+    json["passes"] = Json::array();
+    for (std::size_t i = 0; i < plan.passes().size(); ++i) json["passes"].push_back(other_pass_json(plan, i));
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
 std::string Plan::explain_json() const {
-  if (index_plan_) return index_plan_->explain_json();
-  if (transpose_plan_) {
-    Json json = Json::parse(transpose_plan_->explain_json());
-    if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
-    return json.dump(2);
-  }
+  if (index_plan_) return with_passes(index_plan_->explain_json(), *this);
+  if (transpose_plan_) return with_passes(transpose_plan_->explain_json(), *this);
   const Affine& map = detail::element_map(*this);
   Json json = {
       {"schema", detail::kJsonSchema},

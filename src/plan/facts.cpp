@@ -69,7 +69,7 @@ int literature_sweeps(const Plan& plan) { return element_map(plan).classify() ==
 
 std::string reason(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes().at(index);
-  if (is_in_place(plan)) return in_place_reason(plan, index);
+  if (is_in_place(plan) && plan.transpose_plan() == nullptr) return in_place_reason(plan, index);
   switch (pass.kind) {
     case PassKind::copy:
       return "nothing moves, so bytes are read and written in order";
@@ -79,6 +79,8 @@ std::string reason(const Plan& plan, std::size_t index) {
       return tile_reason(plan, pass);
     case PassKind::direct:
       return direct_reason(plan, pass, index);
+    default:
+      return pass.what;
   }
   return "";
 }

@@ -65,6 +65,8 @@ std::string in_place_reason(const Plan& plan, std::size_t index) {
     case PassKind::direct:
       return text +
              fmt::format("an array of {} is one tile", size_text(plan.unit_bytes() << pass.map.bits()));
+    default:  // others are not of affine maps
+      break;
   }
   return text;
 }

@@ -130,15 +130,24 @@ std::string method_reason(const IndexPlan& plan) {
   return "row, transpose, row, transpose, row, as published";
 }
 
+void add_index_plan(MarginText& text, const IndexPlan& plan) {
+  const Target& target = plan.target();
+  add_problem(text, plan);
+  text.line("target", std::string(name(target.engine)) + (target.name.empty() ? "" : ", " + target.name));
+  add_method(text, plan);
+  add_candidates(text, plan);
+}
+
+void add_workspace(MarginText& text, const IndexPlan& plan) {
+  text.line("workspace", plan.workspace_bytes() == 0 ? "none" : size_text(plan.workspace_bytes()));
+}
+
 }  // namespace detail
 
 std::string IndexPlan::explain() const {
   Text text;
-  add_problem(text, *this);
-  text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
-  add_method(text, *this);
-  add_candidates(text, *this);
-  text.line("workspace", workspace_bytes() == 0 ? "none" : size_text(workspace_bytes()));
+  detail::add_index_plan(text, *this);
+  detail::add_workspace(text, *this);
   return text.take();
 }
 

@@ -7,6 +7,7 @@
 
 #include "faro/permutation/recognise.hpp"
 #include "faro/plan/index_plan.hpp"
+#include "faro/plan/transpose_plan.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro::detail {
@@ -14,6 +15,12 @@ namespace faro::detail {
 /// What was tried, a line each; nothing where nothing was.
 void add_recognition(MarginText& text, const Recognition& recognition);
 nlohmann::ordered_json recognition_json(const Recognition& recognition);
+
+/// What explain() says before and after the passes.
+void add_index_plan(MarginText& text, const IndexPlan& plan);
+void add_workspace(MarginText& text, const IndexPlan& plan);
+void add_transpose_plan(MarginText& text, const TransposePlan& plan);
+void add_workspace(MarginText& text, const TransposePlan& plan);
 
 /// Why the chosen method serves, one sentence without a full stop.
 std::string method_reason(const IndexPlan& plan);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/planners.hpp"
 #include "plan/prediction.hpp"
@@ -28,6 +29,7 @@ std::string kernel_text(const kernels::CompiledTile& kernel) {
 }
 
 std::string kernel_text(const Launch& launch) {
+  if (!launch.kernel.empty()) return launch.kernel;
   if (launch.tile) return kernel_text(*launch.tile);
   return fmt::format("{}-byte vectors, {} threads", launch.vector_bytes, launch.threads);
 }
@@ -41,10 +43,19 @@ int registers_max(const Launch& launch) {
 }
 
 Predicted predicted(const Plan& plan, std::size_t pass) {
+  std::optional<Predicted> result = predicted_if_counted(plan, pass);
+  FARO_CHECK(result.has_value());
+  return *std::move(result);
+}
+
+std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass) {
+  std::optional<PassCounts> counted = count_accesses(plan, pass);
+  if (!counted) return std::nullopt;
   const Pass& of = plan.passes().at(pass);
   const machine::MemoryGeometry geometry = geometry_of(plan.target());
   Predicted result;
-  result.counts = predict(plan, pass);
+  result.counts = std::move(counted->counts);
+  result.counted = std::move(counted->counted);
   const machine::AccessCounts& c = result.counts;
   result.sectors_read = over_least(c.global_loads.sectors, of.bytes_read, geometry.sector_bytes);
   result.sectors_written = over_least(c.global_stores.sectors, of.bytes_written, geometry.sector_bytes);

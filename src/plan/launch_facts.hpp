@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "faro/machine/access_counts.hpp"
@@ -25,14 +26,17 @@ int min_blocks(const Launch& launch);
 /// A pass's accesses, predicted on the counting memory, as multiples of the least.
 struct Predicted {
   machine::AccessCounts counts;
+  std::string counted;      // which blocks were run
   double sectors_read = 1;  // over bytes / 32
   double sectors_written = 1;
   double wavefronts_stored = 1;  // over bytes / 128; 1 where there is no tile
   double wavefronts_loaded = 1;
 };
 
-/// Requires: the pass is launched (checked).
+/// Requires: the pass is launched, and affine (checked).
 Predicted predicted(const Plan& plan, std::size_t pass);
+/// Nothing where accesses are not counted (count_accesses()).
+std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass);
 
 /// Elements that a pass moves, all arrays together.
 double elements_of(const Plan& plan, std::size_t pass);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/form_to_run.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {
@@ -62,8 +63,44 @@ const char* name(PassKind kind) noexcept {
       return "tile";
     case PassKind::direct:
       return "direct";
+    case PassKind::axes:
+      return "axes";
+    case PassKind::cyclic:
+      return "cyclic";
+    case PassKind::window:
+      return "window";
+    case PassKind::runs:
+      return "runs";
+    case PassKind::indexed:
+      return "indexed";
+    case PassKind::spread:
+      return "spread";
+    case PassKind::collect:
+      return "collect";
+    case PassKind::place:
+      return "place";
+    case PassKind::pick:
+      return "pick";
+    case PassKind::columns:
+      return "columns";
+    case PassKind::sweep:
+      return "sweep";
   }
   return "direct";
+}
+
+const char* name(PassBuffer buffer) noexcept {
+  switch (buffer) {
+    case PassBuffer::input:
+      return "input";
+    case PassBuffer::output:
+      return "output";
+    case PassBuffer::workspace:
+      return "workspace";
+    case PassBuffer::data:
+      return "data";
+  }
+  return "data";
 }
 
 const char* name(Engine engine) noexcept {
@@ -145,9 +182,11 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     array_bytes_ = total_bytes(problem_);
     unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
                                           target_.unit_bytes_max);
+    if (target_.engine == Engine::cuda) passes_ = detail::passes_of(*transpose_plan_);
     return;
   }
   index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
+  if (target_.engine == Engine::cuda) passes_ = detail::passes_of(*index_plan_);
   array_bytes_ = index_plan_->array_bytes();
   unit_bytes_ = index_plan_->unit_bytes();
 }
@@ -174,6 +213,13 @@ void Plan::plan_affine() {
                                              : detail::plan_for_cpu(work, target_);
   }
   passes_ = std::move(planned.passes);
+  if (target_.engine == Engine::cuda) {
+    for (Pass& pass : passes_) {
+      pass.gpu = std::make_shared<const detail::GpuPass>(detail::affine_pass(pass, work.unit_bits));
+      pass.source = pass.gpu->source;
+      pass.target = pass.gpu->target;
+    }
+  }
   folded_batch_bits_ = planned.folded_batch_bits;
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/affine_segments_params.hpp"
 #include "kernels/affine_tile_params.hpp"
 #include "machine/counting_memory.hpp"
+#include "plan/gpu/counting.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {
@@ -118,6 +119,22 @@ AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
   return counts;
 }
 
+// --- blocks that are not alike
+
+std::optional<PassCounts> count_others(const Plan& plan, const Pass& pass) {
+  if (!pass.gpu || !pass.launch || pass.arrays == 0) return std::nullopt;
+  detail::CountedArrays arrays{.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays};
+  // A pass between others may take arrays one after another.
+  const bool in_turns =
+      pass.kind == PassKind::axes && pass.launch->blocks != pass.gpu->kernels.front().blocks;
+  if (in_turns) arrays.arrays = 1;
+  auto counted = detail::count_blocks(*pass.gpu, arrays, detail::geometry_of(plan.target()));
+  if (!counted) return std::nullopt;
+  if (in_turns) counted->counts *= pass.arrays;
+  return PassCounts{.counts = std::move(counted->counts),
+                    .counted = detail::to_text(*counted) + (in_turns ? ", of one array" : "")};
+}
+
 // --- time
 
 const TransferRate& rate_of(const Calibration& calibration, const Plan& plan, const Pass& pass) {
@@ -142,7 +159,21 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
 }
 
+std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {
+  const Pass& of = plan.passes().at(pass);
+  if (!of.launch) return std::nullopt;
+  const bool alike = of.kind <= PassKind::direct && plan.problem().placement == Placement::out_of_place;
+  if (!alike) return count_others(plan, of);
+  return PassCounts{.counts = predict(plan, pass), .counted = "one block, which stands for all"};
+}
+
+std::string rates_of(const Plan& plan) {
+  if (const IndexPlan* const index = plan.index_plan()) return index->calibration().source;
+  return plan.target().calibration ? plan.target().calibration->source : "";
+}
+
 std::optional<double> predict_us(const Plan& plan, std::size_t pass) {
+  if (plan.passes().at(pass).kind > PassKind::direct) return plan.passes()[pass].predicted_us;
   const bool is_counted =
       plan.passes().at(pass).launch.has_value() && plan.problem().placement != Placement::in_place;
   return predict_us(plan, pass, is_counted ? predict(plan, pass) : AccessCounts{});
@@ -151,6 +182,7 @@ std::optional<double> predict_us(const Plan& plan, std::size_t pass) {
 std::optional<double> predict_us(const Plan& plan, std::size_t pass, const AccessCounts& counts) {
   const std::optional<Calibration>& calibration = plan.target().calibration;
   const Pass& of = plan.passes().at(pass);
+  if (of.kind > PassKind::direct) return of.predicted_us;
   if (!calibration) return std::nullopt;
   const TransferRate& rate = rate_of(*calibration, plan, of);
   if (rate.gb_per_s <= 0) return std::nullopt;

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/plan/plan.hpp"
@@ -25,9 +26,24 @@ namespace faro {
 /// driver's; and in place.   Cost: one block on the CPU, up to some milliseconds; any size of array.
 machine::AccessCounts predict(const Plan& plan, std::size_t pass);
 
+/// What a pass's accesses are, and which blocks were run to know.
+struct PassCounts {
+  machine::AccessCounts counts;
+  std::string counted;  // "one block, which stands for all", "34 of 5247 blocks: …"
+};
+
+/// As predict(), in place too, and for passes that permute axes, roll, flip or sweep (plan/gpu/counting.hpp).
+/// Nothing for passes that are not launched, and for those that follow an index array, whose accesses are
+/// what the array says.   Cost: up to some hundred milliseconds.
+std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass);
+
+/// Whose rates predict_us() goes by, in words.
+std::string rates_of(const Plan& plan);
+
 /// Microseconds that plan.passes()[pass] will take, from its counts and the target's calibration
 /// (calibration.hpp says how, and for which sizes); for `counts` of that pass where they are at hand. In
-/// place from its bytes alone. Nothing where the target has no calibration of that kind of pass.   Cost: as
+/// place from its bytes alone. Of passes that are not affine by the curves of their family. Nothing where the
+/// target has no calibration of that kind of pass, or there is no curve, as of sweeps.   Cost: as
 /// predict().
 std::optional<double> predict_us(const Plan& plan, std::size_t pass);
 std::optional<double> predict_us(const Plan& plan, std::size_t pass, const machine::AccessCounts& counts);

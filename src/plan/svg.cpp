@@ -23,8 +23,9 @@ std::string_view kind_text(PassKind kind) {
       return "one sweep over memory in tiles";
     case PassKind::direct:
       return "one sweep, element by element";
+    default:  // others are not of affine maps, and not drawn
+      return "";
   }
-  return "";
 }
 
 std::string summary(const Plan& plan) {

@@ -12,11 +12,13 @@
 //     workspace     none
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "faro/plan/transpose_plan.hpp"
 #include "plan/facts.hpp"
+#include "plan/index_facts.hpp"
 #include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
@@ -40,28 +42,38 @@ std::string method_text(const TransposePlan& plan) {
 
 }  // namespace
 
-std::string TransposePlan::explain() const {
-  using detail::count_text;
-  using detail::size_text;
-  detail::MarginText text;
-  const Rectangle& r = rectangle_;
+namespace detail {
+
+void add_transpose_plan(MarginText& text, const TransposePlan& plan) {
+  const Rectangle& r = plan.rectangle();
+  const Target& target = plan.target();
   text.whole_line("permutation", map_text(r));
   text.line("", count_text(r.count(), "element") + "; in place");
   text.line("elements", size_text(r.element_bytes) + " wide");
   text.line("batch",
             count_text(r.arrays, "array") + (r.arrays == 1 ? " of " : ", in all ") + size_text(r.bytes()));
-  text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
-  text.line("method", method_text(*this));
-  for (std::size_t i = 0; i < sweeps_.size(); ++i) {
+  text.line("target", std::string(name(target.engine)) + (target.name.empty() ? "" : ", " + target.name));
+  text.line("method", method_text(plan));
+  for (std::size_t i = 0; i < plan.sweeps().size(); ++i) {
+    const TransposeSweep& sweep = plan.sweeps()[i];
     text.line(fmt::format("  sweep {}", i + 1),
-              fmt::format("{}: {} read and written", sweeps_[i].what, size_text(sweeps_[i].bytes_read)));
+              fmt::format("{}: {} read and written", sweep.what, size_text(sweep.bytes_read)));
   }
-  if (workspace_bytes_ == 0) {
-    text.line("workspace", "none");
-  } else {
-    text.line("workspace", fmt::format("{} for {}, at most {} elements each", size_text(workspace_bytes_),
-                                       count_text(workers_, "worker"), std::max(r.rows, r.columns)));
-  }
+}
+
+void add_workspace(MarginText& text, const TransposePlan& plan) {
+  if (plan.workspace_bytes() == 0) return text.line("workspace", "none");
+  const Rectangle& r = plan.rectangle();
+  text.line("workspace", fmt::format("{} for {}, at most {} elements each", size_text(plan.workspace_bytes()),
+                                     count_text(plan.workers(), "worker"), std::max(r.rows, r.columns)));
+}
+
+}  // namespace detail
+
+std::string TransposePlan::explain() const {
+  detail::MarginText text;
+  detail::add_transpose_plan(text, *this);
+  detail::add_workspace(text, *this);
   return text.take();
 }
 

@@ -11,73 +11,31 @@
 // On a CPU the tile is as large as pays; on a GPU it is one of the compiled kernels' (Target::tiles), and
 // each pass says how it is launched.
 //
-// A permutation that is not affine is planned by plan/index_plan.hpp: then there are no such passes, and
-// index_plan() says what there is instead. An index array is recognised first: what turns out to be affine
-// is planned like any affine map, and recognition() tells how it was found out.
+// A permutation that is not affine is planned by plan/index_plan.hpp, one that is transposed in place by
+// plan/transpose_plan.hpp: index_plan() or transpose_plan() then says by which method. On a GPU there are
+// passes all the same, of other kinds (plan/pass.hpp). An index array is recognised first: what turns out to
+// be affine is planned like any affine map, and recognition() tells how it was found out.
 //
 // A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "faro/layout/in_place.hpp"
-#include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "faro/permutation/recognise.hpp"
 #include "faro/plan/index_plan.hpp"
+#include "faro/plan/pass.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
 #include "faro/plan/transpose_plan.hpp"
 
 namespace faro {
 
-enum class PassKind { copy, segments, tile, direct };
-
 /// Longest segment of a pass of kind segments. Those pass through no tile; shorter ones are shared out among
 /// threads.
 inline constexpr std::uint64_t kWholeSegmentBytesMax = std::uint64_t{64} << 10;
-
-/// "copy", "segments", "tile" or "direct".
-const char* name(PassKind kind) noexcept;
-
-/// How a pass is put on a GPU: by a compiled tile kernel (kind tile), or one thread a vector
-/// (kernels/affine_segments.hpp; kinds segments and direct).
-struct Launch {
-  std::optional<kernels::CompiledTile> tile = {};  // kind tile
-  /// Kind tile, for arrays that are aligned to the unit only: the first of the target's tiles with
-  /// vector_bits 0 that holds the map's tile; none: one thread a unit.
-  std::optional<kernels::CompiledTile> unaligned_tile = {};
-  int vector_bytes = 0;  // that a thread moves at a time, in arrays that are aligned to it
-  std::uint64_t blocks = 0;
-  int threads = 0;                 // a block
-  std::uint64_t shared_bytes = 0;  // a block
-};
-
-/// One reading and one writing of the whole array.
-///
-/// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that
-/// the map leaves alone; 2^folded_batch_bits arrays of a batch are high index bits that it leaves alone.
-struct Pass {
-  PassKind kind = PassKind::direct;
-  Affine map;                // on units: element bits low, the problem's map, folded batch bits high
-  std::uint64_t arrays = 1;  // of 2^map.bits() units, one after another in memory
-  layout::Tile tile;         // kinds segments and tile; its blocks cover one array
-  std::optional<layout::Xor> placement;  // kind tile on a GPU: free of conflicts (theorem 2)
-  std::optional<Launch> launch;          // on a GPU, every kind but copy, which is the driver's
-  /// In place, kinds segments, tile and direct: which blocks of `tile` change places. Its tile is `tile`.
-  std::optional<layout::InPlaceTile> orbits;
-  std::uint64_t offset = 0;  // of the first array, in bytes: passes in place share their arrays
-
-  std::uint64_t segment_bytes = 0;  // contiguous bytes read, and written, at a time
-  std::uint64_t bytes_read = 0;     // of all arrays
-  std::uint64_t bytes_written = 0;
-  std::uint64_t segments_read = 0;
-  std::uint64_t segments_written = 0;
-};
 
 class Plan {
  public:
@@ -104,7 +62,8 @@ class Plan {
   /// Out of place: at most one main pass, then one `direct` pass for the arrays of a batch that do not fill a
   /// folded group. In place: the passes of layout::factor_in_place over the folded arrays, one after another
   /// on the same memory, then those of the arrays that are left. Empty for a batch of 0, for the identity in
-  /// place, and for a plan with an index_plan() or a transpose_plan().
+  /// place, and on a CPU for a plan with an index_plan() or a transpose_plan(). On a GPU their passes, in the
+  /// order in which they are launched.
   const std::vector<Pass>& passes() const { return passes_; }
 
   std::uint64_t unit_bytes() const { return unit_bytes_; }

@@ -90,6 +90,8 @@ Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
       case PassKind::direct:
         add(DirectProgram(pass, unit));
         break;
+      default:
+        FARO_CHECK(false);  // others are a GPU's
     }
     offset += pass.bytes_read;
   }

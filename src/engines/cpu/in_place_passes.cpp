@@ -81,6 +81,8 @@ InPlacePasses::InPlacePasses(const Plan& plan)
         break;
       case PassKind::copy:  // nothing moves
         break;
+      default:
+        FARO_CHECK(false);  // others are a GPU's
     }
   }
 }

@@ -135,8 +135,6 @@ __global__ void __launch_bounds__(kernels::kInGlobalThreads)
 
 namespace {
 
-constexpr int kManyUnitsVariant = 1;
-
 template <typename Function>
 const void* address(Function* function) {
   return reinterpret_cast<const void*>(function);
@@ -174,7 +172,7 @@ KernelEntry level_of(bool single, Way way, int variant) {
   if (!single) {
     return variant == kernels::kLargeChunkPartition
                ? level_entry<bytes, false, kernels::kLargeChunkPartition>(way)
-               : level_entry<bytes, false, kManyUnitsVariant>(way);
+               : level_entry<bytes, false, kernels::kManyUnitsPartition>(way);
   }
   switch (variant) {
     case 0:

@@ -14,22 +14,14 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels/kernels.hpp"
+#include "kernels/indexed_direct.hpp"
 #include "kernels/partition_params.hpp"
 
 namespace faro::cuda {
 
-/// What a kernel is compiled for. `unit_bytes`: 1, 2, 4, 8 or 16.
-struct IndexUnit {
-  int unit_bytes = 4;
-  bool single = true;  // elements of one unit
-};
-
-/// Which way a pass is run: spread, place, scatter; or collect, pick, gather.
-enum class Way { forwards, backwards };
-
-/// Vectors of elements; units, several a thread; one a thread, for small arrays; and that of one array of
-/// elements of one unit.
-enum class DirectKind { vectors, units, small, one };
+using kernels::DirectKind;
+using kernels::IndexUnit;
+using kernels::Way;
 
 /// The entry's shared_bytes are 0: the chunk's say how much. Elements of several units have one kernel for
 /// all of kCompiledPartitions but the last. Requires: variant < kCompiledPartitionCount.

@@ -1,7 +1,6 @@
 #include "engines/cuda/run/in_place_program.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,12 +13,10 @@
 namespace faro::cuda {
 namespace {
 
-const void* function_of(const detail::InPlaceLaunch& launch) {
-  if (launch.tile) return in_place_tile_kernel(*launch.tile);
-  if (std::holds_alternative<kernels::AffineSwapParams>(launch.params))
-    return swap_kernel(launch.access_bytes);
-  FARO_CHECK(std::holds_alternative<kernels::AffineSmallParams>(launch.params));
-  return small_kernel(launch.access_bytes);
+const void* function_of(const detail::KernelId& id) {
+  if (const auto* const tile = std::get_if<detail::OrbitKernel>(&id)) return in_place_tile_kernel(tile->tile);
+  if (const auto* const swap = std::get_if<detail::SwapKernel>(&id)) return swap_kernel(swap->access_bytes);
+  return small_kernel(std::get<detail::SmallKernel>(id).element_bytes);
 }
 
 }  // namespace
@@ -27,26 +24,26 @@ const void* function_of(const detail::InPlaceLaunch& launch) {
 InPlaceProgram::InPlaceProgram(const Plan& plan) {
   FARO_CHECK(plan.target().engine == Engine::cuda && plan.problem().placement == Placement::in_place);
   for (const Pass& pass : plan.passes()) {
+    FARO_CHECK(pass.gpu != nullptr);
     Step step{.offset = pass.offset, .kernels = {}};
-    for (const detail::InPlaceLaunch& launch :
-         detail::in_place_launches(pass, std::countr_zero(plan.unit_bytes()))) {
-      const KernelEntry entry{.function = function_of(launch),
-                              .threads = static_cast<int>(launch.threads),
-                              .shared_bytes = static_cast<int>(launch.shared_bytes),
-                              .cluster_blocks = static_cast<int>(launch.cluster_blocks)};
-      step.kernels.push_back({.entry = loaded(entry), .launch = launch});
+    for (const detail::GpuKernel& kernel : pass.gpu->kernels) {
+      const KernelEntry entry{.function = function_of(kernel.id),
+                              .threads = kernel.threads,
+                              .shared_bytes = static_cast<int>(kernel.shared_bytes),
+                              .cluster_blocks = kernel.cluster_blocks};
+      step.kernels.push_back({.entry = loaded(entry), .launch = kernel});
     }
     steps_.push_back(std::move(step));
   }
 }
 
 const InPlaceProgram::Kernel& InPlaceProgram::choose(const Step& step, std::uintptr_t address) {
-  require_aligned(address, step.kernels.back().launch.access_bytes,
+  require_aligned(address, step.kernels.back().launch.in_alignment,
                   {.operation = "run in place", .what = "an array"});
   const auto kernel = std::find_if(step.kernels.begin(), step.kernels.end(),
-                                   [&](const Kernel& k) { return address % k.launch.access_bytes == 0; });
+                                   [&](const Kernel& k) { return address % k.launch.in_alignment == 0; });
   const bool narrow =
-      kernel->launch.access_bytes < kernels::kMaxVectorBytes && kernel != step.kernels.begin();
+      kernel->launch.in_alignment < kernels::kMaxVectorBytes && kernel != step.kernels.begin();
   require_grid(kernel->launch.blocks, "run in place",
                narrow ? "align the array to 16 bytes, or split the batch" : "split the batch");
   return *kernel;

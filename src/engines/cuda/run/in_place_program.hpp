@@ -1,5 +1,5 @@
-// A plan in place, ready to launch: the launches of each pass (plan/in_place_launches.hpp), with the
-// addresses of their kernels. What program.hpp is to plans with two arrays.
+// A plan in place, ready to launch: the kernels of each pass (plan/gpu/gpu_pass.hpp), with their
+// addresses. What program.hpp is to plans with two arrays.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
-#include "plan/in_place_launches.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::cuda {
 
@@ -34,7 +34,7 @@ class InPlaceProgram {
  private:
   struct Kernel {
     KernelEntry entry;
-    detail::InPlaceLaunch launch;
+    detail::GpuKernel launch;
   };
   struct Step {
     std::uint64_t offset = 0;     // of the pass's arrays, in bytes

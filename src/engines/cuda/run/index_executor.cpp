@@ -23,13 +23,6 @@ IndexArrays arrays_of(const IndexPlan& plan) {
   return {.element_bytes = plan.problem().element_bytes, .batch = plan.problem().batch};
 }
 
-// What was recognised, or what was asked for.
-template <typename Form>
-const Form* form_of(const IndexPlan& plan) {
-  if (const Form* found = std::get_if<Form>(&plan.recognition().permutation)) return found;
-  return std::get_if<Form>(&plan.problem().permutation);
-}
-
 // The index array that the schedule is made from.
 const Indexed& indexed_of(const IndexPlan& plan) {
   const Indexed* indexed = std::get_if<Indexed>(&plan.problem().permutation);
@@ -79,16 +72,8 @@ struct IndexExecutor::State {
   explicit State(const IndexPlan& plan) : device(plan.target().device) {
     const IndexMethod method = plan.chosen().method;
     const IndexArrays arrays = arrays_of(plan);
-    if (method == IndexMethod::axes) {
-      const Axes* const axes = form_of<Axes>(plan);
-      FARO_CHECK(axes != nullptr);
-      program.emplace(make_axes_pass(*axes, arrays.element_bytes, arrays.batch), plan.count(), arrays);
-      return;
-    }
-    if (method == IndexMethod::cyclic) {
-      const Cyclic* const cyclic = form_of<Cyclic>(plan);
-      FARO_CHECK(cyclic != nullptr);
-      program.emplace(make_cyclic_pass(*cyclic, arrays.element_bytes, arrays.batch), plan.count(), arrays);
+    if (method == IndexMethod::axes || method == IndexMethod::cyclic) {
+      program.emplace(faro::detail::solve(faro::detail::work_of(plan)), plan.count(), arrays);
       return;
     }
     source = indexed_of(plan);

@@ -24,14 +24,14 @@
 #include <memory>
 #include <vector>
 
+#include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/device_schedule.hpp"
-#include "engines/cuda/kernels/kernels.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/cyclic.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/stream.hpp"
-#include "plan/gpu/axes_choice.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::cuda {
 
@@ -73,5 +73,25 @@ OnePass make_window_pass(const DeviceWindow& window, Direction applied, std::uin
 /// at most 16 bytes a run. `device` is the current one.
 OnePass make_runs_pass(const DeviceRuns& runs, Direction applied, std::uint64_t element_bytes,
                        std::uint64_t batch, int device);
+
+/// Tables of runs on a device: sorted by where they are written, which a schedule's are backwards only, and
+/// the first run of every stretch of output.
+class RunTables {
+ public:
+  RunTables() = default;
+  /// The schedule must outlive this. `device` is the current one. Waits. Errors: ErrorCode::device.
+  RunTables(const DeviceRuns& runs, Direction applied, int device);
+
+  /// Begins, froms and firsts.
+  std::vector<const void*> bound() const { return {begins_, froms_, firsts_.data()}; }
+  std::uint64_t bytes() const { return sorted_.bytes() + sources_.bytes() + firsts_.bytes(); }
+
+ private:
+  const std::uint64_t* begins_ = nullptr;
+  const std::uint64_t* froms_ = nullptr;
+  DeviceBuffer<std::uint64_t> sorted_;   // forwards only: targets in order,
+  DeviceBuffer<std::uint64_t> sources_;  // and what goes there
+  DeviceBuffer<std::uint64_t> firsts_;
+};
 
 }  // namespace faro::cuda

@@ -12,15 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "engines/cuda/kernels/kernels.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
-#include "kernels/affine_segments.hpp"
-#include "kernels/affine_tile_blocked.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::cuda {
 
@@ -44,14 +42,10 @@ class Program {
   std::vector<KernelResources> resources() const;
 
  private:
-  using Params =
-      std::variant<kernels::AffineTileParams, kernels::AffineBlockedParams, kernels::AffineSegmentsParams>;
   struct Kernel {
     KernelEntry entry;
-    Params params;
-    std::uint64_t blocks = 0;
-    std::uint64_t alignment = 1;  // bytes, of both arrays
-    int vector_bits = 0;          // units, log2, that the params' complement counts in
+    detail::GpuKernel launch;
+    int vector_bits = 0;  // units, log2, that the params' complement counts in
   };
   struct Step {
     std::uint64_t offset = 0;  // of the pass's arrays, in bytes
@@ -59,19 +53,12 @@ class Program {
     std::vector<Kernel> kernels;  // widest accesses first; none for a copy
   };
 
-  void add_tile(Step& step, const Pass& pass, const layout::Tile& tile,
-                const kernels::CompiledTile& compiled);
-  void add_segments(Step& step, const Pass& pass, int vector_bits);
-  void add_unaligned(Step& step, const Pass& pass);
-  void add(Step& step, const Kernel& kernel);
-
   // The first kernel for which `addresses`, those of both arrays ORed, are aligned.
   static const Kernel& choose(const Step& step, std::uintptr_t addresses);
   void launch(std::size_t index, const std::byte* in, std::byte* out, Stream stream,
               std::uint64_t target_shift) const;
 
   std::vector<Step> steps_;  // one a pass
-  std::uint64_t unit_bytes_;
 };
 
 }  // namespace faro::cuda

@@ -11,7 +11,7 @@
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_transpose.hpp"
 #include "faro/error.hpp"
-#include "plan/gpu_transpose.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -34,8 +34,11 @@ struct TransposeExecutor::State {
       : device(given.target().device),
         plan(detail::plan_gpu_transpose(given.rectangle(), detail::gpu_transpose_limits(given.target()))) {
     FARO_CHECK(plan.workspace_bytes() == given.workspace_bytes());
-    for (const detail::GpuTransposeLaunch& launch : detail::launches_of(plan)) {
-      steps.push_back({.launch = launch, .entry = loaded(transpose_kernel(launch, plan.unit_bytes))});
+    for (const detail::GpuPass& pass : detail::sweep_passes(plan)) {
+      for (const detail::GpuKernel& kernel : pass.kernels) {
+        const auto& launch = std::get<detail::GpuTransposeLaunch>(kernel.params);
+        steps.push_back({.launch = launch, .entry = loaded(transpose_kernel(launch, plan.unit_bytes))});
+      }
     }
   }
 

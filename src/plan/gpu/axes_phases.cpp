@@ -1,0 +1,172 @@
+// Blocks of the kernels that permute axes, roll and flip.
+#include <iterator>
+#include <utility>
+
+#include "kernels/axes_lines.hpp"
+#include "kernels/axes_plane.hpp"
+#include "plan/gpu/block_phases.hpp"
+#include "plan/gpu/sweep_phases.hpp"
+
+namespace faro::detail {
+namespace {
+
+using machine::CountingMemory;
+using Thread = std::uint32_t;
+
+struct AxesBlock {
+  const GpuKernel& kernel;
+  CountingMemory& memory;
+  std::uint64_t block;
+
+  template <typename... Phases>
+  void run(const Phases&... phases) const {
+    memory.run({.blocks = 1, .threads = static_cast<std::uint32_t>(kernel.threads), .first_block = block},
+               phases...);
+  }
+  template <typename Params>
+  const Params& params() const {
+    return std::get<Params>(kernel.params);
+  }
+  // Phases of a tile of a transpose.
+  template <typename Load, typename Store>
+  void run_lines(const Load& load, const Store& store) const {
+    const auto& p = params<kernels::AxesLinesParams>();
+    const kernels::AxesLinesTile tile = kernels::axes_lines_tile(p, block);
+    run([&](CountingMemory& m, std::uint64_t, Thread thread) { load(m, p, tile, thread); },
+        [&](CountingMemory& m, std::uint64_t, Thread thread) { store(m, p, tile, thread); });
+  }
+
+  template <int unit, int in_vector, int out_vector>
+  void run_tile() const {
+    const auto& p = params<kernels::AxesTileParams>();
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::list_axes_rows(m, p, b, t); },
+        [&](CountingMemory& m, std::uint64_t, Thread t) {
+          kernels::load_axes_tile<unit, in_vector>(m, p, t);
+        },
+        [&](CountingMemory& m, std::uint64_t, Thread t) {
+          kernels::store_axes_tile<unit, out_vector>(m, p, t);
+        });
+  }
+  template <int unit, int in_vector>
+  bool run_tile_from(int out_vector) const {
+    if (out_vector == 1) return run_tile<unit, in_vector, 1>(), true;
+    if constexpr (unit < 16) {
+      if (out_vector * unit == 16) return run_tile<unit, in_vector, 16 / unit>(), true;
+    }
+    if constexpr (unit < 4) {
+      if (out_vector * unit == 4) return run_tile<unit, in_vector, 4 / unit>(), true;
+    }
+    return false;
+  }
+
+  bool operator()(const AxesTileKernel& k) const {
+    bool done = false;
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      [[maybe_unused]] constexpr int unit = decltype(constant)::value;
+      if (k.in_vector == 1) done = run_tile_from<unit, 1>(k.out_vector);
+      if constexpr (unit < 16) {
+        if (k.in_vector * unit == 16) done = run_tile_from<unit, 16 / unit>(k.out_vector);
+      }
+      if constexpr (unit < 4) {
+        if (k.in_vector * unit == 4) done = run_tile_from<unit, 4 / unit>(k.out_vector);
+      }
+    });
+    return done;
+  }
+  bool operator()(const AxesLinesKernel& k) const {
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      [[maybe_unused]] constexpr int unit = decltype(constant)::value;
+      run_lines([](auto&... all) { kernels::load_axes_lines<unit>(all...); },
+                [](auto&... all) { kernels::store_axes_lines<unit>(all...); });
+    });
+    return true;
+  }
+  template <kernels::AxesPlaneShape shape>
+  bool run_plane(const AxesPlaneKernel& k) const {
+    if (k.shape != shape) return false;
+    const auto store = [](auto&... all) { kernels::store_axes_plane<shape>(all...); };
+    if (k.aligned) {
+      run_lines([](auto&... all) { kernels::load_axes_plane<shape, true>(all...); }, store);
+    } else {
+      run_lines([](auto&... all) { kernels::load_axes_plane<shape, false>(all...); }, store);
+    }
+    return true;
+  }
+  bool operator()(const AxesPlaneKernel& k) const {
+    return [&]<std::size_t... index>(std::index_sequence<index...>) {
+      return (run_plane<kernels::kAxesPlaneShapes[index]>(k) || ...);
+    }
+    (std::make_index_sequence<std::size(kernels::kAxesPlaneShapes)>());
+  }
+  template <kernels::AxesPlaneShape shape>
+  bool run_turned(const AxesTurnedKernel& k) const {
+    if (k.shape != shape) return false;
+    const auto store = [](auto&... all) { kernels::store_axes_turned<shape>(all...); };
+    if (k.words) {
+      run_lines([](auto&... all) { kernels::load_axes_turned<shape, true>(all...); }, store);
+      return true;
+    }
+    if constexpr (shape.unit_bytes < 4) {
+      run_lines([](auto&... all) { kernels::load_axes_turned<shape, false>(all...); }, store);
+      return true;
+    }
+    return false;
+  }
+  bool operator()(const AxesTurnedKernel& k) const {
+    return [&]<std::size_t... index>(std::index_sequence<index...>) {
+      return (run_turned<kernels::kAxesTurnedShapes[index]>(k) || ...);
+    }
+    (std::make_index_sequence<std::size(kernels::kAxesTurnedShapes)>());
+  }
+  template <int number>
+  bool run_skinny(const AxesSkinnyKernel& k) const {
+    constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
+    if (k.shape != shape) return false;
+    run_lines([](auto&... all) { kernels::load_axes_skinny<shape>(all...); },
+              [](auto&... all) { kernels::store_axes_skinny<shape>(all...); });
+    return true;
+  }
+  bool operator()(const AxesSkinnyKernel& k) const {
+    return [&]<int... number>(std::integer_sequence<int, number...>) {
+      return (run_skinny<number>(k) || ...);
+    }
+    (std::make_integer_sequence<int, kernels::kAxesSkinnyShapes>());
+  }
+  bool operator()(const AxesRowsKernel& k) const {
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      const auto& p = params<kernels::AxesRowsParams>();
+      run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+        kernels::move_axes_rows<decltype(constant)::value>(m, p, b, t);
+      });
+    });
+    return true;
+  }
+  template <int unit, bool reversed, bool several>
+  void run_cyclic() const {
+    const auto& p = params<kernels::CyclicParams>();
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+      kernels::move_cyclic<unit, reversed, several>(m, p, b, t);
+    });
+  }
+  bool operator()(const CyclicKernel& k) const {
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      [[maybe_unused]] constexpr int unit = decltype(constant)::value;
+      if (!k.reversed) return run_cyclic<unit, false, false>();
+      if (k.several_units) return run_cyclic<unit, true, true>();
+      return run_cyclic<unit, true, false>();
+    });
+    return true;
+  }
+  template <typename Other>
+  bool operator()(const Other& /*of another family*/) const {
+    return false;
+  }
+};
+
+}  // namespace
+
+bool run_axes_phases(const GpuKernel& kernel, CountingMemory& memory, std::uint64_t block) {
+  return std::visit(AxesBlock{kernel, memory, block}, kernel.id);
+}
+
+}  // namespace faro::detail

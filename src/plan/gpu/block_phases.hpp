@@ -1,0 +1,28 @@
+// One block of a kernel on the counting memory, all its phases: what the GPU has in src/engines/cuda/kernels,
+// by the same functions of src/kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "machine/counting_memory.hpp"
+#include "plan/gpu/gpu_kernel.hpp"
+
+namespace faro::detail {
+
+/// Which block, of arrays that begin where. A cluster of blocks is run as one: `block` is then its number.
+struct BlockAt {
+  std::uint64_t block = 0;
+  std::uint64_t bytes = 0;       // of the arrays of the launch
+  std::uint64_t first_byte = 0;  // where these begin, in an array that is aligned to 128
+};
+
+/// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases) or of a sweep
+/// (sweep_block), for arrays aligned to 128 bytes; a memory without buffers, and with the shared memory of
+/// the kernel's cluster. Errors: those of the counting memory; ErrorCode::internal for others' kernels.
+void run_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at);
+
+bool run_axes_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
+bool run_orbit_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
+bool run_sweep_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at);
+
+}  // namespace faro::detail

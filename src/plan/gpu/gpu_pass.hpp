@@ -1,0 +1,147 @@
+// A pass as the CUDA engine launches it: which kernels, for which addresses, on which buffers, with which
+// tables; and the table of solvers that make them.
+//
+//     out of place, in place     kernels are alternatives, the first whose addresses are aligned is launched
+//     sweep                      kernels are launched one after another, a group of arrays at a time
+//
+// A solver is a file with one skeleton: from the work to passes, each complete. What there is:
+//
+//     axes_solver        axes, tiled                                          (axes_choice.hpp says which)
+//     cyclic_solver      a roll or a flip
+//     window_solver      small displacements
+//     runs_solver        long runs
+//     direct_solver      gather and scatter
+//     partition_solver   levels, and a last pass
+//     row_column_solver  rows, columns, rows; as published, with transposes
+//     sweep_solver       transposition in place
+//     affine_solver      affine maps, out of place and in place
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "faro/permutation/axes.hpp"
+#include "faro/permutation/cyclic.hpp"
+#include "faro/permutation/indexed.hpp"
+#include "faro/plan/index_plan.hpp"
+#include "faro/plan/pass.hpp"
+#include "faro/plan/plan.hpp"
+#include "plan/gpu/axes_choice.hpp"
+#include "plan/gpu/gpu_kernel.hpp"
+
+namespace faro::detail {
+
+/// A table of a schedule, by what it is: the engine knows where it keeps it.
+enum class TableKind {
+  entries,
+  shifts,
+  run_begins,
+  run_froms,
+  run_firsts,
+  places,
+  starts,
+  offsets,
+  last,
+  first,
+  middle
+};
+struct TableId {
+  TableKind kind = TableKind::entries;
+  int level = 0;  // of places, starts and offsets
+};
+
+/// Whether one kernel of several is launched, or all.
+enum class Kernels { first_aligned, in_sequence };
+
+struct GpuPass {
+  PassKind kind = PassKind::copy;
+  std::vector<GpuKernel> kernels;  // alternatives: the widest accesses first
+  Kernels launched = Kernels::first_aligned;
+  std::vector<TableId> tables = {};  // after input and output, in this order
+  PassBuffer source = PassBuffer::input;
+  PassBuffer target = PassBuffer::output;
+  std::uint64_t copy_bytes = 0;  // of kind copy: of all arrays of a launch
+
+  /// Every block writes only what it has read itself, so input and output may be one array.
+  bool in_place = false;
+  /// Kernels count the blocks of one array, and a launch takes as many arrays as fit a grid.
+  bool blocks_of_one_array = false;
+
+  // Of a sweep.
+  std::string what = {};
+  std::uint64_t arrays_at_once = 1;  // of a group, for which its launches run through
+};
+
+// --- passes of permutations that are not affine
+
+/// The index array itself, of entries so wide.
+struct DirectForm {
+  int index_bytes = 4;
+  bool aligned = true;  // entries begin at 16 bytes
+};
+struct WindowForm {
+  std::uint32_t window = 0;
+};
+struct RunsForm {
+  std::uint64_t runs = 0;
+};
+struct MatrixForm {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  bool as_published = false;  // by five passes
+};
+
+/// What a solver is given: like arrays of like elements, and the schedule's sizes.
+struct PassWork {
+  std::uint64_t count = 0;
+  std::uint64_t element_bytes = 4;
+  std::uint64_t batch = 1;
+  Way way = Way::forwards;
+  std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm> form;
+  std::uint64_t shared_bytes = 0;  // most that a block may have
+  AxesVariant axes = {};
+  std::optional<int> level_variant = {};  // of kernels::kCompiledPartitions; none: what suits
+
+  kernels::ElementUnits units() const { return kernels::units_of_element(element_bytes); }
+  std::uint64_t array_bytes() const { return count * element_bytes; }
+};
+
+/// The passes in their order, with the buffers that they read and write: of the first that can carry the work
+/// out. Empty for no elements. Errors: those of axes_choice.hpp; ErrorCode::unsupported past 2^62 bytes.
+/// Cost: under a millisecond.
+std::vector<GpuPass> solve(const PassWork& work);
+
+/// The work that an index plan's chosen method leaves to the GPU.
+PassWork work_of(const IndexPlan& plan);
+
+/// Every solver of one form. `passes`: as solve(), without buffers.
+std::vector<GpuPass> axes_passes(const PassWork& work);
+std::vector<GpuPass> cyclic_passes(const PassWork& work);
+std::vector<GpuPass> window_passes(const PassWork& work);
+std::vector<GpuPass> runs_passes(const PassWork& work);
+std::vector<GpuPass> direct_passes(const PassWork& work);
+std::vector<GpuPass> partition_passes(const PassWork& work);
+std::vector<GpuPass> row_column_passes(const PassWork& work);
+
+/// Parts of the partition that rows and columns have as well.
+GpuPass chunk_pass(const PassWork& work, std::uint64_t chunk_elements, TableKind places);
+
+// --- passes of affine maps and transpositions
+
+/// Of an affine pass on a GPU, in place or not, with launch where it is no copy. `unit_bits`: log2 of a
+/// unit's bytes.
+GpuPass affine_pass(const Pass& pass, int unit_bits);
+
+/// The sweeps of a transposition in place, in their order.
+std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
+
+// --- as a plan shows them
+
+std::vector<Pass> passes_of(const IndexPlan& plan);
+std::vector<Pass> passes_of(const TransposePlan& plan);
+
+}  // namespace faro::detail

@@ -1,0 +1,302 @@
+// The table of solvers, the buffers that their passes go through, and what a plan shows of them.
+//
+// Passes that keep what a block loads to that block may run in place, so arrays go
+//
+//     levels 2    forwards     in --> workspace --> out --> out
+//                 backwards    in --> out --> workspace --> out
+//     levels 1    forwards     in --> out --> out
+//                 backwards    in --> workspace --> out
+//
+// and one array of workspace, or none, does for any number of passes.
+#include <algorithm>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "plan/facts.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+#include "plan/index_candidates.hpp"
+#include "plan/planners.hpp"
+#include "schedule/row_column_sides.hpp"
+
+namespace faro::detail {
+namespace {
+
+using Form = decltype(PassWork::form);
+
+// A way of carrying out work of one form.
+struct GpuSolver {
+  bool (*applies)(const Form& form);
+  std::vector<GpuPass> (*passes)(const PassWork& work);
+};
+
+template <typename Wanted>
+bool has_form(const Form& form) {
+  return std::holds_alternative<Wanted>(form);
+}
+
+constexpr GpuSolver kGpuSolvers[] = {
+    {has_form<Axes>, axes_passes},
+    {has_form<Cyclic>, cyclic_passes},
+    {has_form<DirectForm>, direct_passes},
+    {has_form<WindowForm>, window_passes},
+    {has_form<RunsForm>, runs_passes},
+    {has_form<schedule::PartitionShape>, partition_passes},
+    {has_form<MatrixForm>, row_column_passes},
+};
+
+// Where each pass writes: backwards from the output, in place where a pass can.
+void route(std::vector<GpuPass>& passes) {
+  for (std::size_t i = passes.size(); i-- > 1;) {
+    const bool from_workspace = passes[i].in_place == (passes[i].target == PassBuffer::workspace);
+    passes[i].source = from_workspace ? PassBuffer::workspace : PassBuffer::output;
+    passes[i - 1].target = passes[i].source;
+  }
+}
+
+// --- as a plan shows them
+
+struct TableFacts {
+  const char* name;
+  std::uint64_t bytes;
+};
+
+TableFacts facts_of(const PassWork& work, const TableId& id) {
+  const std::uint64_t places = 2 * work.count;
+  const auto* const shape = std::get_if<schedule::PartitionShape>(&work.form);
+  const auto* const runs = std::get_if<RunsForm>(&work.form);
+  const std::uint64_t of_runs = 8 * (runs == nullptr ? 0 : runs->runs);
+  const std::uint64_t buckets = shape == nullptr || shape->levels() == 0 ? 0 : shape->buckets(id.level);
+  switch (id.kind) {
+    case TableKind::entries:
+      return {"entries",
+              work.count * static_cast<std::uint64_t>(std::get<DirectForm>(work.form).index_bytes)};
+    case TableKind::shifts:
+      return {"shifts", places};
+    case TableKind::run_begins:
+      return {"begins", of_runs};
+    case TableKind::run_froms:
+      return {"froms", of_runs};
+    case TableKind::run_firsts:
+      return {"firsts", 8 * (kernels::run_stretches(work.count) + 1)};
+    case TableKind::starts:
+      return {"starts", 2 * shape->chunks() * buckets};
+    case TableKind::offsets:
+      return {"offsets", 4 * shape->chunks() * buckets};
+    case TableKind::places:
+    case TableKind::last:
+    case TableKind::first:
+    case TableKind::middle:
+      break;
+  }
+  return {"places", places};
+}
+
+// Microseconds of a pass over all arrays, by the curves of its family.
+struct Clock {
+  const IndexPlan& plan;
+  const PassWork& work;
+  bool in_turns = false;  // arrays one after another
+
+  std::optional<double> curve(IndexKernel kernel, int chunk_bits = 0, int run_bits = 0) const {
+    const std::uint64_t together = in_turns ? 1 : work.batch;
+    auto us = plan.calibration().predict_us(kernel, work.element_bytes, work.count * together, chunk_bits,
+                                            run_bits);
+    if (us) *us *= static_cast<double>(work.batch / together);
+    return us;
+  }
+
+  std::optional<double> operator()(const GpuPass& pass) const {
+    const auto* const shape = std::get_if<schedule::PartitionShape>(&work.form);
+    switch (pass.kind) {
+      case PassKind::place:
+      case PassKind::columns:
+        return curve(IndexKernel::place, shape == nullptr ? 0 : shape->chunk_bits);
+      case PassKind::pick:
+        return curve(IndexKernel::pick, shape == nullptr ? 0 : shape->chunk_bits);
+      case PassKind::spread:
+      case PassKind::collect: {
+        const int bits = shape->level_bits[static_cast<std::size_t>(pass.tables.front().level)];
+        return curve(pass.kind == PassKind::spread ? IndexKernel::spread : IndexKernel::collect,
+                     shape->chunk_bits, std::max(0, shape->chunk_bits - bits));
+      }
+      default:
+        break;
+    }
+    if (!std::holds_alternative<MatrixForm>(work.form)) return plan.chosen().predicted_us;
+    constexpr double over_copy = 1.1;  // tiles reach about nine tenths of a copy
+    auto us = curve(IndexKernel::copy);
+    if (us) *us *= over_copy;
+    return us;
+  }
+};
+
+std::string words_of(const GpuPass& pass, const PassWork& work) {
+  switch (pass.kind) {
+    case PassKind::axes:
+      return "tiles of the input become tiles of the output";
+    case PassKind::copy:
+      return "nothing moves, so bytes are read and written in order";
+    case PassKind::cyclic:
+      return "each thread brings together a vector of output";
+    case PassKind::window:
+      return "a block holds a tile and its margins";
+    case PassKind::runs:
+      return "each block looks up the runs of its piece of output";
+    case PassKind::indexed:
+      return work.way == Way::forwards ? "each element is sent to the place that its index says"
+                                       : "each element is fetched from the place that its index says";
+    case PassKind::spread:
+      return "every chunk is sorted by bucket, and its runs are written behind those of others";
+    case PassKind::collect:
+      return "every chunk reads its runs from their buckets and puts them in order";
+    case PassKind::place:
+    case PassKind::pick:
+      return std::holds_alternative<MatrixForm>(work.form) ? "every row is permuted within itself"
+                                                           : "every chunk is permuted within itself";
+    case PassKind::columns:
+      return "every column is permuted within itself, strips of columns a block";
+    default:
+      break;
+  }
+  return "";
+}
+
+Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
+  Pass pass;
+  pass.kind = made.kind;
+  pass.arrays = arrays;
+  pass.bytes_read = bytes;
+  pass.bytes_written = bytes;
+  pass.source = made.source;
+  pass.target = made.target;
+  pass.what = made.what;
+  if (!made.kernels.empty()) {
+    const GpuKernel& first = made.kernels.front();
+    Launch launch{.blocks = first.blocks,
+                  .threads = first.threads,
+                  .shared_bytes = first.shared_bytes,
+                  .kernel = to_text(first)};
+    if (made.launched == Kernels::first_aligned && made.kernels.size() > 1) {
+      // What differs may be where rows of shared memory begin, and nothing that is named.
+      const std::string others = to_text(made.kernels.back());
+      if (others != launch.kernel) launch.unaligned_kernel = others;
+    }
+    pass.launch = launch;
+  }
+  pass.gpu = std::make_shared<const GpuPass>(std::move(made));
+  return pass;
+}
+
+// What was recognised, or what was asked for.
+template <typename Wanted>
+const Wanted& form_of(const IndexPlan& plan) {
+  if (const auto* found = std::get_if<Wanted>(&plan.recognition().permutation)) return *found;
+  return std::get<Wanted>(plan.problem().permutation);
+}
+
+}  // namespace
+
+std::vector<GpuPass> solve(const PassWork& work) {
+  if (work.count == 0 || work.batch == 0) return {};
+  for (const GpuSolver& solver : kGpuSolvers) {
+    if (!solver.applies(work.form)) continue;
+    std::vector<GpuPass> passes = solver.passes(work);
+    route(passes);
+    return passes;
+  }
+  FARO_CHECK(false);
+  return {};
+}
+
+PassWork work_of(const IndexPlan& plan) {
+  const Target& target = plan.target();
+  const IndexCandidate& chosen = plan.chosen();
+  const IndexWork about{.problem = plan.problem(),
+                        .target = target,
+                        .recognition = plan.recognition(),
+                        .calibration = plan.calibration(),
+                        .repeats = plan.repeats()};
+  PassWork work{.count = plan.count(),
+                .element_bytes = plan.problem().element_bytes,
+                .batch = plan.problem().batch,
+                .way = about.direction() == Direction::scatter ? Way::forwards : Way::backwards,
+                .form = DirectForm{.index_bytes = about.index_bytes()},
+                .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
+  switch (chosen.method) {
+    case IndexMethod::axes:
+      work.form = form_of<Axes>(plan);
+      break;
+    case IndexMethod::cyclic:
+      work.form = form_of<Cyclic>(plan);
+      break;
+    case IndexMethod::direct:
+      if (about.turns_scatter()) work.way = Way::backwards;
+      break;
+    case IndexMethod::window:
+      work.form = WindowForm{static_cast<std::uint32_t>(plan.recognition().displacement.value_or(0))};
+      break;
+    case IndexMethod::runs:
+      work.form = RunsForm{plan.recognition().runs.value_or(0)};
+      break;
+    case IndexMethod::partition:
+      work.form = *chosen.shape;
+      break;
+    case IndexMethod::row_column:
+    case IndexMethod::row_column_5: {
+      const schedule::MatrixSides sides = schedule::matrix_sides(plan.count());
+      work.form = MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
+                             .columns = static_cast<std::uint32_t>(sides.columns),
+                             .as_published = chosen.method == IndexMethod::row_column_5};
+      break;
+    }
+  }
+  return work;
+}
+
+std::vector<Pass> passes_of(const IndexPlan& plan) {
+  const PassWork work = work_of(plan);
+  std::vector<GpuPass> made = solve(work);
+  const bool in_turns = std::any_of(made.begin(), made.end(),
+                                    [](const GpuPass& pass) { return pass.target == PassBuffer::workspace; });
+  const Clock clock{.plan = plan, .work = work, .in_turns = in_turns};
+  std::vector<Pass> passes;
+  for (GpuPass& each : made) {
+    each.what = words_of(each, work);
+    const bool of_one = each.blocks_of_one_array || (in_turns && !each.kernels.empty());
+    const std::optional<double> us = clock(each);
+    Pass pass = shown(std::move(each), work.batch, work.array_bytes() * work.batch);
+    pass.predicted_us = us;
+    for (const TableId& table : pass.gpu->tables) {
+      const TableFacts facts = facts_of(work, table);
+      pass.tables.push_back({facts.name, facts.bytes});
+    }
+    if (pass.launch) {
+      if (of_one) pass.launch->blocks *= work.batch;
+      if (in_turns) pass.launch->launches = work.batch;
+    }
+    passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+std::vector<Pass> passes_of(const TransposePlan& plan) {
+  const Rectangle& rectangle = plan.rectangle();
+  std::vector<GpuPass> made =
+      sweep_passes(plan_gpu_transpose(rectangle, gpu_transpose_limits(plan.target())));
+  FARO_CHECK(made.size() == plan.sweeps().size());
+  std::vector<Pass> passes;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    made[i].what = plan.sweeps()[i].what;
+    std::uint64_t blocks = 0;
+    for (const GpuKernel& kernel : made[i].kernels) blocks += kernel.blocks;
+    const std::uint64_t groups = (rectangle.arrays + made[i].arrays_at_once - 1) / made[i].arrays_at_once;
+    const bool of_one = made[i].blocks_of_one_array;
+    Pass pass = shown(std::move(made[i]), rectangle.arrays, rectangle.bytes());
+    pass.launch->blocks = of_one ? blocks * rectangle.arrays : blocks;
+    pass.launch->launches = groups * pass.gpu->kernels.size();
+    passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,93 @@
+// Partitions: a pass for each level, and one that permutes every chunk within itself.
+//
+//     forwards    spread ... spread, place         backwards    pick, collect ... collect
+//
+// Chunks that do not fit a block's shared memory are moved by kernels that do without, never in place.
+#include <algorithm>
+
+#include "kernels/partition_in_global.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+using kernels::PartitionParams;
+
+constexpr int kSmallChunkThreads = 512;
+constexpr int kLargeChunkThreads = 1024;
+
+IndexUnit unit_of(const PassWork& work) {
+  const kernels::ElementUnits units = work.units();
+  return {.unit_bytes = static_cast<int>(units.unit_bytes), .single = units.units == 1};
+}
+
+GpuPass level_pass(const PassWork& work, int level) {
+  const kernels::ElementUnits units = work.units();
+  const auto& shape = std::get<schedule::PartitionShape>(work.form);
+  const PartitionParams params = kernels::make_level_params(shape, level, units);
+  const std::uint64_t shared = kernels::chunk_shared_bytes(params, units.unit_bytes);
+  GpuKernel kernel{.id = LevelKernel{unit_of(work), work.way, LevelKernel::kInGlobal},
+                   .params = params,
+                   .blocks = params.chunks,
+                   .in_alignment = units.unit_bytes,
+                   .out_alignment = units.unit_bytes};
+  if (shared > work.shared_bytes) {
+    kernel.blocks = kernels::in_global_blocks(params);
+    kernel.threads = static_cast<int>(kernels::kInGlobalThreads);
+  } else {
+    const std::uint64_t run_units = std::uint64_t{params.chunk_elements} * units.units / params.buckets;
+    int variant =
+        work.level_variant.value_or(kernels::preferred_partition(run_units, units.unit_bytes, shared));
+    // Elements of several units have one kernel for all but the last.
+    if (units.units > 1 && variant != kernels::kLargeChunkPartition) variant = kernels::kManyUnitsPartition;
+    std::get<LevelKernel>(kernel.id).variant = variant;
+    kernel.threads = kernels::kCompiledPartitions[variant].threads();
+    kernel.shared_bytes = shared;
+  }
+  return {.kind = work.way == Way::forwards ? PassKind::spread : PassKind::collect,
+          .kernels = {kernel},
+          .tables = {{TableKind::places, level}, {TableKind::starts, level}, {TableKind::offsets, level}},
+          .blocks_of_one_array = true};
+}
+
+}  // namespace
+
+GpuPass chunk_pass(const PassWork& work, std::uint64_t chunk_elements, TableKind places) {
+  const kernels::ElementUnits units = work.units();
+  const PartitionParams params =
+      kernels::make_chunk_params(work.count, static_cast<std::uint32_t>(chunk_elements), units);
+  // A short array that is alone in its chunk takes no more than it needs.
+  const std::uint64_t shared = std::min(kernels::chunk_shared_bytes(params, units.unit_bytes),
+                                        round_up(work.array_bytes(), kernels::kMovedBytes));
+  const bool fits = shared <= work.shared_bytes;
+  const bool large = shared > kernels::kLargeChunkBytes;
+  GpuKernel kernel{.id = ChunkKernel{unit_of(work), work.way,
+                                     !fits   ? ChunkPlace::in_global
+                                     : large ? ChunkPlace::large
+                                             : ChunkPlace::small},
+                   .params = params,
+                   .blocks = fits ? params.chunks : kernels::in_global_blocks(params),
+                   .threads = !fits   ? static_cast<int>(kernels::kInGlobalThreads)
+                              : large ? kLargeChunkThreads
+                                      : kSmallChunkThreads,
+                   .shared_bytes = fits ? shared : 0,
+                   .in_alignment = units.unit_bytes,
+                   .out_alignment = units.unit_bytes};
+  return {.kind = work.way == Way::forwards ? PassKind::place : PassKind::pick,
+          .kernels = {kernel},
+          .tables = {{places}},
+          .in_place = fits,
+          .blocks_of_one_array = true};
+}
+
+std::vector<GpuPass> partition_passes(const PassWork& work) {
+  const auto& shape = std::get<schedule::PartitionShape>(work.form);
+  std::vector<GpuPass> passes;
+  for (int level = 0; level < shape.levels(); ++level) passes.push_back(level_pass(work, level));
+  passes.push_back(chunk_pass(work, shape.chunk_elements(), TableKind::last));
+  if (work.way == Way::backwards) std::reverse(passes.begin(), passes.end());
+  return passes;
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,63 @@
+// Rows, columns, rows: every row permuted within itself, then every column, then every row; as published, the
+// columns as rows of the transpose.
+#include "kernels/partition_in_global.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+GpuPass columns_pass(const PassWork& work) {
+  const auto& matrix = std::get<MatrixForm>(work.form);
+  const kernels::ElementUnits units = work.units();
+  kernels::ColumnsParams params{
+      .rows = matrix.rows,
+      .columns = matrix.columns,
+      .strip = kernels::columns_strip(matrix.rows, matrix.columns, work.element_bytes, work.shared_bytes),
+      .strips = 0,
+      .units = units.units};
+  const bool fits = params.strip > 0;
+  if (fits) params.strips = (matrix.columns + params.strip - 1) / params.strip;
+  GpuKernel kernel{
+      .id = ColumnsKernel{static_cast<int>(units.unit_bytes), work.way, !fits},
+      .params = params,
+      .blocks = fits ? params.strips : ceil_div(work.count * units.units, kernels::kInGlobalThreads),
+      .threads = static_cast<int>(fits ? kernels::kColumnsThreads : kernels::kInGlobalThreads),
+      .shared_bytes = params.strip * work.element_bytes * matrix.rows,
+      .in_alignment = units.unit_bytes,
+      .out_alignment = units.unit_bytes};
+  return {.kind = PassKind::columns,
+          .kernels = {kernel},
+          .tables = {{TableKind::middle}},
+          .in_place = fits,
+          .blocks_of_one_array = true};
+}
+
+// Of one array at a time, since there is but one workspace.
+GpuPass transpose_pass(const PassWork& work, const Axes& axes) {
+  PassWork of_one = work;
+  of_one.form = axes;
+  of_one.batch = 1;
+  return axes_passes(of_one).front();
+}
+
+}  // namespace
+
+std::vector<GpuPass> row_column_passes(const PassWork& work) {
+  const auto& matrix = std::get<MatrixForm>(work.form);
+  const bool forwards = work.way == Way::forwards;
+  std::vector<GpuPass> passes{
+      chunk_pass(work, matrix.columns, forwards ? TableKind::first : TableKind::last)};
+  if (matrix.as_published) {
+    const Axes transpose({matrix.rows, matrix.columns}, {1, 0});
+    passes.push_back(transpose_pass(work, transpose));
+    passes.push_back(chunk_pass(work, matrix.rows, TableKind::middle));
+    passes.push_back(transpose_pass(work, transpose.inverse()));
+  } else {
+    passes.push_back(columns_pass(work));
+  }
+  passes.push_back(chunk_pass(work, matrix.columns, forwards ? TableKind::last : TableKind::first));
+  return passes;
+}
+
+}  // namespace faro::detail

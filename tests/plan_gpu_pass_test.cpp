@@ -1,0 +1,285 @@
+// The passes of GPU plans, of every kind: which there are, that what is shown is what is launched, and that
+// counts of a few blocks are those of all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/permutation/maps.hpp"
+#include "plan/gpu/block_phases.hpp"
+#include "plan/gpu/counting.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+#include "plan/prediction.hpp"
+#include "transpose_emulator.hpp"
+
+namespace faro {
+namespace plan_gpu_pass_test {
+
+using detail::GpuKernel;
+using detail::GpuPass;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Target h200() { return cuda::target_of_capability(9, 0); }
+
+Plan plan_of(const std::string& spec, std::uint64_t element_bytes = 4, std::uint64_t batch = 1,
+             Placement placement = Placement::out_of_place) {
+  return {Problem{.permutation = parse_permutation(spec),
+                  .element_bytes = element_bytes,
+                  .batch = batch,
+                  .placement = placement},
+          h200()};
+}
+
+Plan plan_by(const std::string& spec, const IndexChoice& choice, std::uint64_t batch = 1) {
+  const Permutation permutation = parse_permutation(spec);
+  const Recognition recognition = recognise(std::get<Indexed>(permutation));
+  return {Problem{.permutation = permutation, .batch = batch}, h200(), recognition, choice};
+}
+
+std::vector<PassKind> kinds(const Plan& plan) {
+  std::vector<PassKind> list;
+  for (const Pass& pass : plan.passes()) list.push_back(pass.kind);
+  return list;
+}
+
+std::vector<std::pair<PassBuffer, PassBuffer>> buffers(const Plan& plan) {
+  std::vector<std::pair<PassBuffer, PassBuffer>> list;
+  for (const Pass& pass : plan.passes()) list.emplace_back(pass.source, pass.target);
+  return list;
+}
+
+// Of every family, and of both alignments where they differ.
+std::vector<Plan> plans_of_every_kind() {
+  std::vector<Plan> plans{plan_of("axes(12345 6789; 1 0)"),
+                          plan_of("axes(30 40; 1 0)", 16),
+                          plan_of("axes(3 1000000; 1 0)"),
+                          plan_of("axes(1000000 3; 1 0)", 2),
+                          plan_of("axes(20 30 64; 1 0 2)"),
+                          plan_of("axes(7 5 3 11; 2 0 3 1)", 12, 3),
+                          plan_of("axes(7 5 3 11; 3 2 1 0)", 1),
+                          plan_of("roll(1000003, 17)", 3),
+                          plan_of("flip(1000003)", 12, 2),
+                          plan_of("flip(1000003)", 8),
+                          plan_of("axes(500 600; 1 0)", 16),
+                          plan_of("axes(300 500; 1 0)", 12),
+                          plan_of("swap_bits(20, 10, 19)"),
+                          plan_of("bit_reversal(5)", 4, 3, Placement::in_place),
+                          plan_of("bit_reversal(20)"),
+                          plan_of("bit_reversal(20)", 4, 1, Placement::in_place),
+                          plan_of("random_bmmc(20, 1)", 1, 1, Placement::in_place),
+                          plan_of("bit_reversal(8)", 4, 100, Placement::in_place),
+                          plan_of("swap_bits(20, 10, 19)", 4, 1, Placement::in_place),
+                          plan_of("transpose(1000, 3000)", 4, 1, Placement::in_place),
+                          plan_of("transpose(20000, 50000)", 4, 1, Placement::in_place),
+                          plan_of("transpose(30, 50)", 12, 1000, Placement::in_place)};
+  for (const IndexMethod method :
+       {IndexMethod::direct, IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5}) {
+    IndexChoice choice;
+    choice.method = method;
+    for (const std::uint64_t batch : {1U, 3U}) plans.push_back(plan_by("random(65536, 1)", choice, batch));
+  }
+  return plans;
+}
+
+// --- which passes there are
+
+TEST(PlanGpuPass, OfIndexArraysInTheirOrder) {
+  using enum PassKind;
+  using enum PassBuffer;
+  IndexChoice choice;
+  choice.method = IndexMethod::partition;
+  choice.chunk_bits = 10;
+  choice.level_bits = {3, 3};
+  const Plan partition = plan_by("random(65536, 1)", choice);
+  EXPECT_THAT(kinds(partition), ElementsAre(spread, spread, place));
+  EXPECT_THAT(buffers(partition), ElementsAre(std::pair(input, workspace), std::pair(workspace, output),
+                                              std::pair(output, output)));
+  EXPECT_EQ(partition.passes()[0].tables.size(), 3U);
+  EXPECT_EQ(partition.workspace_bytes(), 4U << 16);
+  choice = {};
+  choice.method = IndexMethod::row_column_5;
+  const Plan five = plan_by("random(65536, 1)", choice, 3);
+  EXPECT_THAT(kinds(five), ElementsAre(place, axes, place, axes, place));
+  EXPECT_EQ(five.passes()[1].launch->launches, 3U) << "arrays take turns";
+  choice.method = IndexMethod::row_column;
+  EXPECT_THAT(kinds(plan_by("random(65536, 1)", choice)), ElementsAre(place, columns, place));
+  choice.method = IndexMethod::direct;
+  EXPECT_THAT(kinds(plan_by("random(65536, 1)", choice)), ElementsAre(indexed));
+  EXPECT_THAT(kinds(plan_of("roll(1000, 3)")), ElementsAre(cyclic));
+  EXPECT_THAT(kinds(plan_of("axes(1000 3; 1 0)")), ElementsAre(axes));
+  EXPECT_THAT(kinds(plan_of("axes(1000 3; 0 1)", 12)), ElementsAre(copy));
+  EXPECT_TRUE(plan_of("axes(1000 3; 1 0)", 4, 0).passes().empty());
+}
+
+// The plan lends what its passes go through.
+TEST(PlanGpuPass, GoThroughTheWorkspaceThatThePlanLends) {
+  for (const Plan& plan : plans_of_every_kind()) {
+    if (plan.index_plan() == nullptr) continue;
+    bool through = false;
+    PassBuffer at = PassBuffer::input;
+    for (const Pass& pass : plan.passes()) {
+      EXPECT_EQ(pass.source, at);
+      EXPECT_TRUE(pass.gpu->in_place || pass.source != pass.target);
+      at = pass.target;
+      through = through || at == PassBuffer::workspace;
+    }
+    EXPECT_EQ(at, PassBuffer::output);
+    EXPECT_EQ(plan.workspace_bytes() > 0, through) << plan.explain();
+  }
+}
+
+TEST(PlanGpuPass, ACpuHasNoneOfThem) {
+  EXPECT_TRUE(Plan({.permutation = parse_permutation("roll(1000, 3)")}, Target{}).passes().empty());
+  const Plan affine({.permutation = maps::bit_reversal(20)}, Target{});
+  for (const Pass& pass : affine.passes()) EXPECT_EQ(pass.gpu, nullptr);
+}
+
+// --- what is shown is what is launched
+
+TEST(PlanGpuPass, ShowWhatIsLaunched) {
+  std::set<std::size_t> families;
+  for (const Plan& plan : plans_of_every_kind()) {
+    ASSERT_FALSE(plan.passes().empty()) << plan.explain();
+    const std::string text = plan.explain();
+    const auto json = nlohmann::json::parse(plan.explain_json());
+    ASSERT_EQ(json["passes"].size(), plan.passes().size());
+    for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+      const Pass& pass = plan.passes()[i];
+      SCOPED_TRACE(text);
+      ASSERT_NE(pass.gpu, nullptr);
+      EXPECT_EQ(pass.gpu->kind, pass.kind);
+      ASSERT_FALSE(pass.gpu->kernels.empty());
+      for (const GpuKernel& kernel : pass.gpu->kernels) {
+        families.insert(kernel.id.index());
+        EXPECT_GT(kernel.blocks, 0U);
+        EXPECT_GT(kernel.threads, 0);
+        EXPECT_LE(kernel.shared_bytes, plan.target().chunk_bytes_max);
+        EXPECT_FALSE(to_text(kernel).empty());
+      }
+      EXPECT_EQ(pass.launch->threads, pass.gpu->kernels.front().threads);
+      EXPECT_EQ(pass.launch->shared_bytes, pass.gpu->kernels.front().shared_bytes);
+      EXPECT_EQ(json["passes"][i]["kind"], name(pass.kind));
+      EXPECT_EQ(json["passes"][i]["launch"]["blocks"], pass.launch->blocks);
+      EXPECT_THAT(text, HasSubstr("\n  kernel"));
+      const auto counted = count_accesses(plan, i);
+      EXPECT_EQ(json["passes"][i]["predicted"].is_null(), !counted.has_value());
+      if (counted) {
+        EXPECT_EQ(json["passes"][i]["predicted"]["global_loads"]["sectors"],
+                  counted->counts.global_loads.sectors);
+        EXPECT_EQ(json["passes"][i]["counted"], counted->counted);
+      }
+      const bool by_an_array = pass.kind > PassKind::cyclic && pass.kind != PassKind::sweep;
+      EXPECT_EQ(counted.has_value(), !by_an_array) << name(pass.kind);
+    }
+  }
+  // All but the driver's copy, windows and runs.
+  EXPECT_EQ(families.size(), std::variant_size_v<detail::KernelId> - 3) << ::testing::PrintToString(families);
+}
+
+TEST(PlanGpuPass, AxesNameTheirKernel) {
+  const std::string text = plan_of("axes(12345 6789; 1 0)").explain();
+  EXPECT_THAT(text, HasSubstr("kernel      axes turned, units of 4 bytes"));
+  EXPECT_THAT(text, HasSubstr("counted     34 of "));
+  EXPECT_THAT(text, HasSubstr("time        0.1796 ms"));
+}
+
+// --- counts
+
+TEST(PlanGpuPass, CountsOfAllBlocksStoreEveryByteOnce) {
+  for (const Plan& plan : plans_of_every_kind()) {
+    for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+      const auto counted = count_accesses(plan, i);
+      if (!counted) continue;
+      const Pass& pass = plan.passes()[i];
+      const auto stored = static_cast<double>(counted->counts.global_stores.bytes);
+      const auto moved = static_cast<double>(pass.bytes_written);
+      SCOPED_TRACE(plan.explain());
+      if (counted->counted.starts_with("all") || counted->counted == "the block") {
+        // In place what stays where it is need not be stored.
+        const bool may_stay = plan.problem().placement == Placement::in_place;
+        if (may_stay) {
+          EXPECT_LE(stored, moved);
+        } else {
+          EXPECT_EQ(stored, moved);
+        }
+      } else {
+        EXPECT_NEAR(stored / moved, 1, 0.06);
+      }
+    }
+  }
+}
+
+// A sample against every block: what differs is at the ends of rows and lines.
+TEST(PlanGpuPass, SamplesAreNearToFullCounts) {
+  for (const Plan& plan :
+       {plan_of("axes(1234 678; 1 0)"), plan_of("axes(150 160 170; 2 1 0)", 2), plan_of("roll(1000003, 17)"),
+        plan_of("flip(300007)", 12), plan_of("bit_reversal(20)", 4, 1, Placement::in_place)}) {
+    const Pass& pass = plan.passes().front();
+    const GpuKernel& kernel = pass.gpu->kernels.front();
+    const auto counted = count_accesses(plan, 0);
+    ASSERT_TRUE(counted.has_value());
+    EXPECT_THAT(counted->counted, HasSubstr("of each of 32 parts")) << plan.explain();
+    machine::AccessCounts full;
+    const auto together = static_cast<std::uint64_t>(kernel.cluster_blocks);
+    for (std::uint64_t block = 0; block < kernel.blocks / together; ++block) {
+      machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes * together});
+      run_phases(kernel, memory, {.block = block, .bytes = pass.bytes_read});
+      full += memory.counts();
+    }
+    const auto near = [&](std::uint64_t sampled, std::uint64_t all) {
+      EXPECT_NEAR(static_cast<double>(sampled) / static_cast<double>(all), 1, 0.05) << plan.explain();
+    };
+    near(counted->counts.global_loads.sectors, full.global_loads.sectors);
+    near(counted->counts.global_stores.sectors, full.global_stores.sectors);
+    near(counted->counts.global_loads.requests, full.global_loads.requests);
+    if (full.shared_loads.requests > 0) {
+      near(counted->counts.shared_loads.wavefronts, full.shared_loads.wavefronts);
+    }
+  }
+}
+
+// Law: sweeps that are counted whole are what the emulator of all launches counts.
+TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
+  detail::GpuTransposeLimits limits;
+  limits.shared_bytes = 4096;
+  limits.blocks_bytes = 2048;
+  limits.whole_bytes = 1024;
+  std::set<detail::GpuTransposeForm> forms;
+  for (const auto& [rows, columns] :
+       {std::pair{20, 30}, {100, 30}, {70, 800}, {37, 41}, {300, 128}, {900, 800}}) {
+    const Rectangle rectangle{.arrays = 1,
+                              .rows = static_cast<std::uint64_t>(rows),
+                              .columns = static_cast<std::uint64_t>(columns),
+                              .element_bytes = 4};
+    const detail::GpuTranspose plan = detail::plan_gpu_transpose(rectangle, limits);
+    forms.insert(plan.form);
+    std::vector<std::byte> data(rectangle.bytes());
+    const test::EmulatedTraffic traffic = test::emulate(plan, data);
+    machine::AccessCounts counts;
+    for (const GpuPass& pass : detail::sweep_passes(plan)) {
+      for (const GpuKernel& kernel : pass.kernels) {
+        for (std::uint64_t block = 0; block < kernel.blocks; ++block) {
+          machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes});
+          run_phases(kernel, memory, {.block = block, .bytes = rectangle.bytes()});
+          counts += memory.counts();
+        }
+      }
+    }
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+    EXPECT_EQ(counts.global_loads.bytes, traffic.loaded);
+    EXPECT_EQ(counts.global_stores.bytes, traffic.stored);
+    EXPECT_EQ(counts.global_loads.sectors, traffic.load_sectors);
+    EXPECT_EQ(counts.global_stores.sectors, traffic.store_sectors);
+  }
+  EXPECT_GE(forms.size(), 2U);
+}
+
+}  // namespace plan_gpu_pass_test
+}  // namespace faro
