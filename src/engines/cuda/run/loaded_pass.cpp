@@ -9,6 +9,7 @@
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "faro/error.hpp"
+#include "rounding.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -132,6 +133,17 @@ void patch(kernels::PartitionParams& params, Sides& sides, const GpuPass& pass) 
 template <typename Params>
 void patch(Params& /*params*/, Sides& /*sides*/, const GpuPass& /*pass*/) {}
 
+// The blocks of a launch: those of the plan, or one more where the vectors of an output that begins inside
+// one are one more.
+template <typename Params>
+std::uint64_t blocks_of(const Params& params, const GpuKernel& kernel, std::uint64_t planned) {
+  if constexpr (requires { params.vectors(); }) {
+    return plan::ceil_div(params.vectors(), kernel.first_step);
+  } else {
+    return planned;
+  }
+}
+
 // Where a launch begins among the blocks of all.
 template <typename Params>
 void begin_at(Params& params, std::uint64_t first) {
@@ -171,8 +183,9 @@ void LoadedPass::launch(const std::byte* in, std::byte* out, const Arrays& array
   KernelEntry entry;
   const GpuKernel& kernel = choose(in, out, entry);
   LaunchWords now = words;
-  const auto launch_with = [&](auto params, Sides sides, std::uint64_t blocks) {
+  const auto launch_with = [&](auto params, Sides sides, std::uint64_t planned) {
     patch(params, sides, pass_);
+    const std::uint64_t blocks = blocks_of(params, kernel, planned);
     std::array<const void*, 3> tables{};
     std::copy(tables_.begin(), tables_.end(), tables.begin());
     void* arguments[] = {&params, &sides.in, &sides.out, tables.data(), &tables[1], &tables[2]};
