@@ -120,7 +120,7 @@ struct AxesBlock {
   }
   template <int number>
   bool run_skinny(const AxesSkinnyKernel& k) const {
-    constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
+    static constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
     if (k.shape != shape) return false;
     run_lines([](auto&... all) { kernels::load_axes_skinny<shape>(all...); },
               [](auto&... all) { kernels::store_axes_skinny<shape>(all...); });
