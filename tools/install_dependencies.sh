@@ -58,11 +58,6 @@ install() {
 
 has_gpu() { [[ -e /dev/nvidiactl ]] || nvidia-smi -L >/dev/null 2>&1; }
 
-has_nvcc() {
-  [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]] ||
-    [[ -x /usr/local/cuda/bin/nvcc ]]
-}
-
 # Sets why_not where a toolkit cannot be had.
 install_cuda() {
   local driver wheels=() wheel
@@ -105,7 +100,7 @@ install "${wanted[@]}" || exit 1
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0
-if [[ $wheels == 1 ]] || { ! has_nvcc && { [[ $kind == gpu ]] || has_gpu; }; }; then
+if [[ $wheels == 1 ]] || { ! tools/has_nvcc.sh && { [[ $kind == gpu ]] || has_gpu; }; }; then
   why_not=""
   install_cuda || echo "no CUDA compiler, so faro is built for the CPU alone: $why_not"
 fi
