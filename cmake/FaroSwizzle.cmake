@@ -15,12 +15,13 @@ if(BUILD_SHARED_LIBS)
 endif()
 target_sources(faro_swizzle PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${faro_swizzle_headers})
 target_link_libraries(faro_swizzle PUBLIC faro_library PRIVATE fmt::fmt)
-faro_layer(faro_swizzle objects -O2 swizzle)
+faro_layer(faro_swizzle objects FOLDERS swizzle
+  HOT "swizzle/(search|domains|sum_prop|supports|constraints|model|function_set|interpret|mismatch)" LEVEL -O2)
 faro_own_target(faro_swizzle)
 
 # The published tables and figures, of which `faro reproduce` prints its own.
 add_library(faro_reproduce STATIC)
 set_target_properties(faro_reproduce PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(faro_reproduce PUBLIC faro_library faro_swizzle PRIVATE OpenMP::OpenMP_CXX fmt::fmt)
-faro_layer(faro_reproduce objects -O1 reproduce)
+faro_layer(faro_reproduce objects FOLDERS reproduce)
 faro_own_target(faro_reproduce)

@@ -41,21 +41,35 @@ endfunction()
 
 # One layer of the library: the sources below src/FOLDER... as objects that go into `library`.
 #
-#     faro_layer(LIBRARY NAME LEVEL FOLDER...)
+#     faro_layer(LIBRARY NAME FOLDERS FOLDER... [HOT REGEX] [LEVEL -O2])
 #
 # Files of a layer are compiled together (FARO_UNITY), which takes a third of the time; names in their unnamed namespaces are
-# therefore unique within a layer. Highway's files, which include themselves once for each instruction set, stay apart. LEVEL is
-# what a Release build optimises with: layers that decide and tell need little, layers that move or search arrays need more.
-function(faro_layer library name level)
+# therefore unique within a layer. What decides and tells is optimised little (-O1) in a Release build. Files whose path matches
+# HOT, which move or search arrays, are compiled together at LEVEL; so is, file by file and at -O2, what includes itself once for each
+# of Highway's instruction sets.
+function(faro_layer library name)
+  cmake_parse_arguments(layer "" "HOT;LEVEL" "FOLDERS" ${ARGN})
   set(files "")
-  foreach(folder IN LISTS ARGN)
+  foreach(folder IN LISTS layer_FOLDERS)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
       ${PROJECT_SOURCE_DIR}/src/${folder}/*.cu)
     file(GLOB single CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}.cpp)
     list(APPEND files ${found} ${single})
   endforeach()
-  set(layer ${library}_${name})
-  add_library(${layer} OBJECT ${files})
+  set(cold ${files})
+  if(layer_HOT)
+    set(hot ${files})
+    list(FILTER hot INCLUDE REGEX "/src/(${layer_HOT})")
+    list(FILTER cold EXCLUDE REGEX "/src/(${layer_HOT})")
+    faro_layer_objects(${library} ${library}_${name}_hot ${layer_LEVEL} ${hot})
+  endif()
+  if(cold)
+    faro_layer_objects(${library} ${library}_${name} -O1 ${cold})
+  endif()
+endfunction()
+
+function(faro_layer_objects library layer level)
+  add_library(${layer} OBJECT ${ARGN})
   target_sources(${library} PRIVATE $<TARGET_OBJECTS:${layer}>)
   target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${layer} PRIVATE OpenMP::OpenMP_CXX hwy::hwy fmt::fmt nlohmann_json::nlohmann_json faro_build_info)
@@ -66,8 +80,9 @@ function(faro_layer library name level)
   # A type of an unnamed namespace in a class of one of the files is no fault where files are compiled together.
   target_compile_options(${layer} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
   target_compile_options(${layer} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
-  list(FILTER files INCLUDE REGEX "cpp$")
-  foreach(source IN LISTS files)
+  set(sources ${ARGN})
+  list(FILTER sources INCLUDE REGEX "cpp$")
+  foreach(source IN LISTS sources)
     file(STRINGS ${source} repeats REGEX "HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
     if(repeats)
       # What Highway's operations become does not change between -O2 and -O3; the time to compile them doubles.
