@@ -1,4 +1,4 @@
-#include "bench/gpu_transpose/measure.hpp"
+#include "bench/gpu_transpose/transposition_clock.hpp"
 
 #include <fmt/format.h>
 
