@@ -1,5 +1,5 @@
-// Work on index arrays that live on a device: they are checked, recognised, inverted and composed there. Plans
-// of them run as all others do (faro/engines/cuda.hpp).
+// Work on index arrays that live on a device: they are checked, recognised, inverted and composed there.
+// Plans of them run as all others do (faro/engines/cuda.hpp).
 //
 // Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
 // docs/notes/index-experiments.md tells what it costs and what was measured.

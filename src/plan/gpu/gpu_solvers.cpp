@@ -110,7 +110,8 @@ struct Clock {
     const std::uint64_t together = in_turns ? 1 : work.batch;
     auto us = plan.calibration().predict_us(kernel, work.element_bytes, work.count * together, chunk_bits,
                                             run_bits);
-    if (us) *us *= static_cast<double>(work.batch / together);
+    const std::uint64_t rounds = work.batch / together;
+    if (us) *us *= static_cast<double>(rounds);
     return us;
   }
 
