@@ -127,7 +127,7 @@ endfunction()
 # (tools/gpu_folder.sh).
 function(faro_gpu_bench name)
   add_executable(${name} ${ARGN})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE faro::faro fmt::fmt faro_build_info)
   faro_use_cuda(${name})
   faro_own_target(${name})

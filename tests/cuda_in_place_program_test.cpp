@@ -1,4 +1,4 @@
-// The CUDA engine's launches in place without a GPU: InPlaceProgram compiled against a stand-in for CUDA's
+// The CUDA engine's launches in place without a GPU: LoadedPasses compiled against a stand-in for CUDA's
 // runtime, whose kernels are the same phases on the counting memory, in exactly the grid that was launched:
 // blocks, threads, clusters and shared memory. A block too few, a thread too many or a byte of shared memory
 // too few does not pass.
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engines/cuda/kernels/in_place_kernels.hpp"
-#include "engines/cuda/run/in_place_program.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
@@ -128,7 +128,7 @@ Target h200() { return cuda::target_of_capability(9, 0); }
 
 void check_program(const Problem& problem, bool aligned = true, const Target& target = h200()) {
   const Plan plan(problem, target);
-  const cuda::InPlaceProgram program(plan);
+  const cuda::LoadedPasses program(plan.passes());
   // The arrays begin at a multiple of 16 bytes, or a unit behind one.
   std::mt19937_64 random(7);
   InPlaceArray array(plan.array_bytes(), random);
@@ -138,7 +138,7 @@ void check_program(const Problem& problem, bool aligned = true, const Target& ta
   whole = std::span(room).subspan(shift, plan.array_bytes());
   std::copy(array.before.begin(), array.before.end(), whole.begin());
   try {
-    program.launch(whole.data(), {});
+    program.launch({.in = whole.data(), .out = whole.data()});
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what();
   }
@@ -210,17 +210,21 @@ TEST(CudaInPlaceProgram, SmallArraysAndBatches) {
 
 TEST(CudaInPlaceProgram, RefusesWhatItCannotLaunchBeforeItLaunches) {
   const Problem problem = in_place(maps::bit_reversal(16), 4);
-  const cuda::InPlaceProgram program(Plan(problem, h200()));
+  const cuda::LoadedPasses program(Plan(problem, h200()).passes());
   std::vector<std::uint32_t> data(std::size_t{1} << 16);
   const int before = stand_in::calls;
-  EXPECT_EQ(kernels::code_of([&] { program.launch(reinterpret_cast<std::byte*>(data.data()) + 2, {}); }),
+  EXPECT_EQ(kernels::code_of([&] {
+              std::byte* const misaligned = reinterpret_cast<std::byte*>(data.data()) + 2;
+              program.launch({.in = misaligned, .out = misaligned});
+            }),
             ErrorCode::value);
   EXPECT_EQ(stand_in::calls, before);
   stand_in::has_clusters = false;
-  EXPECT_EQ(kernels::code_of([&] {
-              static_cast<void>(cuda::InPlaceProgram(Plan(in_place(maps::bit_reversal(24), 1), h200())));
-            }),
-            ErrorCode::unsupported);
+  EXPECT_EQ(
+      kernels::code_of([&] {
+        static_cast<void>(cuda::LoadedPasses(Plan(in_place(maps::bit_reversal(24), 1), h200()).passes()));
+      }),
+      ErrorCode::unsupported);
   stand_in::has_clusters = true;
 }
 
@@ -228,13 +232,13 @@ TEST(CudaInPlaceProgram, SaysWhatWasQueuedBeforeAFailure) {
   const Problem problem = in_place(maps::random_bmmc(16, 1), 4);
   const Plan plan(problem, h200());
   ASSERT_EQ(plan.passes().size(), 2U);
-  const cuda::InPlaceProgram program(plan);
+  const cuda::LoadedPasses program(plan.passes());
   std::vector<std::uint32_t> data(std::size_t{1} << 16);
   whole = std::as_writable_bytes(std::span(data));
   for (const int pass : {0, 1}) {
     stand_in::failing_call = stand_in::calls + pass;
     try {
-      program.launch(data.data(), {});
+      program.launch({.in = data.data(), .out = data.data()});
       ADD_FAILURE() << "not refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::device);
@@ -262,8 +266,8 @@ TEST(CudaKernelLaunch, APlanDoesNotLowerWhatAnotherMayTake) {
 }
 
 TEST(CudaInPlaceProgram, NothingToDo) {
-  EXPECT_TRUE(cuda::InPlaceProgram(Plan(in_place(maps::gray(9), 4, 0), h200())).empty());
-  EXPECT_TRUE(cuda::InPlaceProgram(Plan(in_place(Affine(9), 4), h200())).empty());
+  EXPECT_TRUE(cuda::LoadedPasses(Plan(in_place(maps::gray(9), 4, 0), h200()).passes()).empty());
+  EXPECT_TRUE(cuda::LoadedPasses(Plan(in_place(Affine(9), 4), h200()).passes()).empty());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "bench/gpu_index/race.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "io/npy.hpp"
 
 namespace faro::bench::gpu {
@@ -81,8 +81,8 @@ Options parse(const CommandLine& line) {
        {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
-std::string chosen_text(const IndexPlan& plan) {
-  const IndexCandidate& chosen = plan.chosen();
+std::string chosen_text(const Plan& plan) {
+  const IndexCandidate& chosen = plan.index_plan()->chosen();
   std::string text = name(chosen.method);
   if (!chosen.shape) return text;
   text += fmt::format(" {}", chosen.shape->chunk_bits);
@@ -91,8 +91,8 @@ std::string chosen_text(const IndexPlan& plan) {
 }
 
 struct Made {
-  IndexPlan plan;
-  cuda::IndexExecutor executor;
+  Plan plan;
+  cuda::Executor executor;
   double schedule_ms;
 };
 
@@ -104,12 +104,12 @@ Target tuned_target() {
 
 // The best of a few times; the last one is kept.
 Made make(const Indexed& indexed, std::uint64_t element_bytes, std::uint64_t repeats = 0) {
-  const IndexPlan plan({.permutation = indexed, .element_bytes = element_bytes}, tuned_target(),
-                       cuda::recognise(indexed), {.repeats = repeats});
+  const Plan plan({.permutation = indexed, .element_bytes = element_bytes}, tuned_target(),
+                  cuda::recognise(indexed), {.repeats = repeats});
   double best = 0;
   for (int repeat = 0;; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
-    cuda::IndexExecutor executor(plan);
+    cuda::Executor executor(plan);
     const double ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     best = repeat == 0 ? ms : std::min(best, ms);
@@ -135,7 +135,7 @@ std::string row_of(int bits, std::uint64_t element_bytes, double budget_ms) {
                 once.executor.workspace_bytes(), unchecked.executor.workspace_bytes()}));
   fill(in.data(), bytes);
   const auto queue = [&](const Made& made) {
-    return [&](Stream stream) { made.executor.run(in.data(), out.data(), workspace.data(), stream); };
+    return [&](Stream stream) { made.executor.run(in.data(), out.data(), stream, workspace.data()); };
   };
   for (const Made* made : {&there, &back, &once, &unchecked}) {
     const auto queued = queue(*made);

@@ -1,17 +1,19 @@
 // The passes of partition schedules one by one, with every compiled kernel.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
-#include "engines/cuda/run/index_program.hpp"
 #include "engines/cuda_index.hpp"
+#include "gpu/scheduled_passes.hpp"
 
 namespace faro::bench::gpu {
 namespace {
 
 using cuda::DeviceArray;
 using cuda::DeviceIndexSchedule;
-using cuda::IndexProgram;
+using testing::ScheduledPasses;
 
 std::string kernel_name(int variant) {
   const kernels::CompiledPartition& compiled = kernels::kCompiledPartitions[variant];
@@ -41,22 +43,23 @@ std::string kernels_table(const KernelsRequest& request, double budget_ms) {
   std::string table;
   for (const bool forwards : {true, false}) {
     schedule.applied = forwards ? Direction::scatter : Direction::gather;
-    std::vector<IndexProgram> programs;
+    std::vector<std::unique_ptr<const ScheduledPasses>> programs;
     std::vector<Contestant> contestants;
     for (int variant = 0; variant < kernels::kCompiledPartitionCount; ++variant) {
-      programs.emplace_back(schedule, cuda::IndexArrays{request.element_bytes, 1},
-                            cuda::IndexProgramOptions{false, variant});
+      programs.push_back(
+          std::make_unique<const ScheduledPasses>(schedule, testing::IndexArrays{request.element_bytes, 1},
+                                                  testing::ScheduledOptions{false, variant}));
     }
     const std::size_t levels = request.level_bits.size();
     for (std::size_t variant = 0; variant < programs.size(); ++variant) {
-      const IndexProgram& program = programs[variant];
+      const ScheduledPasses& program = *programs[variant];
       program.launch(in.data(), out.data(), workspace.data(), {});
       const Indices indices{indexed.device_entries(), indexed.index_type().bytes, count,
                             request.element_bytes};
       const std::uint64_t wrong = misplaced(indices, !forwards, in.data(), out.data());
       const std::string name = kernel_name(static_cast<int>(variant));
       if (wrong > 0) return fmt::format("{}: {} elements are wrong\n", name, wrong);
-      for (std::size_t pass = 0; pass < program.passes(); ++pass) {
+      for (std::size_t pass = 0; pass < program.size(); ++pass) {
         const std::string of_pass = pass_name(pass, levels, forwards);
         const bool last = of_pass == "place" || of_pass == "pick";
         if (last && variant > 0) continue;

@@ -10,10 +10,10 @@
 #include "bench/gpu_index/baselines.hpp"
 #include "bench/gpu_index/race.hpp"
 #include "bench/gpu_index/rotated_places.hpp"
-#include "engines/cuda/run/index_program.hpp"
 #include "faro/layout/shared.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/maps.hpp"
+#include "gpu/scheduled_passes.hpp"
 #include "schedule/conflict_free_places.hpp"
 
 namespace faro::bench::gpu {
@@ -41,8 +41,8 @@ std::string rows_of(const std::string& name, const Indexed& indexed, int bits, d
   const schedule::PartitionShape shape{indexed.count(), 14, schedule::even_levels(indexed.count(), 14, 8)};
   const DeviceIndexSchedule plain = on_device(schedule::partition_schedule(indexed, shape));
   const DeviceIndexSchedule free = on_device(schedule::conflict_free_partition_schedule(indexed, shape, 32));
-  const cuda::IndexProgram of_plain(plain, {4, 1});
-  const cuda::IndexProgram of_free(free, {4, 1});
+  const testing::ScheduledPasses of_plain(plain);
+  const testing::ScheduledPasses of_free(free);
   const DeviceArray in(bytes);
   const DeviceArray out(bytes);
   const DeviceArray rotated(bytes);

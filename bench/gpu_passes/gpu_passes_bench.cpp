@@ -15,9 +15,10 @@
 #include "bench/arguments.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
-#include "engines/cuda/run/index_simple_kernels.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "gpu/scheduled_passes.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"
 
@@ -79,7 +80,7 @@ double median_ms(const std::function<void(Stream)>& queue, int rounds) {
 
 struct Variant {
   const char* name;
-  cuda::AxesVariant as;
+  detail::AxesVariant as;
 };
 
 const std::vector<Variant>& variants() {
@@ -117,6 +118,20 @@ const std::vector<AxesCase>& listed_axes() {
   return all;
 }
 
+cuda::LoadedPasses axes_pass(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
+                             const detail::AxesVariant& variant = {}) {
+  return cuda::LoadedPasses(detail::solve({.count = axes.count(),
+                                           .element_bytes = element_bytes,
+                                           .batch = batch,
+                                           .form = axes,
+                                           .axes = variant}));
+}
+
+cuda::LoadedPasses cyclic_pass(const Cyclic& cyclic, std::uint64_t element_bytes, std::uint64_t batch) {
+  return cuda::LoadedPasses(
+      detail::solve({.count = cyclic.count, .element_bytes = element_bytes, .batch = batch, .form = cyclic}));
+}
+
 class Bench {
  public:
   explicit Bench(const Options& options) : options_(options), random_(options.seed) {}
@@ -151,8 +166,9 @@ class Bench {
     return median_ms([&](Stream s) { cuda::copy(arrays.in.data(), arrays.out.data(), bytes, s); }, rounds);
   }
 
-  static double pass_ms(const cuda::OnePass& pass, const Arrays& arrays, int rounds) {
-    return median_ms([&](Stream s) { pass.launch(arrays.in.data(), arrays.out.data(), s); }, rounds);
+  static double pass_ms(const cuda::LoadedPasses& pass, const Arrays& arrays, int rounds) {
+    return median_ms([&](Stream s) { pass.launch({.in = arrays.in.data(), .out = arrays.out.data()}, s); },
+                     rounds);
   }
 
   void begin_rows(const char* title) {
@@ -163,8 +179,8 @@ class Bench {
   }
 
   // A row of the table; per cent of the copy.
-  double add_row(const std::string& what, std::uint64_t width, const cuda::OnePass& pass, std::uint64_t bytes,
-                 const Arrays& arrays) {
+  double add_row(const std::string& what, std::uint64_t width, const cuda::LoadedPasses& pass,
+                 std::uint64_t bytes, const Arrays& arrays) {
     constexpr int rounds = 5;
     const double copy = copy_ms(bytes, arrays, rounds);
     const double mine = pass_ms(pass, arrays, rounds);
@@ -192,7 +208,7 @@ class Bench {
       std::vector<double> shares;
       for (int i = 0; i < shapes; ++i) {
         const Axes axes = draw_transpose(bytes, width);
-        shares.push_back(add_row(to_text(Permutation(axes)), width, cuda::make_axes_pass(axes, width, 1),
+        shares.push_back(add_row(to_text(Permutation(axes)), width, axes_pass(axes, width, 1),
                                  axes.count() * width, arrays));
       }
       all.insert(all.end(), shares.begin(), shares.end());
@@ -233,7 +249,7 @@ class Bench {
     std::string row = fmt::format("| {} | {} |", to_text(Permutation(axes)), width);
     double best = 0;
     for (std::size_t v = 0; v < variants().size(); ++v) {
-      const cuda::OnePass pass = cuda::make_axes_pass(axes, width, 1, variants()[v].as);
+      const cuda::LoadedPasses pass = axes_pass(axes, width, 1, variants()[v].as);
       const double share = 100 * copy / pass_ms(pass, arrays, rounds);
       shares[v].push_back(share);
       best = std::max(best, share);
@@ -260,7 +276,7 @@ class Bench {
         const std::uint64_t batch = total > bytes ? 0 : std::max<std::uint64_t>(1, bytes / 4 / total);
         if (batch == 0) continue;
         add_row(fmt::format("{}, batch {}", to_text(Permutation(axes)), batch), width,
-                cuda::make_axes_pass(axes, width, batch), total * batch, arrays);
+                axes_pass(axes, width, batch), total * batch, arrays);
       }
     }
     begin_rows("Rolls and flips");
@@ -269,7 +285,7 @@ class Bench {
       for (const bool reversed : {false, true}) {
         for (const std::uint64_t shift : {count / 2, std::uint64_t{12345}}) {
           add_row(fmt::format("{} by {}", reversed ? "flip" : "roll", shift), width,
-                  cuda::make_cyclic_pass({.count = count, .shift = shift, .reversed = reversed}, width, 1),
+                  cyclic_pass({.count = count, .shift = shift, .reversed = reversed}, width, 1),
                   count * width, arrays);
         }
       }
@@ -292,11 +308,15 @@ class Bench {
     }
     std::vector<std::uint16_t> shift(count);
     for (std::uint64_t i = 0; i < count; ++i) shift[i] = static_cast<std::uint16_t>(from[i] + window - i);
-    const cuda::DeviceWindow schedule{
+    cuda::DeviceIndexSchedule schedule;
+    schedule.what = cuda::DeviceWindow{
         .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
+    schedule.count = count;
     for (const Direction applied : {Direction::scatter, Direction::gather}) {
-      add_row(fmt::format("window {} {}", window, name(applied)), width,
-              cuda::make_window_pass(schedule, applied, width, 1), count * width, arrays);
+      schedule.applied = applied;
+      const testing::ScheduledPasses pass(schedule, {.element_bytes = width});
+      add_row(fmt::format("window {} {}", window, name(applied)), width, pass.passes(), count * width,
+              arrays);
     }
   }
 
@@ -306,11 +326,13 @@ class Bench {
     for (std::uint64_t r = 0; r <= number; ++r) source[r] = r * run;
     for (std::uint64_t r = 0; r < number; ++r) target[r] = r * run;
     std::shuffle(target.begin(), target.end(), random_);
-    const cuda::DeviceRuns schedule{.count = number * run,
-                                    .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
-                                    .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
-    add_row(fmt::format("runs of {}", run), width,
-            cuda::make_runs_pass(schedule, Direction::scatter, width, 1, 0), number * run * width, arrays);
+    cuda::DeviceIndexSchedule schedule;
+    schedule.what = cuda::DeviceRuns{.count = number * run,
+                                     .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
+                                     .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
+    schedule.count = number * run;
+    const testing::ScheduledPasses pass(schedule, {.element_bytes = width});
+    add_row(fmt::format("runs of {}", run), width, pass.passes(), number * run * width, arrays);
   }
 
   Options options_;

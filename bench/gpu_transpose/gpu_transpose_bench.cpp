@@ -16,8 +16,8 @@
 #include "bench/arguments.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
-#include "bench/gpu_transpose/measure.hpp"
 #include "bench/gpu_transpose/options.hpp"
+#include "bench/gpu_transpose/transposition_clock.hpp"
 #include "io/npy.hpp"
 #include "measure.hpp"
 

@@ -9,6 +9,7 @@
 #include "api/executable_state.hpp"
 #include "api/planning.hpp"
 #include "api/run_whole.hpp"
+#include "engines/cuda_index.hpp"
 #include "faro/faro.hpp"
 
 namespace faro {
@@ -61,8 +62,6 @@ std::vector<cuda::KernelResources> ExecutablePlan::kernel_resources() const {
     if (mapped->launches() == 0) return {};
     return {mapped->resources()};
   }
-  if (const auto* const index = state_->as<cuda::IndexExecutor>()) return index->resources();
-  if (const auto* const transposes = state_->as<cuda::TransposeExecutor>()) return transposes->resources();
   const auto* const executor = state_->as<cuda::Executor>();
   return executor == nullptr ? std::vector<cuda::KernelResources>() : executor->resources();
 }
@@ -87,12 +86,7 @@ std::string ExecutablePlan::explain() const {
                resources.front());
     return text;
   }
-  const bool has_passes = state_->as<cuda::Executor>() != nullptr;
   for (std::size_t i = 0; i < resources.size(); ++i) {
-    if (!has_passes) {
-      add_kernel(fmt::format("launch {}", i + 1), resources[i]);
-      continue;
-    }
     if (plan().passes()[i].launch) add_kernel(fmt::format("pass {}", i + 1), resources[i]);
   }
   return text;
@@ -124,9 +118,8 @@ void ExecutablePlan::run_checked(const void* in, void* out, void* workspace, Str
   detail::check_stream(engine(), stream);
   if (plan().array_bytes() == 0) return;
   if (const auto* const mapped = state_->as<cuda::MappedExecutor>()) return mapped->run(in, out, stream);
-  if (const auto* const executor = state_->as<cuda::Executor>()) return executor->run(in, out, stream);
-  if (const auto* const index = state_->as<cuda::IndexExecutor>())
-    return index->run(in, out, workspace, stream);
+  if (const auto* const on_device = state_->as<cuda::Executor>())
+    return on_device->run(in, out, stream, workspace);
   check_on_host(in, out, "plan for engine cuda");
   if (const auto* const index = state_->as<cpu::IndexExecutor>()) {
     detail::check_workspace_on_host(workspace);
@@ -152,7 +145,7 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
                              });
   }
-  if (state_->as<cuda::MappedExecutor>() != nullptr || state_->as<cuda::IndexExecutor>() != nullptr) {
+  if (state_->as<cuda::MappedExecutor>() != nullptr || plan().index_plan() != nullptr) {
     return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,
         [this](void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });
@@ -164,16 +157,15 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
 
 std::uint64_t ExecutablePlan::workspace_bytes() const {
   if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->workspace_bytes();
-  if (const auto* const index = state_->as<cuda::IndexExecutor>()) return index->workspace_bytes();
   return plan().workspace_bytes();
 }
 
 std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const {
   if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->schedule();
-  const auto* const index = state_->as<cuda::IndexExecutor>();
+  const auto* const on_device = state_->as<cuda::Executor>();
   const auto* const indexed = std::get_if<Indexed>(&plan().problem().permutation);
-  if (index == nullptr || indexed == nullptr) return nullptr;
-  schedule::IndexSchedule made = index->schedule();
+  if (on_device == nullptr || indexed == nullptr) return nullptr;
+  schedule::IndexSchedule made = on_device->schedule();
   if (made.fingerprint == 0) {
     made.fingerprint = schedule::fingerprint(indexed->on_host() ? *indexed : cuda::to_host(*indexed));
   }
@@ -195,16 +187,14 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
         std::move(decision.plan), std::move(executor), std::move(decision.reason), options.threads}));
   };
   const Plan& made = decision.plan;
-  const bool on_gpu = made.target().engine == Engine::cuda;
-  if (const TransposePlan* const transposes = made.transpose_plan()) {
-    return on_gpu ? with(cuda::TransposeExecutor(*transposes)) : with(cpu::TransposeExecutor(*transposes));
-  }
-  const IndexPlan* const index = made.index_plan();
-  if (index == nullptr) return on_gpu ? with(cuda::Executor(made)) : with(cpu::Executor(made));
   const auto& schedule = decision.schedule;
-  if (on_gpu) {
-    return with(schedule == nullptr ? cuda::IndexExecutor(*index) : cuda::IndexExecutor(*index, *schedule));
+  if (made.target().engine == Engine::cuda) {
+    return with(schedule == nullptr ? cuda::Executor(made) : cuda::Executor(made, *schedule));
   }
+  if (const TransposePlan* const transposes = made.transpose_plan())
+    return with(cpu::TransposeExecutor(*transposes));
+  const IndexPlan* const index = made.index_plan();
+  if (index == nullptr) return with(cpu::Executor(made));
   return with(schedule == nullptr ? cpu::IndexExecutor(*index) : cpu::IndexExecutor(*index, schedule));
 }
 

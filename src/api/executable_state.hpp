@@ -1,4 +1,4 @@
-// A plan together with the engine that runs it, one of seven.
+// A plan together with the engine that runs it, one of five.
 #pragma once
 
 #include <string>
@@ -8,8 +8,6 @@
 #include "engines/cpu_index.hpp"
 #include "engines/cpu_transpose.hpp"
 #include "engines/cuda_emitted.hpp"
-#include "engines/cuda_index.hpp"
-#include "engines/cuda_transpose.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 
@@ -17,8 +15,8 @@ namespace faro {
 
 struct ExecutablePlan::State {
   Plan plan;
-  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor, cpu::IndexExecutor, cuda::IndexExecutor,
-               cpu::TransposeExecutor, cuda::TransposeExecutor>
+  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor, cpu::IndexExecutor,
+               cpu::TransposeExecutor>
       executor;
   std::string reason;
   int threads;

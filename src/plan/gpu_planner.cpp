@@ -165,6 +165,7 @@ Planned plan_for_gpu(const Work& work, const Target& target) {
   const std::uint64_t rest = work.arrays - (planned.passes.front().arrays << planned.folded_batch_bits);
   if (rest != 0) {
     planned.passes.push_back(direct_pass({.map = work.map, .unit_bits = work.unit_bits, .arrays = rest}));
+    planned.passes.back().offset = (work.arrays - rest) * work.array_bytes();
   }
   return planned;
 }

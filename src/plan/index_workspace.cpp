@@ -1,9 +1,8 @@
 #include "plan/index_workspace.hpp"
 
 #include <variant>
-#include <vector>
 
-#include "kernels/row_column.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_candidates.hpp"
 #include "schedule/row_column_sides.hpp"
 
@@ -73,40 +72,12 @@ std::uint64_t cpu_workspace_bytes(const IndexWork& work, const IndexCandidate& c
   return from_any_address(bytes.of_a_thread * threads + bytes.between_passes);
 }
 
-// Of one array. Passes write from the output backwards, in place where they can (engines/cuda/index_program);
-// whether any must write elsewhere decides.
+// What the passes are lent.
 std::uint64_t gpu_workspace_bytes(const IndexWork& work, const IndexCandidate& candidate) {
-  if (work.problem.batch == 0) return 0;
-  const std::uint64_t most = work.target.chunk_bytes_max;
-  const auto fits = [&](std::uint64_t elements) {
-    constexpr std::uint64_t kVector = 16;
-    const std::uint64_t bytes = std::min(elements, work.count()) * work.width();
-    return most == 0 || (bytes + kVector - 1) / kVector * kVector <= most;
-  };
-  std::vector<bool> in_place;  // of the passes, in their order
-  if (candidate.shape) {
-    in_place.assign(static_cast<std::size_t>(candidate.shape->levels()), false);
-    in_place.insert(work.direction() == Direction::scatter ? in_place.end() : in_place.begin(),
-                    fits(candidate.shape->chunk_elements()));
-  } else if (candidate.method == IndexMethod::row_column || candidate.method == IndexMethod::row_column_5) {
-    const schedule::MatrixSides sides = schedule::matrix_sides(work.count());
-    const bool row = fits(sides.columns);
-    const bool strip = kernels::columns_strip(static_cast<std::uint32_t>(sides.rows),
-                                              static_cast<std::uint32_t>(sides.columns), work.width(),
-                                              most == 0 ? ~std::uint64_t{0} : most) > 0;
-    if (candidate.method == IndexMethod::row_column) {
-      in_place = {row, strip, row};
-    } else {
-      in_place = {row, false, fits(sides.rows), false, row};
-    }
-  }
-  bool to_workspace = false;
-  bool any = false;
-  for (std::size_t pass = in_place.size(); pass-- > 1;) {
-    if (!in_place[pass]) to_workspace = !to_workspace;
-    any = any || to_workspace;
-  }
-  return any ? work.array_bytes() : 0;
+  const bool through_levels = candidate.method == IndexMethod::partition ||
+                              candidate.method == IndexMethod::row_column ||
+                              candidate.method == IndexMethod::row_column_5;
+  return through_levels ? workspace_bytes(solve(work_of(work, candidate))) : 0;
 }
 
 }  // namespace

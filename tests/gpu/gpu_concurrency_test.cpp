@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "engines/cuda_index.hpp"
-#include "engines/cuda_transpose.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/transpose_oracle.hpp"
@@ -216,15 +215,15 @@ class TransposesPlannedAtOnce {
   static std::string transpose(const Rectangle& shape, int round, const cuda::DeviceArray& data,
                                const cuda::DeviceArray& workspace, const OwnStream& stream) {
     const auto drawn = static_cast<std::uint64_t>(round);
-    const TransposePlan plan({.permutation = maps::transpose_any(shape.rows, shape.columns),
-                              .element_bytes = shape.element_bytes,
-                              .batch = shape.arrays,
-                              .placement = Placement::in_place},
-                             cuda::target());
+    const Plan plan({.permutation = maps::transpose_any(shape.rows, shape.columns),
+                     .element_bytes = shape.element_bytes,
+                     .batch = shape.arrays,
+                     .placement = Placement::in_place},
+                    cuda::target());
     if (plan.workspace_bytes() > workspace.size()) return "a workspace of more bytes than there are";
     draw(data.data(), shape, drawn, stream);
-    const cuda::TransposeExecutor executor(plan);
-    executor.run(data.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+    const cuda::Executor executor(plan);
+    executor.run(data.data(), stream, plan.workspace_bytes() == 0 ? nullptr : workspace.data());
     const std::uint64_t misplaced = misplaced_elements(data.data(), shape, drawn, stream);
     return misplaced == 0 ? "" : std::to_string(misplaced) + " misplaced elements";
   }

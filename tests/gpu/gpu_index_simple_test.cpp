@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda/run/index_simple_kernels.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
+#include "gpu/scheduled_passes.hpp"
 
 namespace faro::testing {
 namespace {
@@ -30,8 +31,9 @@ struct Places {
 };
 
 // Runs the pass on random bytes and holds every byte of the output, and its surroundings, to the map.
-void check_pass(const cuda::OnePass& pass, const Map& map, std::uint64_t count, std::uint64_t element_bytes,
-                std::uint64_t batch, const Places& places, std::mt19937_64& random) {
+void check_pass(const cuda::LoadedPasses& pass, const Map& map, std::uint64_t count,
+                std::uint64_t element_bytes, std::uint64_t batch, const Places& places,
+                std::mt19937_64& random) {
   const std::uint64_t bytes = count * element_bytes * batch;
   std::vector<std::byte> in(bytes);
   for (std::byte& b : in) b = static_cast<std::byte>(random());
@@ -54,7 +56,7 @@ void check_pass(const cuda::OnePass& pass, const Map& map, std::uint64_t count, 
   device_in.upload(source.data());
   device_out.upload(out.data());
   const OwnStream stream;
-  pass.launch(device_in.data() + places.in_offset, device_out.data() + first, stream);
+  pass.launch({.in = device_in.data() + places.in_offset, .out = device_out.data() + first}, stream);
   stream.wait();
   device_out.download(out.data());
   const auto wrong = std::mismatch(out.begin(), out.end(), wanted.begin()).first;
@@ -72,19 +74,33 @@ std::vector<Places> some_places(std::uint64_t element_bytes, std::mt19937_64& ra
 
 constexpr std::uint64_t kWidths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 
+cuda::LoadedPasses passes_of(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
+                             const detail::AxesVariant& variant = {}) {
+  return cuda::LoadedPasses(detail::solve({.count = axes.count(),
+                                           .element_bytes = element_bytes,
+                                           .batch = batch,
+                                           .form = axes,
+                                           .axes = variant}));
+}
+
+cuda::LoadedPasses passes_of(const Cyclic& cyclic, std::uint64_t element_bytes, std::uint64_t batch) {
+  return cuda::LoadedPasses(
+      detail::solve({.count = cyclic.count, .element_bytes = element_bytes, .batch = batch, .form = cyclic}));
+}
+
 class GpuIndexSimple : public GpuTest {
  protected:
   std::mt19937_64 random{settings().seed};
 
   void check_axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order, std::uint64_t width,
-                  std::uint64_t batch, const cuda::AxesVariant& variant = {}) {
+                  std::uint64_t batch, const detail::AxesVariant& variant = {}) {
     std::string text = "axes(";
     for (const std::uint64_t e : shape) text += std::to_string(e) + " ";
     text += ";";
     for (const int a : order) text += " " + std::to_string(a);
     SCOPED_TRACE(text + "), " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
     const Axes axes(shape, order);
-    const cuda::OnePass pass = cuda::make_axes_pass(axes, width, batch, variant);
+    const cuda::LoadedPasses pass = passes_of(axes, width, batch, variant);
     for (const Places& places : some_places(width, random)) {
       check_pass(pass, axes, axes.count(), width, batch, places, random);
     }
@@ -123,7 +139,7 @@ TEST_F(GpuIndexSimple, TransposesByTilesOfEveryShape) {
     for (int shape = 0; shape < 4; ++shape) {
       for (const bool turned : {false, true}) {
         SCOPED_TRACE("shape " + std::to_string(shape) + (turned ? ", turned" : ""));
-        const cuda::AxesVariant variant{.plane_shape = shape, .band = 3, .turned = turned};
+        const detail::AxesVariant variant{.plane_shape = shape, .band = 3, .turned = turned};
         check_axes({1021, 1027}, {1, 0}, width, 1, variant);
         check_axes({1024, 768}, {1, 0}, width, 1, variant);
         check_axes({5, 300, 517}, {0, 2, 1}, width, 1, variant);
@@ -172,7 +188,7 @@ TEST_F(GpuIndexSimple, RollsAndFlips) {
         SCOPED_TRACE((reversed ? "flip " : "roll ") + std::to_string(count) + " by " +
                      std::to_string(map.shift) + ", " + std::to_string(width) + " bytes, batch " +
                      std::to_string(batch));
-        const cuda::OnePass pass = cuda::make_cyclic_pass(map, width, batch);
+        const cuda::LoadedPasses pass = passes_of(map, width, batch);
         for (const Places& places : some_places(width, random)) {
           check_pass(pass, map, count, width, batch, places, random);
         }
@@ -204,18 +220,22 @@ TEST_F(GpuIndexSimple, Windows) {
         to[from[i]] = i;
         shift[i] = static_cast<std::uint16_t>(from[i] + window - i);
       }
-      const cuda::DeviceWindow schedule{
+      cuda::DeviceIndexSchedule schedule;
+      schedule.what = cuda::DeviceWindow{
           .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
+      schedule.count = count;
       for (const std::uint64_t width : kWidths) {
         for (const Direction applied : {Direction::scatter, Direction::gather}) {
           const std::uint64_t batch = 1 + random() % 2;
           SCOPED_TRACE(std::to_string(count) + " within " + std::to_string(window) + ", " + name(applied) +
                        ", " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
-          const cuda::OnePass pass = cuda::make_window_pass(schedule, applied, width, batch);
+          schedule.applied = applied;
+          const ScheduledPasses pass(schedule, {.element_bytes = width, .batch = batch});
           const auto& map = applied == Direction::scatter ? to : from;
           for (const Places& places : some_places(width, random)) {
             check_pass(
-                pass, [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places, random);
+                pass.passes(), [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places,
+                random);
           }
           if (HasFailure()) FAIL() << "seed " << settings().seed;
         }
@@ -247,19 +267,23 @@ TEST_F(GpuIndexSimple, Runs) {
           from[to[x]] = x;
         }
       }
-      const cuda::DeviceRuns schedule{.count = count,
-                                      .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
-                                      .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
+      cuda::DeviceIndexSchedule schedule;
+      schedule.what = cuda::DeviceRuns{.count = count,
+                                       .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
+                                       .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
+      schedule.count = count;
       for (const std::uint64_t width : kWidths) {
         for (const Direction applied : {Direction::scatter, Direction::gather}) {
           SCOPED_TRACE(std::to_string(number) + " runs of " + std::to_string(count) + ", " + name(applied) +
                        ", " + std::to_string(width) + " bytes");
           const std::uint64_t batch = 1 + random() % 2;
-          const cuda::OnePass pass = cuda::make_runs_pass(schedule, applied, width, batch, 0);
+          schedule.applied = applied;
+          const ScheduledPasses pass(schedule, {.element_bytes = width, .batch = batch});
           const auto& map = applied == Direction::scatter ? to : from;
           for (const Places& places : some_places(width, random)) {
             check_pass(
-                pass, [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places, random);
+                pass.passes(), [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places,
+                random);
           }
           if (HasFailure()) FAIL() << "seed " << settings().seed;
         }
@@ -269,10 +293,10 @@ TEST_F(GpuIndexSimple, Runs) {
 }
 
 TEST_F(GpuIndexSimple, RefusesMisalignedArrays) {
-  const cuda::OnePass pass = cuda::make_axes_pass(Axes({30, 40}, {1, 0}), 4, 1);
+  const cuda::LoadedPasses pass = passes_of(Axes({30, 40}, {1, 0}), 4, 1);
   const cuda::DeviceArray array(2 * 4800 + 256, 0);
   try {
-    pass.launch(array.data() + 2, array.data() + 4864, {});
+    pass.launch({.in = array.data() + 2, .out = array.data() + 4864});
     FAIL() << "nothing was refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::value);
@@ -292,8 +316,8 @@ TEST_F(GpuIndexSimple, BeyondThirtyTwoBits) {
   cuda::DeviceArray device_out(count, 0);
   device_in.upload(in.data());
   const OwnStream stream;
-  const auto check_samples = [&](const cuda::OnePass& pass, const Map& map, const char* what) {
-    pass.launch(device_in.data(), device_out.data(), stream);
+  const auto check_samples = [&](const cuda::LoadedPasses& pass, const Map& map, const char* what) {
+    pass.launch({.in = device_in.data(), .out = device_out.data()}, stream);
     stream.wait();
     device_out.download(in.data());
     for (std::uint64_t x = 0; x < count; x += 997) {
@@ -301,11 +325,11 @@ TEST_F(GpuIndexSimple, BeyondThirtyTwoBits) {
     }
   };
   const Axes axes({rows, columns}, {1, 0});
-  check_samples(cuda::make_axes_pass(axes, 1, 1), axes, "axes");
+  check_samples(passes_of(axes, 1, 1), axes, "axes");
   const Cyclic roll{.count = count, .shift = count / 3, .reversed = false};
-  check_samples(cuda::make_cyclic_pass(roll, 1, 1), roll, "roll");
+  check_samples(passes_of(roll, 1, 1), roll, "roll");
   const Cyclic flip{.count = count, .shift = count - 1, .reversed = true};
-  check_samples(cuda::make_cyclic_pass(flip, 1, 1), flip, "flip");
+  check_samples(passes_of(flip, 1, 1), flip, "flip");
 }
 
 }  // namespace

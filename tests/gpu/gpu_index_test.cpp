@@ -8,19 +8,17 @@
 #include <thread>
 #include <vector>
 
-#include "engines/cuda/run/index_program.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/index_oracle.hpp"
+#include "gpu/scheduled_passes.hpp"
 #include "refusal.hpp"
 
 namespace faro::testing {
 namespace {
 
 using cuda::DeviceArray;
-using cuda::IndexArrays;
-using cuda::IndexProgram;
 using schedule::IndexSchedule;
 using schedule::PartitionShape;
 
@@ -58,17 +56,17 @@ struct Guarded {
 
 // The schedule both ways, run as a program and compared on the device.
 void expect_program(const IndexSchedule& schedule, const Indexed& source, const IndexArrays& arrays,
-                    const cuda::IndexProgramOptions& options = {}, std::uint64_t offset = 0) {
+                    const ScheduledOptions& options = {}, std::uint64_t offset = 0) {
   SCOPED_TRACE("count " + std::to_string(source.count()) + ", " + std::to_string(arrays.element_bytes) +
                " bytes, batch " + std::to_string(arrays.batch) + ", offset " + std::to_string(offset) +
                ", variant " + std::to_string(options.variant.value_or(-1)));
   const Indexed on_device = cuda::to_device(source);
   for (const IndexSchedule& one : {schedule, schedule.inverse()}) {
     const cuda::DeviceIndexSchedule sent = cuda::upload(one, 0);
-    const IndexProgram program(sent, arrays, options);
+    const ScheduledPasses program(sent, arrays, options);
     const Guarded memory(total(arrays, source.count()), offset);
     const DeviceArray workspace(program.workspace_bytes());
-    program.launch(memory.in(), memory.out(), workspace.data(), {});
+    program.launch(memory.in(), memory.out(), workspace.data());
     const IndexOracle oracle{.entries = on_device.device_entries(),
                              .entry_bytes = on_device.index_type().bytes,
                              .forwards = one.applied == Direction::scatter,
@@ -154,21 +152,21 @@ TEST_F(GpuIndex, RowsAndColumnsFusedAndAsPublished) {
   }
 }
 
-IndexPlan plan_of(const Indexed& source, std::uint64_t bytes, std::uint64_t batch,
-                  const IndexChoice& choice = {}) {
-  return IndexPlan({.permutation = source, .element_bytes = bytes, .batch = batch}, cuda::target(),
-                   recognise(source), choice);
+Plan plan_of(const Indexed& source, std::uint64_t bytes, std::uint64_t batch,
+             const IndexChoice& choice = {}) {
+  return Plan({.permutation = source, .element_bytes = bytes, .batch = batch}, cuda::target(),
+              recognise(source), choice);
 }
 
-void expect_run(const cuda::IndexExecutor& executor, const IndexPlan& plan, const Indexed& on_device,
-                void* workspace, Stream stream) {
+void expect_run(const cuda::Executor& executor, const Plan& plan, const Indexed& on_device, void* workspace,
+                Stream stream) {
   const Guarded memory(plan.array_bytes(), 0);
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  executor.run(memory.in(), memory.out(), workspace, stream);
+  executor.run(memory.in(), memory.out(), stream, workspace);
   const IndexOracle oracle{.entries = on_device.device_entries(),
                            .entry_bytes = on_device.index_type().bytes,
                            .forwards = on_device.direction() == Direction::scatter,
-                           .count = plan.count(),
+                           .count = plan.index_plan()->count(),
                            .element_bytes = plan.problem().element_bytes,
                            .batch = plan.problem().batch};
   EXPECT_EQ(misplaced_bytes(oracle, memory.in(), memory.out(), stream), 0U) << plan.explain();
@@ -183,14 +181,13 @@ TEST_F(GpuIndex, ExecutorOfEveryMethodAndDirection) {
     for (const IndexMethod method :
          {IndexMethod::direct, IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5}) {
       for (const std::uint64_t bytes : {4U, 12U, 64U}) {
-        const IndexPlan plan =
-            plan_of(source, bytes, 2, {.method = method, .chunk_bits = {}, .level_bits = {}});
-        const cuda::IndexExecutor executor(plan);
+        const Plan plan = plan_of(source, bytes, 2, {.method = method, .chunk_bits = {}, .level_bits = {}});
+        const cuda::Executor executor(plan);
         SCOPED_TRACE(plan.explain());
         const OwnStream stream;
         expect_run(executor, plan, on_device, nullptr, stream);
         // A schedule that was fetched and given to another executor does the same.
-        const cuda::IndexExecutor again(plan, executor.schedule());
+        const cuda::Executor again(plan, executor.schedule());
         EXPECT_EQ(executor.workspace_bytes(), plan.workspace_bytes());
         EXPECT_EQ(again.workspace_bytes(), executor.workspace_bytes());
         expect_run(again, plan, on_device, nullptr, stream);
@@ -202,9 +199,9 @@ TEST_F(GpuIndex, ExecutorOfEveryMethodAndDirection) {
 TEST_F(GpuIndex, GraphsThreadsAndNoAllocation) {
   const Indexed source = Indexed::random(3000017, 9);
   const Indexed on_device = cuda::to_device(source);
-  const IndexPlan plan =
+  const Plan plan =
       plan_of(source, 4, 1, {.method = IndexMethod::partition, .chunk_bits = 10, .level_bits = {6, 6}});
-  const cuda::IndexExecutor executor(plan);
+  const cuda::Executor executor(plan);
   ASSERT_GT(executor.workspace_bytes(), 0U);
   std::vector<std::thread> callers;
   callers.reserve(4);
@@ -226,15 +223,15 @@ TEST_F(GpuIndex, GraphsThreadsAndNoAllocation) {
   cudaGraphExec_t ready = nullptr;
   check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
              "cudaStreamBeginCapture");
-  executor.run(memory.in(), memory.out(), workspace.data(), stream);
+  executor.run(memory.in(), memory.out(), stream, workspace.data());
   check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
   check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
   check_cuda(cudaGraphLaunch(ready, stream.get()), "cudaGraphLaunch");
   stream.wait();
-  executor.run(memory.in(), memory.out(), workspace.data(), stream);
+  executor.run(memory.in(), memory.out(), stream, workspace.data());
   stream.wait();
   EXPECT_GE(free_device_bytes() + (4U << 20), before);
-  const IndexOracle oracle{on_device.device_entries(), 4, true, plan.count(), 4, 1};
+  const IndexOracle oracle{on_device.device_entries(), 4, true, plan.index_plan()->count(), 4, 1};
   EXPECT_EQ(misplaced_bytes(oracle, memory.in(), memory.out(), stream), 0U);
   check_cuda(cudaGraphExecDestroy(ready), "cudaGraphExecDestroy");
   check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
@@ -244,14 +241,14 @@ using test::code_of;
 
 TEST_F(GpuIndex, Refusals) {
   const Indexed source = Indexed::random(100000, 10);
-  const IndexPlan plan =
+  const Plan plan =
       plan_of(source, 4, 1, {.method = IndexMethod::partition, .chunk_bits = 6, .level_bits = {6, 5}});
-  const cuda::IndexExecutor executor(plan);
+  const cuda::Executor executor(plan);
   const Guarded memory(plan.array_bytes() + 16, 0);
   const DeviceArray workspace(executor.workspace_bytes() + 16);
   std::vector<std::byte> host(plan.array_bytes());
   const auto run = [&](void* in, void* out, void* lent) {
-    return code_of([&] { executor.run(in, out, lent); });
+    return code_of([&] { executor.run(in, out, {}, lent); });
   };
   EXPECT_EQ(run(host.data(), memory.out(), nullptr), ErrorCode::value);
   EXPECT_EQ(run(memory.in(), host.data(), nullptr), ErrorCode::value);
@@ -260,8 +257,13 @@ TEST_F(GpuIndex, Refusals) {
   EXPECT_EQ(run(memory.in(), memory.out(), workspace.data() + 4), ErrorCode::value);
   EXPECT_EQ(run(memory.in(), memory.out(), host.data()), ErrorCode::value);
   EXPECT_EQ(
-      code_of([&] { cuda::IndexExecutor other(plan, schedule::direct_schedule(Indexed::random(99999, 1))); }),
+      code_of([&] { cuda::Executor other(plan, schedule::direct_schedule(Indexed::random(99999, 1))); }),
       ErrorCode::value);
+  const auto of_other_shape = schedule::partition_index_schedule(source, shape_of(source.count(), 7, 5));
+  EXPECT_EQ(code_of([&] { cuda::Executor other(plan, of_other_shape); }), ErrorCode::value);
+  EXPECT_EQ(code_of([&] { cuda::Executor other(plan, schedule::direct_schedule(source)); }),
+            ErrorCode::value);
+  EXPECT_EQ(code_of([&] { cuda::Executor other(plan, executor.schedule().inverse()); }), ErrorCode::value);
   std::vector<std::byte> out(memory.bytes);
   check_cuda(cudaMemcpy(out.data(), memory.out(), out.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
   for (const std::byte b : out) ASSERT_EQ(b, std::byte{0xa5});
@@ -275,10 +277,10 @@ TEST_F(GpuIndex, BeyondThirtyOneBits) {
   for (const Indexed& source : {scatter, scatter.inverse()}) {
     for (const IndexMethod method : {IndexMethod::partition, IndexMethod::direct}) {
       for (const std::uint64_t bytes : {1U, 4U}) {
-        const IndexPlan plan({.permutation = source, .element_bytes = bytes}, cuda::target(),
-                             cuda::recognise(source), {.method = method, .chunk_bits = {}, .level_bits = {}});
-        ASSERT_EQ(plan.chosen().method, method);
-        const cuda::IndexExecutor executor(plan);
+        const Plan plan({.permutation = source, .element_bytes = bytes}, cuda::target(),
+                        cuda::recognise(source), {.method = method, .chunk_bits = {}, .level_bits = {}});
+        ASSERT_EQ(plan.index_plan()->chosen().method, method);
+        const cuda::Executor executor(plan);
         expect_run(executor, plan, source, nullptr, {});
       }
     }

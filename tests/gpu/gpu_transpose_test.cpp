@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "engines/cuda_transpose.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/transpose_oracle.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::testing {
 namespace {
@@ -46,7 +47,7 @@ class GpuTranspose : public GpuTest {
     const TransposePlan plan(problem_of(r), cuda::target());
     reached.insert(detail::plan_gpu_transpose(r, detail::gpu_transpose_limits(plan.target())).form);
     EXPECT_LE(plan.workspace_bytes(), plan.workers() * std::max(r.rows, r.columns) * r.element_bytes);
-    const cuda::TransposeExecutor executor(plan);
+    const cuda::LoadedPasses sweeps(detail::passes_of(plan));  // of powers of two, too
     const std::uint64_t begin = kGuard + offset;
     std::vector<std::byte> poison(begin + r.bytes() + kGuard, std::byte{0x5a});
     std::vector<std::byte> lent(2 * kGuard + plan.workspace_bytes(), std::byte{0x5a});
@@ -56,8 +57,9 @@ class GpuTranspose : public GpuTest {
     workspace.upload(lent.data());
     const OwnStream stream;
     draw(memory.data() + begin, r, 7, stream);
-    executor.run(memory.data() + begin, plan.workspace_bytes() == 0 ? nullptr : workspace.data() + kGuard,
-                 stream);
+    std::byte* const data = memory.data() + begin;
+    std::byte* const scratch = plan.workspace_bytes() == 0 ? nullptr : workspace.data() + kGuard;
+    sweeps.launch({.in = data, .out = data, .workspace = scratch}, stream);
     EXPECT_EQ(misplaced_elements(memory.data() + begin, r, 7, stream), 0u);
     memory.download(poison.data());
     workspace.download(lent.data());
@@ -100,10 +102,11 @@ class SmallShapes {
 
   void expect_in_place(const Rectangle& r) {
     const TransposePlan plan(problem_of(r), target_);
-    const cuda::TransposeExecutor executor(plan);
+    const cuda::LoadedPasses sweeps(detail::passes_of(plan));
     ASSERT_LE(plan.workspace_bytes(), workspace_.size());
     to_.upload(between_guards(drawn(r)).data());
-    executor.run(to_.data() + kGuard, plan.workspace_bytes() == 0 ? nullptr : workspace_.data(), stream_);
+    std::byte* const data = to_.data() + kGuard;
+    sweeps.launch({.in = data, .out = data, .workspace = workspace_.data()}, stream_);
     expect_transposed(r, "in place");
   }
 
@@ -222,20 +225,20 @@ TEST_F(GpuTranspose, LargeArrays) {
                              Rectangle{.rows = 15001, .columns = 16003, .element_bytes = 16},
                              Rectangle{.rows = 18000, .columns = 15000, .element_bytes = 16}}) {
     SCOPED_TRACE(text_of(r));
-    const TransposePlan plan(problem_of(r), cuda::target());
-    const cuda::TransposeExecutor executor(plan);
+    const Plan plan(problem_of(r), cuda::target());
+    const cuda::Executor executor(plan);
     const cuda::DeviceArray memory(r.bytes());
     const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
     draw(memory.data(), r, 9, stream);
-    executor.run(memory.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+    executor.run(memory.data(), stream, plan.workspace_bytes() == 0 ? nullptr : workspace.data());
     EXPECT_EQ(misplaced_elements(memory.data(), r, 9, stream), 0u);
   }
 }
 
 TEST_F(GpuTranspose, IsCapturedIntoAGraph) {
   const Rectangle r{.rows = 1237, .columns = 9001, .element_bytes = 4};
-  const TransposePlan plan(problem_of(r), cuda::target());
-  const cuda::TransposeExecutor executor(plan);
+  const Plan plan(problem_of(r), cuda::target());
+  const cuda::Executor executor(plan);
   const cuda::DeviceArray memory(r.bytes());
   const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
   const OwnStream stream;
@@ -244,7 +247,7 @@ TEST_F(GpuTranspose, IsCapturedIntoAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t ready = nullptr;
   check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  executor.run(memory.data(), plan.workspace_bytes() == 0 ? nullptr : workspace.data(), stream);
+  executor.run(memory.data(), stream, plan.workspace_bytes() == 0 ? nullptr : workspace.data());
   check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
   check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
   check_cuda(cudaGraphLaunch(ready, stream.get()), "cudaGraphLaunch");
@@ -255,8 +258,8 @@ TEST_F(GpuTranspose, IsCapturedIntoAGraph) {
 
 TEST_F(GpuTranspose, RefusesWhatItCannotUse) {
   const Rectangle r{.rows = 1237, .columns = 90001, .element_bytes = 4};
-  const TransposePlan plan(problem_of(r), cuda::target());
-  const cuda::TransposeExecutor executor(plan);
+  const Plan plan(problem_of(r), cuda::target());
+  const cuda::Executor executor(plan);
   ASSERT_GT(plan.workspace_bytes(), 0u);
   const cuda::DeviceArray memory(r.bytes() + 16);
   const cuda::DeviceArray workspace(plan.workspace_bytes() + 16);
@@ -264,7 +267,7 @@ TEST_F(GpuTranspose, RefusesWhatItCannotUse) {
   const OwnStream stream;
   const auto code_of = [&](void* data, void* lent) {
     try {
-      executor.run(data, lent, stream);
+      executor.run(data, stream, lent);
     } catch (const Error& error) {
       return error.code();
     }
@@ -276,14 +279,14 @@ TEST_F(GpuTranspose, RefusesWhatItCannotUse) {
   EXPECT_EQ(code_of(memory.data(), workspace.data() + 4), ErrorCode::value);
   EXPECT_EQ(code_of(host.data(), workspace.data()), ErrorCode::value);
   EXPECT_EQ(code_of(memory.data(), host.data()), ErrorCode::value);
-  executor.run(memory.data(), workspace.data(), stream);
+  executor.run(memory.data(), stream, workspace.data());
   EXPECT_EQ(misplaced_elements(memory.data(), r, 3, stream), 0u) << "nothing had been moved";
 }
 
 TEST_F(GpuTranspose, KernelsKeepTheirRegisters) {
   for (const Rectangle& r : {Rectangle{.rows = 5000, .columns = 7001, .element_bytes = 4},
                              Rectangle{.rows = 7, .columns = 1000001, .element_bytes = 8}}) {
-    const cuda::TransposeExecutor executor(TransposePlan(problem_of(r), cuda::target()));
+    const cuda::Executor executor(Plan(problem_of(r), cuda::target()));
     for (const cuda::KernelResources& each : executor.resources()) {
       EXPECT_EQ(each.local_bytes, 0u) << text_of(r);
       EXPECT_GE(each.blocks_per_multiprocessor, 1) << text_of(r);

@@ -1,12 +1,15 @@
-// A stand-in for the part of CUDA's runtime that launches kernels: cuda_program_test and
-// cuda_in_place_program_test include it in place of the real one. A kernel is a host function that runs a
-// whole grid; streams are ignored. A launch that takes more shared memory than its kernel was allowed fails,
-// as on a device.
+// A stand-in for the part of CUDA's runtime that launches kernels: tests/cuda_*program*_test.cpp include it
+// in place of the real one. A kernel is a host function that runs a whole grid, or a value that does, by its
+// address; streams are ignored. A launch that takes more shared memory than its kernel was allowed fails, as
+// on a device.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
+#include <utility>
 
 #define CUDART_VERSION 13000
 
@@ -68,6 +71,17 @@ struct Grid {
   std::size_t shared_bytes;
 };
 using WholeGrid = void (*)(void** arguments, const Grid& grid);
+using Closure = std::function<void(void** arguments, const Grid& grid)>;
+
+inline std::deque<Closure> closures;  // kept where they are
+inline std::map<const void*, const Closure*> closure_at;
+
+/// The address of a kernel that runs this.
+inline const void* as_kernel(Closure closure) {
+  const Closure& kept = closures.emplace_back(std::move(closure));
+  closure_at[&kept] = &kept;
+  return &kept;
+}
 
 inline constexpr int kSharedBytesMax = 227 << 10;     // a block
 inline constexpr int kSharedBytesAtFirst = 48 << 10;  // until a kernel is allowed more
@@ -132,7 +146,11 @@ inline cudaError_t launch(const void* function, void** arguments, const Grid& gr
   const cudaError_t result = next_call();
   if (result != cudaSuccess) return result;
   if (grid.shared_bytes > static_cast<std::size_t>(allowed(function))) return cudaErrorInvalidValue;
-  reinterpret_cast<WholeGrid>(const_cast<void*>(function))(arguments, grid);
+  if (const auto closure = closure_at.find(function); closure != closure_at.end()) {
+    (*closure->second)(arguments, grid);
+  } else {
+    reinterpret_cast<WholeGrid>(const_cast<void*>(function))(arguments, grid);
+  }
   return cudaSuccess;
 }
 

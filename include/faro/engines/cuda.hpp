@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {
@@ -63,31 +64,49 @@ struct KernelResources {
   std::uint64_t local_bytes = 0;  // a thread: stack and spills, 0 if all is well
 };
 
-/// A plan made ready to run on its target's device: kernels loaded, parameters made. Running allocates
-/// nothing and waits for nothing.
+/// A plan made ready to run on its target's device, whatever its permutation and placement: kernels loaded,
+/// parameters made, and of an index array its schedule. Running waits for nothing.
 class Executor {
  public:
-  /// Requires: a plan whose target is this engine (checked).
-  /// Errors: ErrorCode::device for a device that is not there or a failed call.
+  /// Requires: a plan whose target is this engine (checked). An index array may be on the host, then it is
+  /// sent; where it is no permutation, that is found here.
+  /// Errors: ErrorCode::value for that and for another device's array; ErrorCode::device for a device that is
+  /// not there, too little memory for a schedule, saying what it needs, or a failed call.
+  /// Cost: of an index array of 2^30 elements 20 ms, and what it takes to send it.
   explicit Executor(const Plan& plan);
+  /// With a schedule that was made before. Errors: also ErrorCode::value for one of another count, method or
+  /// direction than the plan's.
+  Executor(const Plan& plan, const schedule::IndexSchedule& made);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
 
   /// Queues the plan on `stream` and returns. May be called from many threads and for many streams at once,
-  /// and while the stream is captured into a graph. The calling thread's current device is left as it was.
+  /// each with a workspace of its own, and while the stream is captured into a graph. The calling thread's
+  /// current device is left as it was. `workspace`: workspace_bytes() of the device, aligned to 16; null:
+  /// taken from the device's pool and returned to it in the stream's order.
   /// Requires: both arrays hold plan.array_bytes(), in memory that the plan's device can access, aligned to
-  /// min(element, 16) bytes (checked); no overlap (unchecked here, checked by faro::ExecutablePlan).
-  /// Where either array is not aligned to 16 bytes, slower kernels move an element at a time. Uses the
-  /// device's primary context, as the CUDA runtime does. Errors: ErrorCode::value for a host or foreign
-  /// pointer or a misaligned one, ErrorCode::unsupported for more blocks than a launch may have (2^31 - 1),
-  /// before anything is queued; ErrorCode::device for a failed launch, saying what had been queued.
-  void run(const void* in, void* out, Stream stream = {}) const;
+  /// the element's widest power of two up to 16 bytes (checked); no overlap (unchecked here, checked by
+  /// faro::ExecutablePlan). Where either array is not aligned to 16 bytes, slower kernels may move an element
+  /// at a time. Uses the device's primary context, as the CUDA runtime does. Errors: ErrorCode::value for a
+  /// host or foreign pointer or a misaligned one, ErrorCode::unsupported for more blocks than a launch may
+  /// have (2^31 - 1), before anything is queued; ErrorCode::device for a failed launch, saying what had been
+  /// queued.
+  void run(const void* in, void* out, Stream stream = {}, void* workspace = nullptr) const;
 
-  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was.
-  void run(void* data, Stream stream = {}) const;
+  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Allocates
+  /// nothing: a workspace has to be lent where one is needed (checked).
+  void run(void* data, Stream stream = {}, void* workspace = nullptr) const;
 
-  /// One entry for each of plan.passes(); zeros for a copy, which is the driver's.
+  /// As plan.workspace_bytes().
+  std::uint64_t workspace_bytes() const;
+
+  /// The schedule, fetched to the host: for saving. Errors: ErrorCode::unsupported for a plan without one.
+  schedule::IndexSchedule schedule() const;
+  std::uint64_t schedule_bytes() const;  // on the device; 0 without one
+
+  /// One entry for each of plan.passes(): of a sweep of several kernels the worst; zeros for a copy, which is
+  /// the driver's.
   std::vector<KernelResources> resources() const;
 
  private:

@@ -102,7 +102,7 @@ struct Pass {
   std::optional<Launch> launch;          // on a GPU, every kind but copies, which are the driver's
   /// In place, kinds segments, tile and direct: which blocks of `tile` change places. Its tile is `tile`.
   std::optional<layout::InPlaceTile> orbits;
-  std::uint64_t offset = 0;  // of the first array, in bytes: passes in place share their arrays
+  std::uint64_t offset = 0;  // of the first array, in bytes: arrays left over are further on
 
   std::uint64_t segment_bytes = 0;  // affine kinds: contiguous bytes read, and written, at a time
   std::uint64_t bytes_read = 0;     // of all arrays

@@ -6,7 +6,6 @@
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
-#include "engines/cuda_transpose.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
@@ -25,13 +24,22 @@ Target target(int /*device*/) {
 struct Executor::State {};
 
 Executor::Executor(const Plan& /*plan*/) { require_available(); }
+Executor::Executor(const Plan& /*plan*/, const schedule::IndexSchedule& /*made*/) { require_available(); }
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;
 
-void Executor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
-void Executor::run(void* /*data*/, Stream /*stream*/) const { require_available(); }
+void Executor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void Executor::run(void* /*data*/, Stream /*stream*/, void* /*workspace*/) const { require_available(); }
 
+std::uint64_t Executor::workspace_bytes() const { return 0; }
+std::uint64_t Executor::schedule_bytes() const { return 0; }
+schedule::IndexSchedule Executor::schedule() const {
+  require_available();
+  return {.what = schedule::WindowSchedule{}, .count = 0, .applied = Direction::scatter, .fingerprint = 0};
+}
 std::vector<KernelResources> Executor::resources() const {
   require_available();
   return {};
@@ -109,31 +117,7 @@ double time_ns(const SharedTranspose& /*transpose*/, int /*device*/) {
   return 0;
 }
 
-// --- cuda_index.hpp: the executor
-
-struct IndexExecutor::State {};
-
-IndexExecutor::IndexExecutor(const IndexPlan& /*plan*/) { require_available(); }
-IndexExecutor::IndexExecutor(const IndexPlan& /*plan*/, const schedule::IndexSchedule& /*schedule*/) {
-  require_available();
-}
-IndexExecutor::IndexExecutor(IndexExecutor&&) noexcept = default;
-IndexExecutor& IndexExecutor::operator=(IndexExecutor&&) noexcept = default;
-IndexExecutor::~IndexExecutor() = default;
-
-void IndexExecutor::run(const void* /*in*/, void* /*out*/, void* /*workspace*/, Stream /*stream*/) const {
-  require_available();
-}
-std::uint64_t IndexExecutor::workspace_bytes() const { return 0; }
-std::uint64_t IndexExecutor::schedule_bytes() const { return 0; }
-schedule::IndexSchedule IndexExecutor::schedule() const {
-  require_available();
-  return {.what = schedule::WindowSchedule{}, .count = 0, .applied = Direction::scatter, .fingerprint = 0};
-}
-std::vector<KernelResources> IndexExecutor::resources() const {
-  require_available();
-  return {};
-}
+// --- cuda_index.hpp: curves
 
 IndexCalibration tune(int /*device*/, bool /*quick*/) {
   require_available();
@@ -270,23 +254,5 @@ void SharedPermuter::run(const void* /*in*/, void* /*out*/, std::uint64_t /*arra
 }
 
 std::uint32_t SharedPermuter::teams() const { return 0; }
-
-// --- cuda_transpose.hpp
-
-struct TransposeExecutor::State {};
-
-TransposeExecutor::TransposeExecutor(const TransposePlan& /*plan*/) { require_available(); }
-TransposeExecutor::TransposeExecutor(TransposeExecutor&&) noexcept = default;
-TransposeExecutor& TransposeExecutor::operator=(TransposeExecutor&&) noexcept = default;
-TransposeExecutor::~TransposeExecutor() = default;
-
-void TransposeExecutor::run(void* /*data*/, void* /*workspace*/, Stream /*stream*/) const {
-  require_available();
-}
-
-std::vector<KernelResources> TransposeExecutor::resources() const {
-  require_available();
-  return {};
-}
 
 }  // namespace faro::cuda

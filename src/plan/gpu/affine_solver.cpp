@@ -52,7 +52,8 @@ GpuPass orbits_pass(const Pass& pass, int unit_bits) {
                .kernels = {},
                .source = PassBuffer::data,
                .target = PassBuffer::data,
-               .in_place = true};
+               .in_place = true,
+               .offset = pass.offset};
   for (const InPlaceLaunch& launch : in_place_launches(pass, unit_bits)) {
     made.kernels.push_back(
         {.id = id_of(launch),
@@ -71,7 +72,7 @@ GpuPass orbits_pass(const Pass& pass, int unit_bits) {
 
 GpuPass affine_pass(const Pass& pass, int unit_bits) {
   if (pass.orbits) return orbits_pass(pass, unit_bits);
-  GpuPass made{.kind = pass.kind, .kernels = {}, .copy_bytes = pass.bytes_read};
+  GpuPass made{.kind = pass.kind, .kernels = {}, .copy_bytes = pass.bytes_read, .offset = pass.offset};
   if (pass.kind == PassKind::copy) return made;
   FARO_CHECK(pass.launch.has_value());
   const Launch& launch = *pass.launch;

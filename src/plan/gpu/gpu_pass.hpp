@@ -2,7 +2,7 @@
 // tables; and the table of solvers that make them.
 //
 //     out of place, in place     kernels are alternatives, the first whose addresses are aligned is launched
-//     sweep                      kernels are launched one after another, a group of arrays at a time
+//     sweep                      kernels are launched one after another
 //
 // A solver is a file with one skeleton: from the work to passes, each complete. What there is:
 //
@@ -34,6 +34,8 @@
 #include "plan/gpu/gpu_kernel.hpp"
 
 namespace faro::detail {
+
+struct IndexWork;
 
 /// A table of a schedule, by what it is: the engine knows where it keeps it.
 enum class TableKind {
@@ -70,10 +72,17 @@ struct GpuPass {
   bool in_place = false;
   /// Kernels count the blocks of one array, and a launch takes as many arrays as fit a grid.
   bool blocks_of_one_array = false;
-
-  // Of a sweep.
   std::string what = {};
-  std::uint64_t arrays_at_once = 1;  // of a group, for which its launches run through
+
+  // Groups of arrays take turns, each of which goes through all passes: one array at a time where there is a
+  // workspace for one. Passes of one plan agree on this. Affine passes count all arrays as one.
+  std::uint64_t arrays = 1;
+  std::uint64_t array_bytes = 0;
+  std::uint64_t arrays_at_once = 1;
+  std::uint64_t offset = 0;  // of the pass's first array, in bytes, in whatever it reads and writes
+
+  std::uint64_t workspace_bytes = 0;  // of the whole plan
+  std::uint64_t rows_offset = 0;      // of a sweep: where its workspace has the rows that it copies
 };
 
 // --- passes of permutations that are not affine
@@ -115,8 +124,11 @@ struct PassWork {
 /// Cost: under a millisecond.
 std::vector<GpuPass> solve(const PassWork& work);
 
-/// The work that an index plan's chosen method leaves to the GPU.
-PassWork work_of(const IndexPlan& plan);
+/// What is lent while these passes run.
+std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes);
+
+/// The work that a way of carrying out an index plan leaves to the GPU.
+PassWork work_of(const IndexWork& about, const IndexCandidate& chosen);
 
 /// Every solver of one form. `passes`: as solve(), without buffers.
 std::vector<GpuPass> axes_passes(const PassWork& work);

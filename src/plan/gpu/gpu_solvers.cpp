@@ -44,12 +44,21 @@ constexpr GpuSolver kGpuSolvers[] = {
     {has_form<MatrixForm>, row_column_passes},
 };
 
-// Where each pass writes: backwards from the output, in place where a pass can.
-void route(std::vector<GpuPass>& passes) {
+// Where each pass writes: backwards from the output, in place where a pass can. There is a workspace for one
+// array, so where it is needed the arrays take turns.
+void route(std::vector<GpuPass>& passes, const PassWork& work) {
+  bool through_workspace = false;
   for (std::size_t i = passes.size(); i-- > 1;) {
     const bool from_workspace = passes[i].in_place == (passes[i].target == PassBuffer::workspace);
     passes[i].source = from_workspace ? PassBuffer::workspace : PassBuffer::output;
     passes[i - 1].target = passes[i].source;
+    through_workspace = through_workspace || from_workspace;
+  }
+  for (GpuPass& pass : passes) {
+    pass.arrays = work.batch;
+    pass.array_bytes = work.array_bytes();
+    pass.arrays_at_once = through_workspace ? 1 : work.batch;
+    pass.workspace_bytes = through_workspace ? work.array_bytes() : 0;
   }
 }
 
@@ -101,7 +110,8 @@ struct Clock {
     const std::uint64_t together = in_turns ? 1 : work.batch;
     auto us = plan.calibration().predict_us(kernel, work.element_bytes, work.count * together, chunk_bits,
                                             run_bits);
-    if (us) *us *= static_cast<double>(work.batch / together);
+    const std::uint64_t rounds = work.batch / together;
+    if (us) *us *= static_cast<double>(rounds);
     return us;
   }
 
@@ -189,9 +199,20 @@ Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
 
 // What was recognised, or what was asked for.
 template <typename Wanted>
-const Wanted& form_of(const IndexPlan& plan) {
-  if (const auto* found = std::get_if<Wanted>(&plan.recognition().permutation)) return *found;
-  return std::get<Wanted>(plan.problem().permutation);
+const Wanted& form_of(const IndexWork& about) {
+  if (const auto* found = std::get_if<Wanted>(&about.recognition.permutation)) return *found;
+  return std::get<Wanted>(about.problem.permutation);
+}
+
+// The array as it is given, on a device wherever it begins there; or as a GPU turns it round, into one of its
+// own.
+DirectForm direct_form(const IndexWork& about) {
+  constexpr std::uint64_t narrow_entries = std::uint64_t{1} << 32;
+  if (about.turns_scatter()) return {.index_bytes = about.count() > narrow_entries ? 8 : 4, .aligned = true};
+  const auto* const indexed = std::get_if<Indexed>(&about.problem.permutation);
+  const bool elsewhere = indexed != nullptr && !indexed->on_host();
+  const auto begin = elsewhere ? reinterpret_cast<std::uintptr_t>(indexed->device_entries()) : 0;
+  return {.index_bytes = about.index_bytes(), .aligned = begin % kernels::kMovedBytes == 0};
 }
 
 }  // namespace
@@ -201,49 +222,48 @@ std::vector<GpuPass> solve(const PassWork& work) {
   for (const GpuSolver& solver : kGpuSolvers) {
     if (!solver.applies(work.form)) continue;
     std::vector<GpuPass> passes = solver.passes(work);
-    route(passes);
+    route(passes, work);
     return passes;
   }
   FARO_CHECK(false);
   return {};
 }
 
-PassWork work_of(const IndexPlan& plan) {
-  const Target& target = plan.target();
-  const IndexCandidate& chosen = plan.chosen();
-  const IndexWork about{.problem = plan.problem(),
-                        .target = target,
-                        .recognition = plan.recognition(),
-                        .calibration = plan.calibration(),
-                        .repeats = plan.repeats()};
-  PassWork work{.count = plan.count(),
-                .element_bytes = plan.problem().element_bytes,
-                .batch = plan.problem().batch,
+std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes) {
+  return passes.empty() ? 0 : passes.front().workspace_bytes;
+}
+
+PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
+  const Target& target = about.target;
+  PassWork work{.count = about.count(),
+                .element_bytes = about.width(),
+                .batch = about.problem.batch,
                 .way = about.direction() == Direction::scatter ? Way::forwards : Way::backwards,
-                .form = DirectForm{.index_bytes = about.index_bytes()},
+                .form = DirectForm{},
                 .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
   switch (chosen.method) {
     case IndexMethod::axes:
-      work.form = form_of<Axes>(plan);
+      work.form = form_of<Axes>(about);
       break;
     case IndexMethod::cyclic:
-      work.form = form_of<Cyclic>(plan);
+      work.form = form_of<Cyclic>(about);
       break;
     case IndexMethod::direct:
+      work.form = direct_form(about);
       if (about.turns_scatter()) work.way = Way::backwards;
       break;
     case IndexMethod::window:
-      work.form = WindowForm{static_cast<std::uint32_t>(plan.recognition().displacement.value_or(0))};
+      work.form = WindowForm{static_cast<std::uint32_t>(about.recognition.displacement.value_or(0))};
       break;
     case IndexMethod::runs:
-      work.form = RunsForm{plan.recognition().runs.value_or(0)};
+      work.form = RunsForm{about.recognition.runs.value_or(0)};
       break;
     case IndexMethod::partition:
       work.form = *chosen.shape;
       break;
     case IndexMethod::row_column:
     case IndexMethod::row_column_5: {
-      const schedule::MatrixSides sides = schedule::matrix_sides(plan.count());
+      const schedule::MatrixSides sides = schedule::matrix_sides(about.count());
       work.form = MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
                              .columns = static_cast<std::uint32_t>(sides.columns),
                              .as_published = chosen.method == IndexMethod::row_column_5};
@@ -254,10 +274,15 @@ PassWork work_of(const IndexPlan& plan) {
 }
 
 std::vector<Pass> passes_of(const IndexPlan& plan) {
-  const PassWork work = work_of(plan);
+  const IndexWork about{.problem = plan.problem(),
+                        .target = plan.target(),
+                        .recognition = plan.recognition(),
+                        .calibration = plan.calibration(),
+                        .repeats = plan.repeats()};
+  const PassWork work = work_of(about, plan.chosen());
   std::vector<GpuPass> made = solve(work);
-  const bool in_turns = std::any_of(made.begin(), made.end(),
-                                    [](const GpuPass& pass) { return pass.target == PassBuffer::workspace; });
+  FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
+  const bool in_turns = workspace_bytes(made) > 0;
   const Clock clock{.plan = plan, .work = work, .in_turns = in_turns};
   std::vector<Pass> passes;
   for (GpuPass& each : made) {

@@ -28,15 +28,20 @@ std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   const bool whole = plan.form == GpuTransposeForm::whole;
   for (const GpuTransposeLaunch& launch : launches_of(plan)) {
     if (passes.empty() || !same_family(passes.back().kernels.back(), launch)) {
-      passes.push_back({.kind = PassKind::sweep,
-                        .kernels = {},
-                        .launched = Kernels::in_sequence,
-                        .source = PassBuffer::data,
-                        .target = PassBuffer::data,
-                        .in_place = true,
-                        .blocks_of_one_array = !whole,
-                        .what = {},
-                        .arrays_at_once = whole ? plan.rectangle.arrays : plan.arrays_at_once});
+      passes.push_back(
+          {.kind = PassKind::sweep,
+           .kernels = {},
+           .launched = Kernels::in_sequence,
+           .source = PassBuffer::data,
+           .target = PassBuffer::data,
+           .in_place = true,
+           .blocks_of_one_array = !whole,
+           .what = {},
+           .arrays = plan.rectangle.arrays,
+           .array_bytes = plan.rectangle.count() * plan.rectangle.element_bytes,
+           .arrays_at_once = whole ? plan.rectangle.arrays : plan.arrays_at_once,
+           .workspace_bytes = plan.workspace_bytes(),
+           .rows_offset = plan.arrays_at_once * plan.scratch_elements() * plan.rectangle.element_bytes});
     }
     passes.back().kernels.push_back(of_launch(launch, plan.unit_bytes));
   }

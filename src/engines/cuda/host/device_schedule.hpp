@@ -5,8 +5,8 @@
 //     IndexSchedule          --upload()-->                  DeviceIndexSchedule
 //     DeviceIndexSchedule    --download()-->                IndexSchedule
 //
-// Arrays hold what the host's hold, byte for byte. What IndexExecutor runs is one of these. No CUDA header is
-// needed.
+// Arrays hold what the host's hold, byte for byte. What plans of index arrays run by is one of these. No CUDA
+// header is needed.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using nvrtc::Library;
 using nvrtc::ProgramHandle;
 using nvrtc::Result;
 
-constexpr const char* kOperation = "compile for the device";
+constexpr const char* kCompilingText = "compile for the device";
 
 // What device code includes of the standard library, for NVRTC brings none of it; with the
 // types that a host of 64 bits has.
@@ -52,7 +52,7 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kStandardHeaders{{
 const Library& require_library() {
   const Library& library = nvrtc::library();
   if (library.fault.empty()) return library;
-  fail(ErrorCode::device, kOperation, "NVRTC not found: " + library.fault, "NVRTC of CUDA 12.0 or later",
+  fail(ErrorCode::device, kCompilingText, "NVRTC not found: " + library.fault, "NVRTC of CUDA 12.0 or later",
        "install CUDA's toolkit or the wheel nvidia-cuda-nvrtc, and put libnvrtc where the loader "
        "looks, or set FARO_NVRTC to its path");
 }
@@ -87,7 +87,7 @@ class Program {
 
   void require(Result result, const char* call) const {
     if (result == nvrtc::kSuccess) return;
-    fail(ErrorCode::device, kOperation, std::string(call) + ": " + library_.error_text(result),
+    fail(ErrorCode::device, kCompilingText, std::string(call) + ": " + library_.error_text(result),
          "NVRTC_SUCCESS", "NVRTC is " + library_.path);
   }
 
@@ -134,7 +134,7 @@ std::vector<std::string> lines_of(const std::string& log) {
   });
   std::string all;
   for (const std::string& line : lines) all += (all.empty() ? "" : " | ") + line;
-  fail(ErrorCode::value, kOperation, first != lines.end() ? *first : otherwise, "CUDA C++ that compiles",
+  fail(ErrorCode::value, kCompilingText, first != lines.end() ? *first : otherwise, "CUDA C++ that compiles",
        all.empty() ? "" : "the compiler said: " + all);
 }
 
@@ -168,7 +168,7 @@ CompiledText compile_text(const RuntimeSource& source, int major, int minor) {
     if (architecture <= wanted) nearest = std::max(nearest, architecture);
   }
   if (!known && nearest == 0) {
-    fail(ErrorCode::device, kOperation,
+    fail(ErrorCode::device, kCompilingText,
          "compute capability " + std::to_string(major) + "." + std::to_string(minor),
          "one that NVRTC " + library.version_text() + " compiles for",
          "an older NVRTC may know it: set FARO_NVRTC");

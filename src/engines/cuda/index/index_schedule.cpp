@@ -13,14 +13,14 @@
 namespace faro::cuda {
 namespace {
 
-constexpr const char* kOperation = "make a schedule on the device";
+constexpr const char* kMakingSchedule = "make a schedule on the device";
 constexpr std::uint64_t kMaxWindow = 32767;  // twice that is the largest shift of 16 bits but one
 
 // A sweep has found that the entries are no permutation: says where. If they are one now, someone writes to
 // them.
 [[noreturn]] void refuse_entries(CudaDevice& device, const EntryView& entries) {
   validate_entries(device, entries);
-  fail(ErrorCode::value, kOperation, "an index array that changed while it was read",
+  fail(ErrorCode::value, kMakingSchedule, "an index array that changed while it was read",
        "one that no work is pending on", "synchronise before planning");
 }
 
@@ -36,7 +36,7 @@ std::uint64_t first_far(CudaDevice& device, const EntryView& entries, std::uint6
 
 DeviceWindow make_window(CudaDevice& device, const EntryView& entries, std::uint64_t window) {
   if (window > kMaxWindow) {
-    fail(ErrorCode::value, kOperation, "a window of " + std::to_string(window),
+    fail(ErrorCode::value, kMakingSchedule, "a window of " + std::to_string(window),
          "at most " + std::to_string(kMaxWindow));
   }
   device.require_memory(entries.count * sizeof(std::uint16_t), "the schedule");
@@ -45,7 +45,7 @@ DeviceWindow make_window(CudaDevice& device, const EntryView& entries, std::uint
     validate_entries(device, entries);
     const std::uint64_t far = first_far(device, entries, window);
     if (far == kNowhere) refuse_entries(device, entries);
-    fail(ErrorCode::value, kOperation,
+    fail(ErrorCode::value, kMakingSchedule,
          "entry " + std::to_string(far) + " = " + std::to_string(detail::entry_at(device, entries, far)),
          "nothing farther than " + std::to_string(window) + " from its own place");
   }
@@ -62,13 +62,13 @@ DeviceRuns make_runs(CudaDevice& device, const EntryView& entries) {
 
 DevicePartition make_device_partition(const Indexed& indexed, const schedule::PartitionShape& shape,
                                       SchedulingTimes* times) {
-  const EntryView entries = entries_on_device(indexed, kOperation);
+  const EntryView entries = entries_on_device(indexed, kMakingSchedule);
   schedule::check_shape(shape);
   if (entries.count != shape.count) {
-    fail(ErrorCode::value, kOperation, "an index array of " + std::to_string(entries.count) + " entries",
+    fail(ErrorCode::value, kMakingSchedule, "an index array of " + std::to_string(entries.count) + " entries",
          std::to_string(shape.count) + ", the shape's count");
   }
-  CudaDevice device(*indexed.device(), kOperation);
+  CudaDevice device(*indexed.device(), kMakingSchedule);
   device.require_memory(partition_bytes_on_device(shape),
                         "a schedule of " + std::to_string(shape.bytes()) + " bytes and what making it takes");
   PartitionWork<CudaDevice> work(device, shape, entries);
@@ -93,7 +93,7 @@ DevicePartition make_device_partition(const Indexed& indexed, const schedule::Pa
 
 DeviceIndexSchedule make_device_schedule(const IndexCandidate& candidate, const Indexed& indexed,
                                          std::optional<std::uint64_t> window) {
-  const EntryView entries = entries_on_device(indexed, kOperation);
+  const EntryView entries = entries_on_device(indexed, kMakingSchedule);
   DeviceIndexSchedule made;
   made.count = indexed.count();
   made.applied = indexed.direction();
@@ -102,7 +102,7 @@ DeviceIndexSchedule make_device_schedule(const IndexCandidate& candidate, const 
     made.what = make_device_partition(indexed, *candidate.shape);
     return made;
   }
-  CudaDevice device(*indexed.device(), kOperation);
+  CudaDevice device(*indexed.device(), kMakingSchedule);
   switch (candidate.method) {
     case IndexMethod::direct:
       if (!indexed.is_checked()) validate_entries(device, entries);
@@ -116,7 +116,7 @@ DeviceIndexSchedule make_device_schedule(const IndexCandidate& candidate, const 
       made.what = make_runs(device, entries);
       return made;
     default:
-      fail(ErrorCode::unsupported, kOperation, std::string("method ") + name(candidate.method),
+      fail(ErrorCode::unsupported, kMakingSchedule, std::string("method ") + name(candidate.method),
            "direct, window, runs or partition", {});
   }
 }

@@ -1,4 +1,5 @@
-// The kernels of index_simple_kernels.hpp as addresses that cudaLaunchKernel takes, and the tables of runs.
+// The kernels of axes, rolls and flips, windows and runs as addresses that cudaLaunchKernel takes, and the
+// tables of runs.
 // No CUDA header is needed.
 //
 //     axes tile     AxesTileParams, in, out                    dynamic shared memory: params.shared_bytes()

@@ -17,7 +17,7 @@
 
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "measure.hpp"
 
 namespace faro::cuda {
@@ -101,7 +101,7 @@ class Tuner {
     return kUsPerMs * measure_alternating(std::span(&timed, 1), {.budget_ms = kBudgetMs}).front().median_ms;
   }
 
-  IndexPlan plan_of(const Indexed& indexed, int width, std::uint64_t batch, const IndexChoice& choice) const {
+  Plan plan_of(const Indexed& indexed, int width, std::uint64_t batch, const IndexChoice& choice) const {
     return {
         {.permutation = indexed,
          .element_bytes = static_cast<std::uint64_t>(width),
@@ -114,24 +114,24 @@ class Tuner {
 
   double microseconds(const Indexed& indexed, int width, std::uint64_t batch,
                       const IndexChoice& choice) const {
-    const IndexPlan plan = plan_of(indexed, width, batch, choice);
-    const IndexExecutor executor(plan);
+    const Plan plan = plan_of(indexed, width, batch, choice);
+    const Executor executor(plan);
     const DeviceArray in(plan.array_bytes(), target_.device);
     const DeviceArray out(plan.array_bytes(), target_.device);
     std::optional<DeviceArray> workspace;
     if (executor.workspace_bytes() > 0) workspace.emplace(executor.workspace_bytes(), target_.device);
     return microseconds([&](Stream stream) {
-      executor.run(in.data(), out.data(), workspace ? workspace->data() : nullptr, stream);
+      executor.run(in.data(), out.data(), stream, workspace ? workspace->data() : nullptr);
     });
   }
 
   // The host waits for a schedule: by its clock, the best of a few.
-  static double schedule_microseconds(const IndexPlan& plan) {
+  static double schedule_microseconds(const Plan& plan) {
     constexpr int kTimes = 3;
     double best = 0;
     for (int time = 0; time < kTimes; ++time) {
       const auto begin = std::chrono::steady_clock::now();
-      const IndexExecutor executor(plan);
+      const Executor executor(plan);
       const double us =
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
       best = time == 0 ? us : std::min(best, us);
@@ -182,8 +182,8 @@ class Tuner {
   }
 
   void measure_schedule(const Indexed& indexed, int width, int chunk_bits) {
-    const IndexPlan plan = plan_of(
-        indexed, width, 1, {.method = IndexMethod::partition, .chunk_bits = chunk_bits, .level_bits = {}});
+    const Plan plan = plan_of(indexed, width, 1,
+                              {.method = IndexMethod::partition, .chunk_bits = chunk_bits, .level_bits = {}});
     add({.kernel = IndexKernel::schedule, .width = indexed.index_type().bytes, .chunk_bits = chunk_bits},
         indexed.count(), schedule_microseconds(plan));
   }

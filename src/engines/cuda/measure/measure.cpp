@@ -17,11 +17,6 @@ namespace {
 constexpr const char* kAllocate = "allocate an array of the device";
 constexpr const char* kTime = "time work on the device";
 
-std::string version_text(int version) {
-  if (version == 0) return "";
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 class Event {
  public:
   Event() { check(cudaEventCreate(&event_), "cudaEventCreate", kTime); }
@@ -35,15 +30,6 @@ class Event {
 };
 
 }  // namespace
-
-Versions versions() {
-  int driver = 0;
-  int runtime = 0;
-  for (const cudaError_t result : {cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime)}) {
-    if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
-  }
-  return {.driver = version_text(driver), .runtime = version_text(runtime)};
-}
 
 struct DeviceArray::State {
   State(std::uint64_t size, int ordinal) : bytes(size), device(ordinal) {

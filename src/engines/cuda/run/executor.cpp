@@ -1,73 +1,111 @@
-// The CUDA engine's executor: what may be wrong with its arrays is refused here; Program does the rest.
+// The CUDA engine's executor: a plan's passes, loaded, and the schedule that they read. What may be wrong
+// with its arrays is refused here and by LoadedPasses, before anything is queued.
+#include <memory>
 #include <string>
-#include <variant>
+#include <utility>
 
+#include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"
-#include "engines/cuda/run/in_place_program.hpp"
-#include "engines/cuda/run/program.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
+#include "engines/cuda/run/plan_schedule.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 
 namespace faro::cuda {
-
 namespace {
 
-using Programs = std::variant<Program, InPlaceProgram>;
-
-Programs program_of(const Plan& plan) {
-  if (plan.problem().placement == Placement::in_place) return InPlaceProgram(plan);
-  return Program(plan);
-}
-
-[[noreturn]] void refuse_placement(const char* plan, const char* arrays) {
-  fail(ErrorCode::value, "run", std::string("a plan ") + plan, std::string("one for ") + arrays,
-       "set Problem::placement");
+void require_placement(Placement taken, Placement planned) {
+  if (taken == planned) return;
+  const bool in_place = planned == Placement::in_place;
+  fail(ErrorCode::value, "run", std::string("a plan ") + (in_place ? "in place" : "out of place"),
+       std::string("one for ") + (in_place ? "two arrays" : "one array"), "set Problem::placement");
 }
 
 }  // namespace
 
 struct Executor::State {
-  int device;
-  Programs program;
+  int device = 0;
+  Placement placement = Placement::out_of_place;
+  std::unique_ptr<const PlanSchedule> schedule;
+  LoadedPasses passes;
+
+  State(const Plan& plan, std::unique_ptr<const PlanSchedule> of_plan)
+      : device(plan.target().device),
+        placement(plan.problem().placement),
+        schedule(std::move(of_plan)),
+        passes(schedule ? LoadedPasses(schedule->passes(),
+                                       [this](const auto& pass) { return schedule->tables_of(pass); })
+                        : LoadedPasses(plan.passes())) {
+    FARO_CHECK(passes.workspace_bytes() == plan.workspace_bytes());
+  }
 };
 
 Executor::Executor(const Plan& plan) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
-  static_cast<void>(affine(plan.problem().permutation, "run tiles"));
   require_available();
-  const int device = plan.target().device;
-  const DeviceGuard guard(device);
-  state_ = std::make_unique<State>(State{device, program_of(plan)});
+  const DeviceGuard guard(plan.target().device);
+  state_ = std::make_unique<State>(plan, has_schedule(plan) ? std::make_unique<PlanSchedule>(plan) : nullptr);
+}
+
+Executor::Executor(const Plan& plan, const schedule::IndexSchedule& made) {
+  FARO_CHECK(plan.target().engine == Engine::cuda);
+  require_available();
+  if (!has_schedule(plan)) {
+    fail(ErrorCode::value, "plan", "a schedule for " + to_text(plan.problem().permutation),
+         "a schedule for an index array that is carried out as such", "other permutations need none");
+  }
+  const DeviceGuard guard(plan.target().device);
+  state_ = std::make_unique<State>(plan, std::make_unique<PlanSchedule>(plan, made));
 }
 
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;
 
-void Executor::run(const void* in, void* out, Stream stream) const {
-  const auto* const program = std::get_if<Program>(&state_->program);
-  if (program == nullptr) refuse_placement("in place", "two arrays");
-  if (program->empty()) return;
-  const DeviceGuard guard(state_->device);
-  require_accessible(in, "input", state_->device);
-  require_accessible(out, "output", state_->device);
-  program->launch(in, out, stream);
+void Executor::run(const void* in, void* out, Stream stream, void* workspace) const {
+  const State& state = *state_;
+  require_placement(Placement::out_of_place, state.placement);
+  if (state.passes.empty()) return;
+  const DeviceGuard guard(state.device);
+  require_accessible(in, "input", state.device);
+  require_accessible(out, "output", state.device);
+  const std::uint64_t bytes = workspace_bytes();
+  if (bytes > 0 && workspace != nullptr) require_accessible(workspace, "workspace", state.device);
+  const StreamMemory own(workspace == nullptr ? bytes : 0, state.device, stream);
+  state.passes.launch({.in = in, .out = out, .workspace = workspace == nullptr ? own.data() : workspace},
+                      stream);
 }
 
-void Executor::run(void* data, Stream stream) const {
-  const auto* const program = std::get_if<InPlaceProgram>(&state_->program);
-  if (program == nullptr) refuse_placement("out of place", "one array");
-  if (program->empty()) return;
+void Executor::run(void* data, Stream stream, void* workspace) const {
+  const State& state = *state_;
+  require_placement(Placement::in_place, state.placement);
+  if (state.passes.empty()) return;
+  const DeviceGuard guard(state.device);
+  require_accessible(data, "array", state.device);
+  const std::uint64_t bytes = workspace_bytes();
+  require_lent(workspace, bytes);
+  if (bytes > 0) require_accessible(workspace, "workspace", state.device);
+  state.passes.launch({.in = data, .out = data, .workspace = bytes > 0 ? workspace : nullptr}, stream);
+}
+
+std::uint64_t Executor::workspace_bytes() const { return state_->passes.workspace_bytes(); }
+
+std::uint64_t Executor::schedule_bytes() const { return state_->schedule ? state_->schedule->bytes() : 0; }
+
+schedule::IndexSchedule Executor::schedule() const {
+  if (!state_->schedule) {
+    fail(ErrorCode::unsupported, "fetch the schedule", "a plan that needs none", "a plan with a schedule",
+         "make the plan again instead, it costs nothing");
+  }
   const DeviceGuard guard(state_->device);
-  require_accessible(data, "array", state_->device);
-  program->launch(data, stream);
+  return state_->schedule->fetched();
 }
 
 std::vector<KernelResources> Executor::resources() const {
   const DeviceGuard guard(state_->device);
-  return std::visit([](const auto& program) { return program.resources(); }, state_->program);
+  return state_->passes.resources();
 }
 
 }  // namespace faro::cuda

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "engines/cuda/host/array_addresses.hpp"
+#include "engines/cuda/kernels/in_place_kernels.hpp"
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
+#include "engines/cuda/kernels/transpose_kernels.hpp"
 #include "faro/error.hpp"
 #include "rounding.hpp"
 
@@ -18,11 +22,24 @@ namespace plan = faro::detail;
 using plan::GpuKernel;
 using plan::GpuPass;
 
-constexpr const char* kFewerBlocks = "choose larger chunks, or split the batch";
-
 // --- from identity to entry
 
 struct EntryOf {
+  const GpuKernel& kernel;
+
+  KernelEntry operator()(const plan::CopyKernel& /*the driver's*/) const { return {}; }
+  KernelEntry operator()(const plan::AffineTileKernel& k) const { return tile_kernel(k.tile); }
+  KernelEntry operator()(const plan::SegmentsKernel& k) const { return segments_kernel(k.vector_bytes); }
+  KernelEntry operator()(const plan::OrbitKernel& k) const {
+    return {in_place_tile_kernel(k.tile), threads()};
+  }
+  KernelEntry operator()(const plan::SwapKernel& k) const { return {swap_kernel(k.access_bytes), threads()}; }
+  KernelEntry operator()(const plan::SmallKernel& k) const {
+    return {small_kernel(k.element_bytes), threads()};
+  }
+  KernelEntry operator()(const plan::SweepKernel& k) const {
+    return transpose_kernel(std::get<plan::GpuTransposeLaunch>(kernel.params), k.unit_bytes);
+  }
   KernelEntry operator()(const plan::AxesTileKernel& k) const {
     return axes_tile_kernel(k.unit_bytes, k.in_vector, k.out_vector);
   }
@@ -56,37 +73,36 @@ struct EntryOf {
   KernelEntry operator()(const plan::ColumnsKernel& k) const {
     return k.in_global ? columns_in_global_kernel(k.unit_bytes, k.way) : columns_kernel(k.unit_bytes, k.way);
   }
-  template <typename Other>
-  KernelEntry operator()(const Other& /*of program.hpp and its like*/) const {
-    return {};
-  }
+
+ private:
+  int threads() const { return kernel.threads; }
 };
 
-Carveout carveout_of(plan::Carveout wanted) {
-  switch (wanted) {
-    case plan::Carveout::driver:
-      return Carveout::driver;
-    case plan::Carveout::needed:
-      return Carveout::needed;
-    case plan::Carveout::shared:
-      break;
-  }
-  return Carveout::shared;
-}
-
 KernelEntry load(const GpuKernel& kernel) {
-  const KernelEntry entry = std::visit(EntryOf(), kernel.id);
+  KernelEntry entry = std::visit(EntryOf{kernel}, kernel.id);
   FARO_CHECK(entry.function != nullptr && entry.threads == kernel.threads);
-  return loaded(entry, kernel.shared_bytes, carveout_of(kernel.carveout));
+  entry.shared_bytes = static_cast<int>(kernel.shared_bytes);
+  entry.cluster_blocks = kernel.cluster_blocks;
+  return loaded(entry, kernel.carveout);
 }
 
 // --- what addresses add to the params
 
-// Both sides of a launch.
-struct Sides {
-  const std::byte* in;
+// The pointers of a launch, in the order in which kernels take them.
+struct Pointers {
+  const std::byte* in;  // or the one array
   const std::byte* out;
 };
+
+// What a launch is made from, beside its params.
+struct Launched {
+  const GpuPass& pass;
+  const GpuKernel& kernel;
+  std::uint64_t target_shift = 0;
+};
+
+// Every alternative but the last asks for more than the unit.
+std::uint64_t unit_bytes_of(const GpuPass& pass) { return pass.kernels.back().in_alignment; }
 
 template <typename Params>
 void place(Params& params, std::uint32_t in_skew, std::uint32_t out_skew) {
@@ -95,43 +111,73 @@ void place(Params& params, std::uint32_t in_skew, std::uint32_t out_skew) {
 }
 
 template <typename Params>
-void place_vectors(Params& params, Sides& sides, std::uint64_t out_alignment) {
-  const Address from = split(sides.in);
-  const Address to = split(sides.out, out_alignment);
+void place_vectors(Params& params, Pointers& at, std::uint64_t out_alignment) {
+  const Address from = split(at.in);
+  const Address to = split(at.out, out_alignment);
   place(params, from.skew, to.skew);
-  sides = {from.base, to.base};
+  at = {from.base, to.base};
 }
 
-void patch(kernels::AxesLinesParams& params, Sides& sides, const GpuPass& /*pass*/) {
-  place_vectors(params, sides, kernels::kLineSector);
+void patch(kernels::AxesLinesParams& params, Pointers& at, const Launched& /*by*/) {
+  place_vectors(params, at, kernels::kLineSector);
 }
-void patch(kernels::AxesRowsParams& params, Sides& sides, const GpuPass& /*pass*/) {
-  place_vectors(params, sides, kVector);
+void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {
+  place_vectors(params, at, kVector);
 }
-void patch(kernels::CyclicParams& params, Sides& sides, const GpuPass& /*pass*/) {
-  place_vectors(params, sides, kVector);
+void patch(kernels::CyclicParams& params, Pointers& at, const Launched& /*by*/) {
+  place_vectors(params, at, kVector);
 }
-void patch(kernels::RunsParams& params, Sides& sides, const GpuPass& /*pass*/) {
-  place_vectors(params, sides, kVector);
+void patch(kernels::RunsParams& params, Pointers& at, const Launched& /*by*/) {
+  place_vectors(params, at, kVector);
 }
-void patch(kernels::WindowParams& params, Sides& sides, const GpuPass& /*pass*/) {
-  const Address from = split(sides.in);
-  const Address to = split(sides.out);
+void patch(kernels::WindowParams& params, Pointers& at, const Launched& /*by*/) {
+  const Address from = split(at.in);
+  const Address to = split(at.out);
   params.in = {.begin = from.skew, .end = from.skew + params.in.end};
   params.out_skew = to.skew;
-  sides = {from.base, to.base};
+  at = {from.base, to.base};
 }
-void patch(kernels::PartitionParams& params, Sides& sides, const GpuPass& pass) {
-  const bool runs_written = pass.kind == PassKind::spread;
-  const std::byte* const runs = runs_written ? sides.out : sides.in;
+void patch(kernels::PartitionParams& params, Pointers& at, const Launched& by) {
+  const bool runs_written = by.pass.kind == PassKind::spread;
+  const std::byte* const runs = runs_written ? at.out : at.in;
   const std::uintptr_t chunks =
-      pass.in_place ? addresses(sides.in, sides.out) : address(runs_written ? sides.in : sides.out);
+      by.pass.in_place ? addresses(at.in, at.out) : address(runs_written ? at.in : at.out);
   if (chunks % kVector != 0) params.vectors = 0;
-  const std::uint64_t unit_bytes = pass.kernels.front().in_alignment;
-  params.run_skew = static_cast<std::uint32_t>(address(runs) % kernels::kLineBytes / unit_bytes);
+  params.run_skew = static_cast<std::uint32_t>(address(runs) % kernels::kLineBytes / unit_bytes_of(by.pass));
+}
+void patch(plan::GpuTransposeLaunch& params, Pointers& at, const Launched& by) {
+  const std::uint64_t skew_bytes = address(at.in) % kernels::kC2rVectorBytes;
+  const auto skew = static_cast<std::uint32_t>(skew_bytes / by.kernel.in_alignment);
+  if (plan::set_skew(params, skew)) at = {at.in - skew_bytes, at.out - skew_bytes};
+}
+
+// Units, log2, that a kernel's complement counts in: tiles count in units, vectors in what a thread moves.
+int shifted_bits(const Launched& by) {
+  const auto* const segments = std::get_if<plan::SegmentsKernel>(&by.kernel.id);
+  if (segments == nullptr) return 0;
+  return std::countr_zero(segments->vector_bytes) - std::countr_zero(unit_bytes_of(by.pass));
+}
+void patch(kernels::AffineTileParams& params, Pointers& /*at*/, const Launched& by) {
+  params.complement ^= by.target_shift;
+}
+void patch(kernels::AffineBlockedParams& params, Pointers& /*at*/, const Launched& by) {
+  params.tile.complement ^= by.target_shift;
+}
+void patch(kernels::AffineSegmentsParams& params, Pointers& /*at*/, const Launched& by) {
+  params.complement ^= by.target_shift >> shifted_bits(by);
 }
 template <typename Params>
-void patch(Params& /*params*/, Sides& /*sides*/, const GpuPass& /*pass*/) {}
+void patch(Params& /*params*/, Pointers& /*at*/, const Launched& /*by*/) {}
+
+// What a kernel takes by value.
+template <typename Params>
+void* value_of(Params& params) {
+  return &params;
+}
+void* value_of(plan::GpuHugeStep& step) { return &step.params; }
+void* value_of(plan::GpuTransposeLaunch& launch) {
+  return std::visit([](auto& params) { return value_of(params); }, launch.params);
+}
 
 // The blocks of a launch: those of the plan, or one more where the vectors of an output that begins inside
 // one are one more.
@@ -152,67 +198,137 @@ void begin_at(Params& params, std::uint64_t first) {
   if constexpr (requires { params.first_vector; }) params.first_vector = first;
 }
 
+// --- words
+
+bool is_sweep(const GpuPass& pass) { return pass.launched == plan::Kernels::in_sequence; }
+
+AlignmentWords alignment_words(const GpuPass& pass) {
+  if (is_sweep(pass)) {
+    return {.what = "an array", .remedy = "begin where an element begins, in an allocation of its own"};
+  }
+  if (pass.source == PassBuffer::data) return {.operation = "run in place", .what = "an array"};
+  return {};
+}
+
+const char* operation_of(const GpuPass& pass) {
+  if (is_sweep(pass)) return "transpose in place";
+  return pass.source == PassBuffer::data ? "run in place" : "run";
+}
+
+bool has_chunks(const GpuPass& pass) {
+  return pass.kind == PassKind::spread || pass.kind == PassKind::collect || pass.kind == PassKind::place ||
+         pass.kind == PassKind::pick;
+}
+
 }  // namespace
 
-LoadedPass::LoadedPass(GpuPass pass, std::vector<const void*> tables)
+LoadedPass::LoadedPass(std::shared_ptr<const GpuPass> pass, std::vector<const void*> tables)
     : pass_(std::move(pass)), tables_(std::move(tables)) {
-  FARO_CHECK(tables_.size() == pass_.tables.size() && pass_.launched == plan::Kernels::first_aligned);
-  for (const GpuKernel& kernel : pass_.kernels) {
-    entries_.push_back(load(kernel));
-    if (kernel.first_step == 0) require_grid(pass_.kernels.front().blocks, "run", kFewerBlocks);
-  }
+  FARO_CHECK(tables_.size() == pass_->tables.size());
+  for (const GpuKernel& kernel : pass_->kernels) entries_.push_back(load(kernel));
 }
 
-const GpuKernel& LoadedPass::choose(const std::byte* in, const std::byte* out, KernelEntry& entry) const {
-  require_aligned(addresses(in, out), pass_.kernels.back().in_alignment);
-  std::size_t i = 0;
-  while (i + 1 < pass_.kernels.size() && (address(in) % pass_.kernels[i].in_alignment != 0 ||
-                                          address(out) % pass_.kernels[i].out_alignment != 0)) {
-    ++i;
-  }
-  entry = entries_[i];
-  return pass_.kernels[i];
+// The first alternative for which the arrays are aligned.
+std::size_t LoadedPass::chosen(const PassArrays& arrays) const {
+  const std::vector<GpuKernel>& kernels = pass_->kernels;
+  const auto found = std::find_if(kernels.begin(), kernels.end() - 1, [&](const GpuKernel& kernel) {
+    return address(arrays.in) % kernel.in_alignment == 0 && address(arrays.out) % kernel.out_alignment == 0;
+  });
+  return static_cast<std::size_t>(found - kernels.begin());
 }
 
-void LoadedPass::launch(const std::byte* in, std::byte* out, const Arrays& arrays, Stream stream,
-                        const LaunchWords& words) const {
-  if (pass_.kernels.empty()) {
-    if (pass_.copy_bytes > 0) launch_copy(out, in, pass_.copy_bytes, stream, words);
+void LoadedPass::check(const PassArrays& arrays) const {
+  if (pass_->kernels.empty()) {
+    FARO_CHECK(arrays.target_shift == 0);
     return;
   }
-  KernelEntry entry;
-  const GpuKernel& kernel = choose(in, out, entry);
-  LaunchWords now = words;
-  const auto launch_with = [&](auto params, Sides sides, std::uint64_t planned) {
-    patch(params, sides, pass_);
-    const std::uint64_t blocks = blocks_of(params, kernel, planned);
-    std::array<const void*, 3> tables{};
-    std::copy(tables_.begin(), tables_.end(), tables.begin());
-    void* arguments[] = {&params, &sides.in, &sides.out, tables.data(), &tables[1], &tables[2]};
-    for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
-      if (kernel.first_step > 0) begin_at(params, done * kernel.first_step);
-      cuda::launch(entry, std::min(kMaxGridBlocks, blocks - done), arguments, stream, now);
-      now.begun = true;
-    }
-  };
-  const auto launch_all = [&](const auto& params) {
-    if (!pass_.blocks_of_one_array) {
-      if (kernel.first_step == 0) require_grid(kernel.blocks, "run", kFewerBlocks);
-      launch_with(params, {in, out}, kernel.blocks);
-      return;
-    }
-    const std::uint64_t most = kMaxGridBlocks / kernel.blocks;
-    for (std::uint64_t first = 0; first < arrays.count; first += most) {
-      launch_with(params, {in + first * arrays.bytes, out + first * arrays.bytes},
-                  kernel.blocks * std::min(most, arrays.count - first));
-    }
-  };
-  std::visit(launch_all, kernel.params);
+  require_aligned(addresses(arrays.in, arrays.out), unit_bytes_of(*pass_), alignment_words(*pass_));
+  if (is_sweep(*pass_)) {
+    for (std::size_t i = 0; i < pass_->kernels.size(); ++i) check_grid(i, arrays);
+    return;
+  }
+  const std::size_t index = chosen(arrays);
+  const Launched launched{*pass_, pass_->kernels[index], arrays.target_shift};
+  FARO_CHECK(arrays.target_shift % (std::uint64_t{1} << shifted_bits(launched)) == 0);
+  check_grid(index, arrays);
 }
 
-std::vector<KernelResources> LoadedPass::resources() const {
+void LoadedPass::check_grid(std::size_t index, const PassArrays& arrays) const {
+  const GpuKernel& kernel = pass_->kernels[index];
+  if (kernel.first_step > 0) return;  // as many launches as it takes
+  const bool of_all = is_sweep(*pass_) && pass_->blocks_of_one_array;
+  const bool narrow = in_place() && index > 0 && kernel.in_alignment < kVector;
+  require_grid(kernel.blocks * (of_all ? arrays.count : 1), operation_of(*pass_),
+               has_chunks(*pass_) ? "choose larger chunks, or split the batch"
+               : narrow           ? "align the array to 16 bytes, or split the batch"
+                                  : "split the batch");
+}
+
+void LoadedPass::launch(const PassArrays& arrays, Stream stream, LaunchWords words) const {
+  words.operation = operation_of(*pass_);
+  words.in_place = in_place();
+  const std::vector<GpuKernel>& kernels = pass_->kernels;
+  if (kernels.empty()) {
+    if (pass_->copy_bytes > 0) launch_copy(arrays.out, arrays.in, pass_->copy_bytes, stream, words);
+    return;
+  }
+  if (is_sweep(*pass_)) {
+    const std::uint64_t counted = pass_->blocks_of_one_array ? arrays.count : 1;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      queue(i, arrays, kernels[i].blocks * counted, stream, words);
+    }
+    return;
+  }
+  const std::size_t index = chosen(arrays);
+  const std::uint64_t blocks = kernels[index].blocks;
+  if (!pass_->blocks_of_one_array) return queue(index, arrays, blocks, stream, words);
+  const std::uint64_t most = kMaxGridBlocks / blocks;
+  for (std::uint64_t first = 0; first < arrays.count; first += most) {
+    PassArrays part = arrays;
+    part.in += first * pass_->array_bytes;
+    part.out += first * pass_->array_bytes;
+    queue(index, part, blocks * std::min(most, arrays.count - first), stream, words);
+  }
+}
+
+void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_t planned, Stream stream,
+                       LaunchWords& words) const {
+  const GpuKernel& kernel = pass_->kernels[index];
+  const auto launch_with = [&](auto params) {  // a copy, of its own
+    Pointers at{arrays.in, arrays.out};
+    patch(params, at, {*pass_, kernel, arrays.target_shift});
+    std::array<const void*, 5> pointers{at.in, at.out};
+    if (in_place()) {
+      const std::byte* const rows =
+          arrays.workspace == nullptr ? nullptr : arrays.workspace + pass_->rows_offset;
+      pointers = {at.in, arrays.workspace, rows};
+    } else {
+      std::copy(tables_.begin(), tables_.end(), pointers.begin() + 2);
+    }
+    void* arguments[] = {value_of(params), pointers.data(), &pointers[1],
+                         &pointers[2],     &pointers[3],    &pointers[4]};
+    const std::uint64_t blocks = blocks_of(params, kernel, planned);
+    for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
+      if (kernel.first_step > 0) begin_at(params, done * kernel.first_step);
+      cuda::launch(entries_[index], std::min(kMaxGridBlocks, blocks - done), arguments, stream, words);
+      words.begun = true;
+    }
+  };
+  std::visit(launch_with, kernel.params);
+}
+
+KernelResources LoadedPass::resources() const {
   if (entries_.empty()) return {};
-  return {resources_of(entries_.front())};
+  KernelResources worst = resources_of(entries_.front());
+  if (!is_sweep(*pass_)) return worst;
+  for (const KernelEntry& entry : entries_) {
+    const KernelResources each = resources_of(entry);
+    worst.registers = std::max(worst.registers, each.registers);
+    worst.blocks_per_multiprocessor =
+        std::min(worst.blocks_per_multiprocessor, each.blocks_per_multiprocessor);
+    worst.local_bytes = std::max(worst.local_bytes, each.local_bytes);
+  }
+  return worst;
 }
 
 }  // namespace faro::cuda

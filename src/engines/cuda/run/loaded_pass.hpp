@@ -1,15 +1,21 @@
 // A pass of a plan (plan/gpu/gpu_pass.hpp) made ready: its kernels found by their identity and loaded, its
 // tables bound. Launching decides nothing but which of the alternatives the addresses allow.
 //
-//     patched at every launch     by
-//     skews                       how far arrays begin past an aligned address, which pointers are rounded to
-//     first tile, block, vector   launches of at most 2^31 - 1 blocks
-//     vectors or units            the chunks' side of a level
-//     arrays of a launch          where kernels count the blocks of one
+//     kernels of                 take, after their params
+//     two arrays                 input, output, the pass's tables
+//     one array, in place        data
+//     one array, sweeps          data, scratch, copied rows
+//
+//     added to the params        by
+//     skews                      how far arrays begin past an aligned address, which pointers are rounded to
+//     first tile, block, vector  launches of at most 2^31 - 1 blocks
+//     vectors or units           the chunks' side of a level
+//     complement                 where a piece of a larger array goes
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engines/cuda/kernels/kernels.hpp"
@@ -20,34 +26,44 @@
 
 namespace faro::cuda {
 
+/// What one launch of a pass reads and writes. In place, input and output are the one array.
+struct PassArrays {
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+  std::byte* workspace = nullptr;  // of sweeps
+  std::uint64_t count = 1;         // arrays that follow one another
+  /// Of affine passes out of place: out[pi(x) ^ target_shift] = in[x], in units. It keeps every array in
+  /// itself, and is 0 for a copy and within longer vectors.
+  std::uint64_t target_shift = 0;
+};
+
 class LoadedPass {
  public:
-  /// Loads the kernels on the current device. `tables`: those of pass.tables, in their order; they must
-  /// outlive this. Requires: a pass out of place, not affine (checked). Errors: ErrorCode::device for a
-  /// failed call; ErrorCode::unsupported for an array of more blocks than a launch may have.
-  LoadedPass(faro::detail::GpuPass pass, std::vector<const void*> tables);
+  /// Loads the kernels on the current device. `tables`: those of pass->tables, in their order; they must
+  /// outlive this. Errors: ErrorCode::device for a failed call.
+  LoadedPass(std::shared_ptr<const faro::detail::GpuPass> pass, std::vector<const void*> tables);
 
-  /// Arrays that follow one another.
-  struct Arrays {
-    std::uint64_t count = 1;
-    std::uint64_t bytes = 0;  // of each
-  };
+  /// Whatever can be refused before the pass is queued. Errors: ErrorCode::value for misaligned arrays;
+  /// ErrorCode::unsupported for more blocks than a launch may have.
+  void check(const PassArrays& arrays) const;
 
   /// Queues the pass over these arrays: all that the pass was made for, or, where its kernels count the
-  /// blocks of one, any number. Requires: the device is the current one. Errors: ErrorCode::value for
-  /// misaligned arrays; ErrorCode::unsupported for more blocks than a launch may have; ErrorCode::device for
-  /// a failed launch.
-  void launch(const std::byte* in, std::byte* out, const Arrays& arrays, Stream stream,
-              const LaunchWords& words = {}) const;
+  /// blocks of one, any number. Allocates nothing. Requires: check(arrays); the device is the current one.
+  /// `words`: which pass it is. Errors: ErrorCode::device for a failed launch.
+  void launch(const PassArrays& arrays, Stream stream, LaunchWords words = {}) const;
 
-  const faro::detail::GpuPass& pass() const { return pass_; }
-  /// Of the kernel for aligned arrays; nothing of a copy.
-  std::vector<KernelResources> resources() const;
+  const faro::detail::GpuPass& pass() const { return *pass_; }
+  /// Of the kernel for aligned arrays, the worst of a sweep's; zeros of a copy, which is the driver's.
+  KernelResources resources() const;
 
  private:
-  const faro::detail::GpuKernel& choose(const std::byte* in, const std::byte* out, KernelEntry& entry) const;
+  bool in_place() const { return pass_->source == PassBuffer::data; }
+  std::size_t chosen(const PassArrays& arrays) const;
+  void check_grid(std::size_t kernel, const PassArrays& arrays) const;
+  void queue(std::size_t kernel, const PassArrays& arrays, std::uint64_t blocks, Stream stream,
+             LaunchWords& words) const;
 
-  faro::detail::GpuPass pass_;
+  std::shared_ptr<const faro::detail::GpuPass> pass_;
   std::vector<KernelEntry> entries_;  // of each kernel
   std::vector<const void*> tables_;
 };

@@ -22,7 +22,7 @@ namespace {
 
 using kernels::PermuteWay;
 
-constexpr const char* kOperation = "permute in shared memory";
+constexpr const char* kPermutingShared = "permute in shared memory";
 
 DeviceArray uploaded(const std::vector<std::uint32_t>& words, int device) {
   DeviceArray array(4 * words.size(), device);
@@ -30,9 +30,9 @@ DeviceArray uploaded(const std::vector<std::uint32_t>& words, int device) {
   return array;
 }
 
-int attribute(cudaDeviceAttr which, int device) {
+int attribute_of(cudaDeviceAttr which, int device) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute", kOperation);
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute", kPermutingShared);
   return value;
 }
 
@@ -50,7 +50,7 @@ SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> pe
                                                int device) {
   require_available();
   if (permutation.size() != kPermutedElements) {
-    fail(ErrorCode::value, kOperation, std::to_string(permutation.size()) + " elements",
+    fail(ErrorCode::value, kPermutingShared, std::to_string(permutation.size()) + " elements",
          std::to_string(kPermutedElements));
   }
   const int ordinal = ordinal_of(device);
@@ -69,7 +69,7 @@ void SharedPermutationBench::run(const void* in, void* out, std::uint32_t blocks
   const DeviceGuard guard(state_->device);
   const void* lists = state_->lists.data();
   void* arguments[] = {&repeats, &in, &out, &lists};
-  launch(state_->kernel, blocks, arguments, stream, {.operation = kOperation});
+  launch(state_->kernel, blocks, arguments, stream, {.operation = kPermutingShared});
 }
 
 BlockRoom permutation_block_room(int device) {
@@ -77,7 +77,7 @@ BlockRoom permutation_block_room(int device) {
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
   const KernelEntry kernel = permutation_bench_kernel(PermuteWay::conflict_free);
-  return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal),
+  return {.multiprocessors = attribute_of(cudaDevAttrMultiProcessorCount, ordinal),
           .blocks_each = resources_of(kernel).blocks_per_multiprocessor};
 }
 
@@ -95,11 +95,11 @@ struct SharedPermuter::State {
 
 SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int element_bytes, int device) {
   require_available();
-  if (permutation.empty()) fail(ErrorCode::value, kOperation, "no elements", "1 or more");
+  if (permutation.empty()) fail(ErrorCode::value, kPermutingShared, "no elements", "1 or more");
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
   const auto shared_bytes =
-      static_cast<std::uint64_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
+      static_cast<std::uint64_t>(attribute_of(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
   const std::uint64_t array_bytes = permutation.size() * static_cast<std::uint64_t>(element_bytes);
   const std::string size =
       std::to_string(permutation.size()) + " elements of " + std::to_string(element_bytes) + " bytes";
@@ -108,19 +108,20 @@ SharedPermuter::SharedPermuter(std::span<const std::uint32_t> permutation, int e
   const std::string remedy = "make a plan: faro::plan() takes arrays of any length";
   // Before the schedule of an array that is much too long is made.
   if (element_bytes > 0 && 2 * array_bytes > shared_bytes) {
-    fail(ErrorCode::unsupported, kOperation, size, room, remedy);
+    fail(ErrorCode::unsupported, kPermutingShared, size, room, remedy);
   }
   const schedule::PackedSchedule packed =
       schedule::pack(schedule::shared_schedule(permutation, element_bytes));
   const std::optional<kernels::TeamParams> params =
       kernels::make_team_params(packed, element_bytes, shared_bytes, kMostTeamThreads);
-  if (!params) fail(ErrorCode::unsupported, kOperation, size, room, remedy);
+  if (!params) fail(ErrorCode::unsupported, kPermutingShared, size, room, remedy);
   KernelEntry kernel =
       permute_teams_kernel(element_bytes, packed.index_bits);  // indices of 32 bits do not fit
   kernel.threads = static_cast<int>(params->teams * params->team_threads);
-  kernel = loaded(kernel, kernels::team_shared_bytes(*params), Carveout::driver);
+  kernel.shared_bytes = static_cast<int>(kernels::team_shared_bytes(*params));
+  kernel = loaded(kernel, Carveout::driver);
   const int resident = resources_of(kernel).blocks_per_multiprocessor;
-  const int multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+  const int multiprocessors = attribute_of(cudaDevAttrMultiProcessorCount, ordinal);
   state_ = std::make_unique<State>(
       State{.device = ordinal,
             .kernel = kernel,
@@ -142,14 +143,14 @@ void SharedPermuter::run(const void* in, void* out, std::uint64_t arrays, Stream
   const DeviceGuard guard(state_->device);
   require_accessible(in, "input", state_->device);
   require_accessible(out, "output", state_->device);
-  require_aligned(addresses(in, out), state_->alignment, {.operation = kOperation});
+  require_aligned(addresses(in, out), state_->alignment, {.operation = kPermutingShared});
   kernels::TeamParams params = state_->params;
   params.arrays = arrays;
   params.wide = (addresses(in, out) | state_->array_bytes) % kVector == 0;
   const std::uint64_t blocks = std::min((arrays + params.teams - 1) / params.teams, state_->most_blocks);
   const void* lists = state_->lists.data();
   void* arguments[] = {&params, &in, &out, &lists};
-  launch(state_->kernel, blocks, arguments, stream, {.operation = kOperation});
+  launch(state_->kernel, blocks, arguments, stream, {.operation = kPermutingShared});
 }
 
 }  // namespace faro::cuda

@@ -21,7 +21,7 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/pieces.hpp"
-#include "engines/cuda/run/program.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/engines/cuda.hpp"
 
@@ -37,21 +37,21 @@ struct DeviceFree {
 struct PinnedFree {
   void operator()(std::byte* memory) const { static_cast<void>(cudaFreeHost(memory)); }
 };
-using DeviceBuffer = std::unique_ptr<std::byte, DeviceFree>;
-using PinnedBuffer = std::unique_ptr<std::byte, PinnedFree>;
+using DeviceMemory = std::unique_ptr<std::byte, DeviceFree>;
+using PinnedMemory = std::unique_ptr<std::byte, PinnedFree>;
 
-DeviceBuffer device_buffer(std::uint64_t bytes) {
+DeviceMemory device_memory(std::uint64_t bytes) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes), "cudaMalloc", kPrepare,
         "grant less by StagingOptions::device_bytes, or free device memory");
-  return DeviceBuffer(static_cast<std::byte*>(memory));
+  return DeviceMemory(static_cast<std::byte*>(memory));
 }
 
-PinnedBuffer pinned_buffer(std::uint64_t bytes) {
+PinnedMemory pinned_memory(std::uint64_t bytes) {
   void* memory = nullptr;
   check(cudaMallocHost(&memory, bytes), "cudaMallocHost", kPrepare,
         "too little host memory can be pinned; make smaller pieces by StagingOptions::piece_bytes");
-  return PinnedBuffer(static_cast<std::byte*>(memory));
+  return PinnedMemory(static_cast<std::byte*>(memory));
 }
 
 class OwnStream {
@@ -79,20 +79,20 @@ class OwnStream {
 // Declared so that the stream is drained before the buffers go.
 struct Slot {
   explicit Slot(std::uint64_t bytes)
-      : device_in(device_buffer(bytes)),
-        device_out(device_buffer(bytes)),
-        host_in(pinned_buffer(bytes)),
-        host_out(pinned_buffer(bytes)) {}
+      : device_in(device_memory(bytes)),
+        device_out(device_memory(bytes)),
+        host_in(pinned_memory(bytes)),
+        host_out(pinned_memory(bytes)) {}
 
-  DeviceBuffer device_in;  // refused sooner than pinned memory is found
-  DeviceBuffer device_out;
-  PinnedBuffer host_in;
-  PinnedBuffer host_out;
+  DeviceMemory device_in;  // refused sooner than pinned memory is found
+  DeviceMemory device_out;
+  PinnedMemory host_in;
+  PinnedMemory host_out;
   OwnStream stream;
 };
 
-struct PieceProgram {
-  Program program;
+struct LoadedPiece {
+  LoadedPasses passes;
   int unit_bits_per_element;
 };
 
@@ -144,7 +144,7 @@ struct StagedExecutor::State {
   std::uint64_t array_bytes = 0;
   int threads = 1;
   Pieces pieces;
-  std::vector<PieceProgram> programs;  // by kind
+  std::vector<LoadedPiece> loaded;  // by kind
   std::vector<Slot> slots;
   std::mutex in_use;  // of the slots
 
@@ -155,7 +155,7 @@ struct StagedExecutor::State {
         pieces(plan.problem(), {.piece_bytes = sizes.piece_bytes}) {
     for (const Problem& kind : pieces.kinds()) {
       const Plan made(kind, plan.target());
-      programs.push_back({Program(made), made.unit_bits_per_element()});
+      loaded.push_back({LoadedPasses(made.passes()), made.unit_bits_per_element()});
     }
     if (pieces.count() == 0) return;
     slots.reserve(static_cast<std::size_t>(sizes.in_flight));
@@ -200,12 +200,12 @@ struct StagedExecutor::State {
 
   void queue(const Piece& piece, const Slot& slot) const {
     const cudaStream_t stream = slot.stream.get();
-    const PieceProgram& made = programs[piece.kind];
+    const LoadedPiece& made = loaded[piece.kind];
     check(cudaMemcpyAsync(slot.device_in.get(), slot.host_in.get(), piece.bytes(), cudaMemcpyHostToDevice,
                           stream),
           "cudaMemcpyAsync to the device", kStage);
-    made.program.launch(slot.device_in.get(), slot.device_out.get(), stream,
-                        piece.target_shift << made.unit_bits_per_element);
+    made.passes.launch({.in = slot.device_in.get(), .out = slot.device_out.get()}, stream,
+                       piece.target_shift << made.unit_bits_per_element);
     check(cudaMemcpyAsync(slot.host_out.get(), slot.device_out.get(), piece.bytes(), cudaMemcpyDeviceToHost,
                           stream),
           "cudaMemcpyAsync to the host", kStage);

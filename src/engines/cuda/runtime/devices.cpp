@@ -4,13 +4,14 @@
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/device_table.hpp"
 #include "engines/cuda/runtime/calls.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro_build_info.hpp"
 
 namespace faro::cuda {
 namespace {
 
-constexpr const char* kOperation = "look at the devices";
+constexpr const char* kLookingAtDevices = "look at the devices";
 
 constexpr double kKhzPerMhz = 1000;
 
@@ -18,6 +19,7 @@ constexpr double kKhzPerMhz = 1000;
 constexpr int kLeastMajor = 8;
 
 std::string version_text(int version) {
+  if (version == 0) return "";
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
@@ -40,14 +42,14 @@ std::string reason_of_failure(cudaError_t result) {
 
 int attribute(int ordinal, cudaDeviceAttr which) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute", kOperation);
+  check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute", kLookingAtDevices);
   return value;
 }
 
 // All but the free memory, which changes.
 Device read_device(int ordinal) {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties", kOperation);
+  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties", kLookingAtDevices);
   return {.ordinal = ordinal,
           .name = properties.name,
           .major = properties.major,
@@ -63,7 +65,7 @@ Device read_device(int ordinal) {
 
 std::vector<Device> read_devices() {
   int count = 0;
-  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount", kOperation);
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount", kLookingAtDevices);
   std::vector<Device> all;
   all.reserve(static_cast<std::size_t>(count));
   for (int ordinal = 0; ordinal < count; ++ordinal) all.push_back(read_device(ordinal));
@@ -93,7 +95,7 @@ std::uint64_t free_bytes(int ordinal) {
   std::size_t total = 0;
   try {
     const DeviceGuard guard(ordinal);
-    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", kOperation);
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", kLookingAtDevices);
   } catch (const Error&) {
     return 0;
   }
@@ -136,6 +138,15 @@ std::vector<Device> devices() {
   std::vector<Device> all = known_devices();
   for (Device& device : all) device.free_memory_bytes = free_bytes(device.ordinal);
   return all;
+}
+
+Versions versions() {
+  int driver = 0;
+  int runtime = 0;
+  for (const cudaError_t result : {cudaDriverGetVersion(&driver), cudaRuntimeGetVersion(&runtime)}) {
+    if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
+  return {.driver = version_text(driver), .runtime = version_text(runtime)};
 }
 
 Target target(int device) {

@@ -128,11 +128,6 @@ KernelEntry loaded(KernelEntry entry, Carveout carveout) {
   return entry;
 }
 
-KernelEntry loaded(KernelEntry entry, std::uint64_t shared_bytes, Carveout carveout) {
-  entry.shared_bytes = static_cast<int>(shared_bytes);
-  return loaded(entry, carveout);
-}
-
 KernelResources resources_of(const KernelEntry& entry) {
   const cudaFuncAttributes attributes = attributes_of(entry.function, kLookingAtKernel);
   return {.registers = attributes.numRegs,

@@ -23,23 +23,17 @@
 #include "engines/cuda/kernels/kernels.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/stream.hpp"
+#include "plan/gpu/gpu_kernel.hpp"
 
 namespace faro::cuda {
 
-/// How a multiprocessor's memory is split between shared memory and the first-level cache.
-enum class Carveout {
-  driver,  // as the driver chooses
-  shared,  // all for shared memory: where nothing is read twice, a cache has no use
-  needed,  // as much as the blocks need that registers and threads leave room for: the cache holds what is on
-           // its way from memory, and sectors that are read in parts
-};
+using faro::detail::Carveout;
 
 /// The kernel made ready on the current device: loaded now rather than at the first launch, which may be
 /// inside a capture; allowed entry.shared_bytes, and whatever other launches of it want. A kernel without
 /// dynamic shared memory keeps the driver's carve-out. Requires: entry.function and entry.threads (the
 /// function is checked). Errors: ErrorCode::device.
 KernelEntry loaded(KernelEntry entry, Carveout carveout = Carveout::shared);
-KernelEntry loaded(KernelEntry entry, std::uint64_t shared_bytes, Carveout carveout = Carveout::shared);
 
 /// Of a kernel that is loaded.
 KernelResources resources_of(const KernelEntry& entry);

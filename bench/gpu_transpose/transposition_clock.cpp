@@ -1,14 +1,15 @@
-#include "bench/gpu_transpose/measure.hpp"
+#include "bench/gpu_transpose/transposition_clock.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "engines/cuda_transpose.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/transpose_oracle.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -66,10 +67,12 @@ void TranspositionClock::time(const Rectangle& shape, const Queue& queue, TimedT
 
 TimedTransposition TranspositionClock::in_place(const Rectangle& shape) {
   const TransposePlan plan(problem_of(shape, Placement::in_place), cuda::target());
-  const cuda::TransposeExecutor executor(plan);
+  const cuda::LoadedPasses sweeps(detail::passes_of(plan));  // of powers of two, too
   const cuda::DeviceArray workspace(std::max<std::uint64_t>(1, plan.workspace_bytes()));
   void* const lent = plan.workspace_bytes() == 0 ? nullptr : workspace.data();
-  const auto queue = [&](Stream stream) { executor.run(array_.data(), lent, stream); };
+  const auto queue = [&](Stream stream) {
+    sweeps.launch({.in = array_.data(), .out = array_.data(), .workspace = lent}, stream);
+  };
   testing::draw(array_.data(), shape, kDrawn, {});
   queue({});
   require_placed(array_.data(), shape);
