@@ -49,6 +49,11 @@ Capability parse_capability(const std::string& text) {
   if (!is_number(major) || !is_number(minor)) {
     fail(ErrorCode::value, "read --capability", "`" + text + "`", "a compute capability such as 9.0");
   }
+  constexpr int kLeastMajor = 8;
+  if (std::stoi(major) < kLeastMajor) {
+    fail(ErrorCode::unsupported, "explain", "--capability " + text, "8.0 or later",
+         "older GPUs have too little shared memory for the kernels");
+  }
   return {.major = std::stoi(major), .minor = std::stoi(minor)};
 }
 
@@ -111,11 +116,10 @@ void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
-  const Problem problem{
-      .permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
-      .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
-      .batch = options.common.batch_count(),
-      .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+  const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
+                        .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
+                        .batch = options.common.batch_count(),
+                        .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
   if (!options.svg.empty()) io::write_file(options.svg, drawing_of(options, explanation));
   if (options.common.json) return print(explanation.plan.explain_json());
