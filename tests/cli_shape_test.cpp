@@ -279,4 +279,14 @@ TEST_F(ShapeCli, NewTakesNamesAndFills) {
   EXPECT_EQ(old.status, 3) << old.err;
 }
 
+// A name that was typed stays the name.
+TEST_F(ShapeCli, ExplainsByTheNameThatWasTyped) {
+  const Result result = run("explain 'random_bmmc(28, 1)' --svg plan.svg");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("permutation   random_bmmc(28, 1)\n"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("affine("), std::string::npos) << result.out;
+  EXPECT_NE(bytes_of("plan.svg").find("random_bmmc(28, 1)"), std::string::npos);
+  EXPECT_EQ(bytes_of("plan.svg").find("affine("), std::string::npos);
+}
+
 }  // namespace cli_shape_test
