@@ -1,11 +1,16 @@
 #include "cli/arguments.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <system_error>
 
 #include "cli/report.hpp"
 #include "suggest.hpp"
@@ -49,10 +54,23 @@ kernels::CompiledTile parse_tile(const std::string& text, std::uint64_t width) {
        fmt::format("a compiled tile for units of {}: {}", count_text(unit, "byte"), known));
 }
 
-// Whether SPEC lacks nothing but the n of a bare name: with some n it can be read.
-bool lacks_only_bits(const std::string& text) {
+// More than a few for each processor only take turns.
+int parse_threads(const std::string& text) {
+  constexpr int kMostOfOne = 4;
+  const int processors = omp_get_num_procs();
+  const auto given = static_cast<int>(parse_number("--threads", text, 1, kMaxThreads));
+  if (given <= kMostOfOne * processors) return given;
+  fail(ErrorCode::value, "read --threads", "`" + text + "`",
+       fmt::format("a number from 1 to {}, {} for each processor", kMostOfOne * processors, kMostOfOne),
+       fmt::format("there are {} here", count_text(static_cast<std::uint64_t>(processors), "processor")));
+}
+
+// Whether SPEC lacks nothing but the n of a map without it: with some n it can be read.
+bool lacks_only_bits(const std::string& text, ParseOptions options) {
+  constexpr int kMostBits = 40;
+  options.bare_bits = kMostBits;
   try {
-    parse_permutation(text, {.bare_bits = 1});
+    parse_permutation(text, options);
     return true;
   } catch (const Error&) {
     return false;
@@ -101,6 +119,16 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
     begin = end + 1;
   }
   return shape;
+}
+
+void require_npy_name(const std::string& operation, const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  const bool is_file = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+  // What cannot be written at all is told by whoever opens it.
+  if (path.empty() || !is_file || path.ends_with(".npy") || path.ends_with('/')) return;
+  fail(ErrorCode::value, operation, "OUT " + path, "a name that ends in .npy, which is what is written",
+       "`" + std::filesystem::path(path).replace_extension(".npy").string() + "` would be one");
 }
 
 std::string refuse_empty(const std::string& value) {
@@ -161,8 +189,7 @@ PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
   }
   if (!device.empty()) options.device = static_cast<int>(parse_number("--device", device, 0, kMostDevices));
   if (!tile.empty()) options.tile = parse_tile(tile, width);
-  if (!threads.empty())
-    options.threads = static_cast<int>(parse_number("--threads", threads, 1, kMaxThreads));
+  if (!threads.empty()) options.threads = parse_threads(threads);
   return options;
 }
 
@@ -234,17 +261,25 @@ IndexChoice IndexOptions::choice() const {
 }
 
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements, Direction direction) {
+  std::optional<std::vector<std::uint64_t>> shape;
+  if (elements) shape.emplace(1, *elements);
+  return parse_spec_with_axes(text, shape, direction).permutation;
+}
+
+ParsedPermutation parse_spec_with_axes(const std::string& text,
+                                       const std::optional<std::vector<std::uint64_t>>& shape,
+                                       Direction direction) {
   ParseOptions options{.bare_bits = {}, .direction = direction};
-  if (elements && std::has_single_bit(*elements)) {
-    options.bare_bits = std::countr_zero(*elements);
-    return parse_permutation(text, options);
-  }
+  options.shape = shape;
+  std::uint64_t elements = 1;
+  if (shape) elements = std::accumulate(shape->begin(), shape->end(), elements, std::multiplies<>());
+  if (!shape || std::has_single_bit(elements)) return parse_with_axes(text, options);
   try {
-    return parse_permutation(text, options);
+    return parse_with_axes(text, options);
   } catch (const Error&) {
-    if (!elements || !lacks_only_bits(text)) throw;
+    if (!lacks_only_bits(text, options)) throw;
   }
-  fail(ErrorCode::value, "read `" + text + "`", count_text(*elements, "element"),
+  fail(ErrorCode::value, "read `" + text + "`", count_text(elements, "element"),
        "a power of two of them in each array", "--batch and --element-bytes say how the items are divided");
 }
 

@@ -22,9 +22,16 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
 std::vector<std::uint64_t> parse_shape(const std::string& text);
 
+/// Refuses a file's name for an array that would not tell what it is. Errors: ErrorCode::value for a name of
+/// a new or a regular file that does not end in .npy.
+void require_npy_name(const std::string& operation, const std::string& path);
+
 /// Refuses `--option ''`, which would be taken for no option at all, and `--option --other`, whose value was
 /// forgotten. For CLI::Option::check.
 std::string refuse_empty(const std::string& value);
+
+/// What `faro explain` and `faro bench` take for an element's width where no file has one.
+inline constexpr std::uint64_t kUsualElementBytes = 4;
 
 /// Options that several verbs share, still as text; the functions below read them.
 struct CommonOptions {
@@ -76,6 +83,12 @@ struct IndexOptions {
 /// two.
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {},
                        Direction direction = Direction::scatter);
+
+/// The same of an array whose shape is known, which fixes what need not be typed, and with the axes that SPEC
+/// names.
+ParsedPermutation parse_spec_with_axes(const std::string& text,
+                                       const std::optional<std::vector<std::uint64_t>>& shape,
+                                       Direction direction);
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);

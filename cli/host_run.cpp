@@ -37,29 +37,26 @@ std::uint64_t HostRun::pieces() const {
   return plan_.engine() == Engine::cuda ? 1 : 0;
 }
 
+Outcome run_once(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out) {
+  Outcome outcome{.pieces = permute.pieces(), .setup_ms = permute.setup_ms()};
+  const auto start = std::chrono::steady_clock::now();
+  permute(in, out);
+  outcome.milliseconds = milliseconds_since(start);
+  return outcome;
+}
+
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads) {
   constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
-  constexpr std::uint64_t kMostCopied = std::uint64_t{256} << 20;
   constexpr double kBudgetMs = 30;
-  const std::uint64_t copied = std::min<std::uint64_t>(in.size(), kMostCopied);
+  if (in.size() > kRepeatedBytes) return run_once(permute, in, out);
   const std::function<void()> run = [&] { permute(in, out); };
-  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), copied, threads); };
-
+  const std::function<void()> copy = [&] { cpu::copy(in.data(), out.data(), in.size(), threads); };
   Outcome outcome{.pieces = permute.pieces(), .setup_ms = permute.setup_ms()};
-  double copy_ms = 0;
-  if (in.size() <= kRepeatedBytes) {
-    const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
-    outcome.milliseconds = timings[0].median_ms;
-    copy_ms = timings[1].median_ms;
-    run();  // the last word is the permutation's
-  } else {
-    copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    outcome.milliseconds = milliseconds_since(start);
-  }
-  outcome.copy_gb_per_s = gb_per_s(copied, copy_ms);
+  const auto timings = measure_alternating(std::array{run, copy}, {.budget_ms = kBudgetMs});
+  outcome.milliseconds = timings[0].median_ms;
+  run();  // the last word is the permutation's
+  outcome.copy_gb_per_s = gb_per_s(in.size(), timings[1].median_ms);
   if (outcome.copy_gb_per_s > 0) {
     outcome.share_of_copy = gb_per_s(in.size(), outcome.milliseconds) / outcome.copy_gb_per_s;
   }

@@ -44,8 +44,12 @@ struct Outcome {
   double share_of_copy = 0;
 };
 
-/// Runs the plan and, to measure it by, a plain copy between the same buffers. Arrays that are moved in a few
-/// milliseconds take turns with the copy, for one run says little; of large ones a part is copied before.
+/// Runs the plan once. One run says how long it took, and too little of its share of a copy, which is not
+/// timed.
+Outcome run_once(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out);
+
+/// Runs the plan in turns with a plain copy between the same buffers, several times; arrays of more than 64
+/// MiB once, without a copy.
 Outcome run_timed(const HostRun& permute, std::span<const std::byte> in, std::span<std::byte> out,
                   int threads);
 

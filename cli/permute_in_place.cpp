@@ -6,6 +6,7 @@
 #include "cli/permute_in_place.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "io/npy_update.hpp"
 #include "measure.hpp"
@@ -49,33 +52,6 @@ void check_options(const PermuteOptions& options) {
   check_spec_file(options, options.in, "FILE");
 }
 
-// `transpose(rows, columns)` says what shape it takes; other words that move the same elements do not.
-bool names_a_shape(const std::string& spec) {
-  constexpr const char* blanks = " \t\r\n";
-  const std::size_t start = spec.find_first_not_of(blanks);
-  return start != std::string::npos && spec.compare(start, 9, "transpose") == 0;
-}
-
-// A shape of two axes that the permutation transposes, turned round; any other as it is. Errors:
-// ErrorCode::value where the permutation names another.
-Shape shape_after(const PermuteOptions& options, const Plan& plan, const io::NpyHeader& header) {
-  const Problem& problem = plan.problem();
-  const Shape& shape = header.shape;
-  if (shape.size() != 2 || problem.batch != 1 || problem.element_bytes != header.item_bytes) return shape;
-  const bool is_named = names_a_shape(options.spec);
-  // A row, a column and no elements at all stay where they are: only the words tell.
-  const bool rests = shape[0] <= 1 || shape[1] <= 1;
-  if (rests && !is_named) return shape;
-  if (normal_form(problem.permutation) == normal_form(maps::transpose_any(shape[0], shape[1])))
-    return {shape[1], shape[0]};
-  if (is_named) {
-    fail(ErrorCode::value, operation_of(options), "shape " + shape_text(shape),
-         fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec),
-         fmt::format("`transpose({}, {})` is this array's", shape[0], shape[1]));
-  }
-  return shape;
-}
-
 double milliseconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
@@ -85,7 +61,7 @@ double milliseconds_of(const std::function<void()>& work) {
 // Of one file: what was done, for the report.
 struct Done {
   std::optional<ExecutablePlan> plan;
-  Problem problem;
+  FileProblem asked;
   Shape shape;
   double plan_ms = 0;
   Outcome outcome;
@@ -96,11 +72,12 @@ class Work {
   Work(const PermuteOptions& options, Progress& progress) : options_(options), progress_(progress) {}
 
   Done on_a_copy() {
-    progress_.step("reading " + options_.in);
-    const io::NpyInput input(options_.in);
+    progress_.step("reading " + options_.in, bytes_of_file(options_.in));
+    const io::NpyInput input(options_.in, progress_.advance());
     io::require_writable(options_.in);
     const std::span<const std::byte> in = input.data();
     Done done = planned(input.header());
+    const InterruptNote interrupted("nothing was written, `" + options_.in + "` is as it was");
     progress_.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options_.in, input.header().descr, done.shape, input.header().item_bytes);
     const std::span<std::byte> data = output.data();
@@ -108,18 +85,22 @@ class Work {
     run_timed(done, in, data);
     if (options_.verify) {
       progress_.step("verifying");
-      verify(done.problem, in.data(), data.data(), threads_);
+      verify(done.asked.problem, in.data(), data.data(), threads_);
     }
-    progress_.step("writing " + options_.in);
-    output.commit();
+    progress_.step("writing " + options_.in, data.size());
+    output.commit(progress_.advance());
     return done;
   }
 
   Done on_the_file() {
-    progress_.step("mapping " + options_.in);
-    io::NpyUpdate file(options_.in);
+    progress_.step("mapping " + options_.in, bytes_of_file(options_.in));
+    io::NpyUpdate file(options_.in, progress_.advance());
     Done done = planned(file.header());
     if (done.shape != file.header().shape) file.set_shape(done.shape);
+    const std::string mixture = "`" + options_.in + "` is permuted in part, and of no use";
+    if (!options_.quiet && isatty(STDERR_FILENO) == 1)
+      note("`" + options_.in + "` is permuted where it lies: an interruption leaves a mixture");
+    const InterruptNote interrupted(mixture);
     progress_.step("permuting " + size_text(file.data().size()));
     done.outcome.milliseconds = milliseconds_of([&] { run(done, file.data()); });
     progress_.step("writing " + options_.in);
@@ -130,14 +111,14 @@ class Work {
  private:
   Done planned(const io::NpyHeader& header) {
     Done done;
-    done.problem = problem_of(options_, header);
-    PlanOptions plan_options = options_.common.plan_options(done.problem.element_bytes);
+    done.asked = file_problem_of(options_, header);
+    PlanOptions plan_options = options_.common.plan_options(done.asked.problem.element_bytes);
     plan_options.index_choice = options_.index.choice();
     threads_ = plan_options.threads;
     staging_ = staging_options(options_, plan_options);
     progress_.step("planning " + options_.spec);
-    done.plan_ms = milliseconds_of([&] { done.plan.emplace(faro::plan(done.problem, plan_options)); });
-    done.shape = shape_after(options_, done.plan->plan(), header);
+    done.plan_ms = milliseconds_of([&] { done.plan.emplace(faro::plan(done.asked.problem, plan_options)); });
+    done.shape = done.asked.shape_after(done.plan->plan());
     done.outcome.pieces = done.plan->engine() == Engine::cuda ? 1 : 0;
     return done;
   }
@@ -146,25 +127,23 @@ class Work {
     done.plan->run_staged(data.data(), data.data(), data.size(), staging_);
   }
 
-  // Beside a plain copy of the array, which it starts with. Arrays that are moved in a few milliseconds take
-  // turns with it, for one run says little.
+  // Starts with a plain copy of the array. With --json arrays that are moved in a few milliseconds take turns
+  // with it, for one run says little.
   void run_timed(Done& done, std::span<const std::byte> in, std::span<std::byte> data) const {
     constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
     constexpr double kBudgetMs = 30;
     const std::function<void()> copy = [&] { cpu::copy(in.data(), data.data(), in.size(), threads_); };
     const std::function<void()> permute = [&] { run(done, data); };
-    double copy_ms = 0;
-    const bool report = !options_.quiet || options_.common.json;
-    if (report && in.size() <= kRepeatedBytes) {
-      const auto timings = measure_alternating(std::array{permute, copy}, {.budget_ms = kBudgetMs});
-      done.outcome.milliseconds = timings[0].median_ms;
-      copy_ms = timings[1].median_ms;
+    if (!options_.common.json || in.size() > kRepeatedBytes) {
       copy();
-      permute();
-    } else {
-      copy_ms = milliseconds_of(copy);
       done.outcome.milliseconds = milliseconds_of(permute);
+      return;
     }
+    const auto timings = measure_alternating(std::array{permute, copy}, {.budget_ms = kBudgetMs});
+    done.outcome.milliseconds = timings[0].median_ms;
+    const double copy_ms = timings[1].median_ms;
+    copy();
+    permute();
     done.outcome.copy_gb_per_s = gb_per_s(in.size(), copy_ms);
     if (done.outcome.copy_gb_per_s > 0) {
       done.outcome.share_of_copy =
@@ -178,28 +157,28 @@ class Work {
   cuda::StagingOptions staging_;
 };
 
-void print_line(const PermuteOptions& options, const Done& done, double rate) {
-  const Plan& plan = done.plan->plan();
-  std::string text = fmt::format("{}; {:.3g} ms", plan_line(options, plan), done.outcome.milliseconds);
-  if (done.outcome.pieces > 0) text += fmt::format(" whole through {}", plan.target().name);
-  text += fmt::format(", {:.3g} GB/s", rate);
-  if (done.outcome.copy_gb_per_s > 0)
-    text += fmt::format(", {:.0f}% of copy", 100 * done.outcome.share_of_copy);
-  if (options.verify) text += ", verified";
-  note(fmt::format("{}; {}: {}", text, name(done.plan->engine()), done.plan->engine_reason()));
+void print_line(const PermuteOptions& options, const Done& done, double total_ms) {
+  RunFacts facts{.elements = done.asked.elements,
+                 .milliseconds = done.outcome.milliseconds,
+                 .total_ms = total_ms,
+                 .pieces = done.outcome.pieces,
+                 .plan_cache = {},
+                 .shape = {}};
+  if (done.shape != done.asked.shape) facts.shape = "shape " + shape_text(done.shape);
+  note(run_line(options, done.plan->plan(), facts));
 }
 
 void print_json(const PermuteOptions& options, const Done& done, double rate) {
   const Plan& plan = done.plan->plan();
   Json json = new_json();
-  json["spec"] = to_text(done.problem.permutation);
+  json["spec"] = to_text(done.asked.problem.permutation);
   json["file"] = options.in;
   json["backup"] = !options.no_backup;
   json["shape"] = done.shape;
-  json["elements"] = element_count(done.problem.permutation);
-  json["element_bytes"] = done.problem.element_bytes;
-  json["batch"] = done.problem.batch;
-  json["bytes"] = total_bytes(done.problem);
+  json["elements"] = element_count(done.asked.problem.permutation);
+  json["element_bytes"] = done.asked.problem.element_bytes;
+  json["batch"] = done.asked.problem.batch;
+  json["bytes"] = total_bytes(done.asked.problem);
   json["plan"] = plan_line(options, plan);
   json["plan_ms"] = done.plan_ms;
   json["workspace_bytes"] = done.plan->workspace_bytes();
@@ -217,6 +196,7 @@ void print_json(const PermuteOptions& options, const Done& done, double rate) {
 }  // namespace
 
 void permute_in_place(const PermuteOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
   check_options(options);
   Done done;
   {
@@ -224,9 +204,9 @@ void permute_in_place(const PermuteOptions& options) {
     Work work(options, progress);
     done = options.no_backup ? work.on_the_file() : work.on_a_copy();
   }
-  const double rate = gb_per_s(total_bytes(done.problem), done.outcome.milliseconds);
+  const double rate = gb_per_s(total_bytes(done.asked.problem), done.outcome.milliseconds);
   if (options.common.json) return print_json(options, done, rate);
-  if (!options.quiet) print_line(options, done, rate);
+  if (!options.quiet) print_line(options, done, milliseconds_since(start));
 }
 
 }  // namespace faro::cli

@@ -4,24 +4,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/report.hpp"
 
 namespace faro::cli {
 namespace {
-
-// The permutation as it was typed, on one line.
-std::string label_of(const PermuteOptions& options) {
-  std::string label = options.spec;
-  if (options.index.gather && label.starts_with('@')) label = "gather(" + label + ")";
-  if (options.inverse) label = "inverse(" + label + ")";
-  // Index arrays within other maps are read as gathers too.
-  if (options.index.gather && !options.spec.starts_with('@')) label += " --gather";
-  // White space is free in a permutation's text, but this is one line.
-  std::replace_if(
-      label.begin(), label.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return label;
-}
 
 // "tiles of 4 KiB in segments of 64 bytes"
 std::string pass_text(const Plan& plan, const Pass& pass) {
@@ -54,54 +44,66 @@ std::string in_place_text(const Plan& plan) {
   return passes == 1 ? "one pass, " + text : fmt::format("{} passes, {}", passes, text);
 }
 
+bool moves(const Plan& plan) {
+  return plan.transpose_plan() != nullptr || plan.index_plan() != nullptr || !plan.passes().empty();
+}
+
+// "bit_reversal(20) x 3 in place"
+std::string heading(const PermuteOptions& options, std::string label, const Problem& problem) {
+  if (problem.batch != 1) label += fmt::format(" x {}", problem.batch);
+  if (!options.map.empty()) label += fmt::format(" with {}", options.map);
+  return options.in_place ? label + " in place" : label;
+}
+
+// "circuit(...)", "@index.npy": nothing is cut within a word.
+std::string short_label(const std::string& label) {
+  const std::size_t open = label.find('(');
+  if (open != std::string::npos && !label.starts_with('@')) return label.substr(0, open) + "(...)";
+  const std::size_t slash = label.rfind('/');
+  return slash == std::string::npos ? label : "@..." + label.substr(slash);
+}
+
+// "2^20 elements of 4 bytes" as "2^20 x 4 B".
+std::string compacted(std::string elements) {
+  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
+    const std::string_view found = words;
+    if (const std::size_t at = elements.find(found); at != std::string::npos)
+      elements.replace(at, found.size(), sign);
+  }
+  return elements;
+}
+
+std::string time_text(double milliseconds) {
+  return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
+                             : fmt::format("{:.3g} s", milliseconds / 1000);
+}
+
+// "one pass, tiles of 4 KiB in segments of 64 bytes"
+std::string way_text(const PermuteOptions& options, const Plan& plan) {
+  if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
+  if (options.in_place) return in_place_text(plan);
+  if (plan.index_plan() != nullptr) {
+    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    return fmt::format("{}; {} over memory", to_text(chosen),
+                       chosen.passes == 1 ? "1 pass" : fmt::format("{} passes", chosen.passes));
+  }
+  const Pass& pass = plan.passes().front();
+  const bool is_counted = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
+  return (is_counted ? "one pass, " : "") + pass_text(plan, pass);
+}
+
 }  // namespace
 
-Problem problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
-  const std::string operation = "permute `" + options.in + "`";
-  const std::uint64_t items = header.item_count();
-  const std::uint64_t width = options.common.element_bytes_given().value_or(header.item_bytes);
-  const std::uint64_t batch = options.common.batch_count();
-  if (width % header.item_bytes != 0) {
-    fail(ErrorCode::value, operation, fmt::format("--element-bytes {}", width),
-         fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
-         "elements are whole items");
-  }
-  const std::uint64_t group = width / header.item_bytes;
-  if (items % group != 0) {
-    fail(ErrorCode::value, operation, count_text(items, "item"),
-         fmt::format("a multiple of the {} in an element", group));
-  }
-  const std::uint64_t elements = items / group;
-  if (batch == 0 ? elements != 0 : elements % batch != 0) {
-    fail(ErrorCode::value, operation,
-         fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
-         "a number of elements that is a multiple of the batch");
-  }
-  const std::optional<std::uint64_t> array_elements =
-      batch == 0 ? std::nullopt : std::optional(elements / batch);
-  Permutation permutation = parse_spec(options.spec, array_elements, options.index.direction(options.spec));
-  if (options.inverse) permutation = inverse(permutation);
-
-  const std::uint64_t wanted = element_count(permutation);
-  if (array_elements && wanted != *array_elements) {
-    std::string remedy;
-    if (wanted == 0) {
-      remedy = "";
-    } else if (elements == 0) {
-      remedy = "the file is empty: --batch 0 says that it holds no array";
-    } else if (elements % wanted == 0) {
-      remedy = fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
-    } else if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes) {
-      remedy = fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
-    }
-    fail(ErrorCode::value, operation,
-         fmt::format("{} = {} x {}", count_text(elements, "element"), batch, *array_elements),
-         fmt::format("{} x {} for {}", batch, wanted, to_text(permutation)), remedy);
-  }
-  return {.permutation = permutation,
-          .element_bytes = width,
-          .batch = batch,
-          .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+std::string PermuteOptions::label() const {
+  std::string label = spec;
+  if (index.gather && label.starts_with('@')) label = "gather(" + label + ")";
+  if (inverse) label = "inverse(" + label + ")";
+  // Index arrays within other maps are read as gathers too.
+  if (index.gather && !spec.starts_with('@')) label += " --gather";
+  // White space is free in a permutation's text, but this is one line.
+  std::replace_if(
+      label.begin(), label.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return label;
 }
 
 cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOptions& plan_options) {
@@ -134,22 +136,45 @@ void check_spec_file(const PermuteOptions& options, const std::string& path, con
 }
 
 std::string plan_line(const PermuteOptions& options, const Plan& plan) {
-  std::string line = label_of(options);
-  if (plan.problem().batch != 1) line += fmt::format(" x {}", plan.problem().batch);
-  if (!options.map.empty()) line += fmt::format(" with {}", options.map);
-  const bool moves =
-      plan.transpose_plan() != nullptr || plan.index_plan() != nullptr || !plan.passes().empty();
-  if (options.in_place) line += " in place";
-  if (!moves || plan.array_bytes() == 0) return line + ": nothing to move";
-  if (options.in_place) return line + ": " + in_place_text(plan);
-  if (plan.index_plan() != nullptr) {
-    const IndexCandidate& chosen = plan.index_plan()->chosen();
-    return line + fmt::format(": {}; {} over memory", to_text(chosen),
-                              chosen.passes == 1 ? "1 pass" : fmt::format("{} passes", chosen.passes));
+  return heading(options, options.label(), plan.problem()) + ": " + way_text(options, plan);
+}
+
+std::string run_line(const PermuteOptions& options, const Plan& plan, const RunFacts& facts) {
+  constexpr std::size_t kColumns = 80;
+  const bool is_moved = plan.array_bytes() != 0 && moves(plan);
+  const auto done = [&](const std::string& elements, const char* joint) {
+    std::string text = "nothing to move";
+    if (is_moved) {
+      text = fmt::format("{}{}{}, {:.3g} GB/s", elements, joint, time_text(facts.milliseconds),
+                         gb_per_s(plan.array_bytes(), facts.milliseconds));
+    }
+    return text + (options.verify ? ", verified" : "");
+  };
+  // From the longest that tells all to the shortest; a name that leaves no room is told by its first word.
+  const std::string label = heading(options, options.label(), plan.problem()) + ": ";
+  const std::string short_one = heading(options, short_label(options.label()), plan.problem()) + ": ";
+  const std::string in_full = done(facts.elements, " in ");
+  const std::string compact = done(compacted(facts.elements), ", ");
+  const std::vector<std::string> lines{label + in_full, label + compact, short_one + in_full,
+                                       short_one + compact};
+  const auto first_of = [&](std::size_t columns) {
+    return std::find_if(lines.begin(), lines.end(),
+                        [&](const std::string& text) { return text.size() <= columns; });
+  };
+  const std::size_t for_cache = facts.plan_cache.empty() ? 0 : facts.plan_cache.size() + 2;
+  auto chosen = first_of(kColumns - std::min(for_cache, kColumns));
+  if (chosen == lines.end()) chosen = first_of(kColumns);
+  std::string line = chosen == lines.end() ? lines.back() : *chosen;
+  std::vector<std::string> more{facts.plan_cache};
+  if (facts.total_ms > 2 * facts.milliseconds && facts.total_ms >= 100)
+    more.push_back(time_text(facts.total_ms) + " with its files");
+  more.push_back(facts.shape);
+  if (facts.pieces > 0) more.push_back("through " + plan.target().name);
+  if (is_moved) more.push_back(way_text(options, plan));
+  for (const std::string& part : more) {
+    if (!part.empty() && line.size() + 2 + part.size() <= kColumns) line += "; " + part;
   }
-  const Pass& pass = plan.passes().front();
-  const bool is_counted = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
-  return line + (is_counted ? ": one pass, " : ": ") + pass_text(plan, pass);
+  return line;
 }
 
 }  // namespace faro::cli

@@ -21,16 +21,17 @@ struct PermuteOptions {
   std::string device_bytes;
   std::string map;
   std::string element;
+  std::string axis;
+  bool rows = false;
   bool inverse = false;
   bool in_place = false;
   bool no_backup = false;
   bool verify = false;
   bool quiet = false;
-};
 
-/// How the file's items are grouped in elements and arrays, and what is done with them. Errors:
-/// ErrorCode::value where they do not fit the permutation, and those of parse_spec.
-Problem problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+  /// The permutation as it was typed, on one line.
+  std::string label() const;
+};
 
 cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOptions& plan_options);
 
@@ -40,5 +41,19 @@ void check_spec_file(const PermuteOptions& options, const std::string& path, con
 /// "bit_reversal(20): one pass, tiles of 4 KiB in segments of 64 bytes". The permutation is named as it was
 /// typed, for the canonical text of a matrix is long.
 std::string plan_line(const PermuteOptions& options, const Plan& plan);
+
+/// What a run's one line tells.
+struct RunFacts {
+  std::string elements;  // "2^20 elements of 4 bytes"
+  double milliseconds = 0;
+  double total_ms = 0;  // with reading, planning and writing
+  std::uint64_t pieces = 0;
+  std::string plan_cache;  // "plan read, `p.plan`"; empty without
+  std::string shape;       // "shape 70x30", where it changed
+};
+
+/// What was done, its time and rate, and whether it was verified; what else fits in 80 columns behind it. No
+/// share of a copy: one run says too little of it (`faro bench` times both in turns).
+std::string run_line(const PermuteOptions& options, const Plan& plan, const RunFacts& facts);
 
 }  // namespace faro::cli

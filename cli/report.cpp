@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "engines/cpu.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::cli {
 namespace {
@@ -20,6 +23,40 @@ namespace {
 bool colours_wanted() {
   const char* const no_color = std::getenv("NO_COLOR");
   return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+// What the system says of a file, as people do.
+std::string_view plain_reason(std::string_view system_says) {
+  struct Reason {
+    std::string_view system;
+    std::string_view plain;
+  };
+  constexpr std::array<Reason, 4> kReasons{{{"No such file or directory", "no such file"},
+                                            {"Permission denied", "permission denied"},
+                                            {"No space left on device", "the disk is full"},
+                                            {"Read-only file system", "the disk is read-only"}}};
+  for (const Reason& reason : kReasons) {
+    if (system_says.starts_with(reason.system)) return reason.plain;
+  }
+  return {};
+}
+
+// "cannot read nope.npy: no such file (got No such file or directory, wanted a readable .npy file)", and of
+// other faults "cannot permute `a.npy`: got ..., wanted ...".
+std::string plain_message(const Error& error) {
+  constexpr std::array<std::string_view, 8> kDeeds{"read ",  "write ", "change ", "permute ",
+                                                   "parse ", "plan",   "run",     "save "};
+  const ErrorReport& report = error.report();
+  const std::string_view operation = report.operation;
+  const bool is_deed = std::any_of(kDeeds.begin(), kDeeds.end(),
+                                   [&](std::string_view deed) { return operation.starts_with(deed); });
+  if (!is_deed || report.code == ErrorCode::internal) return error.what();
+  const std::string_view reason = plain_reason(report.got);
+  if (reason.empty()) return std::string("cannot ") + error.what();
+  std::string deed = report.operation;
+  std::erase(deed, '`');
+  return fmt::format("cannot {}: {} (got {}, wanted {}){}{}", deed, reason, report.got, report.wanted,
+                     report.remedy.empty() ? "" : "; ", report.remedy);
 }
 
 // A path on the command line may hold any bytes; JSON holds UTF-8.
@@ -43,7 +80,8 @@ void note(const std::string& line) noexcept { std::fprintf(stderr, "%s\n", line.
 
 int report_error(const Error& error, bool as_json) noexcept {
   const ErrorReport& report = error.report();
-  std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n", error.what());
+  std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n",
+               plain_message(error).c_str());
   if (as_json) {
     try {
       Json json = new_json();
@@ -60,14 +98,7 @@ int report_error(const Error& error, bool as_json) noexcept {
   return exit_status(report.code);
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units{"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (bytes < 1024) return count_text(bytes, "byte");
-  auto value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, units.at(unit));
-}
+std::string size_text(std::uint64_t bytes) { return io::size_text(bytes); }
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
   std::string text;
@@ -77,6 +108,12 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 
 std::string count_text(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string short_count(std::uint64_t count) {
+  constexpr std::uint64_t kLarge = 1024;
+  if (count < kLarge || !std::has_single_bit(count)) return std::to_string(count);
+  return fmt::format("2^{}", std::countr_zero(count));
 }
 
 std::string device_name() {

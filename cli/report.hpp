@@ -39,6 +39,9 @@ std::string shape_text(const std::vector<std::uint64_t>& shape);
 /// "1 array", "3 arrays".
 std::string count_text(std::uint64_t count, const std::string& noun);
 
+/// "2^20", "1000003": a large power of two by its exponent.
+std::string short_count(std::uint64_t count);
+
 /// The processor's name, its SIMD target and the threads that OpenMP would use.
 std::string device_name();
 

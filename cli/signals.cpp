@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <string>
 #include <string_view>
 
 #include "faro/error.hpp"
@@ -11,8 +13,15 @@
 namespace faro::cli {
 namespace {
 
+// Read by a handler at any moment: a line that its owner keeps.
+std::atomic<const std::string*> interrupt_line{nullptr};
+
 void end_as_usual(int signal) {
   io::remove_uncommitted();
+  const std::string* const line = interrupt_line.load();
+  if (line != nullptr && (signal == SIGINT || signal == SIGTERM)) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line->data(), line->size());
+  }
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -35,6 +44,12 @@ void handle(int signal, void (*handler)(int)) {
 }
 
 }  // namespace
+
+InterruptNote::InterruptNote(const std::string& left) : line_("\nfaro: interrupted: " + left + "\n") {
+  interrupt_line = &line_;
+}
+
+InterruptNote::~InterruptNote() { interrupt_line = nullptr; }
 
 void install_signal_handlers() {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) handle(signal, end_as_usual);

@@ -50,7 +50,7 @@ struct Row {
 };
 
 Problem problem_of(const BenchOptions& options, const std::string& spec) {
-  const std::uint64_t width = options.common.element_bytes_given().value_or(Problem{}.element_bytes);
+  const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const Direction direction = options.index.direction(spec);
   if (options.bytes.empty()) return {.permutation = parse_spec(spec, {}, direction), .element_bytes = width};
   const std::uint64_t bytes = parse_size("--bytes", options.bytes);

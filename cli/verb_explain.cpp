@@ -1,4 +1,5 @@
 // faro explain SPEC: how a permutation would be run, and why; nothing is moved.
+#include <algorithm>
 #include <memory>
 
 #include "cli/arguments.hpp"
@@ -48,6 +49,11 @@ Capability parse_capability(const std::string& text) {
   const std::string minor = dot == std::string::npos ? "" : text.substr(dot + 1);
   if (!is_number(major) || !is_number(minor)) {
     fail(ErrorCode::value, "read --capability", "`" + text + "`", "a compute capability such as 9.0");
+  }
+  constexpr int kLeastMajor = 8;
+  if (std::stoi(major) < kLeastMajor) {
+    fail(ErrorCode::unsupported, "explain", "--capability " + text, "8.0 or later",
+         "older GPUs have too little shared memory for the kernels");
   }
   return {.major = std::stoi(major), .minor = std::stoi(minor)};
 }
@@ -107,19 +113,56 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
+// Text that names an affine map by the name that was typed, where its canonical one is longer:
+// `random_bmmc(28, 1)` rather than 28 columns.
+std::string as_typed(std::string text, const Permutation& permutation, const ExplainOptions& options) {
+  const std::string canonical = std::holds_alternative<Affine>(permutation) ? to_text(permutation) : "";
+  const bool is_plain = options.spec.find_first_of("<>&\"\n\t\r") == std::string::npos;
+  if (canonical.size() <= options.spec.size() || !is_plain) return text;
+  for (std::size_t at = text.find(canonical); at != std::string::npos;
+       at = text.find(canonical, at + options.spec.size())) {
+    text.replace(at, canonical.size(), options.spec);
+  }
+  return text;
+}
+
+// A drawing's title holds the beginning of a long name.
+std::string titled_as_typed(const std::string& drawing, const Permutation& permutation,
+                            const ExplainOptions& options) {
+  constexpr std::size_t kBeginning = 40;
+  std::string svg = as_typed(drawing, permutation, options);
+  const std::string canonical = to_text(permutation);
+  if (canonical.size() <= std::max(kBeginning, options.spec.size()) || svg == drawing) return svg;
+  const std::size_t begin = svg.find(">" + canonical.substr(0, kBeginning));
+  if (begin == std::string::npos) return svg;
+  return svg.replace(begin + 1, svg.find('<', begin) - begin - 1, options.spec);
+}
+
+Explanation explanation_as_typed(const ExplainOptions& options, const Problem& problem) {
+  try {
+    return make_explanation(options, problem);
+  } catch (const Error& error) {
+    ErrorReport report = error.report();
+    report.got = as_typed(report.got, problem.permutation, options);
+    report.wanted = as_typed(report.wanted, problem.permutation, options);
+    throw Error(report);
+  }
+}
+
 void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
-  const Problem problem{
-      .permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
-      .element_bytes = options.common.element_bytes_given().value_or(Problem{}.element_bytes),
-      .batch = options.common.batch_count(),
-      .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
-  const Explanation explanation = make_explanation(options, problem);
-  if (!options.svg.empty()) io::write_file(options.svg, drawing_of(options, explanation));
+  const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
+                        .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
+                        .batch = options.common.batch_count(),
+                        .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+  const Explanation explanation = explanation_as_typed(options, problem);
+  if (!options.svg.empty())
+    io::write_file(options.svg,
+                   titled_as_typed(drawing_of(options, explanation), problem.permutation, options));
   if (options.common.json) return print(explanation.plan.explain_json());
-  std::string text = explanation.text;
+  std::string text = as_typed(explanation.text, problem.permutation, options);
   while (text.ends_with('\n')) text.pop_back();
   print(text);
 }

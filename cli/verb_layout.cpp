@@ -28,16 +28,18 @@ struct LayoutOptions {
 };
 
 // Here and not by the parser, which would tell of a missing option before a misspelt one.
-void refuse_missing(const std::string& name, bool is_missing) {
-  if (!is_missing) return;
-  fail(ErrorCode::usage, "layout", "no " + name, "--rows R --columns C --access A",
-       "`faro layout --help` shows how");
+void refuse_missing(const LayoutOptions& options) {
+  std::vector<std::string> missing;
+  if (options.rows.empty()) missing.emplace_back("--rows");
+  if (options.columns.empty()) missing.emplace_back("--columns");
+  if (options.accesses.empty()) missing.emplace_back("--access");
+  if (missing.empty()) return;
+  fail(ErrorCode::usage, "layout", fmt::format("no {}", fmt::join(missing, ", no ")),
+       "--rows R --columns C --access A", "`faro layout --help` shows how");
 }
 
 layout::AdviceRequest request_of(const LayoutOptions& options) {
-  refuse_missing("--rows", options.rows.empty());
-  refuse_missing("--columns", options.columns.empty());
-  refuse_missing("--access", options.accesses.empty());
+  refuse_missing(options);
   const auto element_bytes = options.common.element_bytes_given().value_or(4);
   layout::AdviceRequest request;
   request.array = layout::make_shared_array(parse_number("--rows", options.rows, 0),

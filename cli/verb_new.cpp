@@ -4,18 +4,27 @@
 //     b1                 the parity of the index's bits
 //     S, U               the index in decimal, with leading zeros, its last digits where it is longer
 //     V                  bytes of SplitMix64 seeded by the index
+//
+// With --fill random numbers of the whole range (floats of 0 to 1, strings of digits) from --seed; with
+// --fill zeros what it says; with --fill pattern the bytes 0, 1, ... 255, 0, ... through the whole array.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
+#include "suggest.hpp"
 
 namespace faro::cli {
 namespace {
@@ -25,7 +34,39 @@ struct NewOptions {
   std::string shape;
   std::string dtype;
   std::string out;
+  std::string fill = "index";
+  std::string seed;
 };
+
+// NumPy's names of types, beside its codes.
+struct NamedType {
+  std::string_view name;
+  std::string_view code;
+};
+constexpr std::array<NamedType, 28> kNamedTypes{
+    {{"bool", "b1"},    {"int8", "i1"},    {"int16", "i2"},     {"int32", "i4"},       {"int64", "i8"},
+     {"uint8", "u1"},   {"uint16", "u2"},  {"uint32", "u4"},    {"uint64", "u8"},      {"float16", "f2"},
+     {"float32", "f4"}, {"float64", "f8"}, {"complex64", "c8"}, {"complex128", "c16"}, {"byte", "i1"},
+     {"ubyte", "u1"},   {"short", "i2"},   {"ushort", "u2"},    {"intc", "i4"},        {"uintc", "u4"},
+     {"int", "i8"},     {"uint", "u8"},    {"half", "f2"},      {"single", "f4"},      {"double", "f8"},
+     {"float", "f8"},   {"csingle", "c8"}, {"complex", "c16"}}};
+
+std::string code_of_name(const std::string& name) {
+  for (const NamedType& type : kNamedTypes) {
+    if (type.name == name) return std::string(type.code);
+  }
+  for (const auto& [word, code] : {std::pair("datetime64", "M8"), std::pair("timedelta64", "m8")}) {
+    const std::string_view prefix = word;
+    if (name.starts_with(prefix)) return code + name.substr(prefix.size());
+  }
+  return name;
+}
+
+std::string suggest_type(const std::string& misspelt) {
+  std::vector<std::string_view> names;
+  for (const NamedType& type : kNamedTypes) names.push_back(type.name);
+  return misspelt.size() > 3 ? did_you_mean(misspelt, names) : std::string();
+}
 
 // A type code in its parts: "<f4" is little-endian, kind 'f', 4 bytes.
 struct NewDtype {
@@ -36,7 +77,8 @@ struct NewDtype {
 };
 
 NewDtype parse_dtype(std::string text) {
-  if (text == "?") text = "b1";
+  const std::string given = text;
+  text = text == "?" ? "b1" : code_of_name(text);
   const bool has_order =
       text.starts_with('<') || text.starts_with('>') || text.starts_with('=') || text.starts_with('|');
   const std::string code = has_order ? text.substr(1) : text;
@@ -44,9 +86,10 @@ NewDtype parse_dtype(std::string text) {
   const bool is_wide_float =
       bytes && ((code.starts_with('f') && *bytes > 8) || (code.starts_with('c') && *bytes > 16));
   if (!bytes || *bytes == 0 || is_wide_float) {
-    fail(ErrorCode::value, "read DTYPE", "`" + text + "`",
+    fail(ErrorCode::value, "read DTYPE", "`" + given + "`",
          "b1, i1 to i8, u1 to u8, f2 to f8, c8, c16, S<n>, U<n>, V<n>, M8 or m8, with < or > before "
-         "it if need be");
+         "it if need be, or a name such as float32",
+         suggest_type(given));
   }
   NewDtype dtype{.code = {}, .kind = code.front(), .item_bytes = *bytes, .big_endian = text.starts_with('>')};
   const bool is_bytes = *bytes == 1 || dtype.kind == 'S' || dtype.kind == 'V';
@@ -87,14 +130,38 @@ void put_digits(std::byte* item, const NewDtype& dtype, std::uint64_t character_
   }
 }
 
-void put_random_bytes(std::byte* item, std::uint64_t bytes, std::uint64_t index) {
-  std::uint64_t state = index * 0xd1342543de82ef95;  // odd, so that items begin apart
+// SplitMix64: the number after `state`, which moves on.
+std::uint64_t next_random(std::uint64_t& state) {
+  std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t state_of(std::uint64_t index) {
+  return index * 0xd1342543de82ef95;  // odd, so that items begin apart
+}
+
+void put_random_bytes(std::byte* item, std::uint64_t bytes, std::uint64_t state) {
   for (std::uint64_t i = 0; i < bytes; i += sizeof(state)) {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    put_number(item + i, std::min<std::uint64_t>(sizeof(z), bytes - i), false, z ^ (z >> 31));
+    put_number(item + i, std::min<std::uint64_t>(sizeof(state), bytes - i), false, next_random(state));
   }
+}
+
+// Of 0 to 1, in steps that the width holds exactly.
+std::uint64_t random_float_bits(std::uint64_t bytes, std::uint64_t random) {
+  if (bytes == 2) {
+    constexpr std::uint64_t kOneBits = 0x3c00;  // 1 in half precision; below it every number is one of 0 to 1
+    return random % kOneBits;
+  }
+  if (bytes == 4) {
+    constexpr int kMantissaBits = 24;
+    return std::bit_cast<std::uint32_t>(
+        std::ldexp(static_cast<float>(random >> (64 - kMantissaBits)), -kMantissaBits));
+  }
+  constexpr int kMantissaBits = 53;
+  return std::bit_cast<std::uint64_t>(
+      std::ldexp(static_cast<double>(random >> (64 - kMantissaBits)), -kMantissaBits));
 }
 
 void put_item(std::byte* item, const NewDtype& dtype, std::uint64_t index) {
@@ -104,7 +171,7 @@ void put_item(std::byte* item, const NewDtype& dtype, std::uint64_t index) {
     case 'U':
       return put_digits(item, dtype, 4, index);
     case 'V':
-      return put_random_bytes(item, dtype.item_bytes, index);
+      return put_random_bytes(item, dtype.item_bytes, state_of(index));
     case 'c': {
       const std::uint64_t part_bytes = dtype.item_bytes / 2;
       put_number(item, part_bytes, dtype.big_endian, number_bits('f', part_bytes, index));
@@ -116,9 +183,69 @@ void put_item(std::byte* item, const NewDtype& dtype, std::uint64_t index) {
   }
 }
 
+void put_random_item(std::byte* item, const NewDtype& dtype, std::uint64_t state) {
+  switch (dtype.kind) {
+    case 'b':
+      return put_number(item, 1, false, next_random(state) & 1);
+    case 'S':
+    case 'U': {
+      const std::uint64_t character_bytes = dtype.kind == 'S' ? 1 : 4;
+      for (std::uint64_t i = 0; i < dtype.item_bytes; i += character_bytes)
+        put_number(item + i, character_bytes, dtype.big_endian, '0' + next_random(state) % 10);
+      return;
+    }
+    case 'f':
+    case 'c': {
+      const std::uint64_t part_bytes = dtype.kind == 'c' ? dtype.item_bytes / 2 : dtype.item_bytes;
+      for (std::uint64_t i = 0; i < dtype.item_bytes; i += part_bytes)
+        put_number(item + i, part_bytes, dtype.big_endian, random_float_bits(part_bytes, next_random(state)));
+      return;
+    }
+    default:
+      return put_random_bytes(item, dtype.item_bytes, state);
+  }
+}
+
+enum class Fill { index, random, zeros, pattern };
+
+Fill parse_fill(const NewOptions& options) {
+  constexpr std::array<std::string_view, 4> kNames{"index", "random", "zeros", "pattern"};
+  const auto* const found = std::find(kNames.begin(), kNames.end(), options.fill);
+  if (found == kNames.end()) {
+    fail(ErrorCode::value, "read --fill", "`" + options.fill + "`", "index, random, zeros or pattern",
+         did_you_mean(options.fill, kNames));
+  }
+  const auto fill = static_cast<Fill>(found - kNames.begin());
+  if (!options.seed.empty() && fill != Fill::random)
+    fail(ErrorCode::value, "new `" + options.out + "`", "--seed without --fill random",
+         "it with --fill random");
+  return fill;
+}
+
+void fill_item(std::byte* item, const NewDtype& dtype, std::uint64_t index, Fill fill, std::uint64_t seed) {
+  switch (fill) {
+    case Fill::index:
+      return put_item(item, dtype, index);
+    case Fill::random: {
+      std::uint64_t mixed = seed;
+      return put_random_item(item, dtype, state_of(index) ^ next_random(mixed));
+    }
+    case Fill::zeros:
+      std::memset(item, 0, dtype.item_bytes);
+      return;
+    case Fill::pattern:
+      for (std::uint64_t i = 0; i < dtype.item_bytes; ++i)
+        item[i] = static_cast<std::byte>(index * dtype.item_bytes + i);
+      return;
+  }
+}
+
 void make_array(const NewOptions& options) {
   const std::vector<std::uint64_t> shape = parse_shape(options.shape);
   const NewDtype dtype = parse_dtype(options.dtype);
+  const Fill fill = parse_fill(options);
+  const std::uint64_t seed = options.seed.empty() ? 0 : parse_number("--seed", options.seed, 0);
+  require_npy_name("new `" + options.out + "`", options.out);
   std::uint64_t bytes = dtype.item_bytes;
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (const std::uint64_t extent : shape) {
@@ -138,10 +265,10 @@ void make_array(const NewOptions& options) {
 #pragma omp parallel for schedule(static) if (items > 65536)
     for (std::int64_t i = 0; i < items; ++i) {
       const auto index = static_cast<std::uint64_t>(i);
-      put_item(data.data() + index * dtype.item_bytes, dtype, index);
+      fill_item(data.data() + index * dtype.item_bytes, dtype, index, fill, seed);
     }
-    progress.step("writing " + options.out);
-    output.commit();
+    progress.step("writing " + options.out, bytes);
+    output.commit(progress.advance());
   }
   if (!options.common.json) {
     note(fmt::format("{}: {} of {}, {}", options.out, options.shape, dtype.code, size_text(bytes)));
@@ -163,10 +290,19 @@ Verb new_verb(CLI::App& app) {
   command->add_option("SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar")
       ->required()
       ->type_name("");
-  command->add_option("DTYPE", options->dtype, "A numpy type code: u4, >f8, c16, S32, V32")
+  command->add_option("DTYPE", options->dtype, "A numpy type: u4, >f8, c16, S32, V32, or by name, float32")
       ->required()
       ->type_name("");
   command->add_option("OUT.npy", options->out, "The file to write")->required()->type_name("");
+  command
+      ->add_option(
+          "--fill", options->fill,
+          "index (the default), random (the same on every machine), zeros, or pattern: bytes 0, 1, 2, ...")
+      ->type_name("F")
+      ->check(refuse_empty);
+  command->add_option("--seed", options->seed, "Of --fill random; the default is 0")
+      ->type_name("N")
+      ->check(refuse_empty);
   options->common.add_json(*command);
   return {command, [options] { make_array(*options); }};
 }

@@ -1,5 +1,5 @@
-// faro permute SPEC IN.npy OUT.npy: the file's data, permuted flat; dtype and shape stay as they are. One
-// file in place is permute_in_place.cpp's.
+// faro permute SPEC IN.npy OUT.npy: the file's data, permuted; the dtype stays as it is, and the shape
+// follows the permutation. One file in place is permute_in_place.cpp's.
 //
 //     read header  ->  plan  ->  reserve the output  ->  copy, to compare  ->  permute  ->  verify  ->  write
 #include <fmt/format.h>
@@ -14,11 +14,13 @@
 #include <system_error>
 
 #include "cli/arguments.hpp"
+#include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
@@ -119,6 +121,19 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   return kept;
 }
 
+// The plan; one that is kept and moves other elements than the index array at hand is told by its file.
+ExecutablePlan plan_by(const PermuteOptions& options, const Problem& problem,
+                       const PlanOptions& plan_options) {
+  try {
+    return faro::plan(problem, plan_options);
+  } catch (const Error& error) {
+    if (plan_options.index_schedule == nullptr || error.code() != ErrorCode::verification) throw;
+    fail(ErrorCode::verification, "permute `" + options.in + "`", error.report().got, error.report().wanted,
+         "no result was written; the plan in `" + options.plan_cache +
+             "` is not this permutation's: delete it to have it made anew");
+  }
+}
+
 Planned planned(const PermuteOptions& options, const Problem& problem, PlanOptions plan_options) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path cache = options.plan_cache;
@@ -132,7 +147,8 @@ Planned planned(const PermuteOptions& options, const Problem& problem, PlanOptio
     if (cache.empty()) plan_options.index_choice.repeats = 1;
   }
   if (!cache.empty() && !kept) io::require_output(cache);
-  Planned made{.plan = faro::plan(problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
+  Planned made{
+      .plan = plan_by(options, problem, plan_options), .milliseconds = 0, .cache = kept ? "read" : ""};
   if (!cache.empty() && !kept) made.cache = made.plan.schedule() != nullptr ? "written" : "not needed";
   made.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -146,9 +162,9 @@ void write(const PermuteOptions& options, const Planned& planned, io::NpyOutput&
     progress.step("writing " + options.plan_cache);
     planned.plan.save(options.plan_cache);
   }
-  progress.step("writing " + options.out);
+  progress.step("writing " + options.out, output.data().size());
   try {
-    output.commit();
+    output.commit(progress.advance());
   } catch (...) {
     std::error_code ignored;
     if (keeps) std::filesystem::remove(options.plan_cache, ignored);
@@ -174,34 +190,17 @@ void check_plan_cache_of(const PermuteOptions& options, const Problem& problem) 
        "it with an index array", "nothing else needs a schedule");
 }
 
-void print_outcome(const PermuteOptions& options, const Problem& problem, const Planned& planned,
-                   const Outcome& outcome) {
+void print_json(const PermuteOptions& options, const FileProblem& asked, const Planned& planned,
+                const Outcome& outcome) {
   const ExecutablePlan& plan = planned.plan;
+  const Problem& problem = asked.problem;
   const std::uint64_t bytes = total_bytes(problem);
   const double rate = gb_per_s(bytes, outcome.milliseconds);
-  if (!options.common.json) {
-    std::string way;
-    if (outcome.pieces > 0 && outcome.setup_ms == 0) {
-      way = fmt::format(" whole through {}", plan.plan().target().name);
-    } else if (outcome.pieces > 0) {
-      way = fmt::format(" in {} through {} (its buffers pinned before, in {:.3g} ms)",
-                        count_text(outcome.pieces, "piece"), plan.plan().target().name, outcome.setup_ms);
-    }
-    std::string cache;
-    if (!planned.cache.empty()) {
-      cache = fmt::format("; plan {}{}", planned.cache,
-                          planned.cache == "not needed" ? "" : ", `" + options.plan_cache + "`");
-    }
-    note(fmt::format("{}; {:.3g} ms{}, {:.3g} GB/s, {:.0f}% of copy{}{}; {}: {}",
-                     plan_line(options, plan.plan()), outcome.milliseconds, way, rate,
-                     100 * outcome.share_of_copy, options.verify ? ", verified" : "", cache,
-                     name(plan.engine()), plan.engine_reason()));
-    return;
-  }
   Json json = new_json();
   json["spec"] = to_text(problem.permutation);
   json["in"] = options.in;
   json["out"] = options.out;
+  json["shape"] = asked.shape_after(plan.plan());
   json["elements"] = element_count(problem.permutation);
   json["element_bytes"] = problem.element_bytes;
   json["batch"] = problem.batch;
@@ -223,6 +222,24 @@ void print_outcome(const PermuteOptions& options, const Problem& problem, const 
   print(json);
 }
 
+void print_line(const PermuteOptions& options, const FileProblem& asked, const Planned& planned,
+                const Outcome& outcome, double total_ms) {
+  const Plan& plan = planned.plan.plan();
+  RunFacts facts{.elements = asked.elements,
+                 .milliseconds = outcome.milliseconds,
+                 .total_ms = total_ms,
+                 .pieces = outcome.pieces,
+                 .plan_cache = {},
+                 .shape = {}};
+  if (!planned.cache.empty()) {
+    facts.plan_cache = "plan " + planned.cache;
+    if (planned.cache != "not needed") facts.plan_cache += ", `" + options.plan_cache + "`";
+  }
+  if (const auto shape = asked.shape_after(plan); shape != asked.shape)
+    facts.shape = "shape " + shape_text(shape);
+  note(run_line(options, plan, facts));
+}
+
 void check_files(const PermuteOptions& options) {
   if (options.no_backup && !options.in_place)
     fail(ErrorCode::value, "permute", "--no-backup without --in-place", "--no-backup with --in-place only");
@@ -230,6 +247,7 @@ void check_files(const PermuteOptions& options) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
          "`faro permute --help` shows how; --in-place takes one file");
   }
+  if (!options.in_place) require_npy_name("permute `" + options.in + "`", options.out);
   if (!options.in_place && io::same_file(options.in, options.out)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files",
          "--in-place permutes one file");
@@ -237,9 +255,9 @@ void check_files(const PermuteOptions& options) {
 }
 
 void permute(const PermuteOptions& options) {
-  const bool report = !options.quiet || options.common.json;
+  const auto start = std::chrono::steady_clock::now();
   Outcome outcome;
-  Problem problem;
+  FileProblem asked;
   check_map(options);
   check_files(options);
   if (options.in_place) return permute_in_place(options);
@@ -247,34 +265,33 @@ void permute(const PermuteOptions& options) {
   check_spec_file(options, options.out, "OUT");
   std::optional<Planned> plan;
   {
-    Progress progress(report && !options.quiet ? Verbosity::normal : Verbosity::quiet);
-    progress.step("reading " + options.in);
-    const io::NpyInput input(options.in);
+    const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+    Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+    progress.step("reading " + options.in, bytes_of_file(options.in));
+    const io::NpyInput input(options.in, progress.advance());
     const std::span<const std::byte> in = input.data();
-    problem = problem_of(options, input.header());
-    const PlanOptions plan_options = options.common.plan_options(problem.element_bytes);
-    check_plan_cache_of(options, problem);
+    asked = file_problem_of(options, input.header());
+    const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
+    check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);
-    plan = planned(options, problem, plan_options);
+    plan = planned(options, asked.problem, plan_options);
     plan->plan = with_map(options, input.header(), std::move(plan->plan));
     const HostRun run(plan->plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
-    io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
+    const std::vector<std::uint64_t> shape = asked.shape_after(plan->plan.plan());
+    io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes);
     const std::span<std::byte> out = output.data();
     progress.step("permuting " + size_text(in.size()));
-    if (report) {
-      outcome = run_timed(run, in, out, plan_options.threads);
-    } else {
-      run(in, out);
-    }
+    outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);
     if (options.verify) {
-      progress.step("verifying");
-      verify(problem, in.data(), out.data(), plan_options.threads,
+      progress.step("verifying " + size_text(in.size()));
+      verify(asked.problem, in.data(), out.data(), plan_options.threads,
              plan->cache == "read" ? options.plan_cache : "");
     }
     write(options, *plan, output, progress);
   }
-  if (report) print_outcome(options, problem, *plan, outcome);
+  if (options.common.json) return print_json(options, asked, *plan, outcome);
+  if (!options.quiet) print_line(options, asked, *plan, outcome, milliseconds_since(start));
 }
 
 }  // namespace
@@ -286,18 +303,18 @@ Verb permute_verb(CLI::App& app) {
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal` or `transpose(64, 32)`")
       ->required()
       ->type_name("");
-  command->add_option("IN.npy", options->in, "The array to permute; C order, any dtype of plain bytes")
+  command->add_option("IN.npy", options->in, "The array to permute; any dtype of plain bytes")
       ->required()
       ->type_name("");
   const CLI::Option* const out =
       command
-          ->add_option("OUT.npy", options->out,
-                       "The result, with the dtype and shape of IN.npy; none with --in-place")
+          ->add_option(
+              "OUT.npy", options->out,
+              "The result, with the dtype of IN.npy and the shape that the permutation gives it; none with "
+              "--in-place")
           ->type_name("");
-  command->add_flag(
-      "--in-place", options->in_place,
-      "Replace the file's own data, in memory of its size; of a 2-D array that is transposed the "
-      "shape, too");
+  command->add_flag("--in-place", options->in_place,
+                    "Replace the file's own data, in memory of its size; its shape follows the permutation");
   command->add_flag(
       "--no-backup", options->no_backup,
       "With --in-place: permute the file where it lies instead of a copy that takes its place; an "
@@ -334,6 +351,15 @@ Verb permute_verb(CLI::App& app) {
   options->index.add_choice(*command);
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
+  command->add_flag("--rows", options->rows,
+                    "Elements are rows, or the records of any array: the same as --axis 0");
+  command
+      ->add_option(
+          "--axis", options->axis,
+          "Elements are what lies along axis K, each permuted whole; 0 where a permutation is as long as "
+          "the file has rows")
+      ->type_name("K")
+      ->check(refuse_empty);
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
   command->add_flag("--verify", options->verify,
                     "Check every element against the obvious loop before writing");

@@ -132,7 +132,7 @@ TEST_F(WithCuda, ExplainsItsKernels) {
 
 TEST_F(WithCuda, AnEmptyBatchNeedsNoArrays) {
   const ExecutablePlan nothing =
-      plan({.permutation = maps::bit_reversal(10), .batch = 0}, {.engine = Engine::cuda});
+      plan({.permutation = maps::bit_reversal(10), .element_bytes = 4, .batch = 0}, {.engine = Engine::cuda});
   nothing.run(nullptr, nullptr, 0);
   nothing.run_staged(nullptr, nullptr, 0);
 }

@@ -258,14 +258,16 @@ TEST(CudaProgram, RefusesMoreBlocksThanAGridHas) {
 }
 
 TEST(CudaProgram, TellsOfItsKernels) {
-  const Plan tiles({.permutation = maps::bit_reversal(16)}, cuda::target_of_capability(9, 0));
+  const Plan tiles({.permutation = maps::bit_reversal(16), .element_bytes = 4},
+                   cuda::target_of_capability(9, 0));
   ASSERT_EQ(cuda::LoadedPasses(tiles.passes()).resources().size(), 1U);
   EXPECT_EQ(cuda::LoadedPasses(tiles.passes()).resources()[0].registers, 32);
   EXPECT_EQ(cuda::LoadedPasses(tiles.passes()).resources()[0].blocks_per_multiprocessor, 2);
-  const Plan copy({.permutation = maps::identity(16)}, cuda::target_of_capability(9, 0));
+  const Plan copy({.permutation = maps::identity(16), .element_bytes = 4}, cuda::target_of_capability(9, 0));
   EXPECT_EQ(cuda::LoadedPasses(copy.passes()).resources().at(0).registers, 0) << "the driver's";
-  EXPECT_TRUE(cuda::LoadedPasses(
-                  Plan({.permutation = maps::gray(9), .batch = 0}, cuda::target_of_capability(9, 0)).passes())
+  const Plan nothing({.permutation = maps::gray(9), .element_bytes = 4, .batch = 0},
+                     cuda::target_of_capability(9, 0));
+  EXPECT_TRUE(cuda::LoadedPasses(nothing.passes())
                   .empty());
 }
 

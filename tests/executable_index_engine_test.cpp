@@ -193,7 +193,7 @@ TEST_F(ExecutableIndexPlan, SavedSchedulesServeBothDirectionsAndAnyWidth) {
   const Indexed indexed = Indexed::random(20000, 9);
   for (const IndexChoice& choice :
        {IndexChoice{.chunk_bits = 8}, IndexChoice{.method = IndexMethod::direct}}) {
-    plan({.permutation = indexed}, {.index_choice = choice}).save(path);
+    plan({.permutation = indexed, .element_bytes = 4}, {.index_choice = choice}).save(path);
     const auto loaded = std::make_shared<const schedule::IndexSchedule>(schedule::load(path));
     for (const Indexed& of : {indexed, indexed.inverse()}) {
       for (const std::uint64_t width : {1, 4, 6, 32}) {
@@ -207,11 +207,48 @@ TEST_F(ExecutableIndexPlan, SavedSchedulesServeBothDirectionsAndAnyWidth) {
       options.index_schedule = loaded;
       return report_of([&] { plan(problem, options); });
     };
-    EXPECT_EQ(refused({.permutation = Indexed::random(20001, 9)}, {}).got, "a schedule of 20000 elements");
-    EXPECT_NE(refused({.permutation = Indexed::random(20000, 8)}, {}).got.find("fingerprint"),
-              std::string::npos);
-    EXPECT_EQ(refused({.permutation = maps::roll(20000, 1)}, {}).code, ErrorCode::value);
-    EXPECT_EQ(refused({.permutation = indexed}, {.index_choice = {.chunk_bits = 9}}).code, ErrorCode::value);
+    EXPECT_EQ(refused({.permutation = Indexed::random(20001, 9), .element_bytes = 4}, {}).got,
+              "a schedule of 20000 elements");
+    EXPECT_NE(
+        refused({.permutation = Indexed::random(20000, 8), .element_bytes = 4}, {}).got.find("fingerprint"),
+        std::string::npos);
+    EXPECT_EQ(refused({.permutation = maps::roll(20000, 1), .element_bytes = 4}, {}).code, ErrorCode::value);
+    EXPECT_EQ(refused({.permutation = indexed, .element_bytes = 4}, {.index_choice = {.chunk_bits = 9}}).code,
+              ErrorCode::value);
+  }
+}
+
+// Two entries exchanged, and the fingerprint made good: the entries are compared, of every kind of schedule.
+TEST_F(ExecutableIndexPlan, SchedulesOfOtherEntriesAreRefused) {
+  std::vector<std::uint32_t> entries(4096);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) entries[i] = (i ^ 5) < entries.size() ? i ^ 5 : i;
+  std::swap(entries[100], entries[130]);
+  std::vector<std::uint32_t> exchanged = entries;
+  std::swap(exchanged[7], exchanged[20]);
+  for (const Direction direction : {Direction::scatter, Direction::gather}) {
+    const Indexed wanted(entries, direction);
+    const Indexed other(exchanged, direction);
+    for (const IndexMethod method :
+         {IndexMethod::direct, IndexMethod::window, IndexMethod::partition, IndexMethod::row_column}) {
+      const auto schedule_of = [&](const Indexed& indexed) {
+        const auto made =
+            plan({.permutation = indexed, .element_bytes = 4}, {.index_choice = {.method = method}});
+        return *made.schedule();
+      };
+      const auto planned_by = [&](schedule::IndexSchedule kept, const Indexed& indexed) {
+        PlanOptions options;
+        options.index_schedule = std::make_shared<const schedule::IndexSchedule>(std::move(kept));
+        return report_of([&] { plan({.permutation = indexed, .element_bytes = 4}, options); });
+      };
+      schedule::IndexSchedule forged = schedule_of(other);
+      forged.fingerprint = schedule::fingerprint(wanted);
+      EXPECT_EQ(planned_by(forged, wanted).code, ErrorCode::verification) << name(method);
+      EXPECT_EQ(planned_by(forged, wanted.inverse()).code, ErrorCode::verification) << name(method);
+      PlanOptions options;
+      options.index_schedule = std::make_shared<const schedule::IndexSchedule>(schedule_of(wanted));
+      EXPECT_NO_THROW(plan({.permutation = wanted, .element_bytes = 4}, options)) << name(method);
+      EXPECT_NO_THROW(plan({.permutation = wanted.inverse(), .element_bytes = 4}, options)) << name(method);
+    }
   }
 }
 
@@ -239,7 +276,7 @@ TEST_F(ExecutableIndexPlan, LentWorkspaceIsUsedAndChecked) {
   EXPECT_EQ(out, before);
 
   // Where none is needed none is looked at.
-  const Problem affine{.permutation = maps::gray(10)};
+  const Problem affine{.permutation = maps::gray(10), .element_bytes = 4};
   std::vector<std::uint32_t> a(1024), b(1024);
   plan(affine).run(a.data(), b.data(), 4096, {}, {});
 }
@@ -260,39 +297,49 @@ TEST_F(ExecutableIndexPlan, RefusesByName) {
   };
   EXPECT_EQ(code({.permutation = indexed, .element_bytes = 0}), ErrorCode::value);
   EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4097}), ErrorCode::value);
-  EXPECT_EQ(code({.permutation = indexed, .batch = std::uint64_t{1} << 60}), ErrorCode::value);
-  EXPECT_EQ(code({.permutation = indexed, .placement = Placement::in_place}), ErrorCode::unsupported);
-  EXPECT_EQ(code({.permutation = maps::gray(4), .element_bytes = 12}), ErrorCode::value);
-  EXPECT_EQ(
-      code({.permutation = Indexed::random(20000, 1)}, {.index_choice = {.method = IndexMethod::window}}),
-      ErrorCode::unsupported);
-  EXPECT_EQ(code({.permutation = indexed}, {.index_choice = {.method = IndexMethod::runs}}),
-            ErrorCode::unsupported);
-  EXPECT_EQ(code({.permutation = indexed}, {.index_choice = {.method = IndexMethod::axes}}),
-            ErrorCode::unsupported);
-  EXPECT_EQ(code({.permutation = indexed}, {.index_choice = {.chunk_bits = 17}}), ErrorCode::value);
-  EXPECT_EQ(code({.permutation = indexed}, {.index_choice = {.chunk_bits = 2, .level_bits = {1}}}),
+  EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4, .batch = std::uint64_t{1} << 60}),
             ErrorCode::value);
-  EXPECT_EQ(
-      code({.permutation = indexed}, {.index_choice = {.method = IndexMethod::direct, .chunk_bits = 8}}),
-      ErrorCode::value);
-  EXPECT_EQ(code({.permutation = maps::gray(4)}, {.index_choice = {.method = IndexMethod::direct}}),
+  EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4, .placement = Placement::in_place}),
             ErrorCode::unsupported);
-  EXPECT_EQ(code({.permutation = maps::roll(9, 1)}, {.index_choice = {.method = IndexMethod::direct}}),
+  EXPECT_EQ(code({.permutation = maps::gray(4), .element_bytes = 12}), ErrorCode::value);
+  EXPECT_EQ(code({.permutation = Indexed::random(20000, 1), .element_bytes = 4},
+                 {.index_choice = {.method = IndexMethod::window}}),
+            ErrorCode::unsupported);
+  EXPECT_EQ(
+      code({.permutation = indexed, .element_bytes = 4}, {.index_choice = {.method = IndexMethod::runs}}),
+      ErrorCode::unsupported);
+  EXPECT_EQ(
+      code({.permutation = indexed, .element_bytes = 4}, {.index_choice = {.method = IndexMethod::axes}}),
+      ErrorCode::unsupported);
+  EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4}, {.index_choice = {.chunk_bits = 17}}),
+            ErrorCode::value);
+  EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4},
+                 {.index_choice = {.chunk_bits = 2, .level_bits = {1}}}),
+            ErrorCode::value);
+  EXPECT_EQ(code({.permutation = indexed, .element_bytes = 4},
+                 {.index_choice = {.method = IndexMethod::direct, .chunk_bits = 8}}),
+            ErrorCode::value);
+  EXPECT_EQ(code({.permutation = maps::gray(4), .element_bytes = 4},
+                 {.index_choice = {.method = IndexMethod::direct}}),
+            ErrorCode::unsupported);
+  EXPECT_EQ(code({.permutation = maps::roll(9, 1), .element_bytes = 4},
+                 {.index_choice = {.method = IndexMethod::direct}}),
             ErrorCode::unsupported);
   // A prime is no matrix.
-  EXPECT_EQ(code({.permutation = Indexed::random(131101, 1)},
+  EXPECT_EQ(code({.permutation = Indexed::random(131101, 1), .element_bytes = 4},
                  {.index_choice = {.method = IndexMethod::row_column}}),
             ErrorCode::unsupported);
 
   const int there = 0;
   const Indexed on_device =
       Indexed::on_device(&there, 1000, {.bytes = 4, .is_signed = false}, Direction::scatter, 0, nullptr);
-  EXPECT_EQ(code({.permutation = on_device}, {.engine = Engine::cpu}), ErrorCode::value);
-  EXPECT_EQ(code({.permutation = on_device}, {.engine = Engine::cuda, .device = 1}), ErrorCode::value);
-  EXPECT_EQ(report_of([&] { Plan({.permutation = on_device}, cpu::target()); }).code, ErrorCode::value);
+  EXPECT_EQ(code({.permutation = on_device, .element_bytes = 4}, {.engine = Engine::cpu}), ErrorCode::value);
+  EXPECT_EQ(code({.permutation = on_device, .element_bytes = 4}, {.engine = Engine::cuda, .device = 1}),
+            ErrorCode::value);
+  EXPECT_EQ(report_of([&] { Plan({.permutation = on_device, .element_bytes = 4}, cpu::target()); }).code,
+            ErrorCode::value);
 
-  const ExecutablePlan made = plan({.permutation = indexed});
+  const ExecutablePlan made = plan({.permutation = indexed, .element_bytes = 4});
   std::vector<std::uint32_t> in(1000), out(1000, 1);
   EXPECT_EQ(report_of([&] { made.run(in.data(), out.data(), 3996); }).code, ErrorCode::value);
   EXPECT_EQ(report_of([&] { made.run(in.data(), in.data(), 4000); }).code, ErrorCode::value);
@@ -303,7 +350,7 @@ TEST_F(ExecutableIndexPlan, RefusesByName) {
 
 TEST_F(ExecutableIndexPlan, PlanOnlyDecidesTheSame) {
   for (const std::uint64_t count : {1000, 1024, 100000}) {
-    const Problem problem{.permutation = Indexed::random(count, 1)};
+    const Problem problem{.permutation = Indexed::random(count, 1), .element_bytes = 4};
     EXPECT_EQ(plan_only(problem).explain(), plan(problem).explain());
   }
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -92,11 +94,11 @@ void expect_refused(ErrorCode code, const std::string& wanted, const std::functi
 
 TEST(ExecutablePlanThreads, AsManyAsAskedForAndNoneForSmallArrays) {
   const std::size_t before = threads_of_process();
-  const Problem small{.permutation = maps::bit_reversal(14)};
+  const Problem small{.permutation = maps::bit_reversal(14), .element_bytes = 4};
   expect_right(small, plan(small, {.threads = 8}));
   EXPECT_EQ(threads_of_process(), before) << "64 KiB are work for one thread";
 
-  const Problem large{.permutation = maps::bit_reversal(kThreadedBits)};
+  const Problem large{.permutation = maps::bit_reversal(kThreadedBits), .element_bytes = 4};
   const ExecutablePlan three = plan(large, {.threads = 3});
   EXPECT_EQ(three.plan().target().threads, 3);
   expect_right(large, three);
@@ -107,7 +109,7 @@ TEST(ExecutablePlanThreads, AsManyAsAskedForAndNoneForSmallArrays) {
 
 TEST(ExecutablePlanThreads, OpenMpDecidesWhereNoneAreNamed) {
   const int usual = omp_get_max_threads();
-  const Problem problem{.permutation = maps::gray(10)};
+  const Problem problem{.permutation = maps::gray(10), .element_bytes = 4};
   for (const int threads : {1, 2, 5}) {
     omp_set_num_threads(threads);  // what OMP_NUM_THREADS sets at the start
     EXPECT_EQ(plan(problem).plan().target().threads, threads);
@@ -119,7 +121,7 @@ TEST(ExecutablePlanThreads, OpenMpDecidesWhereNoneAreNamed) {
 TEST(ExecutablePlanThreads, TheSameResultWithAnyNumber) {
   for (const Affine& map : {maps::random_bmmc(kThreadedBits, 9), maps::identity(kThreadedBits),
                             direct_sum(Affine(8), maps::bit_reversal(kThreadedBits - 8))}) {
-    const Problem problem{.permutation = map};
+    const Problem problem{.permutation = map, .element_bytes = 4};
     Arrays reference(total_bytes(problem), 0, 0, 3);
     plan(problem, {.threads = 1}).run(reference.in(), reference.out(), reference.bytes());
     EXPECT_EQ(first_wrong(problem, reference.in(), reference.out()), std::nullopt) << describe(problem);
@@ -166,8 +168,8 @@ TEST(ExecutablePlanThreads, ManyPlansAtOnce) {
 TEST(ExecutablePlan, RunningAllocatesNothing) {
   if (kInstrumented) GTEST_SKIP() << "a sanitizer has its own `new`";
   const Problem problems[] = {
-      {.permutation = maps::identity(kThreadedBits)},
-      {.permutation = direct_sum(Affine(6), maps::bit_reversal(kThreadedBits - 6))},
+      {.permutation = maps::identity(kThreadedBits), .element_bytes = 4},
+      {.permutation = direct_sum(Affine(6), maps::bit_reversal(kThreadedBits - 6)), .element_bytes = 4},
       {.permutation = maps::random_bmmc(kThreadedBits, 1), .element_bytes = 1},
       {.permutation = maps::bit_reversal(18), .element_bytes = 16},
       {.permutation = maps::bit_reversal(5), .element_bytes = 4, .batch = 1001},
@@ -247,11 +249,14 @@ TEST_F(ExecutablePlanRun, RefusesOverlapAndTakesNeighbours) {
 
 TEST(ExecutablePlan, RefusesWhatItCannotPlan) {
   const Permutation map = maps::bit_reversal(4);
-  expect_refused(ErrorCode::device, "cuda", [&] { plan({.permutation = map}, {.engine = Engine::cuda}); });
-  expect_refused(ErrorCode::unsupported, "in place",
-                 [] { plan({.permutation = maps::roll(1000, 3), .placement = Placement::in_place}); });
+  expect_refused(ErrorCode::device, "cuda",
+                 [&] { plan({.permutation = map, .element_bytes = 4}, {.engine = Engine::cuda}); });
+  expect_refused(ErrorCode::unsupported, "in place", [] {
+    plan({.permutation = maps::roll(1000, 3), .element_bytes = 4, .placement = Placement::in_place});
+  });
   for (const int threads : {kMaxThreads + 1, -1, -1000000}) {
-    expect_refused(ErrorCode::value, "threads", [&] { plan({.permutation = map}, {.threads = threads}); });
+    expect_refused(ErrorCode::value, "threads",
+                   [&] { plan({.permutation = map, .element_bytes = 4}, {.threads = threads}); });
   }
   for (const std::uint64_t width : {0U, 3U, 12U, 8192U}) {
     expect_refused(ErrorCode::value, std::to_string(width) + " bytes",
@@ -259,7 +264,8 @@ TEST(ExecutablePlan, RefusesWhatItCannotPlan) {
   }
   expect_refused(ErrorCode::value, "n = 41",
                  [] { plan({.permutation = maps::bit_reversal(41), .element_bytes = 1}); });
-  expect_refused(ErrorCode::value, "2^62", [&] { plan({.permutation = map, .batch = ~std::uint64_t{0}}); });
+  expect_refused(ErrorCode::value, "2^62",
+                 [&] { plan({.permutation = map, .element_bytes = 4, .batch = ~std::uint64_t{0}}); });
   expect_refused(ErrorCode::value, "2^62",
                  [] { plan({.permutation = maps::gray(40), .element_bytes = 4096, .batch = 2048}); });
 }
@@ -271,7 +277,7 @@ static_assert(std::is_nothrow_move_constructible_v<ExecutablePlan> &&
 static_assert(!std::is_copy_constructible_v<ExecutablePlan>);
 
 TEST(ExecutablePlan, Moves) {
-  const Problem first{.permutation = maps::bit_reversal(12)};
+  const Problem first{.permutation = maps::bit_reversal(12), .element_bytes = 4};
   const Problem second{.permutation = maps::gray(9), .element_bytes = 8};
   ExecutablePlan a = plan(first);
   ExecutablePlan b(std::move(a));
@@ -279,14 +285,17 @@ TEST(ExecutablePlan, Moves) {
   b = plan(second);
   expect_right(second, b);
   std::vector<ExecutablePlan> plans;
-  for (int n = 0; n < 12; ++n) plans.push_back(plan({.permutation = maps::bit_reversal(n)}));
+  for (int n = 0; n < 12; ++n)
+    plans.push_back(plan({.permutation = maps::bit_reversal(n), .element_bytes = 4}));
   for (int n = 0; n < 12; ++n) {
-    expect_right({.permutation = maps::bit_reversal(n)}, plans[static_cast<std::size_t>(n)]);
+    expect_right({.permutation = maps::bit_reversal(n), .element_bytes = 4},
+                 plans[static_cast<std::size_t>(n)]);
   }
 }
 
 TEST(ExecutablePlan, EmptyBatch) {
-  const ExecutablePlan nothing = plan({.permutation = maps::bit_reversal(20), .batch = 0});
+  const ExecutablePlan nothing =
+      plan({.permutation = maps::bit_reversal(20), .element_bytes = 4, .batch = 0});
   nothing.run(nullptr, nullptr, 0);
   nothing.run(std::span<const float>(), std::span<float>());
   std::byte one{1};
@@ -322,8 +331,44 @@ TEST(ExecutablePlan, TypedSpans) {
   for (std::uint64_t i = 0; i < 256; ++i) EXPECT_EQ(out[255 - i].limbs[3], i);
 }
 
+// A plan knows its width: values of another are refused, and bytes have none.
+TEST(ExecutablePlan, TypedRunsAreOfThePlansWidth) {
+  constexpr int kBits = 6;
+  std::vector<double> in(1 << kBits);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<double>(i);
+  std::vector<double> out(in.size());
+  const ExecutablePlan of_doubles = plan(maps::bit_reversal(kBits), sizeof(double));
+  of_doubles.run(in, out);
+  for (std::size_t i = 0; i < in.size(); ++i) EXPECT_EQ(out[maps::bit_reversal(kBits)(i)], in[i]);
+  std::array<double, 1 << kBits> array{};
+  of_doubles.run(in, array);
+  EXPECT_TRUE(std::equal(array.begin(), array.end(), out.begin()));
+  of_doubles.run(std::as_bytes(std::span(in)), std::as_writable_bytes(std::span(out)));
+
+  const ExecutablePlan of_floats = plan(maps::bit_reversal(kBits + 1), sizeof(float));
+  const std::vector<double> before = out;
+  expect_refused(ErrorCode::value, "values of 8 bytes", [&] { of_floats.run(in, out); });
+  expect_refused(ErrorCode::value, "values of 8 bytes", [&] { of_floats.run<double>(in, out); });
+  EXPECT_EQ(out, before);
+
+  const ExecutablePlan in_place = plan({.permutation = maps::bit_reversal(kBits),
+                                        .element_bytes = sizeof(double),
+                                        .placement = Placement::in_place});
+  in_place.run(out);
+  EXPECT_EQ(out, in);
+  std::vector<float> halves(out.size() * 2);
+  expect_refused(ErrorCode::value, "values of 4 bytes", [&] { in_place.run(halves); });
+}
+
+TEST(ExecutablePlan, NothingIsAssumedOfAProblem) {
+  expect_refused(ErrorCode::value, "without a permutation", [] { plan({}); });
+  expect_refused(ErrorCode::value, "without a permutation", [] { plan({.element_bytes = 4}); });
+  expect_refused(ErrorCode::value, "no width by default", [] { plan({.permutation = maps::gray(4)}); });
+  expect_refused(ErrorCode::value, "without a permutation", [] { plan_only({}); });
+}
+
 TEST(ExecutablePlan, NamesItsEngine) {
-  const Problem problem{.permutation = maps::gray(4)};
+  const Problem problem{.permutation = maps::gray(4), .element_bytes = 4};
   const ExecutablePlan automatic = plan(problem);
   EXPECT_EQ(automatic.engine(), Engine::cpu);
   EXPECT_FALSE(automatic.engine_reason().empty());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "io/buffer.hpp"
 #include "io/python_literal.hpp"
 #include "refusal.hpp"
 
@@ -199,7 +200,6 @@ TEST(NpyHeader, RefusesByName) {
   expect_refused(header_text(good), 15, "1 byte missing");
   expect_refused(header_text(good), 0, "16 bytes missing");
   expect_refused(header_text(good), 17, "1 byte too many");
-  expect_refused(header_text(dictionary_of("'<u4'", "(2, 2)", "True")), 16, "Fortran order");
   expect_refused(header_text(dictionary_of("'|O'")), 32, "object dtype");
   expect_refused(header_text(dictionary_of("'|V0'")), 0, "0 bytes");
   for (const char* shape :
@@ -321,6 +321,76 @@ class NpyFile : public ::testing::Test {
 
   fs::path directory_;
 };
+
+// Data in Fortran order is read as the array that it means, in C order.
+TEST_F(NpyFile, FortranOrderIsReadAsWhatItMeans) {
+  using Shape = std::vector<std::uint64_t>;
+  for (const Shape& shape : {Shape{2, 3}, Shape{70, 33}, Shape{5, 1, 7}, Shape{3, 4, 5}, Shape{40, 2, 3, 50},
+                             Shape{1, 9}, Shape{0, 3}, Shape{4}}) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 3U, 16U}) {
+      std::uint64_t count = 1;
+      for (const std::uint64_t extent : shape) count *= extent;
+      // Item x of the C order, whose bytes tell x, at its place of the Fortran order.
+      std::string data(count * width, '\0');
+      for (std::uint64_t x = 0; x < count; ++x) {
+        std::uint64_t rest = x;
+        std::uint64_t place = 0;
+        std::uint64_t slower = count;
+        for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) {
+          slower /= shape[axis];
+          place += rest % shape[axis] * slower;
+        }
+        for (std::uint64_t k = 0; k < width; ++k)
+          data[place * width + k] = static_cast<char>(x * 7 + x / 256 + k);
+      }
+      std::string tuple;
+      for (const std::uint64_t extent : shape) tuple += std::to_string(extent) + ", ";
+      const fs::path path = directory_ / "fortran.npy";
+      std::ofstream(path, std::ios::binary)
+          << header_text(dictionary_of("'|V" + std::to_string(width) + "'", "(" + tuple + ")", "True"))
+          << data;
+      const NpyInput input(path);
+      EXPECT_EQ(input.header().shape, shape);
+      EXPECT_FALSE(input.header().fortran_order);
+      ASSERT_EQ(input.data().size(), count * width);
+      for (std::uint64_t i = 0; i < count * width; ++i) {
+        const std::uint64_t x = i / width;
+        ASSERT_EQ(input.data()[i], static_cast<std::byte>(x * 7 + x / 256 + i % width)) << i;
+      }
+    }
+  }
+  EXPECT_TRUE(parse(header_text(dictionary_of("'<u4'", "(2, 2)", "True")), 16).fortran_order);
+  EXPECT_FALSE(parse(header_text(dictionary_of("'<u4'", "(1, 4)", "True")), 16).fortran_order);
+}
+
+// Before anything is touched, in the units that people read.
+TEST_F(NpyFile, RefusesWhatMemoryCannotHold) {
+  const fs::path path = directory_ / "huge.npy";
+  constexpr std::uint64_t kItems = std::uint64_t{1} << 43;
+  const std::string header = header_text(dictionary_of("'|u1'", "(" + std::to_string(kItems) + ",)"));
+  std::ofstream(path, std::ios::binary) << header;
+  std::error_code failed;
+  fs::resize_file(path, header.size() + kItems, failed);
+  if (failed) GTEST_SKIP() << "no file of 8 TiB with holes here: " << failed.message();
+  try {
+    const NpyInput input(path);
+    FAIL() << "8 TiB were read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+    EXPECT_NE(std::string(error.what()).find("an array of 8 TiB"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Sizes, AreInBinaryUnits) {
+  EXPECT_EQ(size_text(0), "0 bytes");
+  EXPECT_EQ(size_text(1), "1 byte");
+  EXPECT_EQ(size_text(1023), "1023 bytes");
+  EXPECT_EQ(size_text(1024), "1 KiB");
+  EXPECT_EQ(size_text(1536), "1.5 KiB");
+  EXPECT_EQ(size_text(200000000128), "186 GiB");
+  EXPECT_EQ(size_text((1U << 20) - 1), "1 MiB");
+  EXPECT_EQ(size_text(~std::uint64_t{0}), "16 EiB");
+}
 
 TEST_F(NpyFile, RoundTrip) {
   for (const std::uint64_t count : {0U, 1U, 63U, 5U << 20}) {

@@ -104,7 +104,8 @@ TEST(Oracle, FindsWrongBytesOfEveryForm) {
 
 TEST(Oracle, RefusesAnArrayOnADevice) {
   const Problem problem{.permutation = Indexed::on_device(nullptr, 8, {.bytes = 4, .is_signed = false},
-                                                          Direction::gather, 0, nullptr)};
+                                                          Direction::gather, 0, nullptr),
+                        .element_bytes = 4};
   EXPECT_THROW(permute_naively(problem, nullptr, nullptr), Error);
   EXPECT_THROW(find_mismatch(problem, nullptr, nullptr), Error);
 }

@@ -237,7 +237,7 @@ TEST(Indexed, RandomIsUniform) {
 TEST(Indexed, HugeOnesAreRefusedBeforeAnythingIsAllocated) {
   const std::uint64_t most = Indexed::kMaxCount;
   EXPECT_THAT(refusal_of([&] { Indexed::random(most, 1); }),
-              HasSubstr("random(1099511627776, 1), which needs 8796093022208 bytes of memory"));
+              HasSubstr("random(1099511627776, 1), which needs 8 TiB of memory"));
   EXPECT_THAT(refusal_of([&] { Indexed::random(most + 1, 1); }), HasSubstr("at most 2^40"));
   EXPECT_THAT(refusal_of([&] { Indexed::random(~std::uint64_t{0}, 1); }), HasSubstr("at most 2^40"));
   EXPECT_THAT(refusal_of([&] {

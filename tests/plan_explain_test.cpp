@@ -161,7 +161,8 @@ TEST(PlanJson, ValuesAreThePlans) {
 }
 
 TEST(PlanJson, AnyTargetNameIsPrintable) {
-  const Plan plan(Problem{.permutation = maps::gray(10)}, Target{.name = "caf\xe9 \"1\"\n"});
+  const Plan plan(Problem{.permutation = maps::gray(10), .element_bytes = 4},
+                  Target{.name = "caf\xe9 \"1\"\n"});
   EXPECT_TRUE(Json::accept(plan.explain_json()));
 }
 

@@ -189,9 +189,10 @@ TEST(FormToRun, FlipsAndQuarterTurnsAreAffine) {
     expect_planned_as_the_map(given, 8, Placement::in_place);
   }
   for (const Target& target : {host(), gpu()}) {
-    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::roll(16, 3)}, target)), nullptr);
-    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::flip(12)}, target)), nullptr);
-    EXPECT_EQ(run_as_affine(Plan({.permutation = Axes({12, 4}, {1, 0})}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::roll(16, 3), .element_bytes = 4}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = maps::flip(12), .element_bytes = 4}, target)), nullptr);
+    EXPECT_EQ(run_as_affine(Plan({.permutation = Axes({12, 4}, {1, 0}), .element_bytes = 4}, target)),
+              nullptr);
     EXPECT_EQ(run_as_affine(Plan({.permutation = maps::flip(16), .element_bytes = 12}, target)), nullptr);
   }
 }
@@ -219,10 +220,10 @@ TEST(FormToRun, AMethodAskedForIsTaken) {
       .family = Family::axes, .permutation = axes, .runs = {}, .displacement = {}, .findings = {}};
   const IndexChoice by_axes{.method = IndexMethod::axes};
   for (const Target& target : {host(), gpu()}) {
-    const Plan plan({.permutation = axes}, target, as_given, by_axes);
+    const Plan plan({.permutation = axes, .element_bytes = 4}, target, as_given, by_axes);
     ASSERT_NE(plan.index_plan(), nullptr);
     EXPECT_EQ(plan.index_plan()->chosen().method, IndexMethod::axes);
-    EXPECT_NE(run_as_affine(Plan({.permutation = axes}, target, as_given, {})), nullptr);
+    EXPECT_NE(run_as_affine(Plan({.permutation = axes, .element_bytes = 4}, target, as_given, {})), nullptr);
   }
 }
 

@@ -104,7 +104,7 @@ TEST(PlanGpuExplain, CongestionIsNotAssumed) {
 
 // A device whose rates nobody measured is given no time.
 TEST(PlanGpuExplain, PredictsNoTimeWithoutRates) {
-  const Problem problem{.permutation = maps::bit_reversal(24)};
+  const Problem problem{.permutation = maps::bit_reversal(24), .element_bytes = 4};
   EXPECT_FALSE(contains(Plan(problem, cuda::target_of_capability(8, 0)).explain(), "\n  time "));
   EXPECT_TRUE(contains(Plan(problem, cuda::target_of_capability(9, 0)).explain(), "\n  time "));
 }
@@ -152,7 +152,7 @@ TEST(PlanGpuExplain, IsShort) {
 TEST(PlanGpuJson, AddsTheDocumentedKeys) {
   std::set<std::string> of_cpu;
   std::set<std::string> of_gpu;
-  const Problem problem{.permutation = maps::bit_reversal(24)};
+  const Problem problem{.permutation = maps::bit_reversal(24), .element_bytes = 4};
   testing::collect_keys(testing::Json::parse(Plan(problem, Target{}).explain_json()), "", of_cpu);
   testing::collect_keys(testing::Json::parse(gpu_plan(maps::bit_reversal(24), 4).explain_json()), "", of_gpu);
   std::set<std::string> added;

@@ -40,7 +40,8 @@ Plan plan_of(const std::string& spec, std::uint64_t element_bytes = 4, std::uint
 Plan plan_by(const std::string& spec, const IndexChoice& choice, std::uint64_t batch = 1) {
   const Permutation permutation = parse_permutation(spec);
   const Recognition recognition = recognise(std::get<Indexed>(permutation));
-  return {Problem{.permutation = permutation, .batch = batch}, h200(), recognition, choice};
+  return {Problem{.permutation = permutation, .element_bytes = 4, .batch = batch}, h200(), recognition,
+          choice};
 }
 
 std::vector<PassKind> kinds(const Plan& plan) {
@@ -136,8 +137,10 @@ TEST(PlanGpuPass, GoThroughTheWorkspaceThatThePlanLends) {
 }
 
 TEST(PlanGpuPass, ACpuHasNoneOfThem) {
-  EXPECT_TRUE(Plan({.permutation = parse_permutation("roll(1000, 3)")}, Target{}).passes().empty());
-  const Plan affine({.permutation = maps::bit_reversal(20)}, Target{});
+  EXPECT_TRUE(Plan({.permutation = parse_permutation("roll(1000, 3)"), .element_bytes = 4}, Target{})
+                  .passes()
+                  .empty());
+  const Plan affine({.permutation = maps::bit_reversal(20), .element_bytes = 4}, Target{});
   for (const Pass& pass : affine.passes()) EXPECT_EQ(pass.gpu, nullptr);
 }
 

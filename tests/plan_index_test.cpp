@@ -544,13 +544,13 @@ TEST(Plan, OfAnIndexArrayIsThatOfWhatItIs) {
   EXPECT_EQ(plan.problem().permutation, Permutation(maps::gray(10)));
   EXPECT_THAT(plan.explain(), HasSubstr("recognised    affine"));
   EXPECT_EQ(Json::parse(plan.explain_json()).at("recognition").at("family"), "affine");
-  EXPECT_FALSE(
-      Json::parse(Plan({.permutation = maps::gray(10)}, cpu()).explain_json()).contains("recognition"));
+  EXPECT_FALSE(Json::parse(Plan({.permutation = maps::gray(10), .element_bytes = 4}, cpu()).explain_json())
+                   .contains("recognition"));
   // Read the other way it is the inverse.
   const Plan turned({.permutation = indexed.inverse(), .element_bytes = 4}, gpu());
   EXPECT_EQ(turned.problem().permutation, Permutation(maps::gray(10).inverse()));
   // Asked for a method, it is an index array.
-  const Plan asked({.permutation = indexed}, cpu(), recognise(indexed),
+  const Plan asked({.permutation = indexed, .element_bytes = 4}, cpu(), recognise(indexed),
                    {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}});
   ASSERT_NE(asked.index_plan(), nullptr);
   EXPECT_EQ(asked.index_plan()->chosen().method, IndexMethod::direct);

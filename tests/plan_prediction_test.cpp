@@ -201,7 +201,7 @@ TEST(PlanPrediction, RefusesWhatIsNotLaunched) {
     return false;
   };
   EXPECT_TRUE(refused(gpu_plan(maps::identity(10), 4)));
-  EXPECT_TRUE(refused(Plan(Problem{.permutation = maps::gray(10)}, Target{})));
+  EXPECT_TRUE(refused(Plan(Problem{.permutation = maps::gray(10), .element_bytes = 4}, Target{})));
   Target target = cuda::target_of_capability(9, 0);
   target.tiles = {{.shape = {2, 2, 2, 1, 1}}};  // which nobody compiles
   EXPECT_TRUE(refused(gpu_plan(maps::gray(10), 4, 1, target)));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/demo.sh [FARO]   writes a real array, permutes it, and checks every element; leaves nothing behind. On a machine
-# with a GPU that faro can use, the array travels through it.
+# tools/demo.sh [FARO]   shows in 25 lines what faro is: a map explained, run, verified, and timed beside the obvious
+# loop and a copy; a tensor whose axes move; and a picture, which it leaves beside the command. On a machine with
+# a GPU that faro can use, the array travels through it.
 # FARO is the command, by default build/faro of this tree.
 set -euo pipefail
 faro=${1:-$(dirname "$0")/../build/faro}
@@ -9,6 +10,7 @@ if [[ ! -x $faro ]]; then
   exit 1
 fi
 faro=$(realpath "$faro")
+picture=$(dirname "$faro")/bit_reversal.svg
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/faro-demo.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -28,5 +30,13 @@ engine=()
 info=$("$faro" info --json | tr -d ' \n')
 if [[ $info == *'"name":"cuda","available":true'* ]]; then engine=(--engine cuda); fi
 
+printf '$ faro explain "bit_reversal(24)"      # three of its lines\n'
+"$faro" explain 'bit_reversal(24)' "${engine[@]}" | grep -E '^(permutation|sweeps|  predicted)' | head -n 3
 run new 2^24 u4 in.npy
 run permute bit_reversal in.npy out.npy "${engine[@]}" --verify
+run bench 'bit_reversal(24)' "${engine[@]}"
+run new 64x128x512 float32 tensor.npy
+run permute 'axes(2 0 1)' tensor.npy turned.npy --verify
+printf '$ faro explain "bit_reversal(24)" --svg bit_reversal.svg\n'
+"$faro" explain 'bit_reversal(24)' --svg "$picture" >/dev/null
+echo "its index bits and its tile: $picture"

@@ -3,8 +3,8 @@
 //     #include <faro/faro.hpp>
 //
 //     std::vector<float> in(1 << 20), out(1 << 20);
-//     auto plan = faro::plan({.permutation = faro::maps::bit_reversal(20), .element_bytes = sizeof(float)});
-//     plan.run(std::span<const float>(in), std::span<float>(out));         // out[pi(x)] = in[x]
+//     auto plan = faro::plan(faro::maps::bit_reversal(20), sizeof(float));
+//     plan.run(in, out);                                                   // out[pi(x)] = in[x]
 //
 //     auto on_gpu = faro::plan(problem, {.engine = faro::Engine::cuda});
 //     on_gpu.run(device_in, device_out, bytes, stream);                    // queued; returns at once
@@ -12,13 +12,14 @@
 //     const auto mapped = on_gpu.with_map("v * 2 + x", "float");
 //     mapped.run(device_in, device_out, bytes, stream);                    // out[pi(x)] = in[x] * 2 + x
 //
-//     auto by_array = faro::plan({.permutation = faro::Indexed(indices, faro::Direction::scatter)});
+//     auto by_array = faro::plan(faro::Indexed(indices, faro::Direction::scatter), 8);
 //     by_array.run(in, out, bytes);                                        // out[indices[i]] = in[i]
 //     by_array.save("p.plan");                                             // its schedule, to be used again
 //
 //     auto reversal = faro::plan({.permutation = faro::maps::bit_reversal(20),
+//                                 .element_bytes = sizeof(float),
 //                                 .placement = faro::Placement::in_place});
-//     reversal.run(std::span<float>(out));                                 // one array, and no second one
+//     reversal.run(out);                                                   // one array, and no second one
 //
 // This header is the whole public interface, host-only C++20.
 #pragma once
@@ -28,6 +29,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -62,7 +64,7 @@ struct PlanOptions {
   IndexChoice index_choice = {};
   /// A schedule that was made before (schedule::load, ExecutablePlan::schedule): nothing is recognised or
   /// made. It must be of the problem's index array, of either direction: its count and, for an array of the
-  /// host, its fingerprint are checked.
+  /// host, its fingerprint and every entry are checked.
   std::shared_ptr<const schedule::IndexSchedule> index_schedule = nullptr;
 };
 
@@ -112,12 +114,26 @@ class ExecutablePlan {
   /// 16 bytes.
   void run(const void* in, void* out, std::uint64_t bytes, Workspace workspace, Stream stream) const;
 
-  /// The same for spans of trivially copyable values whose total size is total_bytes(problem).
+  /// The same for spans of trivially copyable values, each an element of the plan: the total size is
+  /// total_bytes(problem). Errors: also ErrorCode::value for values of another width than the plan's
+  /// elements; std::byte is untyped, and goes with every width.
   template <typename T>
   void run(std::span<const T> in, std::span<T> out, Stream stream = {}) const {
     static_assert(std::is_trivially_copyable_v<T>, "faro moves bytes");
+    require_width<T>();
     require_same_size(in.size_bytes(), out.size_bytes());
     run(in.data(), out.data(), in.size_bytes(), stream);
+  }
+
+  /// The same for vectors, arrays and whatever else is contiguous: plan.run(vector_in, vector_out).
+  template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+  requires std::ranges::sized_range<const In> && std::ranges::sized_range<Out>
+  void run(const In& in, Out&& out, Stream stream = {}) const {
+    using T = std::ranges::range_value_t<Out>;
+    static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>,
+                  "faro moves elements, and converts none");
+    run(std::span<const T>(std::ranges::data(in), std::ranges::size(in)),
+        std::span<T>(std::ranges::data(out), std::ranges::size(out)), stream);
   }
 
   /// In place, of a plan with Placement::in_place, and only of such: data[b][pi(x)] becomes what data[b][x]
@@ -127,11 +143,19 @@ class ExecutablePlan {
   /// The same, and allocates nothing: workspace_bytes() is 0 for affine maps, and for a transposition of
   /// other sizes the few elements that its plan names.
   void run(void* data, std::uint64_t bytes, Workspace workspace, Stream stream) const;
-  /// The same for a span of trivially copyable values.
+  /// The same for a span of trivially copyable values, each an element of the plan, as above.
   template <typename T>
   void run(std::span<T> data, Stream stream = {}) const {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "faro moves bytes");
+    require_width<T>();
     run(static_cast<void*>(data.data()), data.size_bytes(), stream);
+  }
+
+  template <std::ranges::contiguous_range Data>
+  requires std::ranges::sized_range<Data>
+  void run(Data&& data, Stream stream = {}) const {
+    using T = std::ranges::range_value_t<Data>;
+    run(std::span<T>(std::ranges::data(data), std::ranges::size(data)), stream);
   }
 
   /// The same for arrays of the host, whatever the engine: with engine cuda they travel through the device in
@@ -178,21 +202,32 @@ class ExecutablePlan {
   friend ExecutablePlan plan(const Problem& problem, const PlanOptions& options);
   void run_checked(const void* in, void* out, void* workspace, Stream stream) const;
   static void require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes);
+  void require_width_of(std::uint64_t bytes) const;
+  template <typename T>
+  void require_width() const {
+    if constexpr (!std::is_same_v<T, std::byte>) require_width_of(sizeof(T));
+  }
 
   std::unique_ptr<State> state_;
 };
 
-/// Plans `problem`. Errors: ErrorCode::value for an element width outside 1..4096, or that is no power of two
-/// for an affine map, n > 40 or a total size past 2^62, and for options that the engine has no use for;
-/// ErrorCode::unsupported for a tile that cannot carry out the map, and in place for what is neither affine
-/// nor a transposition; ErrorCode::device for an engine that this build or machine has not. Cost: under 1 ms
-/// at n = 34; with engine cuda, the first time also the driver's start.
+/// Plans `problem`. Errors: ErrorCode::value for a problem without a permutation, for an element width
+/// outside 1..4096, or that is no power of two for an affine map, n > 40 or a total size past 2^62, and for
+/// options that the engine has no use for; ErrorCode::unsupported for a tile that cannot carry out the map,
+/// and in place for what is neither affine nor a transposition; ErrorCode::device for an engine that this
+/// build or machine has not. Cost: under 1 ms at n = 34; with engine cuda, the first time also the driver's
+/// start.
 ///
 /// An index array is recognised first and planned as what it is (docs/guide/index-arrays.md). One on a device
 /// is for engine cuda, which `automatic` then takes; whether it is a permutation is found out here. Errors:
-/// ErrorCode::value where it is none, for engine cpu, and for a schedule of another array; those of
-/// IndexPlan. Cost: sweeps of the array.
+/// ErrorCode::value where it is none, for engine cpu, and for a schedule of another array;
+/// ErrorCode::verification for one that has the array's fingerprint and other entries; those of IndexPlan.
+/// Cost: sweeps of the array.
 ExecutablePlan plan(const Problem& problem, const PlanOptions& options = {});
+
+/// The same of one array out of place: plan(maps::bit_reversal(20), 8).
+ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes,
+                    const PlanOptions& options = {});
 
 /// What plan() would decide, with nothing made for running it: no schedule, no kernels.
 Plan plan_only(const Problem& problem, const PlanOptions& options = {});

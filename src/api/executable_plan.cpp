@@ -100,6 +100,14 @@ void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out
   }
 }
 
+void ExecutablePlan::require_width_of(std::uint64_t bytes) const {
+  const std::uint64_t wanted = plan().problem().element_bytes;
+  if (bytes == wanted) return;
+  fail(ErrorCode::value, "run", "values of " + std::to_string(bytes) + " bytes",
+       "values of the plan's element width, " + std::to_string(wanted) + " bytes",
+       "Problem::element_bytes says the width; pointers and std::byte have none");
+}
+
 void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
   check_arrays(plan(), in, out, bytes);
   run_checked(in, out, nullptr, stream);
@@ -196,6 +204,10 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
   const IndexPlan* const index = made.index_plan();
   if (index == nullptr) return with(cpu::Executor(made));
   return with(schedule == nullptr ? cpu::IndexExecutor(*index) : cpu::IndexExecutor(*index, schedule));
+}
+
+ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes, const PlanOptions& options) {
+  return plan(Problem{.permutation = permutation, .element_bytes = element_bytes}, options);
 }
 
 Plan plan_only(const Problem& problem, const PlanOptions& options) {

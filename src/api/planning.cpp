@@ -44,6 +44,16 @@ void check_options(const PlanOptions& options) {
   }
 }
 
+void check_problem(const Problem& problem) {
+  if (is_no_permutation(problem.permutation)) {
+    fail(ErrorCode::value, "plan", "a problem without a permutation", "Problem::permutation",
+         "faro::maps has them by name, faro::parse_permutation by their text");
+  }
+  if (problem.element_bytes != 0) return;
+  fail(ErrorCode::value, "plan", "elements of 0 bytes",
+       "Problem::element_bytes, 1 to " + std::to_string(kMaxElementBytes), "there is no width by default");
+}
+
 void check_index_options(const Problem& problem, const PlanOptions& options) {
   if (options.index_schedule && !options.index_choice.empty()) {
     fail(ErrorCode::value, "plan", "a schedule and a method", "one of them", "a schedule has its method");
@@ -68,12 +78,17 @@ void check_index_options(const Problem& problem, const PlanOptions& options) {
                      options.index_schedule->fingerprint),
          fmt::format("one of this index array, {:#018x}", wanted), "it was made from another index array");
   }
+  // A fingerprint can be copied, entries cannot be without being the same.
+  if (const auto i = schedule::first_difference(*options.index_schedule, *indexed, options.threads)) {
+    fail(ErrorCode::verification, "plan", fmt::format("a schedule that moves element {} elsewhere", *i),
+         "a schedule of this index array, whose fingerprint it has", "make the schedule anew");
+  }
 }
 
 const char* reason_for(Engine asked, Engine taken) {
   if (asked != Engine::automatic) return "asked for";
   if (taken == Engine::cuda) return "the index array is in a GPU's memory";
-  return "arrays of the host, which a GPU would have to fetch and return over its bus";
+  return "arrays of the host, permuted where they are";
 }
 
 // The options with an engine for an index array on a device, and that device.
@@ -157,6 +172,7 @@ Recognition recognise_where_it_is(const Indexed& indexed, int threads) {
 }  // namespace
 
 Decision decide(const Problem& problem, const PlanOptions& asked) {
+  check_problem(problem);
   const PlanOptions options = resolved(problem, asked);
   check_options(options);
   check_index_options(problem, options);

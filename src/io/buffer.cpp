@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -45,8 +47,8 @@ Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
     mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   if (mapping_ == nullptr || mapping_ == MAP_FAILED) {
-    fail(ErrorCode::value, "allocate", std::to_string(bytes) + " bytes",
-         "at most the " + std::to_string(available_memory_bytes()) + " bytes available");
+    fail(ErrorCode::value, "allocate", size_text(bytes),
+         "at most the " + size_text(available_memory_bytes()) + " of memory that are free");
   }
   auto* const start = static_cast<std::byte*>(mapping_);
   const auto misaligned = reinterpret_cast<std::uintptr_t>(start) % kHugePageBytes;
@@ -58,6 +60,38 @@ Buffer::Buffer(std::uint64_t bytes, PageKind pages) : bytes_(bytes) {
 }
 
 Buffer::~Buffer() { munmap(mapping_, mapping_bytes_); }
+
+void populate(std::byte* mapping, std::uint64_t bytes, const std::function<void(std::uint64_t)>& advance) {
+  constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 20;
+  const bool fits = bytes <= available_memory_bytes() / 2;
+  for (std::uint64_t begin = 0; begin < bytes; begin += kPieceBytes) {
+    const std::uint64_t piece = std::min(kPieceBytes, bytes - begin);
+    madvise(mapping + begin, piece, fits ? MADV_POPULATE_READ : MADV_WILLNEED);
+    if (advance) advance(piece);
+  }
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  // What would be rounded to 1024 is one of the next unit.
+  for (; value >= 1023.5 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value >= 99.95 ? "%.0f %s" : "%.3g %s", value, kUnits.at(unit));
+  return text.data();
+}
+
+void require_memory_for_array(const std::string& operation, std::uint64_t bytes) {
+  constexpr std::uint64_t kAlwaysThere = std::uint64_t{64} << 20;
+  if (bytes <= kAlwaysThere) return;
+  const std::uint64_t available = available_memory_bytes();
+  if (bytes <= available) return;
+  fail(ErrorCode::unsupported, operation, "an array of " + size_text(bytes),
+       "one that fits in the memory that is free, " + size_text(available),
+       "arrays larger than the memory are not supported yet");
+}
 
 std::uint64_t available_memory_bytes() {
   constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;

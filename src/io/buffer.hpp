@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 
 namespace faro::io {
 
@@ -36,6 +38,17 @@ class Buffer {
   void* mapping_ = nullptr;
   std::uint64_t mapping_bytes_ = 0;
 };
+
+/// Has the system read a mapped file where it fits in memory, piece by piece, `advance` told of each. Advice:
+/// a failure leaves the pages to be read when they are touched.
+void populate(std::byte* mapping, std::uint64_t bytes, const std::function<void(std::uint64_t)>& advance);
+
+/// "1.5 GiB", "186 GiB", "512 bytes".
+std::string size_text(std::uint64_t bytes);
+
+/// Refuses an array that memory cannot hold, before it is touched. Errors: ErrorCode::unsupported, naming
+/// what it needs and what there is.
+void require_memory_for_array(const std::string& operation, std::uint64_t bytes);
 
 /// Bytes that can be taken without swapping: the kernel's estimate, within the control group's limit. A guess
 /// where neither is known.

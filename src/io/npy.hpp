@@ -4,7 +4,7 @@
 //     1 + 1 bytes     major and minor version: 1.0, 2.0 or 3.0
 //     2 or 4 bytes    length of the dictionary; 2 in version 1
 //     the dictionary  {'descr': '<u4', 'fortran_order': False, 'shape': (4, 8), }   spaces, end of line
-//     the data        in the order of the shape, the last axis fastest
+//     the data        in the order of the shape, the last axis fastest; in Fortran order the first one
 //
 // faro moves elements and never looks inside them, so a dtype is its item size and its text, which is kept
 // as it was. A header is input from anywhere: nothing in it is believed until it agrees with itself and
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,21 +24,27 @@
 
 namespace faro::io {
 
+class Buffer;
+
+/// Told of bytes that were read or written since the last call, by any thread; may be empty.
+using Advance = std::function<void(std::uint64_t bytes)>;
+
 struct NpyHeader {
   std::string descr;             // the dtype as written, in UTF-8: "'<u4'", "'|V32'", or a structured list
   std::uint64_t item_bytes = 0;  // bytes of one item
   std::vector<std::uint64_t> shape;  // empty: one scalar
   std::uint64_t data_offset = 0;     // bytes from the start of the file
+  bool fortran_order = false;        // the first axis is the fastest, and that makes a difference
 
   /// Product of the shape. Checked against overflow when the header is read.
   std::uint64_t item_count() const;
   std::uint64_t data_bytes() const { return item_count() * item_bytes; }
 };
 
-/// Parses the header at the start of `bytes`; versions 1 to 3, C order, any dtype with an item size.
+/// Parses the header at the start of `bytes`; versions 1 to 3, either order, any dtype with an item size.
 /// `file_bytes` is the size of the whole file, against which the header is checked; `name` is for messages.
-/// Errors: ErrorCode::file naming what was wrong: magic, version, header length, dictionary, Fortran order,
-///         object dtype, item size zero, a product past 2^63, fewer or more data bytes than the header says.
+/// Errors: ErrorCode::file naming what was wrong: magic, version, header length, dictionary, object dtype,
+///         item size zero, a product past 2^63, fewer or more data bytes than the header says.
 /// Cost:   linear in the header; nothing is allocated on the word of a length or a shape.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name);
@@ -54,14 +61,15 @@ std::uint64_t npy_item_bytes(const std::string& descr, const std::string& name);
 /// Zero for "|S0"; nothing for objects and for what is no type code.
 std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code);
 
-/// A file's data, mapped for reading.
+/// A file's data, mapped for reading. Data in Fortran order is read as what it means, the same array in C
+/// order: into memory of its size, where header().fortran_order is false.
 class NpyInput {
  public:
   /// Brings the data into memory where it fits, so that the first sweep does not wait for the disk page by
   /// page.
   /// Errors: ErrorCode::file where the file is missing, unreadable, no regular file, or its header is
-  /// refused.
-  explicit NpyInput(const std::filesystem::path& path);
+  /// refused; ErrorCode::unsupported for an array larger than the free memory.
+  explicit NpyInput(const std::filesystem::path& path, const Advance& advance = {});
   ~NpyInput();
   NpyInput(const NpyInput&) = delete;
   NpyInput& operator=(const NpyInput&) = delete;
@@ -75,6 +83,7 @@ class NpyInput {
   NpyHeader header_;
   std::byte* mapping_ = nullptr;
   std::uint64_t mapping_bytes_ = 0;
+  std::unique_ptr<Buffer> in_c_order_;  // of a file in Fortran order
 };
 
 /// A file being written: beside its final place, nameless or under a temporary name, and renamed onto it by
@@ -99,7 +108,7 @@ class NpyOutput {
 
   /// Writes, closes and renames onto the final path. Call once.
   /// Errors: ErrorCode::file; `path` is then as it was.
-  void commit();
+  void commit(const Advance& advance = {});
 
  private:
   struct State;

@@ -2,7 +2,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <system_error>
 
@@ -20,38 +22,123 @@ std::byte* map_file(int descriptor, std::uint64_t bytes, int protection, int fla
   return mapping == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapping);
 }
 
+// The items of an array in Fortran order, in C order: its axes reversed. What is fastest on one side is
+// slowest on the other, so squares of first x last axis are copied, each within a cache.
+//
+//     in   first axis fastest      strides 1, d0, d0 d1, ...
+//     out  last axis fastest
+class ToCOrder {
+ public:
+  ToCOrder(const NpyHeader& header, const std::byte* in, std::byte* out)
+      : shape_(header.shape), item_bytes_(header.item_bytes), in_(in), out_(out) {}
+
+  void run() const {
+    const std::uint64_t rows = shape_.front();
+    const std::uint64_t columns = shape_.back();
+    std::uint64_t middle = 1;
+    for (std::size_t a = 1; a + 1 < shape_.size(); ++a) middle *= shape_[a];
+    const std::uint64_t strips = (rows + kSide - 1) / kSide;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t piece = 0; piece < static_cast<std::int64_t>(middle * strips); ++piece) {
+      const std::uint64_t at = static_cast<std::uint64_t>(piece) / strips;
+      const std::uint64_t row = static_cast<std::uint64_t>(piece) % strips * kSide;
+      for (std::uint64_t column = 0; column < columns; column += kSide) {
+        copy_square({row, std::min(row + kSide, rows)}, {column, std::min(column + kSide, columns)}, at,
+                    middle);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kSide = 32;
+
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  // `at` counts the indices of the axes in between, in C order.
+  void copy_square(Range rows, Range columns, std::uint64_t at, std::uint64_t middle) const {
+    std::uint64_t at_in = 0;
+    std::uint64_t stride = shape_.front() * middle;
+    for (std::size_t a = shape_.size() - 1; a-- > 1;) {
+      // From the last axis to the first, both strides are known as they are met.
+      stride /= shape_[a];
+      at_in += at_index(a, at) * stride;
+    }
+    const std::uint64_t row_stride = middle * shape_.back();
+    const std::uint64_t column_stride = shape_.front() * middle;
+    for (std::uint64_t i = rows.begin; i < rows.end; ++i) {
+      for (std::uint64_t j = columns.begin; j < columns.end; ++j) {
+        copy_item(i * row_stride + at * shape_.back() + j, i + at_in + j * column_stride);
+      }
+    }
+  }
+
+  std::uint64_t at_index(std::size_t axis, std::uint64_t at) const {
+    for (std::size_t a = shape_.size() - 2; a > axis; --a) at /= shape_[a];
+    return at % shape_[axis];
+  }
+
+  void copy_item(std::uint64_t to, std::uint64_t from) const {
+    switch (item_bytes_) {  // sizes that the compiler knows are single moves
+      case 1:
+        out_[to] = in_[from];
+        return;
+      case 2:
+        std::memcpy(out_ + 2 * to, in_ + 2 * from, 2);
+        return;
+      case 4:
+        std::memcpy(out_ + 4 * to, in_ + 4 * from, 4);
+        return;
+      case 8:
+        std::memcpy(out_ + 8 * to, in_ + 8 * from, 8);
+        return;
+      default:
+        std::memcpy(out_ + item_bytes_ * to, in_ + item_bytes_ * from, item_bytes_);
+    }
+  }
+
+  const std::vector<std::uint64_t>& shape_;
+  std::uint64_t item_bytes_;
+  const std::byte* in_;
+  std::byte* out_;
+};
+
 }  // namespace
 
-NpyInput::NpyInput(const fs::path& path) {
+NpyInput::NpyInput(const fs::path& path, const Advance& advance) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const auto message = [](int error) { return std::generic_category().message(error); };
-  if (!file.is_open())
-    fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a readable .npy file");
+  const std::string operation = "read `" + path.string() + "`";
+  if (!file.is_open()) fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
   struct stat status {};
   if (fstat(file.get(), &status) != 0)
-    fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a readable .npy file");
-  if (S_ISDIR(status.st_mode))
-    fail(ErrorCode::file, "read `" + path.string() + "`", "a directory", "a .npy file");
+    fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
+  if (S_ISDIR(status.st_mode)) fail(ErrorCode::file, operation, "a directory", "a .npy file");
   if (!S_ISREG(status.st_mode))
-    fail(ErrorCode::file, "read `" + path.string() + "`", "a pipe or device",
-         "a regular file, which can be mapped");
+    fail(ErrorCode::file, operation, "a pipe or device", "a regular file, which can be mapped");
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     mapping_ = map_file(file.get(), file_bytes, PROT_READ, MAP_PRIVATE);
-    if (mapping_ == nullptr)
-      fail(ErrorCode::file, "read `" + path.string() + "`", message(errno), "a file that can be mapped");
+    if (mapping_ == nullptr) fail(ErrorCode::file, operation, message(errno), "a file that can be mapped");
     mapping_bytes_ = file_bytes;
   }
   try {
     header_ = parse_npy_header({mapping_, mapping_bytes_}, file_bytes, path.string());
+    require_memory_for_array(operation, header_.data_bytes());
+    populate(mapping_, mapping_bytes_, advance);
+    if (header_.fortran_order) in_c_order_ = std::make_unique<Buffer>(header_.data_bytes());
   } catch (...) {
     if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
     throw;
   }
-  // Advice: a failure leaves the pages to be read when they are touched.
-  const bool fits = mapping_bytes_ <= available_memory_bytes() / 2;
-  madvise(mapping_, mapping_bytes_, fits ? MADV_POPULATE_READ : MADV_WILLNEED);
+  if (!in_c_order_) return;
+  ToCOrder(header_, mapping_ + header_.data_offset, in_c_order_->data()).run();
+  header_.fortran_order = false;
+  munmap(mapping_, mapping_bytes_);
+  mapping_ = nullptr;
 }
 
 NpyInput::~NpyInput() {
@@ -59,6 +146,7 @@ NpyInput::~NpyInput() {
 }
 
 std::span<const std::byte> NpyInput::data() const {
+  if (in_c_order_) return in_c_order_->span();
   return {mapping_ + header_.data_offset, static_cast<std::size_t>(mapping_bytes_ - header_.data_offset)};
 }
 
@@ -102,11 +190,11 @@ std::span<std::byte> NpyOutput::data() {
   return std::span(state_->mapping, state_->file_bytes).subspan(state_->header.size());
 }
 
-void NpyOutput::commit() {
+void NpyOutput::commit(const Advance& advance) {
   State& state = *state_;
   state.file.write(state.header, 0);
   if (state.buffer) {
-    state.file.write(state.buffer->span(), state.header.size());
+    state.file.write(state.buffer->span(), state.header.size(), advance);
   } else {
     munmap(state.mapping, state.file_bytes);
     state.mapping = nullptr;

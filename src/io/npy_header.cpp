@@ -204,10 +204,10 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
     fail(ErrorCode::file, "read `" + name + "`", "fortran_order " + excerpt(entries.fortran_order->source),
          "True or False");
   }
-  if (entries.fortran_order->integer != 0 && header.shape.size() > 1) {
-    fail(ErrorCode::file, "read `" + name + "`", "Fortran order", "C order",
-         "numpy.ascontiguousarray makes it so");
-  }
+  // With one long axis both orders are the same.
+  const auto is_long = [](std::uint64_t extent) { return extent > 1; };
+  header.fortran_order = entries.fortran_order->integer != 0 &&
+                         std::count_if(header.shape.begin(), header.shape.end(), is_long) > 1;
   check_size(header, *entries.shape, name);
   check_against_file(header, std::max<std::uint64_t>(file_bytes, bytes.size()), name);
   return header;

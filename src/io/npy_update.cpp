@@ -82,7 +82,7 @@ void require_writable(const std::filesystem::path& path) {
        "a file that may be written", "`chmod u+w` makes it one");
 }
 
-NpyUpdate::NpyUpdate(const std::filesystem::path& path) : path_(path) {
+NpyUpdate::NpyUpdate(const std::filesystem::path& path, const Advance& advance) : path_(path) {
   require_writable(path);
   Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open())
@@ -105,13 +105,16 @@ NpyUpdate::NpyUpdate(const std::filesystem::path& path) : path_(path) {
   }
   try {
     header_ = parse_npy_header({mapping_, mapping_bytes_}, file_bytes, path.string());
+    if (header_.fortran_order) {
+      fail(ErrorCode::file, "change `" + path.string() + "` in place", "Fortran order", "C order",
+           "without --no-backup the file is written anew, in C order");
+    }
+    require_memory_for_array("change `" + path.string() + "` in place", header_.data_bytes());
   } catch (...) {
     if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
     throw;
   }
-  // Advice: a failure leaves the pages to be read when they are touched.
-  const bool fits = mapping_bytes_ <= available_memory_bytes() / 2;
-  madvise(mapping_, mapping_bytes_, fits ? MADV_POPULATE_READ : MADV_WILLNEED);
+  populate(mapping_, mapping_bytes_, advance);
 }
 
 NpyUpdate::~NpyUpdate() {

@@ -31,8 +31,9 @@ void require_writable(const std::filesystem::path& path);
 class NpyUpdate {
  public:
   /// Maps the file for reading and writing. Errors: ErrorCode::file where it is missing, may not be written
-  /// (require_writable), is no regular file, or its header is refused, as for NpyInput.
-  explicit NpyUpdate(const std::filesystem::path& path);
+  /// (require_writable), is no regular file, or its header is refused, as for NpyInput; also for data in
+  /// Fortran order, which this would leave so.
+  explicit NpyUpdate(const std::filesystem::path& path, const Advance& advance = {});
   ~NpyUpdate();
   NpyUpdate(const NpyUpdate&) = delete;
   NpyUpdate& operator=(const NpyUpdate&) = delete;

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "faro/error.hpp"
+#include "io/buffer.hpp"
 #include "io/npy.hpp"
 
 namespace faro::io {
@@ -149,23 +150,23 @@ void OutputFile::open_named() {
 
 bool OutputFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return true;
-  const std::string wanted = "room for " + std::to_string(bytes) + " bytes";
-  if (bytes > (std::uint64_t{1} << 62)) refuse(EFBIG, wanted);
+  if (bytes > (std::uint64_t{1} << 62)) refuse_size(EFBIG, bytes);
   int error = 0;
   do {
     error = fallocate(descriptor(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (error == EINTR);
   if (error == 0) return true;
-  if (error != EOPNOTSUPP && error != ENOSYS) refuse(error, wanted);
-  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) refuse(errno, wanted);
+  if (error != EOPNOTSUPP && error != ENOSYS) refuse_size(error, bytes);
+  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) refuse_size(errno, bytes);
   struct statvfs space {};
   if (fstatvfs(descriptor(), &space) == 0 && space.f_bavail * std::uint64_t{space.f_frsize} < bytes) {
-    refuse(ENOSPC, wanted);
+    refuse_size(ENOSPC, bytes);
   }
   return false;
 }
 
-void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset) {
+void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
+                       const std::function<void(std::uint64_t)>& advance) {
   const auto pieces = static_cast<std::int64_t>((data.size() + kPieceBytes - 1) / kPieceBytes);
   std::atomic<int> error{0};
   // All threads write: copying into the page cache is bound by a core's speed.
@@ -176,8 +177,9 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset) {
     const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, data.size() - begin);
     const int result = pwrite_all(descriptor(), data.data() + begin, bytes, offset + begin);
     if (result != 0) error.store(result, std::memory_order_relaxed);
+    if (result == 0 && advance) advance(bytes);
   }
-  if (error.load() != 0) refuse(error.load(), "room for " + std::to_string(data.size()) + " bytes");
+  if (error.load() != 0) refuse_size(error.load(), data.size());
 }
 
 void OutputFile::commit() {
@@ -197,6 +199,14 @@ void OutputFile::commit() {
 
 void OutputFile::refuse(int error, const std::string& wanted) const {
   refuse(std::generic_category().message(error), wanted);
+}
+
+void OutputFile::refuse_size(int error, std::uint64_t bytes) const {
+  std::string got = std::generic_category().message(error);
+  struct statvfs space {};
+  if (statvfs(directory_of(path_).c_str(), &space) == 0)
+    got += ", " + size_text(space.f_bavail * std::uint64_t{space.f_frsize}) + " free on its disk";
+  refuse(got, "room for " + size_text(bytes));
 }
 
 void OutputFile::refuse(const std::string& got, const std::string& wanted) const {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -49,7 +50,8 @@ class OutputFile {
   bool reserve(std::uint64_t bytes);
 
   /// Writes with all threads. Errors: ErrorCode::file.
-  void write(std::span<const std::byte> data, std::uint64_t offset);
+  void write(std::span<const std::byte> data, std::uint64_t offset,
+             const std::function<void(std::uint64_t)>& advance = {});
 
   /// Closes and renames onto the path. Errors: ErrorCode::file; what was at the path is untouched.
   void commit();
@@ -59,6 +61,8 @@ class OutputFile {
 
  private:
   [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
+  /// Of so many bytes for which there is no room: says what is free.
+  [[noreturn]] void refuse_size(int error, std::uint64_t bytes) const;
   void choose_temporary_name();
   void forget_temporary_name();
   void open_named();

@@ -111,6 +111,24 @@ Axes Axes::inverse() const {
   return {shape, order};
 }
 
+std::vector<std::uint64_t> NamedAxes::target_shape() const {
+  std::vector<std::uint64_t> target;
+  for (const int axis : order) target.push_back(shape[index(axis)]);
+  return target;
+}
+
+NamedAxes NamedAxes::inverse() const {
+  NamedAxes result{.shape = target_shape(), .order = std::vector<int>(order.size())};
+  for (std::size_t a = 0; a < order.size(); ++a) result.order[index(order[a])] = static_cast<int>(a);
+  return result;
+}
+
+NamedAxes NamedAxes::after(const NamedAxes& before) const {
+  NamedAxes result{.shape = before.shape, .order = {}};
+  for (const int axis : order) result.order.push_back(before.order[index(axis)]);
+  return result;
+}
+
 namespace maps {
 
 Axes transpose_any(std::uint64_t rows, std::uint64_t columns) {

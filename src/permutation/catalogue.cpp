@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,18 @@ using detail::SpecReader;
          std::to_string(n) + " " + things + ", one for each bit");
 }
 
-Permutation read_bits(SpecReader& r) {
+// n and the semicolon behind it; where there is an array at hand and so many semicolons, n may be left out.
+std::optional<int> bits_before_semicolon(SpecReader& r, std::size_t semicolons_without) {
+  if (r.bits_at_hand() && r.count_ahead(';') == semicolons_without) return std::nullopt;
   const int n = r.bits();
   r.semicolon();
+  return n;
+}
+
+Permutation read_bits(SpecReader& r) {
+  const std::optional<int> given = bits_before_semicolon(r, 0);
   const std::vector<std::uint64_t> positions = r.numbers();
+  const int n = given.value_or(static_cast<int>(positions.size()));
   if (positions.size() != static_cast<std::size_t>(n)) wrong_count(r, positions.size(), n, "positions");
   std::vector<int> to;
   for (const std::uint64_t position : positions) {
@@ -38,9 +47,9 @@ Permutation read_bits(SpecReader& r) {
 }
 
 Permutation read_affine(SpecReader& r) {
-  const int n = r.bits();
-  r.semicolon();
+  const std::optional<int> given = bits_before_semicolon(r, 1);
   const std::vector<std::uint64_t> columns = r.numbers();
+  const int n = given.value_or(static_cast<int>(columns.size()));
   if (columns.size() != static_cast<std::size_t>(n)) wrong_count(r, columns.size(), n, "columns");
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if ((columns[j] & ~f2::low_mask(n)) == 0) continue;
@@ -55,8 +64,7 @@ Permutation read_affine(SpecReader& r) {
 
 template <Affine (*Map)(int, std::uint64_t)>
 Permutation read_seeded(SpecReader& r) {
-  const int n = r.bits();
-  r.comma();
+  const int n = r.bits_of(2);
   return Map(n, r.number("the seed"));
 }
 
@@ -90,8 +98,7 @@ constexpr std::array kCatalogue{
              .example = "xor(4, 0xa)",
              .command = "faro explain 'xor(20, 0x80000)'",
              .read = [](SpecReader& r) -> Permutation {
-               const int n = r.bits();
-               r.comma();
+               const int n = r.bits_of(2);
                return maps::xor_mask(n, r.number("the mask"));
              }},
     MapEntry{.name = "rotate_bits",
@@ -101,8 +108,7 @@ constexpr std::array kCatalogue{
              .example = "rotate_bits(4, -1)",
              .command = "faro explain 'rotate_bits(20, 7)'",
              .read = [](SpecReader& r) -> Permutation {
-               const int n = r.bits();
-               r.comma();
+               const int n = r.bits_of(2);
                return maps::rotate_bits(n, r.integer("the distance k"));
              }},
     MapEntry{
@@ -120,8 +126,7 @@ constexpr std::array kCatalogue{
              .example = "swap_bits(4, 0, 3)",
              .command = "faro explain 'swap_bits(20, 0, 19)'",
              .read = [](SpecReader& r) -> Permutation {
-               const int n = r.bits();
-               r.comma();
+               const int n = r.bits_of(3);
                const int i = r.small_number("the bit i");
                r.comma();
                return maps::swap_bits(n, i, r.small_number("the bit j"));
@@ -147,6 +152,7 @@ constexpr std::array kCatalogue{
         .picture = "y3  y2  y1  y0\nx2  x1  x0  x3",
         .example = "transpose(2, 8)",
         .command = "faro explain 'transpose(4096, 1024)'",
+        .of_shape = detail::transpose_of_shape,
         .read = detail::read_transpose},
     MapEntry{.name = "morton",
              .syntax = "morton(d, b)",
@@ -156,6 +162,8 @@ constexpr std::array kCatalogue{
              .command = "faro explain 'morton(3, 7)'",
              .read = [](SpecReader& r) -> Permutation {
                const int d = r.small_number("the number of axes d");
+               const std::optional<int> n = r.bits_at_hand();
+               if (n && r.at(')') && d > 0 && *n % d == 0) return maps::morton(d, *n / d);
                r.comma();
                return maps::morton(d, r.small_number("the bits of an axis b"));
              }},
@@ -167,8 +175,7 @@ constexpr std::array kCatalogue{
         .example = "parm(4, 0x3)",
         .command = "faro explain 'parm(20, 0x11)'",
         .read = [](SpecReader& r) -> Permutation {
-          const int n = r.bits();
-          r.comma();
+          const int n = r.bits_of(2);
           return maps::parm(n, r.number("the mask"));
         }},
     MapEntry{.name = "affine",
@@ -212,6 +219,7 @@ constexpr std::array kCatalogue{
              .picture = "in   a b c d e f g h i j k l\nout  a d g j b e h k c f i l",
              .example = "aos_to_soa(4, 3)",
              .command = "faro explain 'aos_to_soa(1000000, 5)'",
+             .of_shape = detail::aos_to_soa_of_shape,
              .read = detail::read_aos_to_soa},
     MapEntry{.name = "soa_to_aos",
              .syntax = "soa_to_aos(count, words)",
@@ -219,6 +227,7 @@ constexpr std::array kCatalogue{
              .picture = "in   a b c d e f g h i j k l\nout  a e i b f j c g k d h l",
              .example = "soa_to_aos(4, 3)",
              .command = "faro explain 'soa_to_aos(1000000, 5)'",
+             .of_shape = detail::soa_to_aos_of_shape,
              .read = detail::read_soa_to_aos},
     MapEntry{.name = "aosoa",
              .syntax = "aosoa(count, words, tile)",
@@ -240,6 +249,7 @@ constexpr std::array kCatalogue{
              .picture = "in   a b c d e\nout  e d c b a",
              .example = "flip(5)",
              .command = "faro explain 'flip(1000000)'",
+             .of_shape = detail::flip_of_shape,
              .read = detail::read_flip},
     MapEntry{.name = "random",
              .syntax = "random(count, seed)",
@@ -298,7 +308,7 @@ constexpr std::array kCatalogue{
              .command = "faro explain @matrix.json"},
     MapEntry{.name = "@file.npy",
              .syntax = "@file.npy",
-             .meaning = "an index array of NumPy, u4, i4, u8 or i8: element i goes to index[i]",
+             .meaning = "an index array of NumPy, of any integers: element i goes to index[i]",
              .picture = R"(numpy.save("index.npy", numpy.array([2, 0, 1], dtype="u4")))",
              .example = "indices(2 0 1)",
              .command = "faro explain @index.npy"},

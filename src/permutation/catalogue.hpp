@@ -16,9 +16,11 @@
 //                 out  d e a b c
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
@@ -40,6 +42,9 @@ struct MapEntry {
 
   /// The map of n bits, where n is all it needs: such a map may be given by its bare name.
   Affine (*of_bits)(int n) = nullptr;
+
+  /// The map of an array of this shape, where that is all it needs: it, too, may be given by its bare name.
+  Permutation (*of_shape)(detail::SpecReader& reader, const std::vector<std::uint64_t>& shape) = nullptr;
 
   /// Reads what stands between the parentheses. Null where of_bits is set, and for files.
   Permutation (*read)(detail::SpecReader& arguments) = nullptr;

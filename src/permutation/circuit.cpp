@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -105,8 +106,12 @@ std::string suggest_gate(std::string_view misspelt) {
 }
 
 Affine read_circuit(SpecReader& reader) {
-  const int n = reader.bits();
+  // A gate in the place of n: the array at hand fixes n.
+  const std::optional<int> at_hand = reader.bits_at_hand();
+  const bool begins = at_hand && !reader.at_digit() && !reader.at('-');
+  const int n = begins ? *at_hand : reader.bits();
   Circuit circuit;
+  if (begins && !reader.at(')') && !reader.at(';')) read_gate(reader, circuit, n);
   while (reader.take(';')) {
     // Gates end with `;` or are separated by it, as the writer likes.
     if (!reader.at(')') && !reader.at(';')) read_gate(reader, circuit, n);

@@ -78,6 +78,21 @@ std::string_view Cursor::path() {
   return found;
 }
 
+std::size_t Cursor::count_ahead(char sign) {
+  std::size_t count = 0;
+  std::size_t depth = 0;
+  bool is_quoted = false;
+  for (const char c : rest()) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    if (c == ')' && depth == 0) break;
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == sign && depth == 0) ++count;
+  }
+  return count;
+}
+
 std::string Cursor::here() {
   const std::string_view left = rest();
   if (left.empty()) return text_.empty() ? "an empty text" : "the end of the text";

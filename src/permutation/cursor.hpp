@@ -40,6 +40,10 @@ class Cursor {
   /// The path after an `@`: up to white space, `,`, `;` or `)`, or between double quotes.
   std::string_view path();
 
+  /// How often `sign` stands between here and the `)` that closes what is being read; what is nested in
+  /// parentheses or quotes is passed over.
+  std::size_t count_ahead(char sign);
+
   /// "`;` at character 9" (from 1), or "the end of the text".
   std::string here();
 

@@ -1,7 +1,9 @@
 #include "form_readers.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,12 +22,49 @@ struct Structs {
   std::uint64_t words = 0;  // of each
 };
 
-Structs read_structs(SpecReader& reader) {
+// `arguments`: of the map, structs first. Without their number it is what the array at hand holds.
+Structs read_structs(SpecReader& reader, std::size_t arguments) {
   Structs structs;
-  structs.count = reader.number("the number of structs");
-  reader.comma();
+  const auto elements = reader.count_at_hand();
+  const bool is_left_out = elements && !reader.at(')') && reader.count_ahead(',') + 2 == arguments;
+  if (!is_left_out) {
+    structs.count = reader.number("the number of structs");
+    reader.comma();
+  }
   structs.words = reader.number("the words of a struct");
+  if (!is_left_out) return structs;
+  if (structs.words == 0 || *elements % structs.words != 0) {
+    reader.fail(ErrorCode::value, std::to_string(*elements) + " elements",
+                "a multiple of the " + std::to_string(structs.words) + " words of a struct");
+  }
+  structs.count = *elements / structs.words;
   return structs;
+}
+
+Permutation transposed(SpecReader& reader, std::uint64_t rows, std::uint64_t columns) {
+  reader.name_axes({.shape = {rows, columns}, .order = {1, 0}});
+  const bool is_affine = f2::is_power_of_two(rows) && f2::is_power_of_two(columns);
+  if (is_affine) return maps::transpose(rows, columns);
+  return maps::transpose_any(rows, columns);
+}
+
+// Axes of the array at hand, which may be empty.
+Permutation axes_at_hand(SpecReader& reader, const std::vector<std::uint64_t>& shape,
+                         const std::vector<int>& order) {
+  reader.name_axes({.shape = shape, .order = order});
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (!is_empty) return Axes(shape, order);
+  static_cast<void>(
+      Axes(std::vector<std::uint64_t>(shape.size(), 1), order));  // refuses an order that is none
+  return Axes(std::vector<std::uint64_t>{0}, std::vector<int>{0});
+}
+
+void require_axes(const SpecReader& reader, const std::vector<std::uint64_t>& shape, bool holds,
+                  const char* wanted) {
+  if (holds) return;
+  reader.fail(ErrorCode::value,
+              "an array of " + std::to_string(shape.size()) + (shape.size() == 1 ? " axis" : " axes"), wanted,
+              "give the sizes: `transpose(rows, columns)`, `axes(extents; order)`");
 }
 
 }  // namespace
@@ -33,24 +72,41 @@ Structs read_structs(SpecReader& reader) {
 Permutation read_transpose(SpecReader& reader) {
   const std::uint64_t rows = reader.number("the number of rows");
   reader.comma();
-  const std::uint64_t columns = reader.number("the number of columns");
-  const bool is_affine = f2::is_power_of_two(rows) && f2::is_power_of_two(columns);
-  if (is_affine) return maps::transpose(rows, columns);
-  return maps::transpose_any(rows, columns);
+  return transposed(reader, rows, reader.number("the number of columns"));
+}
+
+Permutation transpose_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  require_axes(reader, shape, shape.size() >= 2, "an array of two axes or more to transpose");
+  if (shape.size() == 2) return transposed(reader, shape[0], shape[1]);
+  std::vector<int> order(shape.size());
+  for (std::size_t a = 0; a < order.size(); ++a) order[a] = static_cast<int>(order.size() - 1 - a);
+  return axes_at_hand(reader, shape, order);
 }
 
 Permutation read_aos_to_soa(SpecReader& reader) {
-  const Structs structs = read_structs(reader);
+  const Structs structs = read_structs(reader, 2);
+  reader.name_axes({.shape = {structs.count, structs.words}, .order = {1, 0}});
   return maps::aos_to_soa(structs.count, structs.words);
 }
 
 Permutation read_soa_to_aos(SpecReader& reader) {
-  const Structs structs = read_structs(reader);
+  const Structs structs = read_structs(reader, 2);
+  reader.name_axes({.shape = {structs.words, structs.count}, .order = {1, 0}});
   return maps::soa_to_aos(structs.count, structs.words);
 }
 
+Permutation aos_to_soa_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  require_axes(reader, shape, shape.size() == 2, "an array of structs x words");
+  return transposed(reader, shape[0], shape[1]);
+}
+
+Permutation soa_to_aos_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  require_axes(reader, shape, shape.size() == 2, "an array of words x structs");
+  return transposed(reader, shape[0], shape[1]);
+}
+
 Permutation read_aosoa(SpecReader& reader) {
-  const Structs structs = read_structs(reader);
+  const Structs structs = read_structs(reader, 3);
   reader.comma();
   const std::uint64_t tile = reader.number("the structs of a tile");
   const bool is_index_array = tile != 0 && tile < structs.count && structs.count % tile != 0;
@@ -62,8 +118,11 @@ Permutation read_aosoa(SpecReader& reader) {
 }
 
 Permutation read_axes(SpecReader& reader) {
-  const std::vector<std::uint64_t> extents = reader.numbers();
-  reader.semicolon();
+  // Without extents, the order alone: of the axes of the array at hand.
+  const auto* const shape = reader.shape_at_hand();
+  const bool is_order_alone = shape != nullptr && reader.count_ahead(';') == 0;
+  const std::vector<std::uint64_t> extents = is_order_alone ? *shape : reader.numbers();
+  if (!is_order_alone) reader.semicolon();
   std::vector<int> order;
   for (const std::uint64_t axis : reader.numbers()) {
     if (axis > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
@@ -72,20 +131,24 @@ Permutation read_axes(SpecReader& reader) {
     }
     order.push_back(static_cast<int>(axis));
   }
+  if (is_order_alone) return axes_at_hand(reader, extents, order);
+  reader.name_axes({.shape = extents, .order = order});
   return Axes(extents, order);
 }
 
 Permutation read_roll(SpecReader& reader) {
-  const std::uint64_t count = reader.number("the number of elements");
-  reader.comma();
+  const std::uint64_t count = reader.count_of(2, "the number of elements");
   return maps::roll(count, reader.integer("the shift"));
+}
+
+Permutation flip_of_shape(SpecReader& reader, const std::vector<std::uint64_t>&) {
+  return maps::flip(reader.count_at_hand().value_or(0));
 }
 
 Permutation read_flip(SpecReader& reader) { return maps::flip(reader.number("the number of elements")); }
 
 Permutation read_random(SpecReader& reader) {
-  const std::uint64_t count = reader.number("the number of elements");
-  reader.comma();
+  const std::uint64_t count = reader.count_of(2, "the number of elements");
   const std::uint64_t seed = reader.number("the seed");
   reader.allow_index_array(count);
   return Indexed::random(count, seed);
@@ -102,17 +165,26 @@ Permutation read_indices(SpecReader& reader) {
 
 Permutation read_compose(SpecReader& reader) {
   const Permutation f = reader.map();
+  const std::optional<NamedAxes> axes_f = reader.named_axes();
   reader.comma();
   const Permutation g = reader.map();
+  const std::optional<NamedAxes> axes_g = reader.named_axes();
+  reader.forget_axes();
+  if (axes_f && axes_g && axes_g->target_shape() == axes_f->shape) reader.name_axes(axes_f->after(*axes_g));
   if (auto form = compose_forms(f, g)) return std::move(*form);
   reader.allow_index_array(element_count(f));
   return compose(f, g);
 }
 
-Permutation read_inverse(SpecReader& reader) { return inverse(reader.map()); }
+Permutation read_inverse(SpecReader& reader) {
+  const Permutation f = reader.map();
+  if (reader.named_axes()) reader.name_axes(reader.named_axes()->inverse());
+  return inverse(f);
+}
 
 Permutation read_power(SpecReader& reader) {
   const Permutation f = reader.map();
+  reader.forget_axes();
   reader.comma();
   const std::int64_t k = reader.integer("the exponent k");
   if (auto form = power_form(f, k)) return std::move(*form);

@@ -20,4 +20,11 @@ Permutation read_compose(SpecReader& reader);     // f, g
 Permutation read_inverse(SpecReader& reader);     // f
 Permutation read_power(SpecReader& reader);       // f, k
 
+// The same by their bare names, of the array at hand.
+Permutation transpose_of_shape(SpecReader& reader,
+                               const std::vector<std::uint64_t>& shape);  // all axes reversed
+Permutation aos_to_soa_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation soa_to_aos_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation flip_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+
 }  // namespace faro::detail

@@ -1,41 +1,57 @@
 #include "index_file.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "faro/error.hpp"
+#include "faro/f2/bits.hpp"
+#include "index_check.hpp"
+#include "memory.hpp"
 #include "text.hpp"
 
 namespace faro::detail {
 namespace {
 
-constexpr std::string_view kWantedTypes = "one of '<u4', '<i4', '<u8' and '<i8'";
-IndexType type_of(const io::NpyHeader& header, const std::string& path) {
-  struct Named {
-    std::string_view descr;
-    IndexType type;
-  };
-  constexpr std::array kTypes{
-      Named{.descr = "<u4", .type = {.bytes = 4, .is_signed = false}},
-      Named{.descr = "<i4", .type = {.bytes = 4, .is_signed = true}},
-      Named{.descr = "<u8", .type = {.bytes = 8, .is_signed = false}},
-      Named{.descr = "<i8", .type = {.bytes = 8, .is_signed = true}},
-  };
+// Integers as a file has them: '<u4', '>i8', '|u1'.
+struct FileType {
+  std::uint64_t bytes = 4;
+  bool is_signed = false;
+  bool is_swapped = false;  // of the other byte order
+};
+
+FileType type_of(const io::NpyHeader& header, const std::string& path) {
   // Without its quotes, which may be single or double.
   std::string_view descr = header.descr;
   if (descr.size() >= 2 && descr.front() == descr.back()) descr = descr.substr(1, descr.size() - 2);
-  for (const Named& named : kTypes) {
-    if (descr == named.descr) return named.type;
+  const bool has_order = !descr.empty() && std::string_view("<>=|").find(descr.front()) != descr.npos;
+  const std::string_view code = has_order ? descr.substr(1) : descr;
+  const bool is_integer =
+      code.size() == 2 && (code[0] == 'u' || code[0] == 'i') && f2::is_power_of_two(header.item_bytes);
+  if (!is_integer) {
+    fail(ErrorCode::value, reading(path), "an index array of dtype " + printable(header.descr),
+         "whole numbers: 'u1' to 'u8' or 'i1' to 'i8', of any byte order",
+         "index.astype('u8') makes whole numbers of it");
   }
-  const bool is_swapped = std::any_of(kTypes.begin(), kTypes.end(), [&](const Named& named) {
-    return descr.starts_with('>') && descr.substr(1) == named.descr.substr(1);
+  return {.bytes = header.item_bytes, .is_signed = code[0] == 'i', .is_swapped = descr.front() == '>'};
+}
+
+// The entries as one of the types that Indexed takes, little-endian words of 4 or 8 bytes.
+std::vector<std::byte> converted(std::span<const std::byte> data, FileType type) {
+  const std::uint64_t count = data.size() / type.bytes;
+  const std::uint64_t width = std::max<std::uint64_t>(type.bytes, 4);
+  require_memory("index array", std::to_string(count) + " entries", count * width);
+  std::vector<std::byte> words(count * width);
+  for_each_index(count, [&](std::uint64_t i) {
+    const std::byte* const from = data.data() + i * type.bytes;
+    std::byte* const to = words.data() + i * width;
+    for (std::uint64_t k = 0; k < type.bytes; ++k) to[k] = from[type.is_swapped ? type.bytes - 1 - k : k];
+    const bool is_negative = type.is_signed && (to[type.bytes - 1] & std::byte{0x80}) != std::byte{0};
+    for (std::uint64_t k = type.bytes; k < width; ++k) to[k] = is_negative ? std::byte{0xff} : std::byte{0};
   });
-  fail(ErrorCode::value, reading(path), "an index array of dtype " + printable(header.descr),
-       std::string(kWantedTypes),
-       is_swapped ? "index.astype(index.dtype.newbyteorder('<')) changes the byte order"
-                  : "index.astype('u8') makes whole numbers of it");
+  return words;
 }
 
 std::string text_of(const std::vector<std::uint64_t>& shape) {
@@ -58,13 +74,18 @@ std::string spec_of(const std::string& path) {
 
 Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data, Direction direction,
                     const std::string& path) {
-  const IndexType type = type_of(header, path);
-  if (header.shape.size() != 1) {
+  const FileType type = type_of(header, path);
+  const auto is_long = [](std::uint64_t extent) { return extent != 1; };
+  if (header.shape.empty() || std::count_if(header.shape.begin(), header.shape.end(), is_long) > 1) {
     fail(ErrorCode::value, reading(path), text_of(header.shape), "an index array of one axis",
          "index.reshape(-1) flattens it");
   }
+  const IndexType read_as{.bytes = type.bytes == 8 ? 8 : 4, .is_signed = type.is_signed};
   try {
-    return Indexed::from_bytes(data, type, direction);
+    if (type.bytes < 4 || type.is_swapped) {
+      return Indexed::from_bytes(converted(data, type), read_as, direction);
+    }
+    return Indexed::from_bytes(data, read_as, direction);
   } catch (const Error& error) {
     ErrorReport report = error.report();
     report.operation = reading(path);

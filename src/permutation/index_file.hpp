@@ -10,9 +10,9 @@
 
 namespace faro::detail {
 
-/// The array of a file's header and data. One axis; items '<u4', '<i4', '<u8' or '<i8'.
-/// Errors: all name the file. ErrorCode::value for another dtype, byte order or shape, and for entries that
-///         are no permutation.
+/// The array of a file's header and data. Integers of any width and byte order; one axis, or others beside it
+/// of extent 1. Errors: all name the file. ErrorCode::value for another dtype or shape, saying how to convert
+///         it, and for entries that are no permutation.
 Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data, Direction direction,
                     const std::string& path);
 

@@ -10,8 +10,8 @@ void require_memory(const std::string& operation, const std::string& what, std::
   if (bytes <= kAlwaysThere) return;
   const std::uint64_t available = io::available_memory_bytes();
   if (bytes <= available) return;
-  fail(ErrorCode::value, operation, what + ", which needs " + std::to_string(bytes) + " bytes of memory",
-       "at most the " + std::to_string(available) + " bytes available",
+  fail(ErrorCode::value, operation, what + ", which needs " + io::size_text(bytes) + " of memory",
+       "at most the " + io::size_text(available) + " that are free",
        "on a machine with more memory it would work");
 }
 

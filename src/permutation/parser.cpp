@@ -20,10 +20,10 @@ constexpr std::string_view kAnyMap = "a map such as `bit_reversal(20)`";
 
 }  // namespace
 
-Permutation SpecReader::whole() {
+ParsedPermutation SpecReader::whole() {
   Permutation result = map();
   if (!cursor_.at_end()) cursor_.fail_here("the end of the text after the map");
-  return result;
+  return {std::move(result), axes_};
 }
 
 Permutation SpecReader::map() {
@@ -33,6 +33,7 @@ Permutation SpecReader::map() {
   }
   const MapEntry* const outer = std::exchange(entry_, nullptr);
   const std::size_t start = cursor_.position();
+  axes_.reset();
   auto result = [&]() -> Permutation {
     if (cursor_.take('@')) return file();
     const std::string_view name = cursor_.word();
@@ -54,17 +55,59 @@ Permutation SpecReader::arguments_of(const MapEntry& entry) {
   return result;
 }
 
-Permutation SpecReader::bare(const MapEntry& entry) const {
+Permutation SpecReader::bare(const MapEntry& entry) {
   const std::string name(entry.name);
+  if (entry.of_shape != nullptr) {
+    if (const auto* const shape = shape_at_hand()) {
+      entry_ = &entry;
+      return entry.of_shape(*this, *shape);
+    }
+    cursor_.fail(ErrorCode::spec, "`" + name + "` without arguments", in_quotes(entry.syntax),
+                 "for example " + in_quotes(entry.example) +
+                     "; the bare name serves only where an array fixes the rest");
+  }
   if (entry.of_bits == nullptr) {
     cursor_.fail(ErrorCode::spec, "`" + name + "` without arguments", in_quotes(entry.syntax),
                  "for example " + in_quotes(entry.example));
   }
-  if (!options_.bare_bits) {
+  const std::optional<int> n = bits_at_hand();
+  if (!n) {
     cursor_.fail(ErrorCode::spec, "`" + name + "` without its number of index bits", in_quotes(entry.syntax),
                  "the bare name serves only where an array fixes n");
   }
-  return entry.of_bits(*options_.bare_bits);
+  return entry.of_bits(*n);
+}
+
+std::optional<std::uint64_t> SpecReader::count_at_hand() const {
+  if (options_.shape) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : *options_.shape) count *= extent;
+    return count;
+  }
+  const bool is_count = options_.bare_bits && *options_.bare_bits >= 0 && *options_.bare_bits < 64;
+  return is_count ? std::optional(std::uint64_t{1} << *options_.bare_bits) : std::nullopt;
+}
+
+std::optional<int> SpecReader::bits_at_hand() const {
+  if (options_.bare_bits || !options_.shape) return options_.bare_bits;
+  const std::uint64_t count = count_at_hand().value_or(0);
+  return f2::is_power_of_two(count) ? std::optional(f2::trailing_bit(count)) : std::nullopt;
+}
+
+int SpecReader::bits_of(std::size_t arguments) {
+  const std::optional<int> n = bits_at_hand();
+  if (n && cursor_.peek() != ')' && cursor_.count_ahead(',') + 2 == arguments) return *n;
+  const int given = bits();
+  comma();
+  return given;
+}
+
+std::uint64_t SpecReader::count_of(std::size_t arguments, std::string_view what) {
+  const std::optional<std::uint64_t> count = count_at_hand();
+  if (count && cursor_.peek() != ')' && cursor_.count_ahead(',') + 2 == arguments) return *count;
+  const std::uint64_t given = number(what);
+  comma();
+  return given;
 }
 
 void SpecReader::unknown_name(std::size_t start) const {
@@ -144,6 +187,8 @@ std::string_view SpecReader::word(std::string_view what) {
   return found;
 }
 
+bool SpecReader::at_digit() { return is_digit(cursor_.peek()); }
+
 void SpecReader::sign(char c) {
   if (!cursor_.take(c)) cursor_.fail_here(in_syntax(in_quotes(std::string_view(&c, 1))));
 }
@@ -157,6 +202,10 @@ std::string SpecReader::in_syntax(std::string_view what) const {
 }  // namespace detail
 
 Permutation parse_permutation(std::string_view text, const ParseOptions& options) {
+  return parse_with_axes(text, options).permutation;
+}
+
+ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& options) {
   try {
     return detail::SpecReader(text, options).whole();
   } catch (const Error& error) {

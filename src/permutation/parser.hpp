@@ -2,12 +2,16 @@
 // class.
 //
 //     map        = name | name "(" arguments ")" | "@" path
-//     arguments  = what the entry asks for, with the signs that its syntax shows
+//     arguments  = what the entry asks for, with the signs that its syntax shows; what the array at hand
+//     fixes
+//                  may be left out
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cursor.hpp"
@@ -22,7 +26,7 @@ class SpecReader {
   SpecReader(std::string_view text, const ParseOptions& options) : cursor_(text), options_(options) {}
 
   /// A map and nothing after it.
-  Permutation whole();
+  ParsedPermutation whole();
 
   // What the entries' readers are made of. Each reads one thing and fails with the entry's syntax where it is
   // not there.
@@ -36,10 +40,31 @@ class SpecReader {
   std::string_view word(std::string_view what);
   Permutation index_file(Direction direction);  // @index.npy, and no other file
   void allow_index_array(std::uint64_t count);  // refused past ParseOptions::most_index_elements
+
+  // What the array at hand fixes, where there is one: it need not be typed.
+
+  /// n, and the comma behind it, which may be left out where one of `arguments` is missing.
+  int bits_of(std::size_t arguments);
+  /// The same of the number of elements.
+  std::uint64_t count_of(std::size_t arguments, std::string_view what);
+  std::optional<int> bits_at_hand() const;
+  std::optional<std::uint64_t> count_at_hand() const;
+  const std::vector<std::uint64_t>* shape_at_hand() const {
+    return options_.shape ? &*options_.shape : nullptr;
+  }
+  std::size_t count_ahead(char c) { return cursor_.count_ahead(c); }
+
+  /// The map that is being read moves these axes.
+  void name_axes(NamedAxes axes) { axes_ = std::move(axes); }
+  void forget_axes() { axes_.reset(); }
+  /// Those of the map that was read last.
+  const std::optional<NamedAxes>& named_axes() const { return axes_; }
+
   void comma() { sign(','); }
   void semicolon() { sign(';'); }
   bool take(char c) { return cursor_.take(c); }
   bool at(char c) { return cursor_.peek() == c; }
+  bool at_digit();
 
   /// "`;` at character 9".
   std::string here() { return cursor_.here(); }
@@ -51,7 +76,7 @@ class SpecReader {
  private:
   Permutation file();
   Permutation arguments_of(const MapEntry& entry);
-  Permutation bare(const MapEntry& entry) const;
+  Permutation bare(const MapEntry& entry);
   [[noreturn]] void unknown_name(std::size_t start) const;
   void sign(char c);
   std::string in_syntax(std::string_view what) const;
@@ -59,6 +84,7 @@ class SpecReader {
   Cursor cursor_;
   ParseOptions options_;
   const MapEntry* entry_ = nullptr;  // whose arguments are being read
+  std::optional<NamedAxes> axes_;
   int depth_ = 0;
 };
 

@@ -94,7 +94,11 @@ std::string printable(std::string_view text, std::size_t longest_bytes) {
     const std::size_t length = ascii ? 1 : utf8_length(text.substr(i));
     const bool as_is = printable || (!ascii && length > 0);
     const std::string piece = as_is ? std::string(text.substr(i, length)) : escaped(text[i]);
-    if (result.size() + piece.size() > longest_bytes) return result + "...";
+    if (result.size() + piece.size() > longest_bytes) {
+      // Between two words, where there is such a place: half a number would be another one.
+      const std::size_t blank = is_word(text[i]) ? result.find_last_of(" ,;()") : result.size();
+      return result.substr(0, blank == std::string::npos ? result.size() : blank + 1) + "...";
+    }
     result += piece;
     i += as_is ? length : 1;
   }

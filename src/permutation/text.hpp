@@ -33,7 +33,7 @@ bool is_word(char c);        // a letter, a digit or `_`
 std::size_t count_while(std::string_view text, bool (*holds)(char));
 
 /// `text` made printable: control bytes and bytes that are no UTF-8 are written \x0a, and what is past
-/// `longest_bytes` is left out for "...".
+/// `longest_bytes` is left out for "...", from the end of a word on.
 std::string printable(std::string_view text, std::size_t longest_bytes = 80);
 
 /// The same between backquotes, as errors show it.

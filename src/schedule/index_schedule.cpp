@@ -4,11 +4,13 @@
 #include <xxhash.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <string>
 
 #include "faro/error.hpp"
+#include "permutation/index_check.hpp"
 #include "schedule/host_entries.hpp"
 
 namespace faro::schedule {
@@ -120,6 +122,45 @@ IndexSchedule partition_index_schedule(const Indexed& indexed, const PartitionSh
 
 std::vector<std::uint64_t> entries_of(const IndexSchedule& schedule) {
   return std::visit([](const auto& what) { return entries(what); }, schedule.what);
+}
+
+std::optional<std::uint64_t> first_difference(const IndexSchedule& schedule, const Indexed& indexed,
+                                              int threads) {
+  require_host(indexed, "compare a schedule with an index array");
+  FARO_CHECK(schedule.count == indexed.count());
+  std::atomic<std::uint64_t> first{schedule.count};
+  // Whether entry i of the schedule, by the function `entry`, is the array's.
+  const auto compare = [&](const auto& entry) {
+    with_entries(indexed, [&](auto wanted) {
+      detail::for_each_index(
+          schedule.count,
+          [&](std::uint64_t i) {
+            if (entry(i) != wanted[i]) detail::keep_smallest(first, i);
+          },
+          threads);
+    });
+  };
+  if (const auto* const direct = std::get_if<DirectSchedule>(&schedule.what)) {
+    with_entries(direct->indexed, [&](auto entries) {
+      compare([=](std::uint64_t i) -> std::uint64_t { return entries[i]; });
+    });
+  } else if (const auto* const window = std::get_if<WindowSchedule>(&schedule.what)) {
+    // The gather form: what is fetched from there was sent here.
+    with_entries(indexed, [&](auto wanted) {
+      detail::for_each_index(
+          schedule.count,
+          [&](std::uint64_t i) {
+            const std::uint64_t source = i + window->shift[i] - window->window;
+            if (wanted[source] != i) detail::keep_smallest(first, source);
+          },
+          threads);
+    });
+  } else {
+    const std::vector<std::uint64_t> entries = entries_of(schedule);
+    compare([&](std::uint64_t i) { return entries[i]; });
+  }
+  if (first.load() == schedule.count) return std::nullopt;
+  return first.load();
 }
 
 void run_by_definition(const IndexSchedule& schedule, const std::byte* in, std::byte* out,

@@ -264,7 +264,7 @@ TEST_F(GpuConcurrency, TheDefaultStream) {
 TEST_F(GpuConcurrency, TheCurrentDeviceIsLeftAsItWas) {
   const std::vector<cuda::Device> devices = cuda::devices();
   if (devices.size() < 2) GTEST_SKIP() << "one device only";
-  const Problem problem{.permutation = maps::bit_reversal(20)};
+  const Problem problem{.permutation = maps::bit_reversal(20), .element_bytes = 4};
   check_cuda(cudaSetDevice(1), "cudaSetDevice");
   const OwnStream stream;
   GpuArrays arrays(total_bytes(problem), 0, 0);
@@ -374,7 +374,7 @@ TEST_F(GpuConcurrency, CapturedInAGraphAndReplayed) {
 
 // What is refused during a capture leaves the capture whole.
 TEST_F(GpuConcurrency, ARefusalDoesNotBreakACapture) {
-  const Problem problem{.permutation = maps::bit_reversal(16)};
+  const Problem problem{.permutation = maps::bit_reversal(16), .element_bytes = 4};
   const ExecutablePlan made = gpu_plan(problem);
   const OwnStream stream;
   GpuArrays arrays(total_bytes(problem), 0, 0);

@@ -84,7 +84,7 @@ TEST_F(GpuModel, CalibrationIsPlausibleAndLeavesNoMemory) {
   }
   Target target = cuda::target();
   target.calibration = rates;
-  const Plan plan({.permutation = maps::bit_reversal(26)}, target);
+  const Plan plan({.permutation = maps::bit_reversal(26), .element_bytes = 4}, target);
   EXPECT_GT(predict_us(plan, 0).value(), 0);
 }
 

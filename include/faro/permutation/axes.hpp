@@ -39,6 +39,18 @@ class Axes {
   std::vector<std::uint64_t> target_strides_;  // follows from the two
 };
 
+/// Axes as a text names them, before any normal form: the shape that a permutation takes, and the one that it
+/// gives. `order` is a permutation of the axes' numbers.
+struct NamedAxes {
+  std::vector<std::uint64_t> shape;  // of the input, slowest axis first
+  std::vector<int> order;            // of the output: the input's axes
+
+  std::vector<std::uint64_t> target_shape() const;
+  NamedAxes inverse() const;
+  /// These axes of what `before` gives. Requires: before.target_shape() == shape (unchecked).
+  NamedAxes after(const NamedAxes& before) const;
+};
+
 namespace maps {
 /// The array of rows x columns, row-major, transposed: any sizes, 0 too. Of powers of two the affine
 /// maps::transpose says the same and has better kernels; the text `transpose(rows, columns)` takes whichever

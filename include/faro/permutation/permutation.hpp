@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
@@ -67,12 +68,16 @@ std::uint64_t element_count(const Permutation& permutation);
 Permutation inverse(const Permutation& permutation);
 
 struct ParseOptions {
-  /// The n of a map that is given by its bare name ("bit_reversal"), where the array at hand fixes it.
+  /// The n of a map that is given without it ("bit_reversal", "swap_bits(3, 20)"), where the array at hand
+  /// fixes it.
   std::optional<int> bare_bits;
   /// What a bare `@index.npy` is; `scatter(@index.npy)` and `gather(@index.npy)` say it themselves.
   Direction direction = Direction::scatter;
   /// Longer index arrays are not made, by `random` or by composition: for texts from untrusted sources.
   std::uint64_t most_index_elements = Indexed::kMaxCount;
+  /// The shape of the array at hand, where there is one: the extents of `transpose` and `axes(2 0 1)`, and by
+  /// its product the count of `flip` and `roll(5)`.
+  std::optional<std::vector<std::uint64_t>> shape = std::nullopt;
 };
 
 /// Reads one permutation, `@file.qasm`, `@file.json` and `@index.npy` included.
@@ -81,6 +86,16 @@ struct ParseOptions {
 ///         ErrorCode::value for a singular matrix; ErrorCode::file where a named file cannot be read;
 ///         ErrorCode::unsupported for what is understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
+
+struct ParsedPermutation {
+  Permutation permutation;
+  /// What the words say of axes: of `transpose`, `axes`, `aos_to_soa`, `soa_to_aos`, and of their inverses
+  /// and compositions. Nothing for maps of indices alone.
+  std::optional<NamedAxes> axes;
+};
+
+/// The same, with the axes that the text names.
+ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& options = {});
 
 /// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,
 /// `reverse(n)`, `gray(n)`, `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -87,6 +88,12 @@ void check_schedule(const IndexSchedule& schedule, int threads = 0);
 /// The entries E that it was made from. Requires: a checked schedule (unchecked). Errors: ErrorCode::value
 /// for a direct schedule on a device.   Cost: one thread, up to 16 bytes an element.
 std::vector<std::uint64_t> entries_of(const IndexSchedule& schedule);
+
+/// An i whose entry is not `indexed`'s, or nothing where the schedule is of that array, read either way:
+/// whatever fingerprint it has. Requires: a checked schedule of as many elements, an array of the host
+/// (checked). Cost: a sweep with all threads; of a partition, entries_of.
+std::optional<std::uint64_t> first_difference(const IndexSchedule& schedule, const Indexed& indexed,
+                                              int threads = 0);
 
 /// out[E[i]] = in[i] or its inverse on the host, element by element, as the definition says: what engines are
 /// tested against. Requires: a checked schedule, arrays of count x element_bytes (unchecked).

@@ -1,0 +1,293 @@
+#include "cli/file_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "cli/report.hpp"
+#include "permutation/rows.hpp"
+#include "plan/form_to_run.hpp"
+
+namespace faro::cli {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+using Part = FileProblem::Part;
+
+// How the file's items are divided, outermost first.
+struct Division {
+  std::uint64_t batch = 1;
+  std::uint64_t elements = 0;  // of each array
+  std::uint64_t group = 1;     // items of an element
+  std::optional<Part> part;
+  std::optional<std::size_t> axis;  // of --axis and --rows, or found by the lengths
+};
+
+std::uint64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
+  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                         shape.begin() + static_cast<std::ptrdiff_t>(end), std::uint64_t{1},
+                         std::multiplies<>());
+}
+
+Shape slice(const Shape& shape, const Part& part) {
+  return {shape.begin() + static_cast<std::ptrdiff_t>(part.first_axis),
+          shape.begin() + static_cast<std::ptrdiff_t>(part.end_axis)};
+}
+
+Division along(const Shape& shape, std::size_t first, std::size_t end) {
+  return {.batch = product(shape, 0, first),
+          .elements = product(shape, first, end),
+          .group = product(shape, end, shape.size()),
+          .part = Part{.first_axis = first, .end_axis = end},
+          .axis = end - first == 1 ? std::optional(first) : std::nullopt};
+}
+
+std::string permuting(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
+
+// --axis, which may count from the last, or --rows.
+std::optional<std::size_t> axis_given(const PermuteOptions& options, const Shape& shape) {
+  if (!options.rows && options.axis.empty()) return std::nullopt;
+  const std::string name = options.rows ? "--rows" : "--axis";
+  const auto only_one = [&](const std::string& other, bool is_given) {
+    if (is_given) fail(ErrorCode::value, permuting(options), name + " and " + other, "one of them");
+  };
+  only_one("--axis", options.rows && !options.axis.empty());
+  only_one("--batch", !options.common.batch.empty());
+  only_one("--element-bytes", !options.common.element_bytes.empty());
+  if (shape.empty()) fail(ErrorCode::value, permuting(options), name + " of a single number", "an array");
+  if (options.rows) return 0;
+  const std::uint64_t last = shape.size() - 1;
+  if (!options.axis.starts_with('-')) return parse_number("--axis", options.axis, 0, last);
+  return shape.size() - parse_number("--axis", options.axis.substr(1), 1, shape.size());
+}
+
+// The axes between a batch and an element, where both are whole axes. There may be several ways, by axes of
+// extent 1; the first has the most axes.
+std::vector<Part> parts_of(const Shape& shape, std::uint64_t batch, std::uint64_t group) {
+  std::vector<Part> parts;
+  for (std::size_t first = 0; first <= shape.size(); ++first) {
+    if (product(shape, 0, first) != batch) continue;
+    for (std::size_t end = shape.size() + 1; end-- > first;) {
+      if (product(shape, end, shape.size()) == group) parts.push_back({.first_axis = first, .end_axis = end});
+    }
+  }
+  return parts;
+}
+
+// By --element-bytes and --batch.
+Division divided(const PermuteOptions& options, const io::NpyHeader& header) {
+  const std::string operation = permuting(options);
+  const std::uint64_t items = header.item_count();
+  const std::uint64_t width = options.common.element_bytes_given().value_or(header.item_bytes);
+  const std::uint64_t batch = options.common.batch_count();
+  if (width % header.item_bytes != 0) {
+    fail(ErrorCode::value, operation, fmt::format("--element-bytes {}", width),
+         fmt::format("a multiple of the item size, {}", count_text(header.item_bytes, "byte")),
+         "elements are whole items");
+  }
+  const std::uint64_t group = width / header.item_bytes;
+  if (items % group != 0) {
+    fail(ErrorCode::value, operation, count_text(items, "item"),
+         fmt::format("a multiple of the {} in an element", group));
+  }
+  const std::uint64_t elements = items / group;
+  if (batch == 0 ? elements != 0 : elements % batch != 0) {
+    fail(ErrorCode::value, operation,
+         fmt::format("{} and --batch {}", count_text(elements, "element"), batch),
+         "a number of elements that is a multiple of the batch");
+  }
+  Division division;
+  division.batch = batch;
+  division.elements = batch == 0 ? 0 : elements / batch;
+  division.group = group;
+  const std::vector<Part> parts = parts_of(header.shape, batch, group);
+  if (!parts.empty()) division.part = parts.front();
+  return division;
+}
+
+bool has_options(const PermuteOptions& options) {
+  return options.rows || !options.axis.empty() || !options.common.batch.empty() ||
+         !options.common.element_bytes.empty();
+}
+
+// Where the whole file is of another length than the permutation: its rows, or the leading axes that the text
+// names.
+std::optional<Division> by_lengths(const PermuteOptions& options, const Shape& shape,
+                                   const ParsedPermutation& parsed) {
+  const std::uint64_t wanted = element_count(parsed.permutation);
+  if (has_options(options) || shape.size() < 2 || wanted == product(shape, 0, shape.size()))
+    return std::nullopt;
+  if (wanted == shape.front()) return along(shape, 0, 1);
+  if (!parsed.axes || parsed.axes->shape.size() >= shape.size()) return std::nullopt;
+  const Shape& named = parsed.axes->shape;
+  if (!std::equal(named.begin(), named.end(), shape.begin())) return std::nullopt;
+  return along(shape, 0, named.size());
+}
+
+// What would make the lengths fit, where that is what was meant; empty where nobody can know.
+std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& header, const Division& division,
+                       std::uint64_t wanted) {
+  const Shape& shape = header.shape;
+  const std::uint64_t items = header.item_count();
+  const std::uint64_t elements = division.batch * division.elements;
+  if (wanted == 0 || division.axis) return "";
+  if (elements == 0) return "the file is empty: --batch 0 says that it holds no array";
+  if (shape.size() >= 2 && !has_options(options)) {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == wanted) return fmt::format("--axis {} permutes along the axis of that length", axis);
+    }
+    for (std::size_t k = 1; k < shape.size(); ++k) {
+      if (product(shape, k, shape.size()) == wanted)
+        return fmt::format("--batch {} permutes that many arrays alike", items / wanted);
+      const std::uint64_t bytes = items / wanted * header.item_bytes;
+      if (product(shape, 0, k) == wanted && bytes <= kMaxElementBytes)
+        return fmt::format("--element-bytes {} makes elements that fit", bytes);
+    }
+    return "";
+  }
+  if (elements % wanted == 0)
+    return fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
+  if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes)
+    return fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
+  return "";
+}
+
+void check_count(const PermuteOptions& options, const io::NpyHeader& header, const Division& division,
+                 const Permutation& permutation) {
+  const std::uint64_t wanted = element_count(permutation);
+  if (division.batch == 0 || wanted == division.elements) return;
+  const std::string of = header.shape.size() < 2 ? "" : ", shape " + shape_text(header.shape);
+  const std::string got =
+      division.axis ? fmt::format("axis {} of {}{}", *division.axis, division.elements, of)
+                    : fmt::format("{} = {} x {}{}", count_text(division.batch * division.elements, "element"),
+                                  division.batch, division.elements, of);
+  fail(ErrorCode::value, permuting(options), got,
+       fmt::format("{}{} for {}", division.axis ? "" : fmt::format("{} x ", division.batch), wanted,
+                   options.label()),
+       remedy_for(options, header, division, wanted));
+}
+
+bool is_transpose_of_words(const std::string& spec) {
+  constexpr const char* blanks = " \t\r\n";
+  const std::size_t start = spec.find_first_not_of(blanks);
+  return start != std::string::npos && spec.compare(start, 9, "transpose") == 0;
+}
+
+// The axes that a text names are the array's, or the array has one axis and no shape of its own.
+void check_axes(const PermuteOptions& options, FileProblem& made, const Division& division) {
+  if (!made.axes || !division.part) return;
+  const Shape array = slice(made.shape, *division.part);
+  if (array == made.axes->shape || array.size() <= 1) return;
+  for (const Part& part : parts_of(made.shape, division.batch, division.group)) {
+    if (slice(made.shape, part) != made.axes->shape) continue;
+    made.part = part;
+    return;
+  }
+  const bool is_transpose = is_transpose_of_words(options.spec);
+  const std::string wanted =
+      is_transpose
+          ? fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec)
+          : fmt::format("shape {}, which {} takes", shape_text(made.axes->shape), options.label());
+  std::string remedy = "the result's shape follows the axes; a reshaped array would fit";
+  if (is_transpose && array.size() == 2) {
+    remedy = options.inverse ? fmt::format("`transpose({}, {})` undone is this array's", array[1], array[0])
+                             : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
+  }
+  fail(ErrorCode::value, permuting(options), "shape " + shape_text(array), wanted, remedy);
+}
+
+std::string elements_text(const Division& division, std::uint64_t item_bytes, const Shape& shape) {
+  const std::string of = " of " + size_text(division.group * item_bytes);
+  const std::string axis =
+      division.axis && *division.axis > 0 ? fmt::format(" along axis {}", *division.axis) : std::string();
+  const bool is_rows = division.axis == std::size_t{0} && shape.size() > 1;
+  return short_count(division.elements) + (is_rows ? " row" : " element") +
+         (division.elements == 1 ? "" : "s") + of + axis;
+}
+
+// Elements that no kernel takes as they are, as smaller ones that move together.
+void fit_width(const PermuteOptions& options, FileProblem& made, const Division& division,
+               std::uint64_t item_bytes) {
+  std::uint64_t width = division.group * item_bytes;
+  if (division.axis && width > kMaxElementBytes) {
+    const std::uint64_t units = widening_for(width, kMaxElementBytes);
+    made.problem.permutation = widened(made.problem.permutation, units);
+    width /= units;
+  }
+  made.problem.element_bytes = width;
+  // Nothing but an index array moves what is affine and no more by elements of such a width.
+  const auto* const map = std::get_if<Affine>(&made.problem.permutation);
+  const bool needs_array = division.axis && !options.in_place && map != nullptr &&
+                           !std::has_single_bit(width) && !detail::form_of_any_width(*map);
+  if (needs_array) made.problem.permutation = as_index_array(*map);
+}
+
+// The shape of an array of other words than those of axes, where they move its axes all the same.
+std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape& array) {
+  const bool rests =
+      std::any_of(array.begin(), array.end(), [](std::uint64_t extent) { return extent <= 1; });
+  if (array.size() < 2 || rests || std::holds_alternative<Indexed>(permutation)) return std::nullopt;
+  if (faro::apply(permutation, 0) != 0) return std::nullopt;
+  // Each axis by where a step along it leads: the slowest of the result leads farthest.
+  std::vector<std::pair<std::uint64_t, int>> steps;
+  std::uint64_t stride = 1;
+  for (std::size_t axis = array.size(); axis-- > 0;) {
+    steps.emplace_back(faro::apply(permutation, stride), static_cast<int>(axis));
+    stride *= array[axis];
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  NamedAxes axes{.shape = array, .order = {}};
+  for (const auto& [step, axis] : steps) axes.order.push_back(axis);
+  if (normal_form(Axes(axes.shape, axes.order)) != normal_form(permutation)) return std::nullopt;
+  return axes;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
+  if (!part) return shape;
+  const Shape array = slice(shape, *part);
+  std::optional<NamedAxes> moved;
+  if (axes && axes->shape == array) moved = axes;
+  if (!axes) moved = axes_moved(plan.problem().permutation, array);
+  if (!moved) return shape;
+  Shape result = shape;
+  const Shape target = moved->target_shape();
+  std::copy(target.begin(), target.end(), result.begin() + static_cast<std::ptrdiff_t>(part->first_axis));
+  return result;
+}
+
+FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
+  const Shape& shape = header.shape;
+  const std::optional<std::size_t> axis = axis_given(options, shape);
+  Division division = axis ? along(shape, *axis, *axis + 1) : divided(options, header);
+  if (axis) division.axis = axis;
+  const Direction direction = options.index.direction(options.spec);
+  const bool is_empty = division.batch == 0;
+  const Shape at_hand = division.part ? slice(shape, *division.part) : Shape{division.elements};
+  ParsedPermutation parsed =
+      parse_spec_with_axes(options.spec, is_empty ? std::nullopt : std::optional(at_hand), direction);
+  if (options.inverse) {
+    parsed.permutation = inverse(parsed.permutation);
+    if (parsed.axes) parsed.axes = parsed.axes->inverse();
+  }
+  if (const auto found = by_lengths(options, shape, parsed)) division = *found;
+  check_count(options, header, division, parsed.permutation);
+  FileProblem made{.problem = {.permutation = std::move(parsed.permutation),
+                               .element_bytes = 0,
+                               .batch = division.batch,
+                               .placement = options.in_place ? Placement::in_place : Placement::out_of_place},
+                   .shape = shape,
+                   .part = division.part,
+                   .axes = std::move(parsed.axes),
+                   .elements = elements_text(division, header.item_bytes, shape)};
+  check_axes(options, made, division);
+  fit_width(options, made, division, header.item_bytes);
+  return made;
+}
+
+}  // namespace faro::cli

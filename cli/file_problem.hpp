@@ -1,0 +1,51 @@
+// What of a .npy file is permuted. Its axes are, from the first on, those of a batch, those of the array, and
+// those of one element:
+//
+//     shape (6, 5, 7, 2) of f4     batch     array       an element
+//     no options                   1         6x5x7x2     4 bytes
+//     --batch 6                    6         5x7x2       4 bytes
+//     --axis 1                     6         5           7x2: 56 bytes
+//     --rows, which is --axis 0    1         6           5x7x2: 280 bytes
+//     --element-bytes 8            1         6x5x7       2: 8 bytes
+//
+// A permutation of as many elements as the file has rows is one of its rows, as numpy's data[index] is. The
+// array's axes are those that `transpose` and `axes` name, and the result has them in the order that the
+// permutation gives them. Where options cut an axis in two, what is permuted has no axes, and the shape
+// stays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/permute_options.hpp"
+#include "faro/faro.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+
+struct FileProblem {
+  Problem problem;
+  std::vector<std::uint64_t> shape;  // of the file
+  /// Axes first_axis .. end_axis - 1 are the array's; nothing where options cut one.
+  struct Part {
+    std::size_t first_axis = 0;
+    std::size_t end_axis = 0;
+  };
+  std::optional<Part> part;
+  /// As the text says them, turned round for --inverse.
+  std::optional<NamedAxes> axes;
+  /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
+  std::string elements;
+
+  /// Of the result. `plan` is of the problem; it knows what an index array really is.
+  std::vector<std::uint64_t> shape_after(const Plan& plan) const;
+};
+
+/// Errors: ErrorCode::value where the file's items do not fit the permutation in number or in shape, and
+/// those of parse_spec.
+FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+
+}  // namespace faro::cli

@@ -1,0 +1,90 @@
+#include "permutation/rows.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "index_check.hpp"
+#include "memory.hpp"
+
+namespace faro {
+namespace {
+
+// Entries target(i) of a scatter.
+template <typename Word, typename Target>
+Indexed scatter_to(std::uint64_t count, const Target& target) {
+  std::vector<Word> entries(count);
+  detail::for_each_index(count, [&](std::uint64_t i) { entries[i] = static_cast<Word>(target(i)); });
+  return {std::move(entries), Direction::scatter};
+}
+
+template <typename Target>
+Indexed scatter_to(std::uint64_t count, const Target& target) {
+  constexpr std::uint64_t kMostNarrowCount = std::uint64_t{1} << 32;
+  const bool is_wide = count > kMostNarrowCount;
+  detail::require_memory("index array", std::to_string(count) + " entries", count * (is_wide ? 8 : 4));
+  return is_wide ? scatter_to<std::uint64_t>(count, target) : scatter_to<std::uint32_t>(count, target);
+}
+
+std::uint64_t widened_count(const Permutation& permutation, std::uint64_t units) {
+  const std::uint64_t count = element_count(permutation);
+  if (units == 0 || (count != 0 && units > Indexed::kMaxCount / count)) {
+    fail(ErrorCode::value, "widen a permutation",
+         std::to_string(count) + " elements of " + std::to_string(units) + " units",
+         "at least one unit, and at most 2^40 in all");
+  }
+  return count * units;
+}
+
+// The forms that stay what they are; nothing where an index array is needed.
+std::optional<Permutation> widened_form(const Permutation& permutation, std::uint64_t units) {
+  if (const auto* const axes = std::get_if<Axes>(&permutation)) {
+    std::vector<std::uint64_t> shape = axes->shape();
+    std::vector<int> order = axes->order();
+    if (axes->count() == 0) return permutation;
+    order.push_back(static_cast<int>(shape.size()));
+    shape.push_back(units);
+    return Axes(shape, order);
+  }
+  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+  if (cyclic != nullptr && !cyclic->reversed) {
+    return Cyclic{.count = cyclic->count * units, .shift = cyclic->shift * units, .reversed = false};
+  }
+  const auto map = affine_form(permutation);
+  if (map && f2::is_power_of_two(units)) return direct_sum(Affine(f2::trailing_bit(units)), *map);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Permutation widened(const Permutation& permutation, std::uint64_t units) {
+  const std::uint64_t count = widened_count(permutation, units);
+  if (units == 1) return permutation;
+  if (auto form = widened_form(permutation, units)) return *std::move(form);
+  if (const auto* const indexed = std::get_if<Indexed>(&permutation)) {
+    const std::string label = indexed->label();
+    static_cast<void>(indexed->entries32());  // refuses an array on a device
+    Indexed made =
+        scatter_to(count, [&](std::uint64_t x) { return indexed->entry(x / units) * units + x % units; });
+    // The entries of a gather say where elements come from.
+    if (indexed->direction() == Direction::gather) made = made.inverse();
+    return made.labelled(label);
+  }
+  return scatter_to(count,
+                    [&](std::uint64_t x) { return apply(permutation, x / units) * units + x % units; });
+}
+
+std::uint64_t widening_for(std::uint64_t bytes, std::uint64_t most) {
+  std::uint64_t units = (bytes + most - 1) / most;
+  while (bytes % units != 0) ++units;
+  return units;
+}
+
+Indexed as_index_array(const Affine& map) {
+  const std::uint64_t count = widened_count(map, 1);
+  return scatter_to(count, [&](std::uint64_t x) { return map(x); });
+}
+
+}  // namespace faro
