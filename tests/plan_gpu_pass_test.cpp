@@ -169,14 +169,14 @@ TEST(PlanGpuPass, ShowWhatIsLaunched) {
       EXPECT_EQ(json["passes"][i]["launch"]["blocks"], pass.launch->blocks);
       EXPECT_THAT(text, HasSubstr("\n  kernel"));
       const auto counted = count_accesses(plan, i);
-      EXPECT_EQ(json["passes"][i]["predicted"].is_null(), !counted.has_value());
-      if (counted) {
-        EXPECT_EQ(json["passes"][i]["predicted"]["global_loads"]["sectors"],
-                  counted->counts.global_loads.sectors);
-        EXPECT_EQ(json["passes"][i]["counted"], counted->counted);
-      }
-      const bool by_an_array = pass.kind > PassKind::cyclic && pass.kind != PassKind::sweep;
-      EXPECT_EQ(counted.has_value(), !by_an_array) << name(pass.kind);
+      ASSERT_TRUE(counted.has_value()) << name(pass.kind);
+      EXPECT_EQ(json["passes"][i]["predicted"]["global_loads"]["sectors"],
+                counted->counts.global_loads.sectors);
+      EXPECT_EQ(json["passes"][i]["counted"], counted->counted);
+      EXPECT_EQ(json["passes"][i]["bounded"], counted->bounded);
+      EXPECT_FALSE(counted->bounded) << "the index array is at hand";
+      EXPECT_GT(json["passes"][i]["predicted_time"]["ms"], 0.0);
+      EXPECT_THAT(text, HasSubstr("\n  time"));
     }
   }
   // All but the driver's copy, windows and runs.
@@ -187,7 +187,7 @@ TEST(PlanGpuPass, AxesNameTheirKernel) {
   const std::string text = plan_of("axes(12345 6789; 1 0)").explain();
   EXPECT_THAT(text, HasSubstr("kernel      axes turned, units of 4 bytes"));
   EXPECT_THAT(text, HasSubstr("counted     34 of "));
-  EXPECT_THAT(text, HasSubstr("time        0.1796 ms"));
+  EXPECT_THAT(text, HasSubstr("time        0.1812 ms"));
 }
 
 // --- counts
@@ -234,7 +234,7 @@ TEST(PlanGpuPass, SamplesAreNearToFullCounts) {
       full += memory.counts();
     }
     const auto near = [&](std::uint64_t sampled, std::uint64_t all) {
-      EXPECT_NEAR(static_cast<double>(sampled) / static_cast<double>(all), 1, 0.05) << plan.explain();
+      EXPECT_NEAR(static_cast<double>(sampled) / static_cast<double>(all), 1, 0.03) << plan.explain();
     };
     near(counted->counts.global_loads.sectors, full.global_loads.sectors);
     near(counted->counts.global_stores.sectors, full.global_stores.sectors);
@@ -253,7 +253,7 @@ TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
   limits.whole_bytes = 1024;
   std::set<detail::GpuTransposeForm> forms;
   for (const auto& [rows, columns] :
-       {std::pair{20, 30}, {100, 30}, {70, 800}, {37, 41}, {300, 128}, {900, 800}}) {
+       {std::pair{20, 30}, {100, 30}, {70, 800}, {37, 41}, {300, 128}, {900, 800}, {5, 3000}, {9, 2100}}) {
     const Rectangle rectangle{.arrays = 1,
                               .rows = static_cast<std::uint64_t>(rows),
                               .columns = static_cast<std::uint64_t>(columns),
@@ -278,7 +278,7 @@ TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
     EXPECT_EQ(counts.global_loads.sectors, traffic.load_sectors);
     EXPECT_EQ(counts.global_stores.sectors, traffic.store_sectors);
   }
-  EXPECT_GE(forms.size(), 2U);
+  EXPECT_GE(forms.size(), 3U);
 }
 
 }  // namespace plan_gpu_pass_test

@@ -13,35 +13,15 @@
 
 #include "faro/error.hpp"
 #include "plan/facts.hpp"
-#include "plan/gpu/gpu_pass.hpp"
-#include "plan/index_candidates.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
-#include "schedule/row_column_sides.hpp"
 
 namespace faro::detail {
 namespace {
 
-using Form = decltype(PassWork::form);
-
-// A way of carrying out work of one form.
-struct GpuSolver {
-  bool (*applies)(const Form& form);
-  std::vector<GpuPass> (*passes)(const PassWork& work);
-};
-
-template <typename Wanted>
-bool has_form(const Form& form) {
-  return std::holds_alternative<Wanted>(form);
-}
-
-constexpr GpuSolver kGpuSolvers[] = {
-    {has_form<Axes>, axes_passes},
-    {has_form<Cyclic>, cyclic_passes},
-    {has_form<DirectForm>, direct_passes},
-    {has_form<WindowForm>, window_passes},
-    {has_form<RunsForm>, runs_passes},
-    {has_form<schedule::PartitionShape>, partition_passes},
-    {has_form<MatrixForm>, row_column_passes},
+constexpr const GpuSolver* kGpuSolvers[] = {
+    &kAffineSolver, &kAxesSolver,      &kCyclicSolver,    &kDirectSolver, &kWindowSolver,
+    &kRunsSolver,   &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,
 };
 
 // Where each pass writes: backwards from the output, in place where a pass can.
@@ -130,37 +110,6 @@ struct Clock {
   }
 };
 
-std::string words_of(const GpuPass& pass, const PassWork& work) {
-  switch (pass.kind) {
-    case PassKind::axes:
-      return "tiles of the input become tiles of the output";
-    case PassKind::copy:
-      return "nothing moves, so bytes are read and written in order";
-    case PassKind::cyclic:
-      return "each thread brings together a vector of output";
-    case PassKind::window:
-      return "a block holds a tile and its margins";
-    case PassKind::runs:
-      return "each block looks up the runs of its piece of output";
-    case PassKind::indexed:
-      return work.way == Way::forwards ? "each element is sent to the place that its index says"
-                                       : "each element is fetched from the place that its index says";
-    case PassKind::spread:
-      return "every chunk is sorted by bucket, and its runs are written behind those of others";
-    case PassKind::collect:
-      return "every chunk reads its runs from their buckets and puts them in order";
-    case PassKind::place:
-    case PassKind::pick:
-      return std::holds_alternative<MatrixForm>(work.form) ? "every row is permuted within itself"
-                                                           : "every chunk is permuted within itself";
-    case PassKind::columns:
-      return "every column is permuted within itself, strips of columns a block";
-    default:
-      break;
-  }
-  return "";
-}
-
 Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   Pass pass;
   pass.kind = made.kind;
@@ -187,20 +136,32 @@ Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   return pass;
 }
 
-// What was recognised, or what was asked for.
-template <typename Wanted>
-const Wanted& form_of(const IndexPlan& plan) {
-  if (const auto* found = std::get_if<Wanted>(&plan.recognition().permutation)) return *found;
-  return std::get<Wanted>(plan.problem().permutation);
+std::string words_of(const GpuPass& pass, const PassWork& work) {
+  return (pass.kind == PassKind::copy ? kAxesSolver : solver_of(pass.kind)).words(pass, work);
 }
 
 }  // namespace
 
+const GpuSolver& solver_of(PassKind kind) {
+  const auto found = std::find_if(std::begin(kGpuSolvers), std::end(kGpuSolvers),
+                                  [kind](const GpuSolver* solver) { return solver->makes(kind); });
+  FARO_CHECK(found != std::end(kGpuSolvers));
+  return **found;
+}
+
+std::vector<const GpuSolver*> index_solvers() {
+  std::vector<const GpuSolver*> solvers;
+  for (const GpuSolver* const solver : kGpuSolvers) {
+    if (solver->candidates != nullptr) solvers.push_back(solver);
+  }
+  return solvers;
+}
+
 std::vector<GpuPass> solve(const PassWork& work) {
   if (work.count == 0 || work.batch == 0) return {};
-  for (const GpuSolver& solver : kGpuSolvers) {
-    if (!solver.applies(work.form)) continue;
-    std::vector<GpuPass> passes = solver.passes(work);
+  for (const GpuSolver* const solver : index_solvers()) {
+    if (!solver->has_form(work.form)) continue;
+    std::vector<GpuPass> passes = solver->passes(work);
     route(passes);
     return passes;
   }
@@ -216,39 +177,15 @@ PassWork work_of(const IndexPlan& plan) {
                         .recognition = plan.recognition(),
                         .calibration = plan.calibration(),
                         .repeats = plan.repeats()};
+  const bool turned = chosen.method == IndexMethod::direct && about.turns_scatter();
   PassWork work{.count = plan.count(),
                 .element_bytes = plan.problem().element_bytes,
                 .batch = plan.problem().batch,
-                .way = about.direction() == Direction::scatter ? Way::forwards : Way::backwards,
-                .form = DirectForm{.index_bytes = about.index_bytes()},
+                .way = about.direction() == Direction::scatter && !turned ? Way::forwards : Way::backwards,
+                .form = DirectForm{},
                 .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
-  switch (chosen.method) {
-    case IndexMethod::axes:
-      work.form = form_of<Axes>(plan);
-      break;
-    case IndexMethod::cyclic:
-      work.form = form_of<Cyclic>(plan);
-      break;
-    case IndexMethod::direct:
-      if (about.turns_scatter()) work.way = Way::backwards;
-      break;
-    case IndexMethod::window:
-      work.form = WindowForm{static_cast<std::uint32_t>(plan.recognition().displacement.value_or(0))};
-      break;
-    case IndexMethod::runs:
-      work.form = RunsForm{plan.recognition().runs.value_or(0)};
-      break;
-    case IndexMethod::partition:
-      work.form = *chosen.shape;
-      break;
-    case IndexMethod::row_column:
-    case IndexMethod::row_column_5: {
-      const schedule::MatrixSides sides = schedule::matrix_sides(plan.count());
-      work.form = MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
-                             .columns = static_cast<std::uint32_t>(sides.columns),
-                             .as_published = chosen.method == IndexMethod::row_column_5};
-      break;
-    }
+  for (const GpuSolver* const solver : index_solvers()) {
+    if (solver->is_method(chosen.method)) work.form = solver->form(plan);
   }
   return work;
 }
