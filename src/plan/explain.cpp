@@ -190,7 +190,9 @@ void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail:
 // Where blocks are not alike, which of them were run.
 void add_counted(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const auto predicted = detail::predicted_if_counted(plan, index, counter);
-  if (!predicted) return;
+  if (!predicted) {
+    return text.line("  accesses", "as the index array says, which is not at hand, so they are not counted");
+  }
   add_accesses(text, plan, index, *predicted);
   text.line("  counted", predicted->counted);
 }

@@ -179,11 +179,13 @@ struct PassCounter::State {
     if (!pass.gpu || pass.arrays == 0) return std::nullopt;
     if (pass.gpu->tables.empty()) return count_blocks_of(plan, pass, {}, which);
     if (schedule()) return count_blocks_of(plan, pass, (*schedule())(*pass.gpu), which);
-    auto bound = count_blocks_of(plan, pass, detail::worst_tables(*pass.gpu), which);
-    if (!bound) return bound;
-    bound->bounded = true;
-    bound->counted += "; at most, whatever the index array says";
-    return bound;
+    const auto bound = detail::bounded_blocks(
+        *pass.gpu, {.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays},
+        detail::geometry_of(plan.target()));
+    if (!bound) return std::nullopt;
+    return PassCounts{.counts = bound->counts,
+                      .counted = detail::to_text(*bound) + "; at most, whatever the index array says",
+                      .bounded = true};
   }
 };
 

@@ -30,7 +30,7 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass);
 /// What a pass's accesses are, and which blocks were run to know.
 struct PassCounts {
   machine::AccessCounts counts;
-  std::string counted;   // "one block, which stands for all", "34 of 5247 blocks: …"
+  std::string counted;   // "one block, which stands for all", "258 of 5247 blocks: …"
   bool bounded = false;  // at most so many: what the index array says is not at hand
 };
 

@@ -14,8 +14,8 @@ namespace {
 
 using machine::CountingMemory;
 
-constexpr std::uint64_t kParts = 32;
-constexpr std::uint64_t kFewBlocks = 64;            // all of them are counted
+constexpr std::uint64_t kParts = 256;
+constexpr std::uint64_t kFewBlocks = 264;           // all of them are counted
 constexpr std::uint64_t kFewSwappingBlocks = 4096;  // as those that hold nothing in shared memory
 
 // Blocks that are launched one after another: of a group of arrays, of a kernel.

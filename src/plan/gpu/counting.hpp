@@ -35,7 +35,7 @@ struct Counted {
   bool all() const { return blocks == of; }
 };
 
-/// "all 12 blocks", "34 of 5247 blocks: the first, the last and one of each of 32 parts between".
+/// "all 12 blocks", "258 of 5247 blocks: the first, the last and one of each of 256 parts between".
 std::string to_text(const Counted& counted);
 
 /// What a pass is to be counted for.

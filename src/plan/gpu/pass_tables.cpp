@@ -194,7 +194,7 @@ std::uint64_t worst_place(std::uint64_t i, std::uint64_t size, std::uint64_t ele
   return i < rows * apart && rows > 0 ? i % rows * apart + i / rows : i;
 }
 
-struct WorstCase {
+struct AnyTables {
   const GpuPass& pass;
 
   std::uint64_t unit() const { return pass.kernels.front().in_alignment; }
@@ -241,23 +241,6 @@ struct WorstCase {
     };
     return numbers(entry);
   }
-  PassTables operator()(const kernels::RunsParams& p) const {
-    // Runs of one length that change places with those of the other half.
-    const std::uint64_t elements = p.elements();
-    const auto entry = [=](int table, std::uint64_t offset) {
-      const std::uint64_t i = offset / 8;
-      const auto begin = [&](std::uint64_t run) { return run * elements / p.runs; };
-      if (table == 2) {
-        std::uint64_t run = std::min(p.runs - 1, (i << kernels::kRunsStretchBits) * p.runs / elements);
-        while (run > 0 && begin(run) > i << kernels::kRunsStretchBits) --run;
-        while (run + 1 < p.runs && begin(run + 1) <= i << kernels::kRunsStretchBits) ++run;
-        return std::pair(run, std::size_t{8});
-      }
-      const std::uint64_t end = i + 1 < p.runs ? begin(i + 1) : elements;
-      return std::pair(table == 0 ? begin(i) : elements - end, std::size_t{8});
-    };
-    return numbers(entry);
-  }
   template <typename Other>
   PassTables operator()(const Other& /*has no tables*/) const {
     FARO_CHECK(false);
@@ -265,11 +248,73 @@ struct WorstCase {
   }
 };
 
+// Every lane of an access in one bank.
+void widen(machine::SharedCounts& counts) {
+  constexpr int kLanes = 32;
+  if (counts.requests == 0) return;
+  counts.add_phase(kLanes);
+  counts.wavefronts = std::max<std::uint64_t>(counts.wavefronts, kLanes * counts.requests);
+}
+
+// Of accesses of `unit` bytes, each of which may be anywhere.
+void widen_scattered(machine::GlobalCounts& counts, std::uint64_t bytes, std::uint64_t unit) {
+  counts.sectors += bytes / unit;
+  counts.lines += bytes / unit;
+}
+
+// Of `runs` runs of together `units` units, by groups of `lanes` lanes.
+struct RunSide {
+  std::uint64_t runs = 0;
+  std::uint64_t units = 0;
+  std::uint64_t lanes = 32;
+
+  std::uint64_t accesses() const { return 2 * runs + units / lanes; }
+  void widen(machine::GlobalCounts& counts) const {
+    counts.requests += accesses();
+    counts.sectors += 2 * runs;
+    counts.lines += 2 * runs;
+  }
+};
+
+void widen(machine::AccessCounts& counts, const GpuPass& pass, const CountedArrays& arrays) {
+  const GpuKernel& kernel = pass.kernels.front();
+  const std::uint64_t bytes = arrays.arrays * arrays.array_bytes;
+  const std::uint64_t unit = kernel.in_alignment == 0 ? 1 : pass.kernels.back().in_alignment;
+  const auto* const level = std::get_if<LevelKernel>(&kernel.id);
+  const auto* const chunk = std::get_if<ChunkKernel>(&kernel.id);
+  const auto* const window = std::get_if<WindowKernel>(&kernel.id);
+  const auto* const columns = std::get_if<ColumnsKernel>(&kernel.id);
+  const bool scattered = std::holds_alternative<DirectKernel>(kernel.id) || (window && window->direct) ||
+                         (level && level->variant == LevelKernel::kInGlobal) ||
+                         (chunk && chunk->place == ChunkPlace::in_global) || (columns && columns->in_global);
+  if (scattered) {
+    // A level looks for its bucket, too: a start for each bit of its number, and an offset.
+    constexpr std::uint64_t kLookups = 16;
+    widen_scattered(counts.global_loads, (level != nullptr ? kLookups : 1) * bytes, unit);
+    widen_scattered(counts.global_stores, bytes, unit);
+  } else if (level != nullptr) {
+    const auto& p = std::get<kernels::PartitionParams>(kernel.params);
+    const RunSide side{.runs = arrays.arrays * p.chunks * p.buckets,
+                       .units = bytes / unit,
+                       .lanes = std::uint64_t{1} << kernels::kCompiledPartitions[level->variant].lane_bits};
+    side.widen(level->way == Way::forwards ? counts.global_stores : counts.global_loads);
+    counts.shared_loads.requests += side.accesses();
+    counts.shared_stores.requests += side.accesses();
+  }
+  widen(counts.shared_loads);
+  widen(counts.shared_stores);
+}
+
 }  // namespace
 
-PassTables worst_tables(const GpuPass& pass) {
+std::optional<Counted> bounded_blocks(const GpuPass& pass, const CountedArrays& arrays,
+                                      const machine::MemoryGeometry& geometry) {
   FARO_CHECK(!pass.tables.empty() && !pass.kernels.empty());
-  return std::visit(WorstCase{pass}, pass.kernels.front().params);
+  if (pass.kind == PassKind::runs) return std::nullopt;
+  const PassTables tables = std::visit(AnyTables{pass}, pass.kernels.front().params);
+  std::optional<Counted> counted = count_blocks(pass, arrays, geometry, tables);
+  if (counted) widen(counted->counts, pass, arrays);
+  return counted;
 }
 
 }  // namespace faro::detail

@@ -2,11 +2,11 @@
 // what they touch.
 //
 //     array at hand, and short enough     its schedule, made here: counts are what the hardware will count
-//     else                                tables with which nothing can cost more: counts are a bound
+//     else                                any tables, and counts widened to what no others can exceed
 //
-//     place of element i of a chunk       bound: places a row of banks apart for neighbours, all in one bank
-//     runs of a chunk                     bound: of one length, each from the last element of a sector on
-//     entries                             bound: a sector apart
+//     elements moved by their entries     a sector and a line each
+//     runs of a chunk                     two sectors and two lines more than their bytes, two accesses more
+//     shared memory, by places            every lane of an access in one bank
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "faro/plan/index_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "plan/gpu/block_phases.hpp"
+#include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::detail {
@@ -37,7 +38,9 @@ class ScheduleTables {
   std::shared_ptr<const State> state_;
 };
 
-/// Tables with which a pass of a schedule costs the most. Requires: a pass with tables.
-PassTables worst_tables(const GpuPass& pass);
+/// What a pass of a schedule costs at most, whatever its tables say; nothing for runs, whose search takes as
+/// long as the array says. Requires: a pass with tables. Cost: as count_blocks().
+std::optional<Counted> bounded_blocks(const GpuPass& pass, const CountedArrays& arrays,
+                                      const machine::MemoryGeometry& geometry);
 
 }  // namespace faro::detail
