@@ -267,8 +267,7 @@ TEST(CudaProgram, TellsOfItsKernels) {
   EXPECT_EQ(cuda::LoadedPasses(copy.passes()).resources().at(0).registers, 0) << "the driver's";
   const Plan nothing({.permutation = maps::gray(9), .element_bytes = 4, .batch = 0},
                      cuda::target_of_capability(9, 0));
-  EXPECT_TRUE(cuda::LoadedPasses(nothing.passes())
-                  .empty());
+  EXPECT_TRUE(cuda::LoadedPasses(nothing.passes()).empty());
 }
 
 }  // namespace

@@ -37,6 +37,33 @@ TEST(GpuModelProfile, ReadsTheLaunchesInOrder) {
   EXPECT_EQ(launches[1].values.at("requests.sum"), 12.5);
 }
 
+// What a profiler does not know is 0 where it may miss, and refused where it may not.
+TEST(GpuModelProfile, LeavesOutWhatMayMiss) {
+  std::vector<std::string> wanted = kMetrics;
+  wanted.emplace_back("copied.sum");
+  EXPECT_THROW(parse_profile(kProfile, wanted), Error);
+  const std::vector<ProfiledLaunch> launches =
+      parse_profile(kProfile, wanted, std::vector<std::string>{"copied.sum"});
+  ASSERT_EQ(launches.size(), 2U);
+  EXPECT_EQ(launches[0].values.at("copied.sum"), 0);
+  EXPECT_EQ(launches[0].values.at("sectors.sum"), 4096);
+}
+
+TEST(GpuModelProfile, AddsUpTheLaunchesOfACase) {
+  const auto launch = [](const char* kernel, double sectors) {
+    return ProfiledLaunch{.kernel = kernel, .values = {{"sectors.sum", sectors}}};
+  };
+  const std::vector<ProfiledLaunch> cases =
+      by_case(std::vector{launch("schedule", 7), launch("begin_case_kernel()", 0), launch("spread", 10),
+                          launch("place", 20), launch("begin_case_kernel()", 0), launch("copy", 5)},
+              "begin_case");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].kernel, "spread");
+  EXPECT_EQ(cases[0].launches, 2U);
+  EXPECT_EQ(cases[0].values.at("sectors.sum"), 30);
+  EXPECT_EQ(cases[1].values.at("sectors.sum"), 5);
+}
+
 std::string refusal(const std::string& csv) {
   return test::message_of(ErrorCode::file, [&] { parse_profile(csv, kMetrics); });
 }
@@ -67,7 +94,10 @@ Case case_with(std::uint64_t sectors, std::uint64_t wavefronts) {
 // What the hardware would count if all were as predicted.
 ProfiledLaunch as_predicted(const Case& of) {
   ProfiledLaunch launch{.kernel = "k", .values = {}};
-  for (const Counter& counter : counters()) launch.values[counter.metric] = counter.predicted(of.predicted);
+  for (const Counter& counter : counters()) {
+    launch.values[counter.metric] = counter.predicted(of.predicted);
+    if (!counter.more.empty()) launch.values[counter.more] = 0;
+  }
   return launch;
 }
 
@@ -110,6 +140,25 @@ TEST(GpuModelComparison, TurnsOfOthersCancel) {
   EXPECT_EQ(compare(cases, launches).size(), 0U);
 }
 
+// Copies past registers are loads, too; what is only shown is no miss, but requests and sectors are required.
+TEST(GpuModelComparison, AddsCopiesAndRequiresWhatItMust) {
+  std::vector<Case> cases{case_with(1000, 1000)};
+  cases[0].family = "partition";
+  std::vector<ProfiledLaunch> launches{as_predicted(cases[0])};
+  const Counter& sectors = counter_called("sectors loaded");
+  launches[0].values[sectors.metric] = 400;
+  launches[0].values[sectors.more] = 600;
+  EXPECT_EQ(compare(cases, launches).size(), 0U);
+  EXPECT_NE(family_table(cases, launches).find("| partition | 1 | 1 | 1 | 1 |"), std::string::npos);
+  launches[0].values[counter_called("shared load wavefronts").metric] += 1;
+  EXPECT_EQ(compare(cases, launches).size(), 1U);
+  cases[0].shared_is_shown = true;
+  EXPECT_EQ(compare(cases, launches).size(), 0U);
+  launches[0].values[sectors.more] += 1;
+  EXPECT_EQ(compare(cases, launches).size(), 1U);
+  EXPECT_NE(family_table(cases, launches).find("| partition | 1 | 1 | 0 | 0 |"), std::string::npos);
+}
+
 TEST(GpuModelComparison, WantsALaunchForEachCase) {
   const std::vector<Case> cases{case_with(1, 1), case_with(2, 2)};
   const std::vector<ProfiledLaunch> launches{as_predicted(cases[0])};
@@ -121,6 +170,7 @@ TEST(GpuModelCounters, AskForEachMetricOnce) {
   for (const Counter& counter : counters()) {
     EXPECT_EQ(std::count(all.begin(), all.end(), counter.metric), 1) << counter.metric;
     EXPECT_EQ(std::count(all.begin(), all.end(), counter.less), counter.less.empty() ? 0 : 1) << counter.less;
+    EXPECT_EQ(std::count(all.begin(), all.end(), counter.more), counter.more.empty() ? 0 : 1) << counter.more;
   }
 }
 

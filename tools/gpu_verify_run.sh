@@ -1,21 +1,38 @@
 #!/usr/bin/env bash
-# run   profiles gpu_verify_model, which lies beside this script, with Nsight Compute and compares: every kernel of the
-# CUDA engine, predicted beside measured. gpu-verify-model.md goes to the current folder, or to $BENCH_OUT. Status 5 where
-# a prediction misses. NCU names the profiler where it is not on the PATH.
+# run [counts|times]   runs gpu_verify_model, which lies beside this script: `counts` profiles every kernel of the CUDA engine,
+# and drawn problems of every family, with Nsight Compute, and compares with what was predicted (gpu-verify-model.md); `times`
+# measures drawn problems beside their predicted times (gpu-verify-times.md). Both without a word. Pages go to the current
+# folder, or to $BENCH_OUT. Status 5 where a prediction misses. NCU names the profiler where it is not on the PATH.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_OUT:-.}
+what=${1:-all}
 mkdir -p "$out"
-ncu=${NCU:-$(command -v ncu || ls /usr/local/cuda/bin/ncu 2>/dev/null || true)}
-if [[ -z $ncu ]]; then
-  echo "gpu-verify-model: no ncu (Nsight Compute) on the PATH; set NCU" >&2
-  exit 4
-fi
-csv=$(mktemp /tmp/gpu-verify.XXXXXX.csv)
-# The clocks are left alone: counts do not depend on them.
-if ! "$ncu" --clock-control none --csv --page raw --print-units base --metrics "$("$here/gpu_verify_model" --metrics)" \
-  --log-file "$csv" "$here/gpu_verify_model" --launch; then
-  tail -n 5 "$csv" >&2
-  exit 4
-fi
-"$here/gpu_verify_model" --report "$csv" "$out/gpu-verify-model"
+status=0
+
+verify_counts() {
+  local ncu csv metrics known name
+  ncu=${NCU:-$(command -v ncu || ls /usr/local/cuda/bin/ncu 2>/dev/null || true)}
+  if [[ -z $ncu ]]; then
+    echo "gpu-verify-model: no ncu (Nsight Compute) on the PATH; set NCU" >&2
+    return 4
+  fi
+  csv=$(mktemp /tmp/gpu-verify.XXXXXX.csv)
+  # Metrics that this profiler does not know would end it.
+  metrics=$("$here/gpu_verify_model" --metrics)
+  known=$("$ncu" --query-metrics 2>/dev/null || true)
+  for name in $("$here/gpu_verify_model" --optional-metrics | tr ',' ' '); do
+    if ! grep -qw -- "${name%.sum}" <<<"$known"; then metrics=$(tr ',' '\n' <<<"$metrics" | grep -vx -- "$name" | paste -sd,); fi
+  done
+  # The clocks are left alone: counts do not depend on them.
+  if ! "$ncu" --clock-control none --profile-from-start off --csv --page raw --print-units base --metrics "$metrics" \
+    --log-file "$csv" "$here/gpu_verify_model" --launch; then
+    tail -n 5 "$csv" >&2
+    return 4
+  fi
+  "$here/gpu_verify_model" --report "$csv" "$out/gpu-verify-model"
+}
+
+if [[ $what == all || $what == counts ]]; then verify_counts || status=$?; fi
+if [[ $what == all || $what == times ]]; then "$here/gpu_verify_model" --times "$out/gpu-verify-times" || status=$?; fi
+exit "$status"

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "bench/maps.hpp"
@@ -44,7 +49,9 @@ std::string kernel_text(const Pass& pass) {
 
 Case case_of(const NamedMap& map, std::uint64_t width, const Target& target) {
   const Plan plan({.permutation = map.map, .element_bytes = width}, target);
-  return {.kernel = kernel_text(plan.passes().front()),
+  const Pass& pass = plan.passes().front();
+  return {.family = pass.launch->tile ? "affine tile" : "affine " + std::string(name(pass.kind)),
+          .kernel = kernel_text(pass),
           .spec = map.spec,
           .element_bytes = width,
           .predicted = predict(plan, 0),
@@ -121,7 +128,8 @@ void add_naive(std::vector<Case>& cases) {
   for (int width_bits = 0; width_bits < kWidths; ++width_bits) {
     for (const NamedMap& map : maps_of_width(width_bits)) {
       const Problem problem{.permutation = map.map, .element_bytes = f2::unit(width_bits)};
-      cases.push_back({.kernel = "naive",
+      cases.push_back({.family = "naive",
+                       .kernel = "naive",
                        .spec = map.spec,
                        .element_bytes = problem.element_bytes,
                        .predicted = predict_naive(map.map, width_bits),
@@ -202,7 +210,8 @@ void add_transpose(std::vector<Case>& cases, const char* order_name) {
   for (const auto& [layout, layout_name] : layouts) {
     const cuda::SharedTranspose transpose{
         .order = order, .layout = layout, .element_bytes = bytes, .seed = kSeed};
-    cases.push_back({.kernel = "transpose in shared memory",
+    cases.push_back({.family = "shared memory",
+                     .kernel = "transpose in shared memory",
                      .spec = fmt::format("{} {}", layout_name, order_name),
                      .element_bytes = bytes,
                      .predicted = predict_layout<order, bytes>(layout),
@@ -233,6 +242,27 @@ std::vector<Case> make_cases() {
   add_transposes<4>(cases);
   add_transposes<8>(cases);
   return cases;
+}
+
+void predict_all(std::vector<Case>& cases) {
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr error;
+  std::mutex mutex;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
+      if (!cases[i].predict) continue;
+      try {
+        cases[i].predicted = cases[i].predict();
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace faro::bench::gpu_model

@@ -18,7 +18,13 @@ double error_of(double predicted, double measured) {
 }
 
 double measured_of(const Counter& counter, const ProfiledLaunch& launch) {
-  return launch.values.at(counter.metric) - (counter.less.empty() ? 0 : launch.values.at(counter.less));
+  const auto value = [&](const std::string& metric) { return metric.empty() ? 0 : launch.values.at(metric); };
+  return value(counter.metric) - value(counter.less) + value(counter.more);
+}
+
+// What is required of a counter in this case.
+Criterion criterion_of(const Counter& counter, const Case& of) {
+  return of.shared_is_shown && counter.of_shared ? Criterion::shown : counter.criterion;
 }
 
 bool holds(Criterion criterion, double predicted, double measured) {
@@ -53,7 +59,7 @@ std::vector<Miss> compare(std::span<const Case> cases, std::span<const ProfiledL
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (std::size_t k = 0; k < counters().size(); ++k) {
       const Counter& counter = counters()[k];
-      if (!holds(counter.criterion, counter.predicted(cases[i].predicted),
+      if (!holds(criterion_of(counter, cases[i]), counter.predicted(cases[i].predicted),
                  measured_of(counters()[k], launches[i]))) {
         misses.push_back({.of_case = i, .counter = k});
       }
@@ -77,9 +83,54 @@ std::string summary_table(std::span<const Case> cases, std::span<const ProfiledL
     }
     table += fmt::format(
         "| {} | `{}` | {} | {} | {} | {} |\n", counter.title,
-        counter.less.empty() ? counter.metric : counter.metric + "` - `" + counter.less,
+        counter.metric + (counter.less.empty() ? "" : "` - `" + counter.less) +
+            (counter.more.empty() ? "" : "` + `" + counter.more),
         criterion_text(counter.criterion), cases.size(), equal,
         std::isinf(furthest) ? "counted where none was predicted" : fmt::format("{:+.2f}%", 100 * furthest));
+  }
+  return table;
+}
+
+std::string family_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches) {
+  std::string table =
+      "| family | cases | launches | requests and sectors equal | all that is required equal | furthest off "
+      "|\n"
+      "|---|---|---|---|---|---|\n";
+  std::vector<std::string> families;
+  for (const Case& of : cases) {
+    if (std::find(families.begin(), families.end(), of.family) == families.end()) {
+      families.push_back(of.family);
+    }
+  }
+  for (const std::string& family : families) {
+    std::size_t number = 0;
+    std::size_t made = 0;
+    std::size_t global = 0;
+    std::size_t all = 0;
+    double furthest = 0;
+    std::string where = "-";
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (cases[i].family != family) continue;
+      ++number;
+      made += launches[i].launches;
+      bool global_holds = true;
+      bool all_holds = true;
+      for (const Counter& counter : counters()) {
+        if (criterion_of(counter, cases[i]) == Criterion::shown) continue;
+        const double error =
+            error_of(counter.predicted(cases[i].predicted), measured_of(counter, launches[i]));
+        if (error == 0) continue;
+        all_holds = false;
+        if (!counter.of_shared) global_holds = false;
+        if (std::abs(error) <= std::abs(furthest)) continue;
+        furthest = error;
+        where = fmt::format("{}: {} of {} bytes, {:+.2f}%", counter.title, cases[i].spec,
+                            cases[i].element_bytes, 100 * error);
+      }
+      global += global_holds ? 1 : 0;
+      all += all_holds ? 1 : 0;
+    }
+    table += fmt::format("| {} | {} | {} | {} | {} | {} |\n", family, number, made, global, all, where);
   }
   return table;
 }
@@ -88,12 +139,12 @@ std::string miss_table(std::span<const Case> cases, std::span<const ProfiledLaun
                        std::span<const Miss> misses) {
   if (misses.empty()) return "None.\n";
   std::string table =
-      "| kernel | bytes | map | counter | predicted | measured |\n|---|---|---|---|---|---|\n";
+      "| family | kernel | bytes | map | counter | predicted | measured |\n|---|---|---|---|---|---|---|\n";
   for (const Miss& miss : misses) {
     const Case& of = cases[miss.of_case];
     const Counter& counter = counters()[miss.counter];
-    table += fmt::format("| {} | {} | `{}` | {} | {:.0f} | {:.0f} |\n", of.kernel, of.element_bytes, of.spec,
-                         counter.title, counter.predicted(of.predicted),
+    table += fmt::format("| {} | {} | {} | `{}` | {} | {:.0f} | {:.0f} |\n", of.family, of.kernel,
+                         of.element_bytes, of.spec, counter.title, counter.predicted(of.predicted),
                          measured_of(counter, launches[miss.of_case]));
   }
   return table;

@@ -22,6 +22,9 @@ std::vector<Miss> compare(std::span<const Case> cases, std::span<const ProfiledL
 /// Markdown: for every counter how many cases agree and how far the furthest is off; every miss; and a line
 /// for each case with predicted / measured where they differ, one number where they are equal.
 std::string summary_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches);
+/// A line for each family: how many cases, and how many of them equal.
+std::string family_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches);
+
 std::string miss_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches,
                        std::span<const Miss> misses);
 std::string case_table(std::span<const Case> cases, std::span<const ProfiledLaunch> launches);

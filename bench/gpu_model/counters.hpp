@@ -20,6 +20,8 @@ struct Counter {
   std::string less;    // a metric that is taken off it; may be empty
   Criterion criterion = Criterion::equal;
   double (*predicted)(const machine::AccessCounts&) = nullptr;
+  std::string more = {};  // a metric that is added: of copies from global to shared memory past registers
+  bool of_shared = false;
 };
 
 /// Requests and sectors of global memory; requests and wavefronts of shared memory as its instructions ask
@@ -30,5 +32,7 @@ const std::vector<Counter>& counters();
 
 /// What the profiler is asked for, each once.
 std::vector<std::string> metrics();
+/// Those of them that a profiler may not know; what it does not count is taken for 0.
+std::vector<std::string> optional_metrics();
 
 }  // namespace faro::bench::gpu_model

@@ -38,10 +38,27 @@ double number_of(std::string text, std::size_t line) {
 
 }  // namespace
 
-std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const std::string> metrics) {
+std::vector<ProfiledLaunch> by_case(std::span<const ProfiledLaunch> launches, std::string_view marker) {
+  std::vector<ProfiledLaunch> cases;
+  for (const ProfiledLaunch& launch : launches) {
+    if (launch.kernel.find(marker) != std::string::npos) {
+      cases.push_back({.kernel = "", .values = {}, .launches = 0});
+      for (const auto& [metric, value] : launch.values) cases.back().values[metric] = 0;
+    } else if (!cases.empty()) {
+      ProfiledLaunch& of = cases.back();
+      if (of.launches++ == 0) of.kernel = launch.kernel;
+      for (const auto& [metric, value] : launch.values) of.values[metric] += value;
+    }
+  }
+  return cases;
+}
+
+std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const std::string> metrics,
+                                          std::span<const std::string> optional) {
   std::vector<ProfiledLaunch> launches;
   std::vector<std::string> header;
   std::vector<std::size_t> columns;  // of the metrics
+  std::vector<std::string> absent;
   std::size_t kernel_column = 0;
   std::size_t number = 0;
   while (!csv.empty()) {
@@ -54,6 +71,9 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
     const std::vector<std::string> fields = fields_of(line);
     if (header.empty()) {
       header = fields;
+      const auto is_there = [&](const std::string& name) {
+        return std::find(header.begin(), header.end(), name) != header.end();
+      };
       const auto column = [&](const std::string& name) {
         const auto found = std::find(header.begin(), header.end(), name);
         if (found == header.end())
@@ -62,7 +82,14 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
         return static_cast<std::size_t>(found - header.begin());
       };
       kernel_column = column("Kernel Name");
-      for (const std::string& metric : metrics) columns.push_back(column(metric));
+      for (const std::string& metric : metrics) {
+        const bool may_miss = std::find(optional.begin(), optional.end(), metric) != optional.end();
+        if (may_miss && !is_there(metric)) {
+          absent.push_back(metric);
+        } else {
+          columns.push_back(column(metric));
+        }
+      }
       continue;
     }
     if (fields.size() != header.size()) {
@@ -71,6 +98,7 @@ std::vector<ProfiledLaunch> parse_profile(std::string_view csv, std::span<const 
     }
     if (fields.front().empty()) continue;  // units
     ProfiledLaunch launch{.kernel = fields[kernel_column], .values = {}};
+    for (const std::string& metric : absent) launch.values[metric] = 0;
     for (const std::size_t column : columns)
       launch.values[header[column]] = number_of(fields[column], number);
     launches.push_back(std::move(launch));

@@ -111,6 +111,9 @@ constexpr void list_runs(Memory& memory, const RunsParams& p, const Table& table
     const bool beyond = low + i >= p.runs;
     const std::uint64_t begin = beyond ? p.elements() : table(kRunBegins, low + i);
     const std::uint64_t from = beyond ? 0 : table(kRunFroms, low + i);
+    if constexpr (requires { table.idle(); }) {  // a table whose reads are counted
+      if (beyond) table.idle(), table.idle();
+    }
     constexpr std::uint64_t far = std::uint64_t{1} << 31;
     const std::uint64_t after = begin < b.begin ? 0 : begin - b.begin;
     memory.template store_shared<4>(kRunsBegins + 4 * i,

@@ -11,6 +11,7 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro::network {
 
@@ -25,6 +26,10 @@ struct LaunchCounts {
 /// In the order of launches. Errors: ErrorCode::unsupported where a GPU cannot run the plan: elements past 16
 /// bytes, tiles that no block can hold.   Cost: one block of every launch on the CPU, some milliseconds each.
 std::vector<LaunchCounts> predict(const Plan& plan);
+
+/// Microseconds that a launch will take by these rates: device memory, and beside it the instructions of its
+/// visits to registers. It holds for arrays from kPredictableBytes on.
+double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates);
 
 /// A line for each launch: what it reads and writes, how often each sector is touched, and the congestion of
 /// shared memory.

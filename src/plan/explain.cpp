@@ -188,17 +188,17 @@ void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail:
 }
 
 // Where blocks are not alike, which of them were run.
-void add_counted(Text& text, const Plan& plan, std::size_t index) {
-  if (const auto predicted = detail::predicted_if_counted(plan, index)) {
-    add_accesses(text, plan, index, *predicted);
-    text.line("  counted", predicted->counted);
-  } else if (plan.passes()[index].launch) {
-    text.line("  accesses", "as the index array says, so they are not counted");
+void add_counted(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
+  const auto predicted = detail::predicted_if_counted(plan, index, counter);
+  if (!predicted) {
+    return text.line("  accesses", "as the index array says, which is not at hand, so they are not counted");
   }
+  add_accesses(text, plan, index, *predicted);
+  text.line("  counted", predicted->counted);
 }
 
-void add_time(Text& text, const Plan& plan, std::size_t index, const machine::AccessCounts& counts) {
-  const std::optional<double> us = predict_us(plan, index, counts);
+void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
+  const std::optional<double> us = counter.microseconds(index);
   if (!us) return;
   constexpr double us_per_ms = 1e3;
   const Pass& pass = plan.passes()[index];
@@ -210,7 +210,7 @@ void add_time(Text& text, const Plan& plan, std::size_t index, const machine::Ac
                                       : ""));
 }
 
-void add_pass(Text& text, const Plan& plan, std::size_t index) {
+void add_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   text.line(fmt::format("pass {}", index + 1),
             fmt::format("{}: {}", name(pass.kind), detail::reason(plan, index)));
@@ -224,16 +224,16 @@ void add_pass(Text& text, const Plan& plan, std::size_t index) {
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
   if (detail::is_in_place(plan) && pass.launch) {
-    add_counted(text, plan, index);
-    return add_time(text, plan, index, {});
+    add_counted(text, plan, index, counter);
+    return add_time(text, plan, index, counter);
   }
-  const detail::Predicted predicted = pass.launch ? detail::predicted(plan, index) : detail::Predicted{};
-  if (pass.launch) add_accesses(text, plan, index, predicted);
-  add_time(text, plan, index, predicted.counts);
+  const auto predicted = detail::predicted_if_counted(plan, index, counter);
+  if (predicted) add_accesses(text, plan, index, *predicted);
+  add_time(text, plan, index, counter);
 }
 
 // A pass that is not affine.
-void add_other_pass(Text& text, const Plan& plan, std::size_t index) {
+void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   text.line(fmt::format("pass {}", index + 1), fmt::format("{}: {}", name(pass.kind), pass.what));
   text.line("  moves", fmt::format("reads {} of the {} and writes as much to the {}",
@@ -247,28 +247,28 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index) {
     text.line("  kernel", "the driver's copy");
   } else {
     add_launch(text, *pass.launch);
-    add_counted(text, plan, index);
+    add_counted(text, plan, index, counter);
   }
-  add_time(text, plan, index, {});
-  if (pass.kind == PassKind::sweep) text.line("  time", "not predicted: no curves of sweeps are known");
+  add_time(text, plan, index, counter);
 }
 
 }  // namespace
 
 std::string Plan::explain() const {
   Text text;
+  const PassCounter counter(*this);
   if (index_plan_ || transpose_plan_) {
     index_plan_ ? detail::add_index_plan(text, *index_plan_)
                 : detail::add_transpose_plan(text, *transpose_plan_);
     if (transpose_plan_ && recognition_) detail::add_recognition(text, *recognition_);
-    for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i);
+    for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i, counter);
     index_plan_ ? detail::add_workspace(text, *index_plan_) : detail::add_workspace(text, *transpose_plan_);
     return text.take();
   }
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
   add_sweeps(text, *this);
-  for (std::size_t i = 0; i < passes_.size(); ++i) add_pass(text, *this, i);
+  for (std::size_t i = 0; i < passes_.size(); ++i) add_pass(text, *this, i, counter);
   text.line("workspace", workspace_bytes() == 0 ? "none" : size_text(workspace_bytes()));
   return text.take();
 }

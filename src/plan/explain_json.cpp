@@ -119,18 +119,19 @@ Json predicted_json(const Plan& plan, std::size_t index, const detail::Predicted
           {"shared_loads", shared_json(counts.shared_loads, predicted.wavefronts_loaded, elements)}};
 }
 
-Json time_json(const Plan& plan, std::size_t index, const machine::AccessCounts& counts) {
+Json time_json(const Plan& plan, std::size_t index, const PassCounter& counter) {
   constexpr double us_per_ms = 1e3;
-  const std::optional<double> us = predict_us(plan, index, counts);
+  const std::optional<double> us = counter.microseconds(index);
   if (!us) return nullptr;
   return {{"ms", *us / us_per_ms}, {"rates", rates_of(plan)}};
 }
 
-void add_counts(Json& json, const Plan& plan, std::size_t index) {
-  const auto predicted = detail::predicted_if_counted(plan, index);
+void add_counts(Json& json, const Plan& plan, std::size_t index, const PassCounter& counter) {
+  const auto predicted = detail::predicted_if_counted(plan, index, counter);
   json["predicted"] = predicted ? predicted_json(plan, index, *predicted) : Json();
   json["counted"] = predicted ? Json(predicted->counted) : Json();
-  json["predicted_time"] = time_json(plan, index, predicted ? predicted->counts : machine::AccessCounts{});
+  json["bounded"] = predicted && predicted->bounded;
+  json["predicted_time"] = time_json(plan, index, counter);
 }
 
 // Of a pass in place: the factor, and which tiles change places.
@@ -148,7 +149,7 @@ Json factor_json(const Pass& pass) {
   return json;
 }
 
-Json pass_json(const Plan& plan, std::size_t index) {
+Json pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   const bool tiled = pass.kind == PassKind::segments || pass.kind == PassKind::tile;
   Json json = {{"kind", name(pass.kind)},
@@ -165,13 +166,13 @@ Json pass_json(const Plan& plan, std::size_t index) {
   if (detail::is_in_place(plan)) json["in_place"] = factor_json(pass);
   if (plan.target().engine == Engine::cuda) {
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
-    add_counts(json, plan, index);
+    add_counts(json, plan, index, counter);
   }
   return json;
 }
 
 // A pass that is not affine: of a GPU.
-Json other_pass_json(const Plan& plan, std::size_t index) {
+Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   Json tables = Json::array();
   for (const PassTable& table : pass.tables) tables.push_back({{"name", table.name}, {"bytes", table.bytes}});
@@ -194,7 +195,7 @@ Json other_pass_json(const Plan& plan, std::size_t index) {
         {"shared_bytes", launch.shared_bytes},
         {"launches", launch.launches}};
   }
-  add_counts(json, plan, index);
+  add_counts(json, plan, index, counter);
   return json;
 }
 
@@ -206,7 +207,10 @@ std::string with_passes(const std::string& described, const Plan& plan) {
   }
   if (plan.target().engine == Engine::cuda) {
     json["passes"] = Json::array();
-    for (std::size_t i = 0; i < plan.passes().size(); ++i) json["passes"].push_back(other_pass_json(plan, i));
+    const PassCounter counter(plan);
+    for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+      json["passes"].push_back(other_pass_json(plan, i, counter));
+    }
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -235,8 +239,9 @@ std::string Plan::explain_json() const {
       {"literature_sweeps", detail::is_in_place(*this) ? Json() : Json(detail::literature_sweeps(*this))},
       {"target", target_json(target_)}};
   if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
+  const PassCounter counter(*this);
   Json passes = Json::array();
-  for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i));
+  for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i, counter));
   json["passes"] = std::move(passes);
   // A processor's name may hold any bytes; JSON holds UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -30,6 +30,14 @@ struct IndexWork {
   /// one that is written in part, but for one run turning costs more than it saves.
   bool turns_scatter() const;
 };
+/// What a plan was chosen by. It refers to the plan.
+inline IndexWork work_about(const IndexPlan& plan) {
+  return {.problem = plan.problem(),
+          .target = plan.target(),
+          .recognition = plan.recognition(),
+          .calibration = plan.calibration(),
+          .repeats = plan.repeats()};
+}
 
 /// All of them, those that do not apply with the reason in why_not. The first is the one that is taken where
 /// nothing else is predicted to be faster. Never empty.
@@ -39,7 +47,36 @@ std::vector<IndexCandidate> index_candidates(const IndexWork& work);
 /// sizes that no schedule can have, or for sizes with a method that has none.
 IndexCandidate asked_candidate(const IndexWork& work, const IndexChoice& choice);
 
-/// log2 of the elements of a chunk that the target likes best for elements of this width.
-int preferred_chunk_bits(const Target& target, std::uint64_t element_bytes);
+// --- what the ways have in common
+
+/// Bytes of a schedule's place of an element, in one pass.
+inline constexpr std::uint64_t kPlaceBytes = 2;
+
+/// Whether the problem is an index array, not a form that it could be recognised as.
+inline bool is_array(const IndexWork& work) {
+  return std::holds_alternative<Indexed>(work.problem.permutation);
+}
+/// The one candidate of a way that takes index arrays; none for other problems.
+inline std::vector<IndexCandidate> of_arrays(const IndexWork& work,
+                                             IndexCandidate (*candidate)(const IndexWork&)) {
+  if (!is_array(work)) return {};
+  return {candidate(work)};
+}
+
+inline bool on_gpu(const Target& target) { return target.engine == Engine::cuda; }
+
+/// Microseconds of all arrays, each kernel streaming through them in order.
+std::optional<double> streaming_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0,
+                                   int run_bits = 0);
+/// Of a sweep of the index array: a part of making a schedule, once, whatever the batch.
+std::optional<double> index_pass_us(const IndexWork& work, IndexKernel kernel, int chunk_bits = 0);
+/// The same time over and over; nothing of nothing.
+std::optional<double> times(std::optional<double> us, double factor);
+/// A roll, a flip, or a permutation of axes.
+IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method);
+/// With the workspace that its executor will ask for.
+IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made);
+/// The candidate itself. Errors: ErrorCode::unsupported with its why_not, unless the schedule is there.
+IndexCandidate required(IndexCandidate made, const IndexChoice& choice);
 
 }  // namespace faro::detail

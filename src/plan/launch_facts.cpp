@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "plan/planners.hpp"
-#include "plan/prediction.hpp"
 
 namespace faro::detail {
 namespace {
@@ -43,19 +42,21 @@ int registers_max(const Launch& launch) {
 }
 
 Predicted predicted(const Plan& plan, std::size_t pass) {
-  std::optional<Predicted> result = predicted_if_counted(plan, pass);
+  std::optional<Predicted> result = predicted_if_counted(plan, pass, PassCounter(plan));
   FARO_CHECK(result.has_value());
   return *std::move(result);
 }
 
-std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass) {
-  std::optional<PassCounts> counted = count_accesses(plan, pass);
+std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass,
+                                              const PassCounter& counter) {
+  const std::optional<PassCounts>& counted = counter(pass);
   if (!counted) return std::nullopt;
   const Pass& of = plan.passes().at(pass);
   const machine::MemoryGeometry geometry = geometry_of(plan.target());
   Predicted result;
-  result.counts = std::move(counted->counts);
-  result.counted = std::move(counted->counted);
+  result.counts = counted->counts;
+  result.counted = counted->counted;
+  result.bounded = counted->bounded;
   const machine::AccessCounts& c = result.counts;
   result.sectors_read = over_least(c.global_loads.sectors, of.bytes_read, geometry.sector_bytes);
   result.sectors_written = over_least(c.global_stores.sectors, of.bytes_written, geometry.sector_bytes);

@@ -8,6 +8,7 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/plan/plan.hpp"
+#include "plan/prediction.hpp"
 
 namespace faro::detail {
 
@@ -27,6 +28,7 @@ int min_blocks(const Launch& launch);
 struct Predicted {
   machine::AccessCounts counts;
   std::string counted;      // which blocks were run
+  bool bounded = false;     // at most so many
   double sectors_read = 1;  // over bytes / 32
   double sectors_written = 1;
   double wavefronts_stored = 1;  // over bytes / 128; 1 where there is no tile
@@ -35,8 +37,8 @@ struct Predicted {
 
 /// Requires: the pass is launched, and affine (checked).
 Predicted predicted(const Plan& plan, std::size_t pass);
-/// Nothing where accesses are not counted (count_accesses()).
-std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass);
+/// Nothing where accesses are not counted. `counter` is of the plan.
+std::optional<Predicted> predicted_if_counted(const Plan& plan, std::size_t pass, const PassCounter& counter);
 
 /// Elements that a pass moves, all arrays together.
 double elements_of(const Plan& plan, std::size_t pass);

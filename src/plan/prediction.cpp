@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "faro/error.hpp"
 #include "kernels/affine_blocked_params.hpp"
@@ -11,6 +12,8 @@
 #include "kernels/affine_tile_params.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/gpu/counting.hpp"
+#include "plan/gpu/gpu_solver.hpp"
+#include "plan/gpu/pass_tables.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {
@@ -121,26 +124,19 @@ AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {
 
 // --- blocks that are not alike
 
-std::optional<PassCounts> count_others(const Plan& plan, const Pass& pass) {
-  if (!pass.gpu || !pass.launch || pass.arrays == 0) return std::nullopt;
+// A pass by its own kernel, with `tables` where it reads any.
+std::optional<PassCounts> count_blocks_of(const Plan& plan, const Pass& pass,
+                                          const detail::PassTables& tables, detail::Blocks which) {
   detail::CountedArrays arrays{.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays};
   // A pass between others may take arrays one after another.
   const bool in_turns =
       pass.kind == PassKind::axes && pass.launch->blocks != pass.gpu->kernels.front().blocks;
   if (in_turns) arrays.arrays = 1;
-  auto counted = detail::count_blocks(*pass.gpu, arrays, detail::geometry_of(plan.target()));
+  auto counted = detail::count_blocks(*pass.gpu, arrays, detail::geometry_of(plan.target()), tables, which);
   if (!counted) return std::nullopt;
   if (in_turns) counted->counts *= pass.arrays;
   return PassCounts{.counts = std::move(counted->counts),
                     .counted = detail::to_text(*counted) + (in_turns ? ", of one array" : "")};
-}
-
-// --- time
-
-const TransferRate& rate_of(const Calibration& calibration, const Plan& plan, const Pass& pass) {
-  if (pass.kind == PassKind::copy) return calibration.copy;
-  if (pass.kind != PassKind::tile) return calibration.vectors;
-  return calibration.tiles.at(static_cast<std::size_t>(detail::log2_floor(plan.unit_bytes())));
 }
 
 }  // namespace
@@ -159,44 +155,81 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
 }
 
+struct PassCounter::State {
+  const Plan& plan;
+  detail::Blocks which = detail::Blocks::sampled;
+  std::optional<Calibration> rates = {};
+  std::optional<detail::ScheduleTables> tables = {};
+  bool tables_made = false;
+  std::vector<std::optional<PassCounts>> counted = {};
+  std::vector<bool> done = {};
+
+  const std::optional<detail::ScheduleTables>& schedule() {
+    if (!tables_made) tables = detail::ScheduleTables::made(*plan.index_plan());
+    tables_made = true;
+    return tables;
+  }
+
+  std::optional<PassCounts> count(const Pass& pass, std::size_t index) {
+    if (!pass.launch) return std::nullopt;
+    const bool alike = pass.kind <= PassKind::direct && plan.problem().placement == Placement::out_of_place;
+    if (alike) {
+      return PassCounts{.counts = predict(plan, index), .counted = "one block, which stands for all"};
+    }
+    if (!pass.gpu || pass.arrays == 0) return std::nullopt;
+    if (pass.gpu->tables.empty()) return count_blocks_of(plan, pass, {}, which);
+    if (schedule()) return count_blocks_of(plan, pass, (*schedule())(*pass.gpu), which);
+    const auto bound = detail::bounded_blocks(
+        *pass.gpu, {.arrays = pass.arrays, .array_bytes = pass.bytes_read / pass.arrays},
+        detail::geometry_of(plan.target()));
+    if (!bound) return std::nullopt;
+    return PassCounts{.counts = bound->counts,
+                      .counted = detail::to_text(*bound) + "; at most, whatever the index array says",
+                      .bounded = true};
+  }
+};
+
+PassCounter::PassCounter(const Plan& plan, const Options& options)
+    : state_(std::make_unique<State>(
+          State{.plan = plan,
+                .which = options.every_block ? detail::Blocks::all : detail::Blocks::sampled,
+                .rates = options.rates ? options.rates : plan.target().calibration})) {
+  state_->counted.resize(plan.passes().size());
+  state_->done.resize(plan.passes().size());
+}
+PassCounter::PassCounter(PassCounter&&) noexcept = default;
+PassCounter& PassCounter::operator=(PassCounter&&) noexcept = default;
+PassCounter::~PassCounter() = default;
+
+const std::optional<PassCounts>& PassCounter::operator()(std::size_t pass) const {
+  const Pass& of = state_->plan.passes().at(pass);
+  if (!state_->done[pass]) state_->counted[pass] = state_->count(of, pass);
+  state_->done[pass] = true;
+  return state_->counted[pass];
+}
+
+std::optional<double> PassCounter::microseconds(std::size_t pass) const {
+  const Pass& of = state_->plan.passes().at(pass);
+  if (state_->plan.target().engine != Engine::cuda) return of.predicted_us;
+  const std::optional<PassCounts>& counted = (*this)(pass);
+  if (counted && counted->bounded && of.predicted_us) return of.predicted_us;
+  const auto us = detail::solver_of(of.kind).cost(
+      {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
+  return us ? us : of.predicted_us;
+}
+
 std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {
-  const Pass& of = plan.passes().at(pass);
-  if (!of.launch) return std::nullopt;
-  const bool alike = of.kind <= PassKind::direct && plan.problem().placement == Placement::out_of_place;
-  if (!alike) return count_others(plan, of);
-  return PassCounts{.counts = predict(plan, pass), .counted = "one block, which stands for all"};
+  return PassCounter(plan)(pass);
 }
 
 std::string rates_of(const Plan& plan) {
-  if (const IndexPlan* const index = plan.index_plan()) return index->calibration().source;
-  return plan.target().calibration ? plan.target().calibration->source : "";
+  if (plan.target().calibration) return plan.target().calibration->source;
+  const IndexPlan* const index = plan.index_plan();
+  return index == nullptr ? "" : index->calibration().source;
 }
 
 std::optional<double> predict_us(const Plan& plan, std::size_t pass) {
-  if (plan.passes().at(pass).kind > PassKind::direct) return plan.passes()[pass].predicted_us;
-  const bool is_counted =
-      plan.passes().at(pass).launch.has_value() && plan.problem().placement != Placement::in_place;
-  return predict_us(plan, pass, is_counted ? predict(plan, pass) : AccessCounts{});
-}
-
-std::optional<double> predict_us(const Plan& plan, std::size_t pass, const AccessCounts& counts) {
-  const std::optional<Calibration>& calibration = plan.target().calibration;
-  const Pass& of = plan.passes().at(pass);
-  if (of.kind > PassKind::direct) return of.predicted_us;
-  if (!calibration) return std::nullopt;
-  const TransferRate& rate = rate_of(*calibration, plan, of);
-  if (rate.gb_per_s <= 0) return std::nullopt;
-  // In place whole segments are read and written once, and that is all that is known.
-  if (!of.launch || plan.problem().placement == Placement::in_place)
-    return rate.microseconds(static_cast<double>(of.bytes_read + of.bytes_written));
-
-  const auto sector_bytes = static_cast<std::uint64_t>(detail::geometry_of(plan.target()).sector_bytes);
-  const double device_us = rate.microseconds(
-      static_cast<double>((counts.global_loads.sectors + counts.global_stores.sectors) * sector_bytes));
-  const double wavefronts =
-      static_cast<double>(counts.shared_loads.wavefronts + counts.shared_stores.wavefronts);
-  if (calibration->shared_wavefronts_per_us <= 0) return device_us;
-  return std::max(device_us, wavefronts / calibration->shared_wavefronts_per_us);
+  return PassCounter(plan).microseconds(pass);
 }
 
 }  // namespace faro

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -29,23 +30,48 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass);
 /// What a pass's accesses are, and which blocks were run to know.
 struct PassCounts {
   machine::AccessCounts counts;
-  std::string counted;  // "one block, which stands for all", "34 of 5247 blocks: …"
+  std::string counted;   // "one block, which stands for all", "258 of 5247 blocks: …"
+  bool bounded = false;  // at most so many: what the index array says is not at hand
 };
 
-/// As predict(), in place too, and for passes that permute axes, roll, flip or sweep (plan/gpu/counting.hpp).
-/// Nothing for passes that are not launched, and for those that follow an index array, whose accesses are
-/// what the array says.   Cost: up to some hundred milliseconds.
+/// Counts the passes of a plan, and prices them. Keeps what is dear: the schedule of an index array, and what
+/// has been counted.
+class PassCounter {
+ public:
+  struct Options {
+    bool every_block = false;               // nothing is sampled, which takes as long as it takes
+    std::optional<Calibration> rates = {};  // none: the target's
+  };
+  /// The plan must outlive it.
+  explicit PassCounter(const Plan& plan, const Options& options);
+  explicit PassCounter(const Plan& plan) : PassCounter(plan, Options{}) {}
+  PassCounter(PassCounter&&) noexcept;
+  PassCounter& operator=(PassCounter&&) noexcept;
+  ~PassCounter();
+
+  /// As predict(), in place too, and for every pass that is launched (plan/gpu/counting.hpp). Those that
+  /// follow an index array are counted with its schedule where the array is the host's and not past 2^26
+  /// elements, else bounded. Nothing for passes that are not launched.   Cost: up to some hundred
+  /// milliseconds, and making that schedule.
+  const std::optional<PassCounts>& operator()(std::size_t pass) const;
+
+  /// Microseconds that the pass will take, from its counts and the target's calibration: by the cost of the
+  /// solver that made it (plan/gpu/pass_cost.hpp). Where counts are a bound, or the target has no
+  /// calibration, by the measured curves of its family. Nothing where neither is known.
+  std::optional<double> microseconds(std::size_t pass) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// PassCounter(plan)(pass).
 std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass);
 
 /// Whose rates predict_us() goes by, in words.
 std::string rates_of(const Plan& plan);
 
-/// Microseconds that plan.passes()[pass] will take, from its counts and the target's calibration
-/// (calibration.hpp says how, and for which sizes); for `counts` of that pass where they are at hand. In
-/// place from its bytes alone. Of passes that are not affine by the curves of their family. Nothing where the
-/// target has no calibration of that kind of pass, or there is no curve, as of sweeps.   Cost: as
-/// predict().
+/// PassCounter(plan).microseconds(pass). It holds for arrays from kPredictableBytes on.
 std::optional<double> predict_us(const Plan& plan, std::size_t pass);
-std::optional<double> predict_us(const Plan& plan, std::size_t pass, const machine::AccessCounts& counts);
 
 }  // namespace faro

@@ -1,10 +1,11 @@
 // Affine maps: the kernels of a pass that plan/gpu_planner.cpp or plan/gpu_in_place_planner.cpp has chosen,
 // for aligned arrays and for others.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "plan/in_place_launches.hpp"
 #include "plan/planners.hpp"
 
@@ -68,6 +69,38 @@ GpuPass orbits_pass(const Pass& pass, int unit_bits) {
   return made;
 }
 
+const TransferRate& rate_of(const Calibration& calibration, const Pass& pass) {
+  if (pass.kind == PassKind::copy) return calibration.copy;
+  if (pass.kind != PassKind::tile) return calibration.vectors;
+  const int unit_bits = std::countr_zero(pass.bytes_read / pass.arrays) - pass.map.bits();
+  return calibration.tiles.at(static_cast<std::size_t>(unit_bits));
+}
+
+// In place whole segments are read and written once; pairs of vectors that stay are passed over for a part.
+std::optional<double> orbits_cost(const CountedPass& of) {
+  constexpr double kMoved = 1.085;
+  constexpr double kPassedOver = 0.218;
+  constexpr double kBytesPerUs = 1e3;  // of a gigabyte a second
+  if (of.counts.global_loads.requests == 0) return cost_us(of, {.bytes = kMoved});
+  const double stays = std::max(0.0, of.moved_bytes() - of.sector_bytes());
+  auto us = cost_us(of, {.bytes = kMoved});
+  if (us) *us -= (kMoved - kPassedOver) * stays / (of.rates->copy.gb_per_s * kBytesPerUs);
+  return us;
+}
+
+// Device memory or shared memory, whichever takes longer: a line through measured sizes (calibration.hpp).
+std::optional<double> affine_cost(const CountedPass& of) {
+  const std::optional<Calibration>& calibration = of.rates;
+  if (!calibration) return std::nullopt;
+  if (of.pass.orbits) return orbits_cost(of);
+  const TransferRate& rate = rate_of(*calibration, of.pass);
+  if (rate.gb_per_s <= 0) return std::nullopt;
+  const bool is_counted = of.counts.global_loads.requests > 0;
+  const double device_us = rate.microseconds(is_counted ? of.sector_bytes() : of.moved_bytes());
+  if (calibration->shared_wavefronts_per_us <= 0) return device_us;
+  return std::max(device_us, of.wavefronts() / calibration->shared_wavefronts_per_us);
+}
+
 }  // namespace
 
 GpuPass affine_pass(const Pass& pass, int unit_bits) {
@@ -86,5 +119,8 @@ GpuPass affine_pass(const Pass& pass, int unit_bits) {
                                    : of_segments(pass, unit_bits, 0));
   return made;
 }
+
+const GpuSolver kAffineSolver{.makes = [](PassKind kind) { return kind <= PassKind::direct; },
+                              .cost = affine_cost};
 
 }  // namespace faro::detail

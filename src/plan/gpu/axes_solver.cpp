@@ -1,7 +1,7 @@
 // Permutations of axes: one pass, by the kernels that axes_choice.hpp has chosen.
 #include <variant>
 
-#include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -74,6 +74,42 @@ struct KernelsOf {
   }
 };
 
+std::vector<IndexCandidate> axes_candidates(const IndexWork& work) {
+  if (!std::holds_alternative<Axes>(work.problem.permutation)) return {};
+  return {structured_candidate(work, IndexMethod::axes)};
+}
+
+std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
+  return pass.kind == PassKind::copy ? "nothing moves, so bytes are read and written in order"
+                                     : "tiles of the input become tiles of the output";
+}
+
+// Vectors of lines hide all but what rows that begin anywhere are read again for; the general tiles are bound
+// by what they do for each unit.
+struct AxesFactors {
+  CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
+    return {.bytes = 1.082, .load_sectors = 0.173, .store_lines = 0.053};
+  }
+  CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
+    return {.bytes = 1.069, .load_sectors = 0.368, .load_lines = 0.083};
+  }
+  CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const { return {.bytes = 1.051}; }
+  CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
+    return {.load_sectors = 0.65, .store_lines = 1.58, .wavefronts = 0.03};
+  }
+  CostFactors operator()(const AxesTileKernel& /*kernel*/) const {
+    return {.store_sectors = 1.544, .shared_requests = 1.517};
+  }
+  template <typename Other>
+  CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
+    return {.bytes = 1.05, .load_sectors = 0.2, .store_sectors = 0.2};
+  }
+};
+
+std::optional<double> axes_cost(const CountedPass& of) {
+  return cost_us(of, std::visit(AxesFactors(), of.pass.gpu->kernels.front().id));
+}
+
 }  // namespace
 
 std::vector<GpuPass> axes_passes(const PassWork& work) {
@@ -82,5 +118,17 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   std::visit(KernelsOf{pass}, choice.form);
   return {std::move(pass)};
 }
+
+const GpuSolver kAxesSolver{
+    .makes = [](PassKind kind) { return kind == PassKind::axes; },
+    .is_method = [](IndexMethod method) { return method == IndexMethod::axes; },
+    .candidates = axes_candidates,
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> PassForm {
+      return form_of<Axes>(work);
+    },
+    .has_form = has_form<Axes>,
+    .passes = axes_passes,
+    .words = axes_words,
+    .cost = axes_cost};
 
 }  // namespace faro::detail

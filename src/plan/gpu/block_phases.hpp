@@ -2,7 +2,10 @@
 // by the same functions of src/kernels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "machine/counting_memory.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
@@ -16,13 +19,23 @@ struct BlockAt {
   std::uint64_t first_byte = 0;  // where these begin, in an array that is aligned to 128
 };
 
-/// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases) or of a sweep
-/// (sweep_block), for arrays aligned to 128 bytes; a memory without buffers, and with the shared memory of
-/// the kernel's cluster. Errors: those of the counting memory; ErrorCode::internal for others' kernels.
-void run_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at);
+/// What a pass's kernel reads in its tables: `to.size()` bytes of table number `table`, in the order of
+/// GpuPass::tables, from byte `offset` on.
+struct PassTables {
+  std::function<void(int table, std::uint64_t offset, std::span<std::byte> to)> read = {};
+};
+
+/// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases), of a sweep
+/// (sweep_block), or of a schedule (index_phases) with its tables; arrays aligned to 128 bytes; a memory
+/// without buffers, and with the shared memory of the kernel's cluster. Errors: those of the counting memory;
+/// ErrorCode::internal for other kernels, and for tables that are not those of the kernel.
+void run_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at,
+                const PassTables& tables = {});
 
 bool run_axes_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
 bool run_orbit_phases(const GpuKernel& kernel, machine::CountingMemory& memory, std::uint64_t block);
 bool run_sweep_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at);
+bool run_index_phases(const GpuKernel& kernel, machine::CountingMemory& memory, const BlockAt& at,
+                      const PassTables& tables);
 
 }  // namespace faro::detail

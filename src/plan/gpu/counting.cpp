@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "machine/counting_memory.hpp"
-#include "plan/gpu/block_phases.hpp"
 
 namespace faro::detail {
 namespace {
 
 using machine::CountingMemory;
 
-constexpr std::uint64_t kParts = 32;
-constexpr std::uint64_t kFewBlocks = 64;            // all of them are counted
+constexpr std::uint64_t kParts = 256;
+constexpr std::uint64_t kFewBlocks = 264;           // all of them are counted
 constexpr std::uint64_t kFewSwappingBlocks = 4096;  // as those that hold nothing in shared memory
 
 // Blocks that are launched one after another: of a group of arrays, of a kernel.
@@ -35,15 +34,24 @@ struct BlockSpace {
   std::uint64_t group_bytes = 0;
 };
 
-void run_block(const Stretch& stretch, const CountedArrays& arrays, std::uint64_t block,
-               const machine::MemoryGeometry& geometry, machine::AccessCounts& counts, std::uint64_t weight) {
+// How blocks are counted.
+struct Counting {
+  const CountedArrays& arrays;
+  const machine::MemoryGeometry& geometry;
+  const PassTables& tables;
+  Blocks which = Blocks::sampled;
+};
+
+void run_block(const Stretch& stretch, const Counting& how, std::uint64_t block,
+               machine::AccessCounts& counts, std::uint64_t weight) {
   const GpuKernel& kernel = *stretch.kernel;
   const auto together = static_cast<std::size_t>(kernel.cluster_blocks);
   CountingMemory memory(
-      {.shared_bytes = static_cast<std::size_t>(kernel.shared_bytes) * together, .geometry = geometry});
+      {.shared_bytes = static_cast<std::size_t>(kernel.shared_bytes) * together, .geometry = how.geometry});
   run_phases(
       kernel, memory,
-      {.block = block, .bytes = stretch.arrays * arrays.array_bytes, .first_byte = stretch.first_byte});
+      {.block = block, .bytes = stretch.arrays * how.arrays.array_bytes, .first_byte = stretch.first_byte},
+      how.tables);
   machine::AccessCounts of_block = memory.counts();
   of_block *= weight;
   counts += of_block;
@@ -58,8 +66,8 @@ BlockSpace space_of(const GpuPass& pass, const CountedArrays& arrays) {
   BlockSpace space;
   if (pass.launched == Kernels::first_aligned) {
     const GpuKernel& kernel = pass.kernels.front();
-    space.stretches = {
-        {.kernel = &kernel, .blocks = units_of(kernel, kernel.blocks), .arrays = arrays.arrays}};
+    const std::uint64_t blocks = kernel.blocks * (pass.blocks_of_one_array ? arrays.arrays : 1);
+    space.stretches = {{.kernel = &kernel, .blocks = units_of(kernel, blocks), .arrays = arrays.arrays}};
     space.group_blocks = space.stretches.front().blocks;
     return space;
   }
@@ -74,36 +82,35 @@ BlockSpace space_of(const GpuPass& pass, const CountedArrays& arrays) {
   return space;
 }
 
-void run_block(const BlockSpace& space, const CountedArrays& arrays, std::uint64_t block,
-               const machine::MemoryGeometry& geometry, machine::AccessCounts& counts, std::uint64_t weight) {
+void run_block(const BlockSpace& space, const Counting& how, std::uint64_t block,
+               machine::AccessCounts& counts, std::uint64_t weight) {
   const std::uint64_t group = block / space.group_blocks;
   std::uint64_t left = block % space.group_blocks;
   for (Stretch stretch : space.stretches) {
     if (left < stretch.blocks) {
       stretch.first_byte = group * space.group_bytes;
-      return run_block(stretch, arrays, left, geometry, counts, weight);
+      return run_block(stretch, how, left, counts, weight);
     }
     left -= stretch.blocks;
   }
 }
 
-bool is_countable(const GpuPass& pass) {
-  return pass.kind == PassKind::axes || pass.kind == PassKind::cyclic || pass.kind == PassKind::sweep ||
-         (pass.in_place && pass.source == PassBuffer::data);
+bool is_countable(const GpuPass& pass, const PassTables& tables) {
+  return tables.read != nullptr || pass.kind == PassKind::axes || pass.kind == PassKind::cyclic ||
+         pass.kind == PassKind::sweep || (pass.in_place && pass.source == PassBuffer::data);
 }
 
-Counted count_space(const BlockSpace& space, const CountedArrays& arrays,
-                    const machine::MemoryGeometry& geometry) {
+Counted count_space(const BlockSpace& space, const Counting& how) {
   const std::uint64_t blocks = space.group_blocks * space.groups;
   Counted counted{.counts = {}, .blocks = blocks, .of = blocks};
   const bool swaps = std::holds_alternative<SwapKernel>(space.stretches.front().kernel->id);
-  if (blocks <= (swaps ? kFewSwappingBlocks : kFewBlocks)) {
-    for (std::uint64_t b = 0; b < blocks; ++b) run_block(space, arrays, b, geometry, counted.counts, 1);
+  if (how.which == Blocks::all || blocks <= (swaps ? kFewSwappingBlocks : kFewBlocks)) {
+    for (std::uint64_t b = 0; b < blocks; ++b) run_block(space, how, b, counted.counts, 1);
     return counted;
   }
   counted.blocks = kParts + 2;
-  run_block(space, arrays, 0, geometry, counted.counts, 1);
-  run_block(space, arrays, blocks - 1, geometry, counted.counts, 1);
+  run_block(space, how, 0, counted.counts, 1);
+  run_block(space, how, blocks - 1, counted.counts, 1);
   std::mt19937_64 random(1);
   const std::uint64_t between = blocks - 2;
   const std::uint64_t part = between / kParts;
@@ -111,7 +118,7 @@ Counted count_space(const BlockSpace& space, const CountedArrays& arrays,
   std::uint64_t begin = 1;
   for (std::uint64_t i = 0; i < kParts; ++i) {
     const std::uint64_t length = part + (i < longer ? 1 : 0);
-    run_block(space, arrays, begin + random() % length, geometry, counted.counts, length);
+    run_block(space, how, begin + random() % length, counted.counts, length);
     begin += length;
   }
   return counted;
@@ -145,10 +152,11 @@ std::string to_text(const Counted& counted) {
 }
 
 std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& arrays,
-                                    const machine::MemoryGeometry& geometry) {
-  if (pass.kernels.empty() || arrays.arrays == 0 || !is_countable(pass)) return std::nullopt;
+                                    const machine::MemoryGeometry& geometry, const PassTables& tables,
+                                    Blocks which) {
+  if (pass.kernels.empty() || arrays.arrays == 0 || !is_countable(pass, tables)) return std::nullopt;
   const BlockSpace space = space_of(pass, arrays);
-  Counted counted = count_space(space, arrays, geometry);
+  Counted counted = count_space(space, {arrays, geometry, tables, which});
   const bool all_stored = !std::holds_alternative<SwapKernel>(pass.kernels.front().id);
   if (!counted.all() && all_stored) {
     const std::uint64_t in_groups = space.groups * space.stretches.front().arrays;
@@ -162,7 +170,7 @@ std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& ar
     CountedArrays tail{.arrays = rest, .array_bytes = arrays.array_bytes};
     GpuPass of_rest = pass;
     of_rest.arrays_at_once = rest;
-    const Counted more = count_space(space_of(of_rest, tail), tail, geometry);
+    const Counted more = count_space(space_of(of_rest, tail), {tail, geometry, tables, which});
     counted.counts += more.counts;
     counted.blocks += more.blocks;
     counted.of += more.of;

@@ -12,7 +12,8 @@
 // The sample is drawn by a fixed seed, so counts of a plan are always the same. Counts of a sample are scaled
 // to the bytes that are written, which are known.
 //
-// Passes that follow an index array's schedule touch what the array says, and are not counted.
+// Passes that follow an index array's schedule touch what its tables say (pass_tables.hpp): those of the
+// array, where it is at hand, or such that nothing can cost more, and then the counts are a bound.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/machine/memory_geometry.hpp"
+#include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::detail {
@@ -33,7 +35,7 @@ struct Counted {
   bool all() const { return blocks == of; }
 };
 
-/// "all 12 blocks", "34 of 5247 blocks: the first, the last and one of each of 32 parts between".
+/// "all 12 blocks", "258 of 5247 blocks: the first, the last and one of each of 256 parts between".
 std::string to_text(const Counted& counted);
 
 /// What a pass is to be counted for.
@@ -42,8 +44,13 @@ struct CountedArrays {
   std::uint64_t array_bytes = 0;
 };
 
-/// Of axes, cyclic, in-place orbits and sweeps; nothing for other passes.   Cost: some milliseconds a block.
+/// Which blocks are run.
+enum class Blocks { sampled, all };
+
+/// Of axes, cyclic, in-place orbits and sweeps; with tables those of index arrays; nothing for other passes.
+/// Cost: some milliseconds a block.
 std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& arrays,
-                                    const machine::MemoryGeometry& geometry);
+                                    const machine::MemoryGeometry& geometry, const PassTables& tables = {},
+                                    Blocks which = Blocks::sampled);
 
 }  // namespace faro::detail

@@ -1,8 +1,19 @@
 // Rolls and flips: one pass, a vector of output a thread.
-#include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
+namespace {
+
+std::vector<IndexCandidate> cyclic_candidates(const IndexWork& work) {
+  if (!std::holds_alternative<Cyclic>(work.problem.permutation)) return {};
+  return {structured_candidate(work, IndexMethod::cyclic)};
+}
+
+// Neighbours read again what lies across two vectors, from the first-level cache.
+std::optional<double> cyclic_cost(const CountedPass& of) { return cost_us(of, {.bytes = 1.044}); }
+
+}  // namespace
 
 std::vector<GpuPass> cyclic_passes(const PassWork& work) {
   const auto& cyclic = std::get<Cyclic>(work.form);
@@ -27,5 +38,19 @@ std::vector<GpuPass> cyclic_passes(const PassWork& work) {
                     .in_alignment = unit,
                     .out_alignment = unit}}}};
 }
+
+const GpuSolver kCyclicSolver{
+    .makes = [](PassKind kind) { return kind == PassKind::cyclic; },
+    .is_method = [](IndexMethod method) { return method == IndexMethod::cyclic; },
+    .candidates = cyclic_candidates,
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> PassForm {
+      return form_of<Cyclic>(work);
+    },
+    .has_form = has_form<Cyclic>,
+    .passes = cyclic_passes,
+    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
+      return "each thread brings together a vector of output";
+    },
+    .cost = cyclic_cost};
 
 }  // namespace faro::detail

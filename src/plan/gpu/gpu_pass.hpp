@@ -4,7 +4,7 @@
 //     out of place, in place     kernels are alternatives, the first whose addresses are aligned is launched
 //     sweep                      kernels are launched one after another
 //
-// A solver is a file with one skeleton: from the work to passes, each complete. What there is:
+// Solvers (gpu_solver.hpp) make passes from the work that they are given, each complete. What there is:
 //
 //     axes_solver        axes, tiled                                          (axes_choice.hpp says which)
 //     cyclic_solver      a roll or a flip
@@ -104,13 +104,16 @@ struct MatrixForm {
   bool as_published = false;  // by five passes
 };
 
+using PassForm =
+    std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm>;
+
 /// What a solver is given: like arrays of like elements, and the schedule's sizes.
 struct PassWork {
   std::uint64_t count = 0;
   std::uint64_t element_bytes = 4;
   std::uint64_t batch = 1;
   Way way = Way::forwards;
-  std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm> form;
+  PassForm form;
   std::uint64_t shared_bytes = 0;  // most that a block may have
   AxesVariant axes = {};
   std::optional<int> level_variant = {};  // of kernels::kCompiledPartitions; none: what suits

@@ -13,35 +13,15 @@
 
 #include "faro/error.hpp"
 #include "plan/facts.hpp"
-#include "plan/gpu/gpu_pass.hpp"
-#include "plan/index_candidates.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
-#include "schedule/row_column_sides.hpp"
 
 namespace faro::detail {
 namespace {
 
-using Form = decltype(PassWork::form);
-
-// A way of carrying out work of one form.
-struct GpuSolver {
-  bool (*applies)(const Form& form);
-  std::vector<GpuPass> (*passes)(const PassWork& work);
-};
-
-template <typename Wanted>
-bool has_form(const Form& form) {
-  return std::holds_alternative<Wanted>(form);
-}
-
-constexpr GpuSolver kGpuSolvers[] = {
-    {has_form<Axes>, axes_passes},
-    {has_form<Cyclic>, cyclic_passes},
-    {has_form<DirectForm>, direct_passes},
-    {has_form<WindowForm>, window_passes},
-    {has_form<RunsForm>, runs_passes},
-    {has_form<schedule::PartitionShape>, partition_passes},
-    {has_form<MatrixForm>, row_column_passes},
+constexpr const GpuSolver* kGpuSolvers[] = {
+    &kAffineSolver, &kAxesSolver,      &kCyclicSolver,    &kDirectSolver, &kWindowSolver,
+    &kRunsSolver,   &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,
 };
 
 // Where each pass writes: backwards from the output, in place where a pass can. There is a workspace for one
@@ -140,37 +120,6 @@ struct Clock {
   }
 };
 
-std::string words_of(const GpuPass& pass, const PassWork& work) {
-  switch (pass.kind) {
-    case PassKind::axes:
-      return "tiles of the input become tiles of the output";
-    case PassKind::copy:
-      return "nothing moves, so bytes are read and written in order";
-    case PassKind::cyclic:
-      return "each thread brings together a vector of output";
-    case PassKind::window:
-      return "a block holds a tile and its margins";
-    case PassKind::runs:
-      return "each block looks up the runs of its piece of output";
-    case PassKind::indexed:
-      return work.way == Way::forwards ? "each element is sent to the place that its index says"
-                                       : "each element is fetched from the place that its index says";
-    case PassKind::spread:
-      return "every chunk is sorted by bucket, and its runs are written behind those of others";
-    case PassKind::collect:
-      return "every chunk reads its runs from their buckets and puts them in order";
-    case PassKind::place:
-    case PassKind::pick:
-      return std::holds_alternative<MatrixForm>(work.form) ? "every row is permuted within itself"
-                                                           : "every chunk is permuted within itself";
-    case PassKind::columns:
-      return "every column is permuted within itself, strips of columns a block";
-    default:
-      break;
-  }
-  return "";
-}
-
 Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   Pass pass;
   pass.kind = made.kind;
@@ -197,31 +146,32 @@ Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   return pass;
 }
 
-// What was recognised, or what was asked for.
-template <typename Wanted>
-const Wanted& form_of(const IndexWork& about) {
-  if (const auto* found = std::get_if<Wanted>(&about.recognition.permutation)) return *found;
-  return std::get<Wanted>(about.problem.permutation);
-}
-
-// The array as it is given, on a device wherever it begins there; or as a GPU turns it round, into one of its
-// own.
-DirectForm direct_form(const IndexWork& about) {
-  constexpr std::uint64_t narrow_entries = std::uint64_t{1} << 32;
-  if (about.turns_scatter()) return {.index_bytes = about.count() > narrow_entries ? 8 : 4, .aligned = true};
-  const auto* const indexed = std::get_if<Indexed>(&about.problem.permutation);
-  const bool elsewhere = indexed != nullptr && !indexed->on_host();
-  const auto begin = elsewhere ? reinterpret_cast<std::uintptr_t>(indexed->device_entries()) : 0;
-  return {.index_bytes = about.index_bytes(), .aligned = begin % kernels::kMovedBytes == 0};
+std::string words_of(const GpuPass& pass, const PassWork& work) {
+  return (pass.kind == PassKind::copy ? kAxesSolver : solver_of(pass.kind)).words(pass, work);
 }
 
 }  // namespace
 
+const GpuSolver& solver_of(PassKind kind) {
+  const auto found = std::find_if(std::begin(kGpuSolvers), std::end(kGpuSolvers),
+                                  [kind](const GpuSolver* solver) { return solver->makes(kind); });
+  FARO_CHECK(found != std::end(kGpuSolvers));
+  return **found;
+}
+
+std::vector<const GpuSolver*> index_solvers() {
+  std::vector<const GpuSolver*> solvers;
+  for (const GpuSolver* const solver : kGpuSolvers) {
+    if (solver->candidates != nullptr) solvers.push_back(solver);
+  }
+  return solvers;
+}
+
 std::vector<GpuPass> solve(const PassWork& work) {
   if (work.count == 0 || work.batch == 0) return {};
-  for (const GpuSolver& solver : kGpuSolvers) {
-    if (!solver.applies(work.form)) continue;
-    std::vector<GpuPass> passes = solver.passes(work);
+  for (const GpuSolver* const solver : index_solvers()) {
+    if (!solver->has_form(work.form)) continue;
+    std::vector<GpuPass> passes = solver->passes(work);
     route(passes, work);
     return passes;
   }
@@ -235,51 +185,21 @@ std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes) {
 
 PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
   const Target& target = about.target;
+  const bool turned = chosen.method == IndexMethod::direct && about.turns_scatter();
   PassWork work{.count = about.count(),
                 .element_bytes = about.width(),
                 .batch = about.problem.batch,
-                .way = about.direction() == Direction::scatter ? Way::forwards : Way::backwards,
+                .way = about.direction() == Direction::scatter && !turned ? Way::forwards : Way::backwards,
                 .form = DirectForm{},
                 .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
-  switch (chosen.method) {
-    case IndexMethod::axes:
-      work.form = form_of<Axes>(about);
-      break;
-    case IndexMethod::cyclic:
-      work.form = form_of<Cyclic>(about);
-      break;
-    case IndexMethod::direct:
-      work.form = direct_form(about);
-      if (about.turns_scatter()) work.way = Way::backwards;
-      break;
-    case IndexMethod::window:
-      work.form = WindowForm{static_cast<std::uint32_t>(about.recognition.displacement.value_or(0))};
-      break;
-    case IndexMethod::runs:
-      work.form = RunsForm{about.recognition.runs.value_or(0)};
-      break;
-    case IndexMethod::partition:
-      work.form = *chosen.shape;
-      break;
-    case IndexMethod::row_column:
-    case IndexMethod::row_column_5: {
-      const schedule::MatrixSides sides = schedule::matrix_sides(about.count());
-      work.form = MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
-                             .columns = static_cast<std::uint32_t>(sides.columns),
-                             .as_published = chosen.method == IndexMethod::row_column_5};
-      break;
-    }
+  for (const GpuSolver* const solver : index_solvers()) {
+    if (solver->is_method(chosen.method)) work.form = solver->form(about, chosen);
   }
   return work;
 }
 
 std::vector<Pass> passes_of(const IndexPlan& plan) {
-  const IndexWork about{.problem = plan.problem(),
-                        .target = plan.target(),
-                        .recognition = plan.recognition(),
-                        .calibration = plan.calibration(),
-                        .repeats = plan.repeats()};
-  const PassWork work = work_of(about, plan.chosen());
+  const PassWork work = work_of(work_about(plan), plan.chosen());
   std::vector<GpuPass> made = solve(work);
   FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
   const bool in_turns = workspace_bytes(made) > 0;

@@ -159,11 +159,13 @@ bool run_sweep_phases(const GpuKernel& kernel, CountingMemory& memory, const Blo
   return true;
 }
 
-void run_phases(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& at) {
+void run_phases(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& at,
+                const PassTables& tables) {
   if (run_sweep_phases(kernel, memory, at)) return;
   memory.add_virtual_input(at.bytes);
   memory.add_virtual_output(at.bytes);
-  FARO_CHECK(run_axes_phases(kernel, memory, at.block) || run_orbit_phases(kernel, memory, at.block));
+  if (run_axes_phases(kernel, memory, at.block) || run_orbit_phases(kernel, memory, at.block)) return;
+  FARO_CHECK(tables.read != nullptr && run_index_phases(kernel, memory, at, tables));
 }
 
 }  // namespace faro::detail

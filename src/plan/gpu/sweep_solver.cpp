@@ -2,7 +2,7 @@
 // family joined to a sweep.
 #include <utility>
 
-#include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
@@ -19,6 +19,48 @@ GpuKernel of_launch(const GpuTransposeLaunch& launch, std::uint64_t unit_bytes) 
 
 bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
   return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
+}
+
+// Of a family's launches. Columns are moved `moved` bytes at a time, a launch each: device memory likes them
+// wide. Rows that are no multiple of a line leave lines in parts, which costs as much again.
+struct SweepFactors {
+  double narrow;  // a line over the bytes that a launch moves of a row
+
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
+    return {.bytes = 0.041, .load_lines = 3.67, .requests = 16.99};
+  }
+  CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
+    return {.bytes = 1.175 + 0.607 * narrow,
+            .load_sectors = 4.945,
+            .store_sectors = 0.913,
+            .load_lines = 0.597,
+            .store_lines = 0.86 * narrow};
+  }
+  CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
+    return {.bytes = 0.411, .load_sectors = 4.213, .requests = 19.78};
+  }
+  CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
+    return {.bytes = 0.948, .load_sectors = 0.801, .store_lines = 1.275};
+  }
+  // Unit by unit, and whole arrays: bound by instructions.
+  template <typename Other>
+  CostFactors operator()(const Other& /*p*/) const {
+    return {.bytes = 1.45, .load_sectors = 1.06, .store_sectors = 1.06, .wavefronts = 1.25};
+  }
+};
+
+std::optional<double> sweep_cost(const CountedPass& of) {
+  const GpuPass& pass = *of.pass.gpu;
+  const auto& launch = std::get<GpuTransposeLaunch>(pass.kernels.front().params);
+  const auto& unit = std::get<SweepKernel>(pass.kernels.front().id);
+  // A window's columns: those of the array, over the launches.
+  double moved = 128;
+  if (const auto* const p = std::get_if<kernels::C2rVectorWindowsParams>(&launch.params)) {
+    moved =
+        static_cast<double>(p->window.shape.n * unit.unit_bytes) / static_cast<double>(pass.kernels.size());
+  }
+  constexpr double kSweptLine = 128;
+  return cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
 }
 
 }  // namespace
@@ -47,5 +89,8 @@ std::vector<GpuPass> sweep_passes(const GpuTranspose& plan) {
   }
   return passes;
 }
+
+const GpuSolver kSweepSolver{.makes = [](PassKind kind) { return kind == PassKind::sweep; },
+                             .cost = sweep_cost};
 
 }  // namespace faro::detail
