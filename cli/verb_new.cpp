@@ -14,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,7 @@ std::string code_of_name(const std::string& name) {
 
 std::string suggest_type(const std::string& misspelt) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kNamedTypes));
   for (const NamedType& type : kNamedTypes) names.push_back(type.name);
   return misspelt.size() > 3 ? did_you_mean(misspelt, names) : std::string();
 }

@@ -47,7 +47,7 @@ std::optional<Affine> affine_form(const Permutation& permutation) {
 Permutation normal_form(const Permutation& permutation, int threads) {
   const auto* const indexed = std::get_if<Indexed>(&permutation);
   if (indexed != nullptr) return indexed->on_host() ? recognise(*indexed, threads).permutation : permutation;
-  if (auto map = affine_form(permutation)) return *std::move(map);
+  if (const auto map = affine_form(permutation)) return *map;
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes != nullptr && axes->is_identity()) {
     return Cyclic{.count = axes->count(), .shift = 0, .reversed = false};

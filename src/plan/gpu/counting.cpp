@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
 #include <vector>
@@ -130,7 +131,7 @@ void scale_to_bytes(machine::AccessCounts& counts, std::uint64_t bytes) {
   if (counts.global_stores.bytes == 0) return;
   const double ratio = static_cast<double>(bytes) / static_cast<double>(counts.global_stores.bytes);
   const auto scale = [ratio](std::uint64_t& count) {
-    count = static_cast<std::uint64_t>(ratio * static_cast<double>(count) + 0.5);
+    count = static_cast<std::uint64_t>(std::llround(ratio * static_cast<double>(count)));
   };
   for (machine::GlobalCounts* side : {&counts.global_loads, &counts.global_stores}) {
     for (std::uint64_t* count : {&side->requests, &side->bytes, &side->sectors, &side->lines}) scale(*count);

@@ -253,6 +253,7 @@ GpuPass chunk_pass(const PassWork& work, std::uint64_t chunk_elements, TableKind
 std::vector<GpuPass> partition_passes(const PassWork& work) {
   const auto& shape = std::get<schedule::PartitionShape>(work.form);
   std::vector<GpuPass> passes;
+  passes.reserve(static_cast<std::size_t>(shape.levels()) + 1);
   for (int level = 0; level < shape.levels(); ++level) passes.push_back(level_pass(work, level));
   passes.push_back(chunk_pass(work, shape.chunk_elements(), TableKind::last));
   if (work.way == Way::backwards) std::reverse(passes.begin(), passes.end());
