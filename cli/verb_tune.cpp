@@ -15,7 +15,7 @@
 #include "engines/cpu_index.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro::cli {
 namespace {

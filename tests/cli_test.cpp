@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli_support.hpp"
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 
 namespace cli_test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
-#include "faro/permutation/cyclic.hpp"
+#include "faro/permutation/axes.hpp"
 #include "kernels/cyclic.hpp"
 
 namespace faro::kernels {

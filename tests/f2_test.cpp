@@ -12,7 +12,6 @@
 #include "faro/error.hpp"
 #include "faro/f2/bits.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/f2/subspace.hpp"
 
 namespace faro::f2 {
 namespace f2_test {

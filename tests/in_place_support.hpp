@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
-#include "faro/layout/in_place.hpp"
+#include "faro/f2/matrix.hpp"
+#include "faro/layout/tile.hpp"
 #include "faro/permutation/maps.hpp"
 
 namespace faro::layout {

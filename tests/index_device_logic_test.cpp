@@ -18,11 +18,9 @@
 #include "engines/cuda/index/index_schedule_work.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/cyclic.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "faro/schedule/index_schedule.hpp"
-#include "faro/schedule/partition.hpp"
 
 namespace faro::testing {
 namespace index_device_logic_test {
@@ -70,7 +68,7 @@ void expect_schedule(const std::vector<Word>& entries, const PartitionShape& sha
   EXPECT_EQ(HostDevice::guards_written(), guards);
 }
 
-// The example of schedule/partition.hpp, and every order of threads.
+// The example of schedule/index_schedule.hpp, and every order of threads.
 TEST(IndexDeviceLogic, PartitionsAsTheHostDoes) {
   const std::vector<std::uint32_t> example{9, 2, 14, 5, 0, 8, 3, 13, 7, 12, 1, 10, 15, 4, 11, 6};
   for (const Order order : {Order::forward, Order::backward, Order::shuffled}) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/permutation/maps.hpp"
 #include "hwy/highway.h"
 #include "network_engine_support.hpp"

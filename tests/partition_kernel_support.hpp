@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition.hpp"
 #include "kernels/partition_in_global.hpp"
 #include "kernels/partition_params.hpp"

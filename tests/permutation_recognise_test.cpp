@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faro/permutation/maps.hpp"
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "permutation_support.hpp"
 
 namespace faro {

@@ -17,7 +17,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
-#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/calibration.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/plan.hpp"
 #include "own_cache_support.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "plan_support.hpp"
 
 namespace faro {

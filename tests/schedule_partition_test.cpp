@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "refusal.hpp"
 
 namespace faro::schedule {

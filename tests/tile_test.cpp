@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::layout {
 namespace tile_test {

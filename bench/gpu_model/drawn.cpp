@@ -11,7 +11,7 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/network/library.hpp"
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "network/prediction.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/prediction.hpp"

@@ -37,7 +37,7 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"

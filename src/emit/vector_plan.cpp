@@ -13,7 +13,7 @@
 #include <bit>
 
 #include "emit/option_checks.hpp"
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
 #include "kernels/affine_tile_params.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/calibration.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/permutation/recognise.hpp"
-#include "faro/plan/index_calibration.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro::cuda {
 

@@ -1,8 +1,7 @@
-#include "faro/f2/subspace.hpp"
-
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::f2 {
 

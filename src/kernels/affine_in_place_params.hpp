@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "faro/layout/in_place.hpp"
+#include "faro/layout/tile.hpp"
 #include "faro/machine/memory_geometry.hpp"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_small_in_place.hpp"

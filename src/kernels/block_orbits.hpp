@@ -1,6 +1,6 @@
 // Finds the tiles that a block owns in place, an orbit of block numbers, from the number of a launched block.
 //
-// A pass in place carries tile b to where tile next(b) was read, next(b) = N b ^ d (layout/in_place.hpp). One
+// A pass in place carries tile b to where tile next(b) was read, next(b) = N b ^ d (layout/tile.hpp). One
 // launched block owns the whole orbit b, next(b), next(next(b)), ..., and no other block accesses it. Nearly
 // every map that is worth a pass has orbits of one or two, N N = I and N d = d. Such a map has a basis of
 // block numbers in which it is one shift and one XOR:

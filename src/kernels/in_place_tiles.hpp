@@ -1,5 +1,5 @@
-// The tile kernels in place that are compiled ahead of time, by shape: what compiled_tiles.hpp is to the
-// kernels out of place.
+// The tile kernels in place that are compiled ahead of time, by shape: what affine_tile_index.hpp's list is
+// to the kernels out of place.
 //
 // A block holds two tiles, each moved by a group of shape.threads() threads. Two tiles of 64 KiB would leave
 // one block a multiprocessor, so these are *clustered*: two blocks, each with one group and one tile, and the
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "kernels/affine_in_place.hpp"
 
 namespace faro::kernels {

@@ -12,7 +12,6 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
-#include "faro/device/unroll.hpp"
 #include "kernels/partition.hpp"
 
 namespace faro::kernels {

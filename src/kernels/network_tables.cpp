@@ -7,7 +7,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {

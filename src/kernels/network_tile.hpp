@@ -30,7 +30,6 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
-#include "faro/device/unroll.hpp"
 #include "kernels/affine_tile.hpp"
 
 namespace faro::kernels {

@@ -1,4 +1,4 @@
-// The kernels of a partition schedule (schedule/partition.hpp): a block a chunk, two phases or three.
+// The kernels of a partition schedule (schedule/index_schedule.hpp): a block a chunk, two phases or three.
 //
 //     spread     chunk --places--> shared memory  |  its runs --> buckets         a level forwards
 //     collect    descriptors  |  runs --> shared memory  |  --places--> chunk     a level backwards
@@ -16,7 +16,6 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
-#include "faro/device/unroll.hpp"
 #include "kernels/partition_params.hpp"
 
 namespace faro::kernels {

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::kernels {
 

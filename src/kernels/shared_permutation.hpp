@@ -32,7 +32,7 @@
 
 #include "faro/device/conflict_free.hpp"
 #include "faro/device/memory.hpp"
-#include "faro/device/unroll.hpp"
+#include "faro/device/packet.hpp"
 
 namespace faro::kernels {
 

@@ -1,5 +1,3 @@
-#include "faro/layout/access_set.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <optional>
 
 #include "faro/error.hpp"
+#include "faro/layout/adviser.hpp"
 #include "layout/access_trace.hpp"
 #include "layout/geometry.hpp"
 #include "suggest.hpp"

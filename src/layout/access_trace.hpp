@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "faro/layout/access_set.hpp"
+#include "faro/layout/adviser.hpp"
 
 namespace faro::layout {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <map>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "layout/bank_search.hpp"
 #include "layout/geometry.hpp"
 

@@ -21,8 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "faro/layout/access_set.hpp"
-#include "faro/layout/placement.hpp"
+#include "faro/layout/adviser.hpp"
 
 namespace faro::layout {
 

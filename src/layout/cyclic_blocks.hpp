@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::layout::detail {
 

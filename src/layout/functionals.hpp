@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/permutation/affine.hpp"
 
 namespace faro::layout::detail {

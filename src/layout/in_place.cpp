@@ -1,10 +1,9 @@
-#include "faro/layout/in_place.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/layout/tile.hpp"
 #include "layout/in_place_one_tile.hpp"
 #include "layout/in_place_space.hpp"
 #include "layout/in_place_two_passes.hpp"

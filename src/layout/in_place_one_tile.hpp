@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "faro/layout/in_place.hpp"
+#include "faro/layout/tile.hpp"
 
 namespace faro::layout::detail {
 

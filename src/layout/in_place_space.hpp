@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "faro/layout/in_place.hpp"
+#include "faro/layout/tile.hpp"
 
 namespace faro::layout::detail {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "faro/layout/in_place.hpp"
+#include "faro/layout/tile.hpp"
 #include "layout/cyclic_blocks.hpp"
 
 namespace faro::layout::detail {

@@ -1,9 +1,8 @@
-#include "faro/layout/placement.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "faro/layout/adviser.hpp"
 #include "layout/geometry.hpp"
 
 namespace faro::layout {

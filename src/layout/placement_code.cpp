@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "faro/layout/placement.hpp"
+#include "faro/layout/adviser.hpp"
 
 namespace faro::layout {
 namespace {

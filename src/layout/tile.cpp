@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::layout {
 namespace {

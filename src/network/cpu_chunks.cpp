@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "network/cpu_kernel_choice.hpp"
 
 namespace faro::network::cpu {

@@ -25,7 +25,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::network {
 

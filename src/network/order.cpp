@@ -11,7 +11,7 @@
 #include <span>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::network::detail {
 namespace {

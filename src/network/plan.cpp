@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "network/grouping.hpp"
 #include "network/order.hpp"
 #include "network/sizes.hpp"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::detail {
 

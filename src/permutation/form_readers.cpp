@@ -10,7 +10,7 @@
 
 #include "compose.hpp"
 #include "faro/permutation/maps.hpp"
-#include "faro/permutation/structs.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "index_literal.hpp"
 
 namespace faro::detail {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::detail {
 

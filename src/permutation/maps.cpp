@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "split_mix.hpp"
 
 namespace faro::maps {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/permutation/recognise.hpp"
 
 namespace faro {
 namespace {

@@ -1,10 +1,9 @@
-#include "faro/permutation/recognise.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "axes_search.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "index_sweep.hpp"
 
 namespace faro {

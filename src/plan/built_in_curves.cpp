@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro {
 namespace {

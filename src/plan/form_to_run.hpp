@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
 

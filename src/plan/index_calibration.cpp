@@ -1,5 +1,3 @@
-#include "faro/plan/index_calibration.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/plan/calibration.hpp"
 
 namespace faro {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/index_calibration.hpp"
+#include "faro/plan/calibration.hpp"
 #include "io/npy.hpp"
 
 namespace faro {

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/transpose_plan.hpp"
 #include "plan/margin_text.hpp"

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "faro/permutation/indexed.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "layout/axes_box.hpp"
 
 namespace faro {

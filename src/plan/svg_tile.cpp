@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
 #include "faro/layout/xor.hpp"
 #include "plan/facts.hpp"

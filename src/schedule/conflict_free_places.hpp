@@ -16,7 +16,7 @@
 // and says when they matter. The last pass has no such freedom.
 #pragma once
 
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::schedule {
 

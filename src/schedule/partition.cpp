@@ -1,11 +1,10 @@
-#include "faro/schedule/partition.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <memory>
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "permutation/memory.hpp"
 #include "schedule/conflict_free_chunk.hpp"
 #include "schedule/conflict_free_places.hpp"

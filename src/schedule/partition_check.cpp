@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "schedule/check_places.hpp"
 #include "schedule/parallel.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::schedule {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
 #include "round_trip.hpp"

@@ -22,7 +22,6 @@
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/permutation/recognise.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "gpu/gpu_support.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/faro.hpp"
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/permutation/maps.hpp"
 #include "gpu/gpu_support.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "gpu/gpu_maps.hpp"
 #include "gpu/gpu_support.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/machine/memory_geometry.hpp"
 #include "faro/stream.hpp"
 

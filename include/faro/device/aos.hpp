@@ -27,7 +27,7 @@
 // accesses, of 8 or 16 sectors, and c and a; of words for selects and shuffles. A struct of one unit
 // needs no exchange. Alignment that the type does not have can be promised: load<Particle, 16>(..).
 //
-// There are two exchanges (aos_exchange.hpp): row-column-row, whose first step is part of the addresses and
+// There are two exchanges (aos_registers.hpp): row-column-row, whose first step is part of the addresses and
 // whose last is not needed by to_planes() and from_planes(), and column-row-column, which spends more selects
 // on simpler addresses. kBestMethod has what is shorter as machine code.
 //
@@ -49,7 +49,6 @@
 #include <type_traits>
 
 #include "faro/device/aos_access.hpp"
-#include "faro/device/aos_warp.hpp"
 
 namespace faro::device::aos {
 

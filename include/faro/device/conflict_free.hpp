@@ -31,7 +31,6 @@
 
 #include "faro/device/memory.hpp"
 #include "faro/device/packet.hpp"
-#include "faro/device/unroll.hpp"
 
 namespace faro::device {
 

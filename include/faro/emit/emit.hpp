@@ -73,7 +73,8 @@ struct Options {
   std::string name = "faro_kernel";  // of the function, and the prefix of all other names in the text
   /// n_tile of tile, banks and iters; log2 of a segment's elements in two-pass, one-pass and C++.
   /// 0: 5 for elements of up to 4 bytes, 4 for 8 bytes, 3 for 16 (128 bytes a row); the compiled kernels'
-  /// segments (compiled_tiles.hpp) for two-pass and one-pass. A default is cut to the index's bits.
+  /// segments (kernels/affine_tile_index.hpp) for two-pass and one-pass. A default is cut to the index's
+  /// bits.
   int tile_bits = 0;
   int iteration_bits = 3;  // n_iter of iters; cut to the block's bits
   /// Of iters: false leaves the rows as they are, as in the publication's appendix.

@@ -34,7 +34,7 @@
 // store then carries its words in another order, a matter of registers (device::exchange_units).
 #pragma once
 
-#include "faro/f2/subspace.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/layout/shared.hpp"
 #include "faro/machine/memory_geometry.hpp"
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,7 +17,6 @@
 
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/cyclic.hpp"
 #include "faro/permutation/indexed.hpp"
 
 namespace faro {
@@ -103,5 +103,108 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
 /// flip(…))`, `transpose(rows, columns)` and `axes(extents; order)`. Of an index array its label; else, to 64
 /// elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser reads.
 std::string to_text(const Permutation& permutation);
+
+}  // namespace faro
+
+// Arrays of structures, structures of arrays, and tiles of them: permutations of the structs' words.
+//
+//     structs (x y z)              x0 y0 z0 x1 y1 z1 x2 y2 z2 x3 y3 z3
+//     aos_to_soa(4, 3)             x0 x1 x2 x3 y0 y1 y2 y3 z0 z1 z2 z3
+//     aosoa(4, 3, 2)               x0 x1 y0 y1 z0 z1 x2 x3 y2 y3 z2 z3
+//     aosoa(4, 3, 3)               x0 x1 x2 y0 y1 y2 z0 z1 z2 x3 y3 z3      the last tile has what is left
+//
+// An element is a word, of any width. Within a kernel device/aos.hpp does the same in registers.
+
+namespace faro::maps {
+
+/// Word w of struct i, at i * words + w, goes to w * count + i: transpose(count, words), affine where both
+/// are powers of two. Errors (of all): ErrorCode::value for 0 words and for more than 2^40 elements, affine
+/// maps apart.
+Permutation aos_to_soa(std::uint64_t count, std::uint64_t words);
+
+/// Its inverse.
+Permutation soa_to_aos(std::uint64_t count, std::uint64_t words);
+
+/// aos_to_soa of every `tile` structs by themselves, and of the fewer ones that are left. Axes, or affine,
+/// where `tile` divides `count` or is at least `count`; else an index array. Errors: also for a tile of 0
+/// structs, and where there is not enough memory for the array. Cost: of an index array 4 bytes an element, 8
+/// beyond 2^32.
+Permutation aosoa(std::uint64_t count, std::uint64_t words, std::uint64_t tile);
+
+}  // namespace faro::maps
+
+// Recognises what an index array is: finds the cheapest form of the same permutation by a few probes and
+// proves it by a sweep.
+//
+//     identity                     P[i] = i
+//     affine over F2               n + 1 probes fix the only candidate
+//     cyclic shift, reversal       one probe each
+//     permutation of axes          strides probed at the divisors of the count: the shape is found, not given
+//     contiguous runs              counted: few runs are moved as runs
+//     small displacement           measured: what moves less than a window, and less than a quarter of the
+//                                  array, stays in a tile
+//
+// in that order. Each candidate is held against every entry, by all threads, until the first that differs; so
+// one changed entry is enough to be refused, and a refusal is usually cheap. Runs and displacement come from
+// one sweep, which stops when both are hopeless.
+//
+// The search is written over an IndexReader, so that an array in a device's memory is recognised there
+// (engines/cuda_index.hpp) by the same rules.
+
+namespace faro {
+
+enum class Family { identity, affine, cyclic, axes, runs, window, general };
+/// "identity", "affine", ….
+const char* name(Family family) noexcept;
+
+/// What was tried, for explain().
+struct Finding {
+  Family family = Family::general;
+  bool holds = false;
+  std::string why;  // "P[5] = 9, not 7 as strides 3 1 would have it"
+};
+
+struct Locality {
+  std::uint64_t runs = 0;          // maximal runs P[i + 1] = P[i] + 1; more than asked for: not counted on
+  std::uint64_t displacement = 0;  // largest |P[i] - i|; likewise
+};
+
+struct Recognition {
+  Family family = Family::general;
+  /// What says the same: an Affine (family affine, and an identity of 2^n elements), a Cyclic (cyclic, and
+  /// any other identity) or an Axes, with the direction worked in; or the Indexed that was given.
+  Permutation permutation;
+  /// Where they were counted (families runs, window, general) and are within RecogniseLimits.
+  std::optional<std::uint64_t> runs;
+  std::optional<std::uint64_t> displacement;
+  std::vector<Finding> findings;  // in the order tried; only the last one holds
+};
+
+/// An index array, wherever it is.
+class IndexReader {
+ public:
+  virtual ~IndexReader() = default;
+  virtual std::uint64_t count() const = 0;
+  /// Entries at these positions, each below count().
+  virtual std::vector<std::uint64_t> at(std::span<const std::uint64_t> positions) = 0;
+  /// The first position whose entry is not candidate(position), or nothing; any position that differs will do
+  /// if it is cheaper. `candidate` is an Affine, Cyclic or Axes on count() elements.
+  virtual std::optional<std::uint64_t> mismatch(const Permutation& candidate) = 0;
+  /// Stops early, with whatever it has, once runs and displacement are both past these.
+  virtual Locality locality(std::uint64_t max_runs, std::uint64_t max_displacement) = 0;
+};
+
+struct RecogniseLimits {
+  std::uint64_t run_elements = 16;       // family runs: at least so many elements a run, on the mean
+  std::uint64_t displacement = 1 << 13;  // family window: everything moves less, and less than count / 4
+};
+
+/// Errors: none for a permutation; entries that are none give family general.   Cost: a sweep of the array
+/// for each family that survives its probes, at most two or three as a rule.
+Recognition recognise(IndexReader& reader, const Indexed& indexed, const RecogniseLimits& limits = {});
+
+/// Of an array of the host. `threads` 0: what OpenMP would use. Errors: ErrorCode::value for an array on a
+/// device.
+Recognition recognise(const Indexed& indexed, int threads = 0, const RecogniseLimits& limits = {});
 
 }  // namespace faro

@@ -7,7 +7,7 @@
 //     direct        1                   small arrays, wide elements, whatever caches hold
 //     window        1                   everything moves less than a tile's margin
 //     runs          1                   long runs
-//     partition     1 + levels          all else (schedule/partition.hpp)
+//     partition     1 + levels          all else (schedule/index_schedule.hpp)
 //     row_column    3                   rows, columns, rows by edge colouring; on request
 //     row_column_5  5                   as published: row, transpose, row, transpose, row; on request
 //
@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro {
 

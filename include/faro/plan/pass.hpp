@@ -28,8 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/kernels/compiled_tiles.hpp"
-#include "faro/layout/in_place.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
 #include "faro/layout/xor.hpp"
 #include "faro/permutation/affine.hpp"

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
 #include "faro/plan/problem.hpp"

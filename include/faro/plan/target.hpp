@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "faro/plan/calibration.hpp"
-#include "faro/plan/index_calibration.hpp"
 
 namespace faro {
 

@@ -1,5 +1,5 @@
-// Partition passes (schedule/partition.hpp): a chunk is scattered in the second-level cache and its runs are
-// written in whole lines; backwards, runs are fetched and gathered from. The last pass runs in place: it
+// Partition passes (schedule/index_schedule.hpp): a chunk is scattered in the second-level cache and its runs
+// are written in whole lines; backwards, runs are fetched and gathered from. The last pass runs in place: it
 // holds a whole chunk before it writes.
 //
 //     forwards     in -> … -> workspace -> out -> out      backwards   in -> … -> workspace -> out

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/cyclic.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cpu {

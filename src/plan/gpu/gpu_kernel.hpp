@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 #include "kernels/affine_blocked_params.hpp"
 #include "kernels/affine_in_place_params.hpp"
 #include "kernels/affine_segments_params.hpp"

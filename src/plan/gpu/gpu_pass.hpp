@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/cyclic.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"

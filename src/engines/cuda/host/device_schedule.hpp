@@ -19,7 +19,6 @@
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
-#include "faro/schedule/partition.hpp"
 
 namespace faro::cuda {
 

@@ -1,4 +1,4 @@
-// The kernels that make a partition schedule (schedule/partition.hpp) on a device.
+// The kernels that make a partition schedule (schedule/index_schedule.hpp) on a device.
 //
 //     for each level     CountRuns        lengths of the runs of every chunk           reads the entries
 //                        SumColumns,      lengths --> offsets: chunk by chunk within   reads the lengths

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "engines/cuda/index/index_entries.hpp"
-#include "faro/permutation/cyclic.hpp"
+#include "faro/permutation/axes.hpp"
 
 namespace faro::cuda {
 

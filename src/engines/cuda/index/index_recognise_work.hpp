@@ -13,7 +13,7 @@
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "engines/cuda/index/index_work.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/recognise.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::cuda {
 

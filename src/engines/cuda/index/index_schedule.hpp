@@ -7,7 +7,7 @@
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cuda {
 

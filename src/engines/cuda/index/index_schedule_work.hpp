@@ -15,7 +15,7 @@
 #include "engines/cuda/index/index_spread_step.hpp"
 #include "engines/cuda/index/index_work.hpp"
 #include "faro/error.hpp"
-#include "faro/schedule/partition.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cuda {
 

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "faro/device/unroll.hpp"
+#include "faro/device/packet.hpp"
 
 namespace faro::cuda {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "faro/kernels/compiled_tiles.hpp"
+#include "faro/kernels/affine_tile_index.hpp"
 
 namespace faro::cuda {
 
