@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "emit/kernel_plan.hpp"
-#include "emit/option_checks.hpp"
 #include "faro/emit/emit.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/map_expression.hpp"
+#include "emit/text.hpp"
 #include "emit_support.hpp"
 
 namespace faro::emit {

@@ -8,9 +8,7 @@
 #include "f2/polynomial.hpp"
 #include "faro/error.hpp"
 #include "in_place_support.hpp"
-#include "layout/in_place_one_tile.hpp"
 #include "layout/in_place_space.hpp"
-#include "layout/in_place_two_passes.hpp"
 #include "layout/reflections.hpp"
 
 namespace faro::layout::detail {

@@ -5,7 +5,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
-#include "permutation/affine_json.hpp"
+#include "permutation/spec_file.hpp"
 
 namespace faro {
 namespace permutation_affine_json_test {

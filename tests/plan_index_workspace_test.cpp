@@ -12,7 +12,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/plan/plan.hpp"
-#include "schedule/row_column_sides.hpp"
+#include "schedule/row_column.hpp"
 
 namespace faro {
 namespace plan_index_workspace_test {

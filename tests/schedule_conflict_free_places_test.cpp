@@ -10,7 +10,7 @@
 
 #include "faro/error.hpp"
 #include "machine/congestion.hpp"
-#include "schedule/conflict_free_places.hpp"
+#include "schedule/conflict_free.hpp"
 
 namespace faro::schedule {
 namespace schedule_conflict_free_places_test {

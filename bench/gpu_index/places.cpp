@@ -14,7 +14,7 @@
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/maps.hpp"
 #include "gpu/scheduled_passes.hpp"
-#include "schedule/conflict_free_places.hpp"
+#include "schedule/conflict_free.hpp"
 
 namespace faro::bench::gpu {
 namespace {

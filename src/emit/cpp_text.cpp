@@ -12,7 +12,7 @@
 #include <bit>
 
 #include "emit/bit_moves.hpp"
-#include "emit/option_checks.hpp"
+#include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
 #include "faro/layout/tile.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "emit/option_checks.hpp"
+#include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
 
 namespace faro::emit {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "emit/option_checks.hpp"
-
 namespace faro::emit {
 namespace {
 

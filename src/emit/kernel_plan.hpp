@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "faro/emit/emit.hpp"
+#include "faro/error.hpp"
 #include "faro/machine/access_counts.hpp"
 #include "machine/counting_memory.hpp"
 
@@ -112,5 +113,27 @@ void run(machine::CountingMemory& memory, const KernelPlan& plan, std::uint64_t 
 
 /// One block of the kernel, run on the counting memory, times the blocks.
 machine::AccessCounts predict(const KernelPlan& plan);
+
+// The refusals of emit().
+
+/// Throws, for the operation "emit RUNG".
+[[noreturn]] void refuse(const Options& options, ErrorCode code, const std::string& got,
+                         const std::string& wanted, const std::string& remedy = "");
+
+/// Errors: ErrorCode::unsupported for more threads, shared memory or blocks than a launch may have.
+void require_room(const KernelPlan& plan, const Options& options);
+
+/// Errors: ErrorCode::value for sizes that no map of `bits` bits has.
+void require_sizes(int bits, const Options& options);
+
+/// Errors: ErrorCode::value for what is no C++ identifier, or one that is taken.
+void require_name(const Options& options);
+
+/// Errors: ErrorCode::unsupported for an element that C++ does not have, ErrorCode::value for a launcher of
+/// it.
+void require_language(const ElementType& element, const Options& options);
+
+/// The entry of options.element. Errors: ErrorCode::value, naming the nearest type.
+const ElementType& find_element(const Options& options);
 
 }  // namespace faro::emit

@@ -1,8 +1,7 @@
-#include "emit/map_expression.hpp"
-
 #include <cctype>
 #include <string_view>
 
+#include "emit/text.hpp"
 #include "faro/error.hpp"
 
 namespace faro::emit {

@@ -1,5 +1,3 @@
-#include "emit/option_checks.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emit/kernel_plan.hpp"
 #include "suggest.hpp"
 
 namespace faro::emit {

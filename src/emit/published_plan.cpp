@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit/option_checks.hpp"
+#include "emit/kernel_plan.hpp"
 
 namespace faro::emit {
 namespace {

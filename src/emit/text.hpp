@@ -5,9 +5,26 @@
 #include <vector>
 
 #include "emit/kernel_plan.hpp"
-#include "emit/map_expression.hpp"
 
 namespace faro::emit {
+
+// The function that is fused into a permutation: C++ over v, x and y, as the user wrote it.
+//
+//     v * 2 + x        uses v and x        a kernel computes no y for it
+//     v.x              uses v              the x is a member's name
+struct MapExpression {
+  std::string text;  // empty: v
+  bool uses_value = false;
+  bool uses_source = false;  // x
+  bool uses_target = false;  // y
+
+  bool empty() const { return text.empty(); }
+};
+
+/// Reads EXPR. What it means is left to the compiler.
+/// Errors: ErrorCode::value where it is blank, its brackets or quotes do not close, or it is more than an
+/// expression: `;`, `#`, comments or a new line.
+MapExpression parse_map(const std::string& text);
 
 /// What all parts of one file have in common.
 struct TextContext {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit/option_checks.hpp"
+#include "emit/kernel_plan.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
 #include "kernels/affine_tile_params.hpp"

@@ -55,3 +55,13 @@ void require_memory_for_array(const std::string& operation, std::uint64_t bytes)
 std::uint64_t available_memory_bytes();
 
 }  // namespace faro::io
+
+// Whether an array fits this machine's memory, asked before it is allocated.
+
+namespace faro::detail {
+
+/// Errors: ErrorCode::value naming `operation`, what `bytes` are for and how many are free, where they are
+/// more than that.   Cost: nothing below 64 MiB.
+void require_memory(const std::string& operation, const std::string& what, std::uint64_t bytes);
+
+}  // namespace faro::detail

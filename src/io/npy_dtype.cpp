@@ -2,8 +2,6 @@
 //
 //     type code     [<>=|] kind digits [unit]     '<f4'  '|S32'  '<U3' (4 bytes a character)  '<M8[ns]'
 //     structured    list of (name, dtype) or (name, dtype, shape); a name may be a pair (title, name)
-#include "io/npy_dtype.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +10,7 @@
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
+#include "io/python_literal.hpp"
 
 namespace faro::io {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
-#include "io/npy_dtype.hpp"
 #include "io/python_literal.hpp"
 
 namespace faro::io {

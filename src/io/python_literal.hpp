@@ -41,4 +41,12 @@ inline constexpr int kMaxLiteralDepth = 32;
 /// 2^63, with the `L` that Python 2 wrote. Errors: PythonLiteralError. Cost: linear in the text.
 PythonLiteral parse_python_literal(std::string_view text);
 
+// The item size of a parsed dtype, shared by the header's reader and npy_item_bytes.
+
+/// Errors: ErrorCode::file, with `name` the file for the message.
+std::uint64_t dtype_item_bytes(const PythonLiteral& descr, const std::string& name);
+
+/// At most 200 bytes of `text`, on one line, for a message.
+std::string excerpt(std::string_view text);
+
 }  // namespace faro::io

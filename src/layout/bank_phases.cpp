@@ -5,7 +5,7 @@
 
 #include "faro/f2/matrix.hpp"
 #include "layout/bank_search.hpp"
-#include "layout/geometry.hpp"
+#include "layout/candidates.hpp"
 
 namespace faro::layout {
 namespace {

@@ -1,5 +1,3 @@
-#include "layout/in_place_one_tile.hpp"
-
 #include <utility>
 
 #include "faro/error.hpp"

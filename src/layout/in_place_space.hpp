@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "faro/layout/tile.hpp"
+#include "layout/cyclic_blocks.hpp"
 
 namespace faro::layout::detail {
 
@@ -33,5 +35,50 @@ int held_bits(const InPlaceFactor& factor);
 
 /// Whether a block of the options holds an orbit of the factor.
 bool fits(const InPlaceFactor& factor, const InPlaceOptions& options);
+
+// Theorem 5: factors that move nothing out of their cosets, for a block that holds a single tile.
+//
+// Let F be the functionals that the map fixes, Phi those of them that vanish on the segments' directions, and
+//
+//     rho = dim S^ / Phi = dim(S + Im(A^ + I)) - s           what is yet to be fixed
+//
+// A map moves nothing out of the cosets of the common kernel of Phi, which has s + rho dimensions: rho is
+// what one tile needs. A factor whose tile has s + d fixes all but d dimensions of S^, so that each of them
+// takes at most d off rho: no fewer than ceil(rho / d) will do, and so many suffice.
+
+/// rho, for the map's homogeneous functionals.
+int unfixed_dimensions(const Affine& map, int segment_bits);
+
+/// A factor, to be applied first, whose tile has s + d dimensions at most, such that what is left has a rho
+/// less by d: map = (rest) o (factor). Requires: 1 <= d <= rho (checked).
+Affine fixing_factor(const Affine& map, int segment_bits, int d);
+
+/// ceil(rho / row_bits) factors, at least one, the first to be applied first, of as equal tiles as may be.
+/// Requires: row_bits >= 1 or rho = 0 (checked).
+std::vector<InPlaceFactor> factor_in_single_tiles(const Affine& map, int segment_bits, int row_bits);
+
+// Theorem 4: every affine map is two maps, each an involution modulo a small space that it keeps.
+
+/// The blocks of a map's part that never meets the segments, by how they are reflected.
+struct SortedBlocks {
+  std::vector<CyclicBlock> palindromes;  // annihilators that are their own reciprocals
+  std::vector<CyclicBlock> pairs;        // at 2 i and 2 i + 1: each other's reciprocals
+  std::vector<CyclicBlock> leftovers;    // neither
+};
+SortedBlocks sort_blocks(std::vector<CyclicBlock> blocks);
+
+/// Of `leftovers` blocks, how many the first factor takes so that the larger of 2^(s + first) and
+/// 2^(s + r + the others) is least.
+int leftovers_of_first(int leftovers, int rank_gamma);
+
+/// The map of segments that `map`, which keeps S, makes of them: nothing moves inside. Law: the low s bits
+/// stay, the others are those of map(x).
+Affine segments_only(const Affine& map, int segment_bits);
+
+/// At most two factors, the first to be applied first, identities left out; orbits of at most two tiles, each
+/// factor's space the least for which it is an involution. Laws: the product is the map; with r = rank gamma
+/// and l leftover blocks, dim T1 <= s + d1, dim T2 <= s + r + d2, d1 + d2 = l; where d1 is 0, the first moves
+/// whole segments and nothing inside them.
+std::vector<InPlaceFactor> factor_in_two(const Affine& map, int segment_bits);
 
 }  // namespace faro::layout::detail

@@ -1,5 +1,3 @@
-#include "layout/in_place_two_passes.hpp"
-
 #include <algorithm>
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include "faro/error.hpp"
 #include "layout/bank_search.hpp"
-#include "layout/geometry.hpp"
+#include "layout/candidates.hpp"
 
 namespace faro::layout {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "faro/error.hpp"
 #include "machine/congestion.hpp"
+#include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
-#include "permutation/text_file.hpp"
 
 namespace faro::machine {
 namespace {

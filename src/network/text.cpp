@@ -12,8 +12,8 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/program_text.hpp"
 #include "network/syntax.hpp"
+#include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
-#include "permutation/text_file.hpp"
 #include "suggest.hpp"
 
 namespace faro::network {

@@ -1,5 +1,3 @@
-#include "permutation/affine_json.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "permutation/spec_file.hpp"
 #include "suggest.hpp"
 #include "text.hpp"
 

@@ -8,8 +8,7 @@
 
 #include "circuit.hpp"
 #include "faro/permutation/maps.hpp"
-#include "form_readers.hpp"
-#include "parser.hpp"
+#include "permutation/parser.hpp"
 #include "suggest.hpp"
 
 namespace faro {

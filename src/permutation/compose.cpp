@@ -1,6 +1,4 @@
 // Composition of permutations of any form.
-#include "compose.hpp"
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +9,8 @@
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "index_check.hpp"
-#include "index_literal.hpp"
-#include "memory.hpp"
+#include "io/buffer.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro {
 namespace {

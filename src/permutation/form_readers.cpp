@@ -1,5 +1,3 @@
-#include "form_readers.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -8,10 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "compose.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "index_literal.hpp"
+#include "permutation/index_check.hpp"
+#include "permutation/parser.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro::detail {
 

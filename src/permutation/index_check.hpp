@@ -11,10 +11,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "memory.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::detail {
 
@@ -109,4 +112,26 @@ void check_permutation(const Word* entries, std::uint64_t count) {
   refuse_entry_twice(first, second, entries[second], missing, count);
 }
 
+// Sweeps over an index array of the host: held against a candidate, or measured for its locality.
+
+/// The first i with entries[i] != candidate(i). `candidate` is an Affine, Cyclic or Axes on as many elements.
+/// Cost: one read of the array by `threads` threads, up to what differs.
+template <typename Word>
+std::optional<std::uint64_t> first_mismatch(std::span<const Word> entries, const Permutation& candidate,
+                                            int threads);
+
+/// As IndexReader::locality.
+template <typename Word>
+Locality locality_of(std::span<const Word> entries, std::uint64_t max_runs, std::uint64_t max_displacement,
+                     int threads);
+
 }  // namespace faro::detail
+
+// How long an index array may be to be written out as `indices(2 0 1)`: what is longer has a label, or a text
+// that only says how many elements it has.
+
+namespace faro {
+
+inline constexpr std::uint64_t kLongestIndexLiteral = 64;
+
+}  // namespace faro

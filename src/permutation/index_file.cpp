@@ -9,7 +9,7 @@
 #include "faro/error.hpp"
 #include "faro/f2/bits.hpp"
 #include "index_check.hpp"
-#include "memory.hpp"
+#include "io/buffer.hpp"
 #include "text.hpp"
 
 namespace faro::detail {

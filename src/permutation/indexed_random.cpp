@@ -10,7 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "index_check.hpp"
-#include "memory.hpp"
+#include "io/buffer.hpp"
 #include "split_mix.hpp"
 
 namespace faro {

@@ -9,8 +9,8 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
-#include "index_literal.hpp"
-#include "memory.hpp"
+#include "io/buffer.hpp"
+#include "permutation/index_check.hpp"
 
 namespace faro {
 namespace {

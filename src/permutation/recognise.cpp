@@ -4,7 +4,7 @@
 
 #include "axes_search.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "index_sweep.hpp"
+#include "permutation/index_check.hpp"
 
 namespace faro {
 namespace {

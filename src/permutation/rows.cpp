@@ -7,7 +7,7 @@
 
 #include "faro/error.hpp"
 #include "index_check.hpp"
-#include "memory.hpp"
+#include "io/buffer.hpp"
 
 namespace faro {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_candidates.hpp"
-#include "schedule/row_column_sides.hpp"
+#include "schedule/row_column.hpp"
 
 namespace faro::detail {
 namespace {

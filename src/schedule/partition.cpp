@@ -5,9 +5,9 @@
 
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
-#include "permutation/memory.hpp"
+#include "io/buffer.hpp"
+#include "schedule/conflict_free.hpp"
 #include "schedule/conflict_free_chunk.hpp"
-#include "schedule/conflict_free_places.hpp"
 #include "schedule/host_entries.hpp"
 #include "schedule/parallel.hpp"
 

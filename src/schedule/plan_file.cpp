@@ -14,8 +14,8 @@
 
 #include "faro/error.hpp"
 #include "faro/schedule/index_schedule.hpp"
+#include "io/buffer.hpp"
 #include "io/output_file.hpp"
-#include "permutation/memory.hpp"
 
 namespace faro::schedule {
 namespace {

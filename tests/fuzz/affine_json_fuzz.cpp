@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "permutation/affine_json.hpp"
+#include "permutation/spec_file.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

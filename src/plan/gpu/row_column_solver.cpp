@@ -9,7 +9,7 @@
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
-#include "schedule/row_column_sides.hpp"
+#include "schedule/row_column.hpp"
 
 namespace faro::detail {
 namespace {
