@@ -154,6 +154,9 @@ int run_command(std::span<const std::string> arguments) {
   try {
     Command().run(arguments);
     return 0;
+  } catch (const Verdict& verdict) {
+    note("faro: " + verdict.line);
+    return verdict.exit_status;
   } catch (const Error& error) {
     return report_error(error, as_json);
   } catch (const std::bad_alloc&) {

@@ -30,6 +30,17 @@ void note(const std::string& line) noexcept;
 /// exit status.
 int report_error(const Error& error, bool as_json) noexcept;
 
+/// Thrown by a verb that has printed its result when the result is a no: a table that does not agree, a
+/// search without a solution. `line` goes to standard error; the result has been told on standard output.
+struct Verdict {
+  int exit_status;
+  std::string line;
+};
+
+/// Exit statuses that are no error's.
+inline constexpr int kNoSolution = 7;   // proven
+inline constexpr int kNotFinished = 8;  // of a search: a solution may still exist
+
 /// "1.5 GiB", "512 bytes".
 std::string size_text(std::uint64_t bytes);
 

@@ -1,4 +1,5 @@
 // faro reproduce NAME: a paper's figures and ours, side by side. faro reproduce --list: what there is.
+#include <algorithm>
 #include <memory>
 #include <variant>
 
@@ -10,11 +11,14 @@
 namespace faro::cli {
 namespace {
 
+constexpr std::uint64_t kMostWidth = 1 << 20;
+
 struct ReproduceOptions {
   CommonOptions common;
   std::string name;
   std::string seed;
   std::string trials;
+  std::string width;
   bool list = false;
 };
 void list_names(bool as_json) {
@@ -54,6 +58,7 @@ Json json_of(const reproduce::Table& table) {
     entry["case"] = row.subject;
     entry["quantity"] = row.quantity;
     entry["paper"] = json_of(row.paper);
+    entry["model"] = json_of(row.model);
     entry["here"] = json_of(row.here);
     entry["unit"] = row.unit;
     entry["agrees"] = json_of(row.agrees);
@@ -65,7 +70,20 @@ Json json_of(const reproduce::Table& table) {
   json["source"] = table.source;
   json["seed"] = table.seed;
   json["notes"] = table.notes;
+  json["disagreements"] = reproduce::disagreements(table);
   return json;
+}
+
+// The table has been printed; the exit status tells whoever does not read it.
+void judge(const reproduce::Table& table) {
+  const std::uint64_t count = reproduce::disagreements(table);
+  if (count == 0) return;
+  const auto first = std::find_if(table.rows.begin(), table.rows.end(),
+                                  [](const reproduce::Row& row) { return row.agrees == false; });
+  throw Verdict{.exit_status = exit_status(ErrorCode::verification),
+                .line = "reproduce " + table.name + ": " + count_text(count, "row") + " of " +
+                        std::to_string(table.rows.size()) + (count == 1 ? " does" : " do") +
+                        " not agree, first " + first->subject + ", " + first->quantity};
 }
 
 void reproduce_name(const ReproduceOptions& options) {
@@ -83,11 +101,12 @@ void reproduce_name(const ReproduceOptions& options) {
   if (!options.trials.empty()) {
     wanted.trials = parse_number("--trials", options.trials, reproduce::kLeastTrials, reproduce::kMostTrials);
   }
+  if (!options.width.empty()) wanted.width = parse_number("--width", options.width, 1, kMostWidth);
   const reproduce::Table table = reproduce::reproduce(options.name, wanted);
-  if (options.common.json) return print(json_of(table));
-  std::string text = to_text(table);
+  std::string text = options.common.json ? json_of(table).dump(2) : to_text(table);
   while (text.ends_with('\n')) text.pop_back();
   print(text);
+  judge(table);
 }
 
 }  // namespace
@@ -107,6 +126,11 @@ Verb reproduce_verb(CLI::App& app) {
       ->add_option("--trials", options->trials,
                    "Of every estimated cell; the default keeps standard errors small enough to judge")
       ->type_name("N")
+      ->check(refuse_empty);
+  command
+      ->add_option("--width", options->width,
+                   "Banks and threads of a warp, where a table can be computed for others than the paper's")
+      ->type_name("W")
       ->check(refuse_empty);
   options->common.add_json(*command);
   return {command, [options] { reproduce_name(*options); }};

@@ -168,6 +168,16 @@ Emitted emit(swizzle::EmissionOptions emission, const swizzle::Example& example,
   return {.kernel = swizzle::emit(example.sketch, *valuation, emission), .of = of, .reason = reason};
 }
 
+// Everything has been printed; the exit status tells of a search that found nothing, or was cut off.
+void judge(const swizzle::Example& example, const swizzle::SynthesisResult& result, bool is_emitted) {
+  if (result.outcome == swizzle::Outcome::not_finished)
+    throw Verdict{.exit_status = kNotFinished,
+                  .line = "synth " + example.name + ": the search was not finished: " + result.unfinished};
+  if (result.outcome == swizzle::Outcome::none && !is_emitted)
+    throw Verdict{.exit_status = kNoSolution,
+                  .line = "synth " + example.name + ": no solution in space " + swizzle::name(result.space)};
+}
+
 void run(const SynthOptions& options) {
   if (options.list) return list_names(options);
   if (options.example.empty())
@@ -219,11 +229,13 @@ void run(const SynthOptions& options) {
   if (options.json) {
     Json json = Json::parse(swizzle::to_json(example, result, shown));
     json["emitted"] = emitted;
-    return print(json);
+    print(json);
+    return judge(example, result, !emitted.is_null());
   }
   std::string text = swizzle::to_text(example, result, shown) + emitted_text;
   while (text.ends_with('\n')) text.pop_back();
   print(text);
+  judge(example, result, !emitted.is_null());
 }
 
 }  // namespace

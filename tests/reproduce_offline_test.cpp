@@ -9,6 +9,7 @@
 #include <string>
 
 #include "machine/congestion.hpp"
+#include "reproduce/expectation.hpp"
 #include "reproduce/offline_kernel.hpp"
 #include "reproduce/reproduce.hpp"
 #include "schedule/conflict_free.hpp"
@@ -124,7 +125,7 @@ double mean_turns_of_random() {
 
 TEST(ReproduceOffline, RandomIsTheExactExpectation) {
   const double exact = mean_turns_of_random();
-  EXPECT_NEAR(exact, 3.47, 0.01);
+  EXPECT_NEAR(exact, mean_turns_of_places(kOfflineWidth, kOfflineElements / kOfflineWidth), 1e-9);
   const Table table = reproduce("offline-table2");
   for (const auto& [subject, quantity] : std::map<std::string, std::string>{
            {"D, random", "mean write congestion"}, {"S, random", "mean read congestion"}}) {

@@ -150,20 +150,21 @@ TEST(SwizzleFunctions, CountsOfTheExtraTemplate) {
 
 TEST(SwizzleFunctions, CountsOfConditions) {
   const std::vector<Argument> two = {{"t", 32}, {"i", 32}};
-  EXPECT_EQ(parameter_count(condition(two), Space::full), 162U);
-  EXPECT_EQ(FunctionSet(condition(two), Space::full).size(), 37U);
-  EXPECT_EQ(parameter_count(condition(two, {4}), Space::full), 202U);
-  EXPECT_EQ(FunctionSet(condition(two, {4}), Space::full).size(), 62U);
-  EXPECT_EQ(parameter_count(condition(two), Space::easy), 22U);
-  EXPECT_EQ(FunctionSet(condition(two), Space::easy).size(), 7U);
-  EXPECT_EQ(FunctionSet(condition(two), Space::easy_conditions).size(), 37U);
-  EXPECT_EQ(FunctionSet(part(2, two), Space::full).size(), 37U);
-  EXPECT_EQ(parameter_count(part(3, two), Space::full), 162U * 162U);
+  EXPECT_EQ(parameter_count(condition(two), Space::full), 194U);
+  EXPECT_EQ(FunctionSet(condition(two), Space::full).size(), 44U);
+  EXPECT_EQ(parameter_count(condition(two, {4}), Space::full), 242U);
+  EXPECT_EQ(FunctionSet(condition(two, {4}), Space::full).size(), 74U);
+  EXPECT_EQ(parameter_count(condition(two), Space::easy), 26U);
+  EXPECT_EQ(FunctionSet(condition(two), Space::easy).size(), 8U);
+  EXPECT_EQ(FunctionSet(condition(two), Space::easy_conditions).size(), 44U);
+  EXPECT_EQ(FunctionSet(part(2, two), Space::full).size(), 44U);
+  EXPECT_EQ(parameter_count(part(3, two), Space::full), 194U * 194U);
   EXPECT_EQ(FunctionSet(xform({.n = 32, .m = 32, .one_to_one = false}), Space::easy).size(), 32768U);
 }
 
-// Conditions have no "not equal", parts have: a part is not a condition.
-TEST(SwizzleFunctions, PartsAreNotConditions) {
+// The paper's conditions have "not equal", which the released ones lack; a part of two chooses by its
+// opposite.
+TEST(SwizzleFunctions, ConditionsHaveNotEqual) {
   const std::vector<Argument> two = {{"t", 8}, {"i", 8}};
   const FunctionSet conditions(condition(two), Space::full);
   const FunctionSet parts(part(2, two), Space::full);
@@ -171,7 +172,10 @@ TEST(SwizzleFunctions, PartsAreNotConditions) {
   for (int i = 0; i < 8; ++i) {
     for (int t = 0; t < 8; ++t) unequal.push_back(t != i ? 1 : 0);
   }
-  EXPECT_FALSE(conditions.find(unequal).has_value());
+  ASSERT_TRUE(conditions.find(unequal).has_value());
+  EXPECT_EQ(to_text(conditions.parameters(*conditions.find(unequal)), conditions.hole()), "t != i");
+  const Index as_formula = as_index(conditions.parameters(*conditions.find(unequal)), conditions.hole());
+  EXPECT_EQ(to_text(as_formula, {.loops = {}, .arguments = {"t", "i"}, .holes = {}}), "t != i");
   ASSERT_TRUE(parts.find(unequal).has_value());
   EXPECT_EQ(to_text(parts.parameters(*parts.find(unequal)), parts.hole()), "t == i ? 0 : 1");
 }

@@ -125,7 +125,7 @@ TEST_F(SwizzleSolver, ConvolutionNeedsTheConstant) {
   EXPECT_EQ(result.solutions, 1U);
 }
 
-// 1152 solutions with four lanes, a third of them with six; five are refuted, with eight lanes, too.
+// 1944 solutions with four lanes, a third of them with six; five are refuted, with eight lanes, too.
 TEST_F(SwizzleSolver, SixAccumulatesAreTheLeast) {
   const Example four = example("poly-64", 0, 4);
   EXPECT_EQ(expect_agreement(four), Outcome::found);
@@ -138,7 +138,7 @@ TEST_F(SwizzleSolver, SixAccumulatesAreTheLeast) {
     ASSERT_TRUE(result.best.has_value());
     EXPECT_EQ(result.best->cost.live_accumulates, 6);
     EXPECT_FALSE(first_mismatch(which.specification, which.sketch, result.best->valuation).has_value());
-    EXPECT_LT(result.solutions, 384U) << "one is enough";
+    EXPECT_LT(result.solutions, 648U) << "one is enough";
   }
 }
 

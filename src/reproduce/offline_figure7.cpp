@@ -109,7 +109,7 @@ void add_measured(Table& table, const OfflinePermutation& permutation,
     }
     ns = offline_times_ns(contestants);
   }
-  const char* const criterion = device ? "other hardware" : "needs a GPU";
+  const char* const criterion = device ? kOtherHardware : kNeedsGpu;
   for (std::size_t w = 0; w < kWays.size(); ++w) {
     const std::string what = fmt::format("{}, {}", name_of(kWays[w]), permutation.name);
     const double* const times = device ? &ns[w * (1 + numbers.size())] : nullptr;

@@ -147,19 +147,13 @@ void add_order(Table& table, const Options& options, const std::optional<SharedT
   add_cell<order, layout::Rap<kTransposeSide>>(table, Layout2::rap, options, times);
 }
 
-double figure_of(const Value& value) {
-  if (const auto* count = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*count);
-  return std::get<double>(value);
-}
-
 // How much faster RAP runs what is slow in RAW. The paper's GPU had 8-byte banks, and 8-byte elements.
 void add_speedups(Table& table, const std::optional<SharedTransposeTimes>& times) {
   constexpr double least = 5;
   for (const TransposeOrder order : {TransposeOrder::crsw, TransposeOrder::srcw}) {
-    const auto& paper = paper_cells()[static_cast<std::size_t>(order)];
     Row row{.subject = fmt::format("RAP, {}", name(order)),
             .quantity = "time of RAW / time of RAP",
-            .paper = figure_of(paper[0].ns) / figure_of(paper[2].ns),
+            .paper = std::string("about 10"),
             .here = {},
             .unit = "ratio",
             .agrees = {},

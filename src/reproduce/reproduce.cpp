@@ -1,5 +1,7 @@
 #include "reproduce/reproduce.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -15,7 +17,13 @@ struct Entry {
   const char* title;
   const char* source;
   Table (*make)(const Options&);
+  std::span<const std::uint64_t> widths = {};
 };
+
+constexpr std::array<std::uint64_t, 7> kMachineWidths{4, 8, 16, 32, 64, 128, 256};
+constexpr std::array<std::uint64_t, 5> kMatrixWidths{16, 32, 64, 128, 256};
+constexpr std::array<std::uint64_t, 2> kArrayWidths{32, 64};
+constexpr std::array<std::uint64_t, 3> kWarps{8, 16, 32};
 
 constexpr const char* kBmmc =
     "Bouverot-Dupuis and Sheeran, Efficient GPU implementation of affine index permutations on arrays";
@@ -40,13 +48,15 @@ constexpr std::array<Entry, 16> kEntries{{
      offline_table2},
     {"offline-figure7", "Figure 7: time over the number of blocks", kOffline, offline_figure7},
     {"dmm-umm-figure4", "Figure 4: two warps' requests on the DMM and the UMM", kMachines, dmm_umm_figure4},
-    {"dmm-umm-table1", "Table 1: time of contiguous and stride access", kMachines, dmm_umm_table1},
+    {"dmm-umm-table1", "Table 1: time of contiguous and stride access", kMachines, dmm_umm_table1,
+     kMachineWidths},
     {"rap-figure3", "Figure 3: two warps' requests on the DMM", kRap, rap_figure3},
-    {"rap-table1", "Table I: congestion of RAW, RAS and RAP", kRap, rap_table1},
-    {"rap-table2", "Table II: congestion of accesses to a w x w matrix", kRap, rap_table2},
+    {"rap-table1", "Table I: congestion of RAW, RAS and RAP", kRap, rap_table1, kMatrixWidths},
+    {"rap-table2", "Table II: congestion of accesses to a w x w matrix", kRap, rap_table2, kMatrixWidths},
     {"rap-table3", "Table III: transposes of a 32 x 32 matrix in shared memory", kRap, rap_table3},
-    {"rap-table4", "Table IV: congestion of accesses to an array of w^4 elements", kRap, rap_table4},
-    {"swizzle-table1", "Table 1: time to complete a sketch", kSwizzle, swizzle_table1},
+    {"rap-table4", "Table IV: congestion of accesses to an array of w^4 elements", kRap, rap_table4,
+     kArrayWidths},
+    {"swizzle-table1", "Table 1: time to complete a sketch", kSwizzle, swizzle_table1, kWarps},
     {"swizzle-grids", "The exchange of structs of 4 words among 8 lanes, step by step", kSwizzle,
      swizzle_grids},
 }};
@@ -57,27 +67,45 @@ constexpr auto kNames = [] {
   return names;
 }();
 
+const Entry& entry_of(std::string_view name) {
+  const auto* const entry =
+      std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& e) { return e.name == name; });
+  if (entry != kEntries.end()) return *entry;
+  const std::string suggestion = did_you_mean(name, kNames);
+  fail(ErrorCode::value, "find what to reproduce", "`" + std::string(name) + "`",
+       "a name of `faro reproduce --list`", suggestion);
+}
+
+void check_width(const Entry& entry, std::uint64_t width) {
+  if (width == 0 || std::find(entry.widths.begin(), entry.widths.end(), width) != entry.widths.end()) return;
+  fail(ErrorCode::value, "reproduce " + std::string(entry.name), "width " + std::to_string(width),
+       entry.widths.empty() ? std::string("no width: what is published has one")
+                            : fmt::format("one of {}", fmt::join(entry.widths, ", ")));
+}
+
 }  // namespace
 
 std::span<const std::string_view> names() { return kNames; }
 
+std::span<const std::uint64_t> widths(std::string_view name) { return entry_of(name).widths; }
+
+std::uint64_t disagreements(const Table& table) {
+  return static_cast<std::uint64_t>(std::count_if(table.rows.begin(), table.rows.end(),
+                                                  [](const Row& row) { return row.agrees == false; }));
+}
+
 Table reproduce(std::string_view name, const Options& options) {
-  const auto* const entry =
-      std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& e) { return e.name == name; });
-  if (entry == kEntries.end()) {
-    const std::string suggestion = did_you_mean(name, kNames);
-    fail(ErrorCode::value, "find what to reproduce", "`" + std::string(name) + "`",
-         "a name of `faro reproduce --list`", suggestion);
-  }
+  const Entry& entry = entry_of(name);
   if (options.trials != 0 && (options.trials < kLeastTrials || options.trials > kMostTrials)) {
     fail(ErrorCode::value, "reproduce " + std::string(name), std::to_string(options.trials) + " trials",
          std::to_string(kLeastTrials) + " to " + std::to_string(kMostTrials),
          "leave them out: each table knows how many it needs");
   }
-  Table table = entry->make(options);
-  table.name = entry->name;
-  table.title = entry->title;
-  table.source = entry->source;
+  check_width(entry, options.width);
+  Table table = entry.make(options);
+  table.name = entry.name;
+  table.title = entry.title;
+  table.source = entry.source;
   table.seed = options.seed;
   return table;
 }

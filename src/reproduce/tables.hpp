@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "reproduce/monte_carlo.hpp"
 #include "reproduce/reproduce.hpp"
@@ -34,8 +35,14 @@ inline constexpr const char* kNeedsGpu = "needs a GPU";
 inline constexpr const char* kOtherHardware = "other hardware";
 inline constexpr const char* kExpectedGrowth = "O~(log w / log log w)";
 
-/// Printed to two digits behind the point, a figure and its estimate may differ by so much.
-inline constexpr double kTolerance = 0.02;
+/// Further from the truth than by so many standard errors an estimate is once in two million.
+inline constexpr double kStandardErrors = 5;
+/// Half a unit of the last digit of what is printed to two behind the point.
+inline constexpr double kRounding = 0.005;
+
+inline constexpr const char* kNoFigure = "the paper gives no figure";
+inline constexpr const char* kWithinErrors = "within 5 standard errors";
+inline constexpr const char* kWithinRounding = "within 5 standard errors, and 0.005 for the printed digits";
 
 /// The trials of an estimated cell, unless the caller chose: the usual, and up to a sixteenth more by the
 /// seed, so that the means of two seeds, fractions of different denominators, are not equal by chance.
@@ -59,6 +66,12 @@ inline Row exact_row(const std::string& subject, const std::string& quantity, st
           .agrees = paper == here,
           .standard_error = {},
           .criterion = "equal"};
+}
+
+/// What is predicted in a row is ours, not the paper's.
+inline Row of_model(Row row) {
+  row.model = std::exchange(row.paper, Value());
+  return row;
 }
 
 /// A congestion that does not depend on chance: the count where every access tried had it, the mean where
@@ -88,9 +101,30 @@ inline Row estimated_row(const std::string& subject, const std::string& quantity
           .paper = paper,
           .here = tally.mean(),
           .unit = kCongestionUnit,
-          .agrees = std::abs(tally.mean() - paper) <= kTolerance,
+          .agrees = std::abs(tally.mean() - paper) <= kRounding + kStandardErrors * tally.standard_error(),
           .standard_error = tally.standard_error(),
-          .criterion = "within 0.02"};
+          .criterion = kWithinRounding};
+}
+
+/// A mean that is predicted to be `model`, or nearer to it than `approximation`; what the paper has is words.
+inline Row predicted_row(const std::string& subject, const std::string& quantity, const Value& paper,
+                         double model, const Tally& tally, double approximation = 0,
+                         const std::string& criterion = kWithinErrors) {
+  const double most = approximation + kStandardErrors * tally.standard_error();
+  return {.subject = subject,
+          .quantity = quantity,
+          .paper = paper,
+          .model = model,
+          .here = tally.mean(),
+          .unit = kCongestionUnit,
+          .agrees = std::abs(tally.mean() - model) <= most,
+          .standard_error = tally.standard_error(),
+          .criterion = criterion};
+}
+
+/// Whether a's mean is larger than b's by more than chance.
+inline bool surely_larger(const Tally& a, const Tally& b) {
+  return a.mean() > b.mean() + kStandardErrors * (a.standard_error() + b.standard_error());
 }
 
 }  // namespace faro::reproduce

@@ -10,7 +10,7 @@
 namespace faro::reproduce {
 namespace {
 
-// A mean goes as far as its error says something; a figure of the paper as far as it is printed there.
+// A mean goes as far as its error says something.
 std::string figure_text(const Value& value, bool estimated) {
   if (const auto* words = std::get_if<std::string>(&value)) return *words;
   if (const auto* count = std::get_if<std::uint64_t>(&value)) return std::to_string(*count);
@@ -21,14 +21,23 @@ std::string figure_text(const Value& value, bool estimated) {
   return "-";
 }
 
-using TextLine = std::array<std::string, 7>;
+// Of a paper: as far as it is printed there, two digits behind the point at least.
+std::string printed_text(const Value& value) {
+  const auto* const figure = std::get_if<double>(&value);
+  if (figure == nullptr) return figure_text(value, false);
+  const std::string shortest = fmt::format("{}", *figure);
+  const std::string usual = fmt::format("{:.2f}", *figure);
+  return shortest.size() > usual.size() ? shortest : figure_text(value, false);
+}
 
-constexpr std::array<bool, 7> kRightAligned{false, false, true, true, true, false, false};
+using TextLine = std::array<std::string, 8>;
 
-std::string line_text(const TextLine& line, const std::array<std::size_t, 7>& widths) {
+constexpr std::array<bool, 8> kRightAligned{false, false, true, true, true, true, false, false};
+
+std::string line_text(const TextLine& line, const std::array<std::size_t, 8>& widths) {
   std::string text;
   for (std::size_t column = 0; column < line.size(); ++column) {
-    if (column > 0) text += "  ";
+    if (column > 0 && widths[column] > 0) text += "  ";
     text += kRightAligned[column] ? fmt::format("{:>{}}", line[column], widths[column])
                                   : fmt::format("{:<{}}", line[column], widths[column]);
   }
@@ -62,15 +71,19 @@ std::string to_text(const Table& table) {
   Criteria criteria;
   const bool any_estimated = std::any_of(table.rows.begin(), table.rows.end(),
                                          [](const Row& row) { return row.standard_error.has_value(); });
-  std::vector<TextLine> lines{
-      {"case", "quantity", "paper", "here", any_estimated ? "std. error" : "", "unit", "agrees"}};
+  const bool any_modelled = std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
+    return !std::holds_alternative<std::monostate>(row.model);
+  });
+  std::vector<TextLine> lines{{"case", "quantity", "paper", any_modelled ? "model" : "", "here",
+                               any_estimated ? "std. error" : "", "unit", "agrees"}};
   for (const Row& row : table.rows) {
     const std::string error = row.standard_error ? fmt::format("{:.4f}", *row.standard_error) : "";
-    lines.push_back({row.subject, row.quantity, figure_text(row.paper, false),
+    lines.push_back({row.subject, row.quantity, printed_text(row.paper),
+                     any_modelled ? figure_text(row.model, false) : "",
                      figure_text(row.here, row.standard_error.has_value()), error, row.unit,
                      verdict(row.agrees) + " (" + criteria.letter_of(row.criterion) + ")"});
   }
-  std::array<std::size_t, 7> widths{};
+  std::array<std::size_t, 8> widths{};
   for (const TextLine& line : lines) {
     for (std::size_t column = 0; column < line.size(); ++column)
       widths[column] = std::max(widths[column], line[column].size());

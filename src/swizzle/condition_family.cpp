@@ -8,8 +8,9 @@
 namespace faro::swizzle::detail {
 namespace {
 
-constexpr std::array kComparisons = {Comparison::equal, Comparison::greater_equal, Comparison::greater,
-                                     Comparison::less_equal, Comparison::less};
+constexpr std::array kComparisons = {Comparison::equal,   Comparison::greater_equal,
+                                     Comparison::greater, Comparison::less_equal,
+                                     Comparison::less,    Comparison::not_equal};
 
 std::vector<std::int64_t> constants_of(const HoleDeclaration& hole) {
   std::vector<std::int64_t> result;
@@ -149,6 +150,8 @@ bool holds(const ConditionParameters& p, std::span<const std::int64_t> arguments
       return a <= b;
     case Comparison::less:
       return a < b;
+    case Comparison::not_equal:
+      return a != b;
   }
   return false;
 }

@@ -59,7 +59,7 @@ class CutOff : public Error {
 
 }  // namespace detail
 
-/// How many parameters a family has before repeats are dropped: the 162 of conditions of two arguments.
+/// How many parameters a family has before repeats are dropped: the 194 of conditions of two arguments.
 std::uint64_t parameter_count(const HoleDeclaration& hole, Space space);
 
 class FunctionSet {

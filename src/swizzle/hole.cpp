@@ -217,6 +217,8 @@ Index expression(const ConditionParameters& p) {
       return a <= b;
     case Comparison::less:
       return a < b;
+    case Comparison::not_equal:
+      return a != b;
   }
   return 0;
 }
@@ -253,6 +255,8 @@ const char* sign_of(Comparison comparison) {
       return " <= ";
     case Comparison::less:
       return " < ";
+    case Comparison::not_equal:
+      return " != ";
   }
   return "";
 }

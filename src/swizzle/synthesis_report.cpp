@@ -112,6 +112,41 @@ std::string families_text(const Example& example, const SynthesisResult& result,
                      tried ? "; tried one by one" : "");
 }
 
+// What a hole's family writes, so that a proof says what it is a proof of.
+std::string grammar_text(const HoleDeclaration& hole, Space space) {
+  const auto condition = [&] {
+    if (condition_freedom_in(hole, space) == ConditionFreedom::easy)
+      return std::string("v1 cmp v2, true or false; cmp in = != >= > <= <");
+    std::string constants = fmt::format("0, 1, -1, {}", hole.warp);
+    for (const std::int64_t constant : hole.constants) constants += ", " + std::to_string(constant);
+    return "v1 cmp (I + v2) or v1 cmp (I - v2), true or false; cmp in = != >= > <= <, I in " + constants;
+  };
+  switch (hole.kind) {
+    case HoleKind::xform: {
+      const Freedom freedom = freedom_in(hole, space);
+      if (freedom == Freedom::easy)
+        return fmt::format("(cf i + cr k + c) mod {}; cf, cr, c below it", hole.n);
+      const std::string text = fmt::format(
+          "gs floor(i / gs) + (cf i' + floor(i' / df) + cr k + trunc(k / dr) + c, the sum behind cf i' "
+          "perhaps mod g) "
+          "mod gs; gs divides {}, df divides gs, dr or -dr divides {}, ",
+          hole.n, hole.m);
+      const bool is_shifted = freedom == Freedom::extra;
+      return text + (freedom == Freedom::full ? "g = gs / df" : "g free") +
+             (is_shifted ? ", i' = (i + ecr k + ec) mod gs" : ", i' = i mod gs");
+    }
+    case HoleKind::part:
+      return fmt::format("a chain of {} conditions: {}", hole.choices - 1, condition());
+    case HoleKind::condition:
+      return condition();
+    case HoleKind::warp_offset:
+      return fmt::format("a constant and multiples of the ids, all factors 0 to {}", hole.most_constant);
+    case HoleKind::warp_size:
+      return fmt::format("a constant and a multiple of the warp, both 0 to {}", hole.most_constant);
+  }
+  return {};
+}
+
 std::string outcome_text(const SynthesisResult& result) {
   switch (result.outcome) {
     case Outcome::found:
@@ -150,6 +185,13 @@ std::string to_text(const Example& example, const SynthesisResult& result, std::
     text.line(family == 0 ? "holes" : "", families_text(example, result, family, width));
   if (result.families.empty()) text.line("holes", "none: the program is checked as it stands");
   text.line("result", outcome_text(result));
+  if (result.outcome == Outcome::none) {
+    for (std::size_t hole = 0; hole < example.sketch.holes().size(); ++hole) {
+      const HoleDeclaration& declared = example.sketch.holes()[hole];
+      text.line(hole == 0 ? "proven for" : "",
+                fmt::format("{:<{}}  {}", declared.name, width, grammar_text(declared, result.space)));
+    }
+  }
   if (result.best) text.solution("best", example, result.best->valuation, result.best->cost);
   std::uint64_t shown = 0;
   for (const Solution& solution : result.kept) {
@@ -177,6 +219,9 @@ std::string to_json(const Example& example, const SynthesisResult& result, std::
     json["functions"][family.hole] = family.functions == 0 ? Json(nullptr) : Json(family.functions);
     json["parameters"][family.hole] = family.parameters;
   }
+  json["grammar"] = Json::object();
+  for (const HoleDeclaration& hole : example.sketch.holes())
+    json["grammar"][hole.name] = grammar_text(hole, result.space);
   json["outcome"] = name(result.outcome);
   const bool unknown = result.outcome == Outcome::not_finished && result.solutions == 0;
   json["solutions"] = unknown ? Json(nullptr) : Json(result.solutions);

@@ -32,10 +32,23 @@
 
 namespace faro::swizzle {
 
+/// The released sketches declare the lanes of poly-32, poly-64 and conv-2d, the weight of conv-1d and the
+/// conditions of poly-32 easy, whatever the space.
+enum class Declared : std::uint8_t {
+  released,  // as there
+  open,      // as much as the space has
+};
+
 struct ExampleOptions {
   std::int64_t struct_words =
       0;  // S: words, taps of conv-2d, the transposed matrix's side; 0: the example's default
   std::int64_t warp = 32;
+  Declared holes = Declared::released;
+
+  Freedom lanes() const { return holes == Declared::open ? Freedom::full : Freedom::easy; }
+  ConditionFreedom conditions() const {
+    return holes == Declared::open ? ConditionFreedom::full : ConditionFreedom::easy;
+  }
 };
 
 /// A solution known beforehand.

@@ -8,8 +8,8 @@
 //
 // All of them are *functions of their arguments*, and that is how faro sees them: a hole of arguments with
 // ranges 8 and 4 is a table of 8 x 4 small integers, one for each cell. Many parameters give one function
-// (162 ways to write a condition of t and i below 32 are 37 functions); the search never sees the difference.
-// With n = 8, m = 4, parameters "rotate by k" (cf = 1, cr = 1, c = 0, one group):
+// (194 ways to write a condition of t and i below 32 are 44 functions); the search never sees the
+// difference. With n = 8, m = 4, parameters "rotate by k" (cf = 1, cr = 1, c = 0, one group):
 //
 //     i        0 1 2 3 4 5 6 7
 //     k = 0    0 1 2 3 4 5 6 7
@@ -31,7 +31,8 @@
 // only where the sketch does not ask are one.
 //
 // Source: Phothilimthana et al., "Swizzle Inventor", section 5, and its released code generator; the released
-// interpreter takes the group's base from i mod gs, which loses it, and is not followed.
+// conditions have no `!=`, which the paper's have, and the released interpreter takes the group's base from i
+// mod gs, which loses it, and is not followed.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ enum class Freedom : std::uint8_t {
 /// How much of sw_cond is open.
 enum class ConditionFreedom : std::uint8_t {
   easy,  // v1 cmp v2, true, false
-  full,  // v1 cmp (I ± v2): I in {0, 1, -1, W} and the caller's constants; cmp in = >= > <= <
+  full,  // v1 cmp (I ± v2): I in {0, 1, -1, W} and the caller's constants; cmp in = != >= > <= <
 };
 
 /// The published order of search; every space contains those before it. A hole that is declared easier stays
@@ -129,7 +130,7 @@ struct XformParameters {
   friend bool operator==(const XformParameters&, const XformParameters&) = default;
 };
 
-enum class Comparison : std::uint8_t { equal, greater_equal, greater, less_equal, less };
+enum class Comparison : std::uint8_t { equal, greater_equal, greater, less_equal, less, not_equal };
 
 /// v1 cmp (constant + sign v2), or a literal.
 struct ConditionParameters {

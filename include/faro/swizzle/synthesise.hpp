@@ -19,7 +19,7 @@
 // 2. Order-free sums leave nothing to spare. If a lane's sums want as many terms as its slots can give, they
 //    are an *exact cover*: each slot's term must be wanted, and all terms are different, so that a lane of
 //    one factor fixes the lane of the other, and every condition has its whole table fixed. In Mult-64, 16384
-//    pairs of lane functions survive out of 10^18, and each condition is one of 37 functions or a
+//    pairs of lane functions survive out of 10^18, and each condition is one of 44 functions or a
 //    contradiction.
 // 3. Contradictions come early. Constraints are filtered in a fixed scrambled order, and a candidate is
 //    dropped at the first one that it cannot satisfy: after two or three for most.
@@ -33,7 +33,7 @@
 // walked, as they follow. Nothing depends on time, threads or addresses but where a search is cut off.
 //
 // W = 32, one core, seconds of processor time: structures of up to 8 words at most 1.1 (`faro synth aos-rcr
-// --struct 8`), stencils, convolutions, loads and poly-32 at most 0.9; Mult-64 50, all of its 1152 solutions
+// --struct 8`), stencils, convolutions, loads and poly-32 at most 0.9; Mult-64 50, all of its 1944 solutions
 // and with them the proof that 6 live accumulates are the least; 0.7 at W = 8.
 //
 // Two solutions are the same if their functions agree in every cell that the sketch can read.

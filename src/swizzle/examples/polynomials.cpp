@@ -86,11 +86,11 @@ Example poly_32(const ExampleOptions& options) {
   Specification spec = product(W);
   Program p(spec, {.warp = W});
   const Index t = lane_index();
-  const auto lane_a = p.xform("lane_a", {.n = W, .m = W, .most = Freedom::easy});
-  const auto lane_b = p.xform("lane_b", {.n = W, .m = W, .most = Freedom::easy});
+  const auto lane_a = p.xform("lane_a", {.n = W, .m = W, .most = options.lanes()});
+  const auto lane_b = p.xform("lane_b", {.n = W, .m = W, .most = options.lanes()});
   const std::vector<Argument> asked{{"t", W}, {"i", W}};
-  const auto use1 = p.condition("use1", asked, {}, ConditionFreedom::easy);
-  const auto use2 = p.condition("use2", asked, {}, ConditionFreedom::easy);
+  const auto use1 = p.condition("use1", asked, {}, options.conditions());
+  const auto use2 = p.condition("use2", asked, {}, options.conditions());
   const auto ra = p.registers("ra", 1);
   const auto rb = p.registers("rb", 1);
   const auto x = p.registers("x", 1);
@@ -145,7 +145,7 @@ Example poly_64(const ExampleOptions& options) {
   parts.reserve(kFactors.size());
   factors.reserve(kFactors.size());
   for (const std::string factor : kFactors)
-    lanes.push_back(p.xform("lane_" + factor, {.n = W, .m = W, .most = Freedom::easy}));
+    lanes.push_back(p.xform("lane_" + factor, {.n = W, .m = W, .most = options.lanes()}));
   for (const std::string factor : kFactors) parts.push_back(p.part("part_" + factor, 2, asked));
   for (const std::string factor : kFactors) factors.push_back(p.registers(factor, 1));
   for (int sum = 1; sum <= 4; ++sum) {

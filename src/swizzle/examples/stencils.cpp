@@ -106,7 +106,7 @@ Example conv_1d(const ExampleOptions& options) {
   const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
   const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
   const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
-  const auto weight = p.xform("weight", {.n = kTaps, .m = 1, .most = Freedom::easy});
+  const auto weight = p.xform("weight", {.n = kTaps, .m = 1, .most = options.lanes()});
   const auto rc = p.registers("rc", 2);
   const auto x = p.registers("x", 1);
   const auto factor = p.registers("factor", 1);
@@ -171,8 +171,8 @@ Example conv_2d_with_constants(const ExampleOptions& options, std::vector<std::i
   const Index row = lane_index() / X;
   const std::int64_t down = (rows + H - 1) / H;
   const std::int64_t across = (columns + X - 1) / X;
-  const auto lane_x = p.xform("lane_x", {.n = X, .m = K, .most = Freedom::easy});
-  const auto lane_y = p.xform("lane_y", {.n = H, .m = K, .most = Freedom::easy});
+  const auto lane_x = p.xform("lane_x", {.n = X, .m = K, .most = options.lanes()});
+  const auto lane_y = p.xform("lane_y", {.n = H, .m = K, .most = options.lanes()});
   const auto index_j = p.part("index_j", down, {{"row", H}, {"ky", K}}, std::move(constants));
   const auto rc = p.registers("rc", down * across);
   const auto x = p.registers("x", 1);
