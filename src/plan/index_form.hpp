@@ -64,6 +64,12 @@ struct MatrixForm {
 using IndexForm =
     std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm>;
 
+/// For `has_form` of a solver.
+template <typename Wanted>
+bool has_form(const IndexForm& form) {
+  return std::holds_alternative<Wanted>(form);
+}
+
 /// That of a candidate, as its solver says.   Cost: of row_column and row_column_5, at most 2^16 divisions.
 IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate);
 

@@ -1,7 +1,27 @@
 // Affine passes on a CPU, which the planners have made: who shares them out, and how they are written.
-#include "plan/cpu/cpu_pass.hpp"
+#include <fmt/format.h>
+
+#include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
+namespace {
+
+std::string affine_loop(const CpuPass& pass) {
+  const auto& affine = std::get<CpuAffine>(pass.kernel);
+  const char* const ahead = affine.fetches_ahead ? ", fetched ahead" : "";
+  switch (pass.kind) {
+    case PassKind::copy:
+      return "lines in order";
+    case PassKind::segments:
+      return std::string("whole segments") + ahead;
+    case PassKind::tile:
+      return fmt::format("tiles in registers of up to {} bytes{}", affine.vector_bytes, ahead);
+    default:
+      return "element by element";
+  }
+}
+
+}  // namespace
 
 // In place every line has just been read, so it is written through the caches, and fetched ahead instead.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
@@ -18,5 +38,7 @@ CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target
           .threads = one_by_one ? 1 : useful_threads(std::max(1, target.threads), pass.bytes_read),
           .streamed = beyond_caches && !in_place && !one_by_one};
 }
+
+const CpuSolver kCpuAffineSolver{.makes = is_kernel<CpuAffine>, .loop = affine_loop};
 
 }  // namespace faro::detail

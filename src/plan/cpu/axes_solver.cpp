@@ -1,6 +1,8 @@
 // Permutations of axes: one pass, box by box, or piece by piece where elements are long
 // (layout/axes_box.hpp).
-#include "plan/cpu/cpu_pass.hpp"
+#include <fmt/format.h>
+
+#include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
@@ -16,9 +18,7 @@ AxesMove move_of(const layout::AxesBox& box) {
   return in >= kRegisterBytes && out >= kRegisterBytes ? AxesMove::planes : AxesMove::table;
 }
 
-}  // namespace
-
-std::vector<CpuPass> cpu_axes_passes(const CpuWork& work) {
+std::vector<CpuPass> axes_passes_on_cpu(const CpuWork& work) {
   CpuAxes axes{.box = layout::choose_axes_box(std::get<Axes>(work.form), work.element_bytes)};
   axes.move = move_of(axes.box);
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};
@@ -26,5 +26,38 @@ std::vector<CpuPass> cpu_axes_passes(const CpuWork& work) {
   pass.kernel = std::move(axes);
   return {std::move(pass)};
 }
+
+// "64 x 65"
+std::string extents_text(const std::vector<std::uint64_t>& extents) {
+  std::string text;
+  for (const std::uint64_t extent : extents) {
+    if (extent != 1) text += fmt::format("{}{}", text.empty() ? "" : " x ", extent);
+  }
+  return text.empty() ? "1" : text;
+}
+
+std::string axes_loop(const CpuPass& pass) {
+  const auto& axes = std::get<CpuAxes>(pass.kernel);
+  if (axes.move == AxesMove::pieces) return "runs of " + size_text(axes.box.element_bytes);
+  const std::string elements = axes.box.element_bytes == pass.element_bytes
+                                   ? "elements"
+                                   : size_text(axes.box.element_bytes) + " side by side";
+  return fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements,
+                     axes.move == AxesMove::planes ? "turned in registers" : "by a table of places");
+}
+
+}  // namespace
+
+const CpuSolver kCpuAxesSolver{
+    .has_form = has_form<Axes>,
+    .passes = axes_passes_on_cpu,
+    .makes = is_kernel<CpuAxes>,
+    .words = [](const CpuPass& pass) -> std::string {
+      return std::get<CpuAxes>(pass.kernel).move == AxesMove::pieces
+                 ? "long elements are copied in the order of the output"
+                 : "boxes are read as they lie and written as the output lies";
+    },
+    .loop = axes_loop,
+};
 
 }  // namespace faro::detail

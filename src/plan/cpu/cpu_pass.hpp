@@ -5,14 +5,14 @@
 //     index array, axes, roll     the arrays of a group go through all passes, then those of the next group
 //     transposition in place      the sweeps over an array, arrays one after another or each by one thread
 //
-// A solver is a file with one skeleton: from the work to passes, each complete. What there is:
+// Solvers (cpu_solver.hpp) make passes from the work that they are given, each complete. What there is:
 //
 //     axes_solver        axes, box by box                       by registers or by a table; long elements
 //     cyclic_solver      a roll or a flip
 //     local_solver       small displacements; long runs
 //     entries_solver     gather and scatter
 //     partition_solver   levels, and a last pass                by entries where no thread can hold a chunk
-//     matrix_solver      rows, columns, rows; as published, with transposes
+//     matrix_solver      rows, columns, rows; as published      the same
 //     sweep_solver       transposition in place
 //     affine_solver      affine maps, out of place and in place
 #pragma once
@@ -139,9 +139,6 @@ struct CpuPass {
   std::uint64_t array_bytes() const { return count * element_bytes; }
 };
 
-/// The loop in words: "boxes of 64 x 64, turned in registers", ….
-std::string to_text(const CpuPass& pass);
-
 /// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings.
 int useful_threads(int threads, std::uint64_t bytes);
 
@@ -171,16 +168,6 @@ CpuWork cpu_work_of(const IndexPlan& plan, const schedule::IndexSchedule& schedu
 enum class MatrixPasses { three, five };
 IndexForm form_of(const schedule::IndexSchedule& schedule, MatrixPasses passes = MatrixPasses::three);
 Way way_of(Direction direction);
-
-/// Every solver of one form. `passes`: as solve(), with buffers, and the bytes of a thread's part and between
-/// passes.
-std::vector<CpuPass> cpu_axes_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_cyclic_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_entries_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_window_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_runs_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_partition_passes(const CpuWork& work);
-std::vector<CpuPass> cpu_matrix_passes(const CpuWork& work);
 
 /// Instead of a schedule's passes: elements are gathered one by one, by entries worked out from it.
 CpuPass cpu_gather_by_schedule(const CpuWork& work);

@@ -3,29 +3,24 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/cpu_solver.hpp"
 #include "plan/index_candidates.hpp"
 
 namespace faro::detail {
 namespace {
 
-// A way of carrying out work of one form.
-struct CpuSolver {
-  bool (*applies)(const IndexForm& form);
-  std::vector<CpuPass> (*passes)(const CpuWork& work);
+constexpr const CpuSolver* kCpuSolvers[] = {
+    &kCpuAffineSolver, &kCpuAxesSolver,      &kCpuCyclicSolver, &kCpuEntriesSolver, &kCpuWindowSolver,
+    &kCpuRunsSolver,   &kCpuPartitionSolver, &kCpuMatrixSolver, &kCpuSweepSolver,
 };
 
-template <typename Wanted>
-bool is_form(const IndexForm& form) {
-  return std::holds_alternative<Wanted>(form);
+// The one whose loop this is.
+const CpuSolver& cpu_solver_of(const CpuPass& pass) {
+  const auto found = std::find_if(std::begin(kCpuSolvers), std::end(kCpuSolvers),
+                                  [&pass](const CpuSolver* solver) { return solver->makes(pass.kernel); });
+  FARO_CHECK(found != std::end(kCpuSolvers));
+  return **found;
 }
-
-constexpr CpuSolver kCpuSolvers[] = {
-    {is_form<Axes>, cpu_axes_passes},          {is_form<Cyclic>, cpu_cyclic_passes},
-    {is_form<DirectForm>, cpu_entries_passes}, {is_form<WindowForm>, cpu_window_passes},
-    {is_form<RunsForm>, cpu_runs_passes},      {is_form<schedule::PartitionShape>, cpu_partition_passes},
-    {is_form<MatrixForm>, cpu_matrix_passes},
-};
 
 struct FormOfSchedule {
   bool as_published = false;
@@ -53,41 +48,6 @@ CpuWork work_for(const Problem& problem, const Target& target, Direction directi
 
 // --- as a plan shows them
 
-struct CpuWords {
-  const CpuPass& pass;
-
-  std::string operator()(const CpuAxes& axes) const {
-    return axes.move == AxesMove::pieces ? "long elements are copied in the order of the output"
-                                         : "boxes are read as they lie and written as the output lies";
-  }
-  std::string operator()(const CpuCyclic& cyclic) const {
-    return cyclic.cyclic.reversed ? "two pieces of the output are read backwards"
-                                  : "two pieces of the array change places";
-  }
-  std::string operator()(const CpuEntries& entries) const {
-    return entries.way == Way::forwards ? "each element is sent to the place that its index says"
-                                        : "each element is fetched from the place that its index says";
-  }
-  std::string operator()(const CpuWindow& /*window*/) const {
-    return "elements change places within what the caches hold";
-  }
-  std::string operator()(const CpuRuns& /*runs*/) const { return "runs are copied one after another"; }
-  std::string operator()(const CpuLevel& level) const {
-    return level.way == Way::forwards
-               ? "every chunk is sorted by bucket, and its runs are written behind those of others"
-               : "every chunk reads its runs from their buckets and puts them in order";
-  }
-  std::string operator()(const CpuChunks& /*chunks*/) const {
-    return "every chunk is permuted within itself";
-  }
-  std::string operator()(const CpuRows& /*rows*/) const { return "every row is permuted within itself"; }
-  std::string operator()(const CpuColumns& /*columns*/) const {
-    return "every column is permuted within itself, strips of columns at a time";
-  }
-  std::string operator()(const CpuSweep& /*sweep*/) const { return pass.what; }
-  std::string operator()(const CpuAffine& /*affine*/) const { return pass.what; }
-};
-
 Pass shown_on_cpu(CpuPass made) {
   Pass pass;
   pass.kind = made.kind;
@@ -109,9 +69,9 @@ int useful_threads(int threads, std::uint64_t bytes) {
 
 std::vector<CpuPass> solve(const CpuWork& work) {
   if (work.total_bytes() == 0) return {};
-  for (const CpuSolver& solver : kCpuSolvers) {
-    if (!solver.applies(work.form)) continue;
-    std::vector<CpuPass> passes = solver.passes(work);
+  for (const CpuSolver* const solver : kCpuSolvers) {
+    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
+    std::vector<CpuPass> passes = solver->passes(work);
     for (CpuPass& pass : passes) {
       const std::uint64_t together = pass.run.arrays_at_once == 0 ? work.batch : pass.run.arrays_at_once;
       pass.arrays = work.batch;
@@ -147,7 +107,7 @@ void put_on_cpu(Pass& pass, CpuPass made) {
   const CpuWorkspace& workspace = made.run.workspace;
   pass.source = made.source;
   pass.target = made.target;
-  pass.team = Team{.kernel = to_text(made),
+  pass.team = Team{.kernel = cpu_solver_of(made).loop(made),
                    .threads = made.threads * made.run.turns_at_once,
                    .streamed = made.streamed,
                    .thread_bytes = workspace.part_bytes,
@@ -158,15 +118,10 @@ void put_on_cpu(Pass& pass, CpuPass made) {
 }
 
 std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
-  const IndexWork about{.problem = plan.problem(),
-                        .target = plan.target(),
-                        .recognition = plan.recognition(),
-                        .calibration = plan.calibration(),
-                        .repeats = plan.repeats()};
-  const CpuWork work = cpu_work_of(about, plan.chosen());
+  const CpuWork work = cpu_work_of(work_about(plan), plan.chosen());
   std::vector<Pass> passes;
   for (CpuPass& each : solve(work)) {
-    each.what = std::visit(CpuWords{each}, each.kernel);
+    each.what = cpu_solver_of(each).words(each);
     const auto* const level = std::get_if<CpuLevel>(&each.kernel);
     const std::optional<double> us =
         pass_us(plan, work.form, each.kind, level == nullptr ? 0 : level->level, BatchOrder::together);

@@ -1,10 +1,12 @@
 // Rows, columns, rows: every row permuted within itself, then every column, then every row; as published, the
 // columns as rows of the transpose. Rows and columns run in place after the first pass. Where a thread cannot
 // hold a row, or a strip of columns, elements are gathered one by one.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "faro/permutation/maps.hpp"
-#include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
@@ -22,23 +24,13 @@ CpuPass rows_pass(const CpuWork& work, std::uint64_t rows, std::uint64_t columns
 CpuPass turning_pass(const CpuWork& work, const Axes& axes, PassBuffer source, PassBuffer target) {
   CpuWork turning = work;
   turning.form = axes;
-  CpuPass pass = cpu_axes_passes(turning).front();
+  CpuPass pass = kCpuAxesSolver.passes(turning).front();
   pass.source = source;
   pass.target = target;
   return pass;
 }
 
-}  // namespace
-
-MatrixPart matrix_part(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes) {
-  MatrixPart made;
-  made.strip = std::max<std::uint64_t>(1, kLineBytes / element_bytes);
-  made.stage_offset = whole_pages(std::max({columns, rows, rows * made.strip}) * element_bytes);
-  made.bytes = made.stage_offset + whole_pages(stage_bytes(element_bytes));
-  return made;
-}
-
-std::vector<CpuPass> cpu_matrix_passes(const CpuWork& work) {
+std::vector<CpuPass> matrix_passes_on_cpu(const CpuWork& work) {
   const auto& matrix = std::get<MatrixForm>(work.form);
   const std::uint64_t rows = matrix.rows;
   const std::uint64_t columns = matrix.columns;
@@ -73,5 +65,37 @@ std::vector<CpuPass> cpu_matrix_passes(const CpuWork& work) {
   for (CpuPass& pass : passes) pass.run = run;
   return passes;
 }
+
+std::string matrix_loop(const CpuPass& pass) {
+  if (const auto* const rows = std::get_if<CpuRows>(&pass.kernel)) {
+    return fmt::format("{} by places, rows of {}", rows->way == Way::forwards ? "scatter" : "gather",
+                       count_text(rows->columns, "element"));
+  }
+  const auto& columns = std::get<CpuColumns>(pass.kernel);
+  return fmt::format("{} by places, strips of {}", columns.way == Way::forwards ? "scatter" : "gather",
+                     count_text(columns.part.strip, "column"));
+}
+
+}  // namespace
+
+MatrixPart matrix_part(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes) {
+  MatrixPart made;
+  made.strip = std::max<std::uint64_t>(1, kLineBytes / element_bytes);
+  made.stage_offset = whole_pages(std::max({columns, rows, rows * made.strip}) * element_bytes);
+  made.bytes = made.stage_offset + whole_pages(stage_bytes(element_bytes));
+  return made;
+}
+
+const CpuSolver kCpuMatrixSolver{
+    .has_form = has_form<MatrixForm>,
+    .passes = matrix_passes_on_cpu,
+    .makes = is_kernel<CpuRows, CpuColumns>,
+    .words = [](const CpuPass& pass) -> std::string {
+      return std::holds_alternative<CpuRows>(pass.kernel)
+                 ? "every row is permuted within itself"
+                 : "every column is permuted within itself, strips of columns at a time";
+    },
+    .loop = matrix_loop,
+};
 
 }  // namespace faro::detail

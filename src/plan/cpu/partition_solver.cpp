@@ -4,9 +4,11 @@
 //
 // Forwards the last pass runs in place, since it holds a whole chunk before it writes; backwards the first
 // has the input to leave alone. Where a thread cannot hold a chunk, elements are gathered one by one.
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
@@ -14,19 +16,7 @@ namespace {
 // Small arrays of a batch share a pass, as many as these bytes hold.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{8} << 20;
 
-}  // namespace
-
-ChunkPart chunk_part(const schedule::PartitionShape& shape, std::uint64_t element_bytes) {
-  std::uint32_t buckets = 0;
-  for (int level = 0; level < shape.levels(); ++level) buckets = std::max(buckets, shape.buckets(level));
-  ChunkPart made;
-  made.stage_offset = whole_lines(std::min(shape.chunk_elements(), shape.count) * element_bytes + kLineBytes);
-  made.slots_offset = made.stage_offset + whole_lines(stage_bytes(element_bytes));
-  made.bytes = whole_pages(made.slots_offset + run_slots_bytes(buckets));
-  return made;
-}
-
-std::vector<CpuPass> cpu_partition_passes(const CpuWork& work) {
+std::vector<CpuPass> partition_passes_on_cpu(const CpuWork& work) {
   const auto& shape = std::get<schedule::PartitionShape>(work.form);
   if (!fits_caches(std::min(shape.chunk_elements(), work.count), work.element_bytes)) {
     return {cpu_gather_by_schedule(work)};
@@ -63,5 +53,45 @@ std::vector<CpuPass> cpu_partition_passes(const CpuWork& work) {
   for (CpuPass& pass : passes) pass.run = run;
   return passes;
 }
+
+std::string partition_words(const CpuPass& pass) {
+  const auto* const level = std::get_if<CpuLevel>(&pass.kernel);
+  if (level == nullptr) return "every chunk is permuted within itself";
+  return level->way == Way::forwards
+             ? "every chunk is sorted by bucket, and its runs are written behind those of others"
+             : "every chunk reads its runs from their buckets and puts them in order";
+}
+
+std::string partition_loop(const CpuPass& pass) {
+  if (const auto* const level = std::get_if<CpuLevel>(&pass.kernel)) {
+    const bool forwards = level->way == Way::forwards;
+    return fmt::format("chunks of {} {} {} buckets, {}", count_text(level->shape.chunk_elements(), "element"),
+                       forwards ? "to" : "from", level->shape.buckets(level->level),
+                       forwards ? "in whole lines" : "fetched ahead");
+  }
+  const auto& chunks = std::get<CpuChunks>(pass.kernel);
+  return fmt::format("{} by places, chunks of {}", chunks.way == Way::forwards ? "scatter" : "gather",
+                     count_text(chunks.shape.chunk_elements(), "element"));
+}
+
+}  // namespace
+
+ChunkPart chunk_part(const schedule::PartitionShape& shape, std::uint64_t element_bytes) {
+  std::uint32_t buckets = 0;
+  for (int level = 0; level < shape.levels(); ++level) buckets = std::max(buckets, shape.buckets(level));
+  ChunkPart made;
+  made.stage_offset = whole_lines(std::min(shape.chunk_elements(), shape.count) * element_bytes + kLineBytes);
+  made.slots_offset = made.stage_offset + whole_lines(stage_bytes(element_bytes));
+  made.bytes = whole_pages(made.slots_offset + run_slots_bytes(buckets));
+  return made;
+}
+
+const CpuSolver kCpuPartitionSolver{
+    .has_form = has_form<schedule::PartitionShape>,
+    .passes = partition_passes_on_cpu,
+    .makes = is_kernel<CpuLevel, CpuChunks>,
+    .words = partition_words,
+    .loop = partition_loop,
+};
 
 }  // namespace faro::detail

@@ -9,10 +9,12 @@
 // panels are rotated apart (plan/cpu/transpose_workers.hpp). Where all threads take one row together, row
 // k + 1 is shuffled into the place of row k, which is free by then; only the first one goes through the
 // borrowed row. So rows lie one place early, and the column shuffle puts that right.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "faro/error.hpp"
-#include "plan/cpu/cpu_pass.hpp"
+#include "plan/cpu/cpu_solver.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -60,6 +62,26 @@ std::string words_of(const CpuSweep& sweep) {
   }
   return std::string("shuffle rows") + (sweep.panels == Panels::along_diagonals ? " along diagonals" : "") +
          (sweep.kind == CpuSweepKind::shared_rows ? ", each to where one was before" : "");
+}
+
+std::string sweep_loop(const CpuPass& pass) {
+  const auto& sweep = std::get<CpuSweep>(pass.kernel);
+  switch (sweep.kind) {
+    case CpuSweepKind::whole:
+      return "whole arrays by way of the stack";
+    case CpuSweepKind::square:
+      return "pairs of tiles, turned in registers";
+    case CpuSweepKind::panels:
+      return fmt::format("panels, {} at a time", count_text(sweep.strip.columns, "column"));
+    case CpuSweepKind::rows:
+      return sweep.by_blocks ? "rows in blocks" : "rows, element by element";
+    case CpuSweepKind::shared_rows:
+      return "rows in blocks, each shared out";
+    case CpuSweepKind::columns:
+      break;
+  }
+  return fmt::format("strips of {}, {}", count_text(sweep.strip.columns, "column"),
+                     sweep.strip.borrowed ? "by way of the borrowed row" : "within themselves");
 }
 
 }  // namespace
@@ -151,5 +173,7 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
   if (alike.r2c) std::reverse(sweeps.begin(), sweeps.end());
   return sweeps;
 }
+
+const CpuSolver kCpuSweepSolver{.makes = is_kernel<CpuSweep>, .loop = sweep_loop};
 
 }  // namespace faro::detail

@@ -60,12 +60,6 @@ const GpuSolver& solver_of(PassKind kind);
 /// The solvers of problems that are not affine, in the order of their candidates.
 std::vector<const GpuSolver*> index_solvers();
 
-/// For `form` of a solver: what a form of a problem is that has no sizes beside it.
-template <typename Wanted>
-bool has_form(const IndexForm& form) {
-  return std::holds_alternative<Wanted>(form);
-}
-
 /// What was recognised, or what was asked for.
 template <typename Wanted>
 const Wanted& form_of(const IndexWork& work) {
