@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
-#include "engines/cpu.hpp"
-#include "engines/cpu_index.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro_build_info.hpp"
@@ -96,8 +94,9 @@ void measure(const Options& options, int bits, std::uint64_t width) {
                                   .runs = std::nullopt,
                                   .displacement = std::nullopt,
                                   .findings = {}};
-    const IndexPlan plan(problem, cpu::target(), recognition, choice);
-    const auto executor = std::make_shared<const cpu::IndexExecutor>(plan);
+    const Plan plan(problem, cpu::target(), recognition, choice);
+    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    const auto executor = std::make_shared<const cpu::Executor>(plan);
     const std::uint64_t wanted = executor->workspace_bytes();
     if (wanted != 0 && (!*workspace || (*workspace)->size() < wanted))
       *workspace = std::make_unique<io::Buffer>(wanted);
@@ -107,10 +106,10 @@ void measure(const Options& options, int bits, std::uint64_t width) {
     std::memset(out.data(), 0, bytes);
     run();
     if (const auto wrong = find_mismatch(problem, in.data(), out.data())) {
-      fail(ErrorCode::verification, fmt::format("verify {} of 2^{} elements", text_of(plan.chosen()), bits),
+      fail(ErrorCode::verification, fmt::format("verify {} of 2^{} elements", text_of(chosen), bits),
            to_text(*wrong), "out[pi(x)] = in[x]", "this is a bug; please report it with the command");
     }
-    contestants.push_back({prefix + text_of(plan.chosen()), run});
+    contestants.push_back({prefix + text_of(chosen), run});
   };
   add("", {.method = IndexMethod::direct, .chunk_bits = {}, .level_bits = {}});
   add("chosen: ", {});

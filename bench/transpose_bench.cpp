@@ -21,8 +21,7 @@
 #include "bench/arguments.hpp"
 #include "bench/cycle_following.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cpu/transpose_program.hpp"
-#include "engines/cpu_index.hpp"
+#include "engines/cpu/pass_program.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
@@ -128,7 +127,8 @@ Result measure(const Options& options, const Shape& shape, std::uint64_t width, 
       .arrays = 1, .rows = shape.rows, .columns = shape.columns, .element_bytes = width};
   const std::uint64_t bytes = rectangle.bytes();
   const Target target = cpu::target(options.threads);
-  const cpu::TransposeProgram program(rectangle, detail::cpu_transpose_workers(rectangle, target.threads));
+  const cpu::PassSequence program(
+      detail::cpu_sweeps(rectangle, detail::cpu_transpose_workers(rectangle, target.threads)));
   const io::Buffer in(bytes);
   const io::Buffer data(bytes);
   const io::Buffer workspace(std::max<std::uint64_t>(1, program.workspace_bytes()));
@@ -138,10 +138,10 @@ Result measure(const Options& options, const Shape& shape, std::uint64_t width, 
                           .displacement = std::nullopt,
                           .findings = {}};
   const Problem problem{.permutation = known.permutation, .element_bytes = width};
-  const cpu::IndexExecutor engine(IndexPlan(problem, target, known));
+  const cpu::Executor engine(Plan(problem, target, known, {.method = IndexMethod::axes}));
   const io::Buffer lent(std::max<std::uint64_t>(1, engine.workspace_bytes()));
 
-  const auto in_place = [&] { program.run(data.data(), workspace.data()); };
+  const auto in_place = [&] { program.run(data.data(), data.data(), workspace.data()); };
   const auto out_of_place = [&] { engine.run(in.data(), data.data(), lent.data()); };
   fill(in.data(), bytes);
   std::memcpy(data.data(), in.data(), bytes);

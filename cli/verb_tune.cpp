@@ -12,7 +12,6 @@
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cpu_index.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/calibration.hpp"

@@ -230,6 +230,8 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
     std::set<std::string> expected = documented[verb];
     if (arguments.find("--engine cuda") != std::string::npos) {
       expected.merge(std::set(documented[verb + ", of a plan for a GPU"]));
+    } else {
+      expected.merge(std::set(documented[verb + ", of a plan for a CPU"]));
     }
     EXPECT_EQ(keys, without_empty_arrays(leaves_of(expected), json));
   }

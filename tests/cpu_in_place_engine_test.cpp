@@ -236,7 +236,7 @@ TEST(CpuInPlace, APlanForTwoArraysIsNoPlanInPlace) {
   std::vector<std::uint32_t> data(256, 7);
   const std::vector<std::uint32_t> before = data;
   const cpu::Executor two_arrays(Plan(problem, cpu::target(1)));
-  EXPECT_THROW(two_arrays.run(data.data()), Error);
+  EXPECT_THROW(two_arrays.run_in_place(data.data()), Error);
   problem.placement = Placement::in_place;
   const cpu::Executor in_place(Plan(problem, cpu::target(1)));
   std::vector<std::uint32_t> out(256, 9);

@@ -72,7 +72,7 @@ TEST(CpuInPlace, EveryMapOfFourBits) {
     const cpu::Executor executor(Plan(problem, target));
     std::fill(room.begin(), room.end(), kPoison);
     for (std::uint64_t i = 0; i < kIndices * width; ++i) data[i] = static_cast<std::byte>(i);
-    executor.run(data);
+    executor.run_in_place(data);
     bool right = std::all_of(room.data(), data, [](std::byte b) { return b == kPoison; }) &&
                  std::all_of(data + kIndices * width, room.data() + room.size(),
                              [](std::byte b) { return b == kPoison; });

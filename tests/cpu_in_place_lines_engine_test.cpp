@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cpu_in_place_support.hpp"
-#include "engines/cpu/in_place_tiles-inl.hpp"
+#include "engines/cpu/in_place/tiles-inl.hpp"
 
 namespace faro::testing {
 namespace cpu_in_place_lines_engine_test {

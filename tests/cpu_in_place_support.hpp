@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine_support.hpp"
-#include "engines/cpu/in_place_program.hpp"
+#include "engines/cpu/in_place/program.hpp"
 #include "oracle.hpp"
 
 namespace faro::testing {
@@ -55,7 +55,7 @@ inline void check_in_place(EngineCase c, Reached* reached = nullptr) {
   const cpu::Executor executor(plan);
   Arrays arrays(plan.array_bytes(), 0, c.out_offset, c.seed);
   std::copy_n(arrays.in(), arrays.bytes(), arrays.out());
-  executor.run(arrays.out());
+  executor.run_in_place(arrays.out());
   if (const auto wrong = find_mismatch(c.problem, arrays.in(), arrays.out(), 1)) {
     ADD_FAILURE() << to_text(*wrong) << "\n  " << words(c);
   }

@@ -23,9 +23,9 @@ using testing::plan_of;
 using testing::SplitMix64;
 using testing::Stores;
 
-void expect_schedule(const IndexPlan& plan, const std::shared_ptr<const IndexSchedule>& schedule,
-                     const Places& p, const std::string& what) {
-  const cpu::IndexExecutor executor(plan, schedule);
+void expect_schedule(const Plan& plan, const std::shared_ptr<const IndexSchedule>& schedule, const Places& p,
+                     const std::string& what) {
+  const cpu::Executor executor(plan, schedule);
   expect_run(
       executor, schedule->count * p.element_bytes, p,
       [&](const std::byte* in, std::byte* out) { run_by_definition(*schedule, in, out, p.element_bytes); },
@@ -36,7 +36,7 @@ void expect_schedule(const IndexPlan& plan, const std::shared_ptr<const IndexSch
 // Forwards and backwards.
 void expect_both_ways(const Indexed& indexed, const IndexSchedule& schedule, const Places& p,
                       const std::string& what) {
-  const IndexPlan plan = plan_of(indexed, p);
+  const Plan plan = plan_of(indexed, p);
   expect_schedule(plan, std::make_shared<const IndexSchedule>(schedule), p, what);
   expect_schedule(plan, std::make_shared<const IndexSchedule>(schedule.inverse()), p, what);
 }
@@ -144,7 +144,7 @@ TEST(CpuIndexEngine, ChunksTooWideForCachesAreGathered) {
   const schedule::PartitionShape shape{.count = 5000, .chunk_bits = 12, .level_bits = {1}};
   const IndexSchedule schedule = schedule::partition_index_schedule(indexed, shape, 1);
   const Places wide{.element_bytes = 4096};
-  const cpu::IndexExecutor executor(plan_of(indexed, wide), std::make_shared<const IndexSchedule>(schedule));
+  const cpu::Executor executor(plan_of(indexed, wide), std::make_shared<const IndexSchedule>(schedule));
   EXPECT_EQ(executor.workspace_bytes(), 0U) << "no chunk of 16 MiB";
   expect_both_ways(indexed, schedule, wide, text_of(shape));
 }
@@ -224,14 +224,14 @@ TEST(CpuIndexEngine, RunsWithoutOwnBytes) {
 TEST(CpuIndexEngine, ForwardsThenBackwardsIsIdentity) {
   const Indexed indexed = Indexed::random(100'000, 8);
   for (const IndexMethod method : {IndexMethod::direct, IndexMethod::partition, IndexMethod::row_column_5}) {
-    const IndexPlan there = plan_of(indexed, {.threads = 2}, {.method = method});
-    const IndexPlan back = plan_of(indexed.inverse(), {.threads = 2}, {.method = method});
+    const Plan there = plan_of(indexed, {.threads = 2}, {.method = method});
+    const Plan back = plan_of(indexed.inverse(), {.threads = 2}, {.method = method});
     std::vector<std::uint32_t> values(indexed.count());
     std::iota(values.begin(), values.end(), 7U);
     std::vector<std::uint32_t> moved(values.size());
     std::vector<std::uint32_t> returned(values.size());
-    cpu::IndexExecutor(there).run(values.data(), moved.data());
-    cpu::IndexExecutor(back).run(moved.data(), returned.data());
+    cpu::Executor(there).run(values.data(), moved.data());
+    cpu::Executor(back).run(moved.data(), returned.data());
     EXPECT_EQ(returned, values) << name(method);
     for (std::size_t i = 0; i < values.size(); i += 1001)
       EXPECT_EQ(moved[indexed.entries32()[i]], values[i]) << name(method);
@@ -244,7 +244,7 @@ TEST(CpuIndexEngine, RowColumnInFivePasses) {
     const Indexed indexed = Indexed::random(64 * 96, 4).redirected(direction);
     for (const std::uint64_t width : Numbers{1, 4, 12}) {
       const Places p{.element_bytes = width, .batch = 2, .stores = Stores::streamed};
-      const cpu::IndexExecutor executor(plan_of(indexed, p, {.method = IndexMethod::row_column_5}));
+      const cpu::Executor executor(plan_of(indexed, p, {.method = IndexMethod::row_column_5}));
       EXPECT_GE(executor.workspace_bytes(), 2 * 64 * 96 * width);
       expect_run(
           executor, indexed.count() * width, p,
@@ -260,7 +260,7 @@ TEST(CpuIndexEngine, EmptyAndSingle) {
   for (const std::uint64_t count : Numbers{0, 1}) {
     const Indexed indexed = Indexed::random(count, 1);
     expect_both_ways(indexed, schedule::direct_schedule(indexed), {.batch = 3}, "direct");
-    const cpu::IndexExecutor executor(plan_of(indexed, {.batch = 0}));
+    const cpu::Executor executor(plan_of(indexed, {.batch = 0}));
     executor.run(nullptr, nullptr);
   }
 }
@@ -270,7 +270,7 @@ TEST(CpuIndexEngine, AnotherCountIsRefused) {
   const auto other =
       std::make_shared<const IndexSchedule>(schedule::direct_schedule(Indexed::random(101, 1)));
   try {
-    const cpu::IndexExecutor executor(plan_of(indexed, {}), other);
+    const cpu::Executor executor(plan_of(indexed, {}), other);
     FAIL() << "101 elements instead of 100";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::value);
@@ -282,7 +282,7 @@ TEST(CpuIndexEngine, AnotherCountIsRefused) {
 TEST(CpuIndexEngine, ManyCallersAtOnce) {
   const Indexed indexed = Indexed::random(200'000, 21);
   const schedule::PartitionShape shape{.count = 200'000, .chunk_bits = 12, .level_bits = {3, 3}};
-  const cpu::IndexExecutor executor(
+  const cpu::Executor executor(
       plan_of(indexed, {.threads = 2}),
       std::make_shared<const IndexSchedule>(schedule::partition_index_schedule(indexed, shape)));
   std::vector<std::uint32_t> values(indexed.count());

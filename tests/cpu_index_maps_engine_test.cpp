@@ -20,7 +20,7 @@ using testing::Stores;
 
 template <typename Map>
 void expect_map(const Map& map, std::uint64_t count, const Places& p, const std::string& what) {
-  const cpu::IndexExecutor executor(plan_of(map, p));
+  const cpu::Executor executor(plan_of(map, p));
   EXPECT_EQ(executor.schedule(), nullptr);
   const std::uint64_t width = p.element_bytes;
   expect_run(

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "engines/cpu_index.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "engines/cpu.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::testing {
 
@@ -37,7 +37,10 @@ inline std::string describe(const Places& p) {
          ", in + " + std::to_string(p.in_offset) + ", out + " + std::to_string(p.out_offset);
 }
 
-inline IndexPlan plan_of(Permutation permutation, const Places& p, IndexChoice choice = {}) {
+// A plan of the permutation as it is given: axes and rolls that are affine do not become that.
+inline Plan plan_of(Permutation permutation, const Places& p, IndexChoice choice = {}) {
+  if (std::holds_alternative<Axes>(permutation)) choice.method = IndexMethod::axes;
+  if (std::holds_alternative<Cyclic>(permutation)) choice.method = IndexMethod::cyclic;
   Target target = cpu::target(p.threads);
   target.streaming_bytes = p.stores == Stores::streamed ? 0 : ~std::uint64_t{0};
   Recognition recognition{.family = Family::general,
@@ -45,13 +48,14 @@ inline IndexPlan plan_of(Permutation permutation, const Places& p, IndexChoice c
                           .runs = std::nullopt,
                           .displacement = std::nullopt,
                           .findings = {}};
-  return IndexPlan(
-      {.permutation = std::move(permutation), .element_bytes = p.element_bytes, .batch = p.batch}, target,
-      std::move(recognition), std::move(choice));
+  return {{.permutation = std::move(permutation), .element_bytes = p.element_bytes, .batch = p.batch},
+          target,
+          std::move(recognition),
+          choice};
 }
 
 // Runs into guarded arrays, the workspace lent at an odd address and guarded too, and compares with `wanted`.
-inline void expect_run(const cpu::IndexExecutor& executor, std::uint64_t array_bytes, const Places& p,
+inline void expect_run(const cpu::Executor& executor, std::uint64_t array_bytes, const Places& p,
                        const std::function<void(const std::byte*, std::byte*)>& define,
                        const std::string& what) {
   Arrays arrays(array_bytes * p.batch, p.in_offset, p.out_offset, 1);

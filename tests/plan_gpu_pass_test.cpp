@@ -138,11 +138,13 @@ TEST(PlanGpuPass, GoThroughTheWorkspaceThatThePlanLends) {
 }
 
 TEST(PlanGpuPass, ACpuHasNoneOfThem) {
-  EXPECT_TRUE(Plan({.permutation = parse_permutation("roll(1000, 3)"), .element_bytes = 4}, Target{})
-                  .passes()
-                  .empty());
+  const Plan roll({.permutation = parse_permutation("roll(1000, 3)"), .element_bytes = 4}, Target{});
   const Plan affine({.permutation = maps::bit_reversal(20), .element_bytes = 4}, Target{});
-  for (const Pass& pass : affine.passes()) EXPECT_EQ(pass.gpu, nullptr);
+  for (const Plan& plan : {roll, affine}) {
+    ASSERT_EQ(plan.passes().size(), 1U);
+    EXPECT_EQ(plan.passes().front().gpu, nullptr);
+    EXPECT_FALSE(plan.passes().front().launch.has_value());
+  }
 }
 
 // --- what is shown is what is launched

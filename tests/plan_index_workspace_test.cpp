@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu_index.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/maps.hpp"
 #include "faro/plan/plan.hpp"
@@ -30,8 +29,11 @@ void expect_agreement(const Permutation& permutation, const IndexChoice& choice,
   recognition.permutation = permutation;
   recognition.displacement = 99;
   recognition.runs = 3;
-  const IndexPlan plan(problem, cpu::target(asked.threads), recognition, choice);
-  const cpu::IndexExecutor executor(plan);
+  const Plan made(problem, cpu::target(asked.threads), recognition, choice);
+  ASSERT_NE(made.index_plan(), nullptr);
+  const IndexPlan& plan = *made.index_plan();
+  const cpu::Executor executor(made);
+  EXPECT_EQ(made.workspace_bytes(), plan.workspace_bytes());
   EXPECT_EQ(plan.workspace_bytes(), executor.workspace_bytes())
       << to_text(plan.chosen()) << ", " << plan.count() << " elements of " << asked.width << " bytes, batch "
       << asked.batch << ", threads " << asked.threads << ", " << to_text(permutation).substr(0, 40);
@@ -81,7 +83,8 @@ TEST(IndexWorkspace, PlansAndExecutorsAgree) {
           Permutation(maps::transpose_any(30, 50)), Permutation(maps::transpose_any(3, 5000)),
           Permutation(maps::transpose_any(0, 3)), Permutation(Axes({10, 20, 30}, {2, 0, 1})),
           Permutation(Axes({6, 5, 300}, {1, 0, 2})), Permutation(Axes({7}, {0}))}) {
-      expect_agreement(map, {}, asked);
+      const bool is_axes = std::holds_alternative<Axes>(map);
+      expect_agreement(map, of_method(is_axes ? IndexMethod::axes : IndexMethod::cyclic), asked);
     }
   }
 }

@@ -129,11 +129,8 @@ void ExecutablePlan::run_checked(const void* in, void* out, void* workspace, Str
   if (const auto* const on_device = state_->as<cuda::Executor>())
     return on_device->run(in, out, stream, workspace);
   check_on_host(in, out, "plan for engine cuda");
-  if (const auto* const index = state_->as<cpu::IndexExecutor>()) {
-    detail::check_workspace_on_host(workspace);
-    return index->run(in, out, workspace);
-  }
-  std::get<cpu::Executor>(state_->executor).run(in, out);
+  detail::check_workspace_on_host(workspace);
+  std::get<cpu::Executor>(state_->executor).run(in, out, workspace);
 }
 
 void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
@@ -164,12 +161,12 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
 }
 
 std::uint64_t ExecutablePlan::workspace_bytes() const {
-  if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->workspace_bytes();
+  if (const auto* const on_host = state_->as<cpu::Executor>()) return on_host->workspace_bytes();
   return plan().workspace_bytes();
 }
 
 std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const {
-  if (const auto* const index = state_->as<cpu::IndexExecutor>()) return index->schedule();
+  if (const auto* const on_host = state_->as<cpu::Executor>()) return on_host->schedule();
   const auto* const on_device = state_->as<cuda::Executor>();
   const auto* const indexed = std::get_if<Indexed>(&plan().problem().permutation);
   if (on_device == nullptr || indexed == nullptr) return nullptr;
@@ -199,11 +196,7 @@ ExecutablePlan plan(const Problem& problem, const PlanOptions& options) {
   if (made.target().engine == Engine::cuda) {
     return with(schedule == nullptr ? cuda::Executor(made) : cuda::Executor(made, *schedule));
   }
-  if (const TransposePlan* const transposes = made.transpose_plan())
-    return with(cpu::TransposeExecutor(*transposes));
-  const IndexPlan* const index = made.index_plan();
-  if (index == nullptr) return with(cpu::Executor(made));
-  return with(schedule == nullptr ? cpu::IndexExecutor(*index) : cpu::IndexExecutor(*index, schedule));
+  return with(schedule == nullptr ? cpu::Executor(made) : cpu::Executor(made, schedule));
 }
 
 ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes, const PlanOptions& options) {

@@ -1,12 +1,10 @@
-// A plan together with the engine that runs it, one of five.
+// A plan together with the executor of its engine.
 #pragma once
 
 #include <string>
 #include <variant>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu_index.hpp"
-#include "engines/cpu_transpose.hpp"
 #include "engines/cuda_emitted.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
@@ -15,9 +13,7 @@ namespace faro {
 
 struct ExecutablePlan::State {
   Plan plan;
-  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor, cpu::IndexExecutor,
-               cpu::TransposeExecutor>
-      executor;
+  std::variant<cpu::Executor, cuda::Executor, cuda::MappedExecutor> executor;
   std::string reason;
   int threads;
 

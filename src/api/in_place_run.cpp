@@ -48,9 +48,8 @@ void ExecutablePlan::run(void* data, std::uint64_t bytes, Workspace workspace, S
   detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = on_gpu}, data, data, bytes);
   void* const lent = workspace_bytes() > 0 ? workspace.data : nullptr;
   if (const auto* const on_device = state_->as<cuda::Executor>()) return on_device->run(data, stream, lent);
-  if (const auto* const affine = state_->as<cpu::Executor>()) return affine->run(data);
   detail::check_workspace_on_host(lent);
-  std::get<cpu::TransposeExecutor>(state_->executor).run(data, lent);
+  std::get<cpu::Executor>(state_->executor).run_in_place(data, lent);
 }
 
 }  // namespace faro

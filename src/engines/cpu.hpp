@@ -2,14 +2,17 @@
 //
 // A tile is a few cache lines: they are read, permuted in registers, and written with stores that bypass the
 // caches, while the lines of later tiles are on their way. docs/notes/cpu-experiments.md tells what that
-// costs and what was measured.
+// costs and what was measured. Of an index array, a partition pass scatters a chunk in the L2 cache and
+// writes its runs with stores that bypass the caches (docs/notes/index-experiments.md).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "faro/plan/calibration.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cpu {
 
@@ -23,28 +26,44 @@ Target target(int threads = 0);
 /// plain copy, against which everything is measured. Any alignment. Requires: no overlap (unchecked).
 void copy(const void* in, void* out, std::uint64_t bytes, int threads = 0);
 
-/// A plan made ready to run here: its tables are made once, running allocates nothing.
+/// A plan made ready to run here, of any permutation and placement: its tables and its schedule are made
+/// once. Runs allocate nothing where a workspace is lent, or none is needed.
 class Executor {
  public:
-  /// Requires: a plan whose target is this engine (checked).
+  /// Requires: a plan whose target is this engine (checked). Errors: ErrorCode::value for an index array on a
+  /// device.   Cost: of an index array, two sweeps of it a pass.
   explicit Executor(const Plan& plan);
+  /// With a schedule that was made before, of any machine and shape, for a plan with an index_plan()
+  /// (checked). The plan then only says widths, batch and target; its chosen() may differ. Errors:
+  /// ErrorCode::value where its count is not the plan's.
+  Executor(const Plan& plan, std::shared_ptr<const schedule::IndexSchedule> schedule);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();
 
-  /// Runs the plan once. May be called from many threads at once. Uses at most 8 KiB of each thread's stack.
-  /// Requires: both arrays hold plan.array_bytes() and do not overlap (unchecked here, checked by
-  /// faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width is written
-  /// through the caches.
-  void run(const void* in, void* out) const;
+  /// Runs the plan once, all arrays of the batch. May be called from many threads at once, each with its own
+  /// workspace. Uses at most 17 KiB of each thread's stack. `workspace`: workspace_bytes() of the host, any
+  /// alignment; null: allocated and returned by the run.
+  /// Requires: a plan for two arrays (checked); both hold plan.array_bytes() and do not overlap (unchecked
+  /// here, checked by faro::ExecutablePlan). Any alignment; an output that is not aligned to the vector width
+  /// is written through the caches.
+  void run(const void* in, void* out, void* workspace = nullptr) const;
 
-  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Any alignment; at
-  /// most 16 KiB of each thread's stack.
-  void run(void* data) const;
+  /// The same in place, of a plan that is (checked): data[b][pi(x)] = data[b][x] as it was. Any alignment.
+  void run_in_place(void* data, void* workspace = nullptr) const;
+
+  /// Bytes that a run needs; of the schedule's passes, which may be others than the plan's.
+  std::uint64_t workspace_bytes() const;
+
+  /// Of an index array that is carried out as such; else null.
+  std::shared_ptr<const schedule::IndexSchedule> schedule() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Measures the curves of this machine. `quick`: fewer sizes and widths, some seconds.   Cost: a minute.
+IndexCalibration tune(int threads = 0, bool quick = false);
 
 }  // namespace faro::cpu

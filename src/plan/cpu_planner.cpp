@@ -74,6 +74,7 @@ Planned plan_for_cpu(const Work& work, const Target& target) {
   if (rest != 0) {
     planned.passes.push_back(
         make_pass(PassKind::direct, work.map, work.unit_bits, rest, std::uint64_t{1} << work.unit_bits));
+    planned.passes.back().offset = (work.arrays - rest) * work.array_bytes();
   }
   return planned;
 }

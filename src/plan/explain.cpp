@@ -141,6 +141,22 @@ void add_launch(Text& text, const Launch& launch) {
   }
 }
 
+// The same on a CPU.
+void add_team(Text& text, const Pass& pass) {
+  const Team& team = *pass.team;
+  text.line("  kernel", team.kernel);
+  std::string threads = count_text(static_cast<std::uint64_t>(team.threads));
+  if (team.thread_bytes > 0) {
+    threads += fmt::format("{} of {}", team.threads == 1 ? ", by way" : ", each by way",
+                           size_text(team.thread_bytes));
+  }
+  if (team.streamed) threads += ", written past the caches";
+  if (team.arrays_at_once > 0 && team.arrays_at_once < pass.arrays) {
+    threads += fmt::format("; {} at a time", count_text(team.arrays_at_once, "array"));
+  }
+  text.line("  threads", threads);
+}
+
 // "; an element: 0.0078 requests, 0.125 sectors, 0.0312 lines, 4 bytes"
 struct PerElement {
   double count;
@@ -205,7 +221,7 @@ void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter
   const auto moved = static_cast<double>(pass.bytes_read + pass.bytes_written);
   text.line("  time", fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}",
                                   *us / us_per_ms, moved / (*us * us_per_ms), rates_of(plan),
-                                  pass.bytes_read < kPredictableBytes
+                                  !pass.team && pass.bytes_read < kPredictableBytes
                                       ? "; arrays that the device's cache holds part of may be faster"
                                       : ""));
 }
@@ -220,6 +236,7 @@ void add_pass(Text& text, const Plan& plan, std::size_t index, const PassCounter
     add_tile(text, plan, pass);
   }
   if (pass.launch) add_launch(text, *pass.launch);
+  if (pass.team) add_team(text, pass);
   text.line("  predicted",
             fmt::format("reads {} in {} of {} and writes as much", size_text(pass.bytes_read),
                         count_text(pass.segments_read, "segment"), size_text(pass.segment_bytes)));
@@ -243,13 +260,16 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     tables += fmt::format("{}{}, {}", tables.empty() ? "" : "; ", table.name, size_text(table.bytes));
   }
   if (!tables.empty()) text.line("  tables", tables);
-  if (!pass.launch) {
+  if (pass.team) {
+    add_team(text, pass);
+  } else if (!pass.launch) {
     text.line("  kernel", "the driver's copy");
   } else {
     add_launch(text, *pass.launch);
     add_counted(text, plan, index, counter);
   }
   add_time(text, plan, index, counter);
+  if (pass.team && !pass.predicted_us) text.line("  time", "not predicted: no curves are known");
 }
 
 }  // namespace

@@ -85,6 +85,14 @@ Json launch_json(const Launch& launch) {
            launch.unaligned_tile ? Json(detail::kernel_text(*launch.unaligned_tile)) : Json()}};
 }
 
+Json team_json(const Team& team) {
+  return {{"kernel", team.kernel},
+          {"threads", team.threads},
+          {"streamed", team.streamed},
+          {"thread_bytes", team.thread_bytes},
+          {"arrays_at_once", team.arrays_at_once}};
+}
+
 Json global_json(const machine::GlobalCounts& counts, double over_least, double elements) {
   return {{"requests", counts.requests},
           {"sectors", counts.sectors},
@@ -168,23 +176,25 @@ Json pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
     add_counts(json, plan, index, counter);
   }
+  if (pass.team) json["team"] = team_json(*pass.team);
   return json;
 }
 
-// A pass that is not affine: of a GPU.
+// A pass that is not affine.
 Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) {
   const Pass& pass = plan.passes()[index];
   Json tables = Json::array();
   for (const PassTable& table : pass.tables) tables.push_back({{"name", table.name}, {"bytes", table.bytes}});
-  Json json = {{"kind", name(pass.kind)},
-               {"reason", pass.what},
-               {"arrays", pass.arrays},
-               {"source", name(pass.source)},
-               {"target", name(pass.target)},
-               {"tables", std::move(tables)},
-               {"bytes_read", pass.bytes_read},
-               {"bytes_written", pass.bytes_written},
-               {"launch", Json()}};
+  Json json = {{"kind", name(pass.kind)},       {"reason", pass.what},
+               {"arrays", pass.arrays},         {"source", name(pass.source)},
+               {"target", name(pass.target)},   {"tables", std::move(tables)},
+               {"bytes_read", pass.bytes_read}, {"bytes_written", pass.bytes_written}};
+  if (pass.team) {
+    json["team"] = team_json(*pass.team);
+    json["predicted_time"] = time_json(plan, index, counter);
+    return json;
+  }
+  json["launch"] = Json();
   if (pass.launch) {
     const Launch& launch = *pass.launch;
     json["launch"] = {
@@ -205,12 +215,10 @@ std::string with_passes(const std::string& described, const Plan& plan) {
   if (plan.transpose_plan() != nullptr && plan.recognition() != nullptr) {
     json["recognition"] = detail::recognition_json(*plan.recognition());
   }
-  if (plan.target().engine == Engine::cuda) {
-    json["passes"] = Json::array();
-    const PassCounter counter(plan);
-    for (std::size_t i = 0; i < plan.passes().size(); ++i) {
-      json["passes"].push_back(other_pass_json(plan, i, counter));
-    }
+  json["passes"] = Json::array();
+  const PassCounter counter(plan);
+  for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+    json["passes"].push_back(other_pass_json(plan, i, counter));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
-#include "plan/index_workspace.hpp"
 
 namespace faro::detail {
 
@@ -47,7 +47,12 @@ std::optional<double> times(std::optional<double> us, double factor) {
 }
 
 IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made) {
-  made.workspace_bytes = index_workspace_bytes(work, made);
+  if (!on_gpu(work.target)) {
+    const std::vector<CpuPass> passes = solve(cpu_work_of(work, made));
+    if (!passes.empty()) made.workspace_bytes = passes.front().run.workspace.lent_bytes();
+  } else if (made.passes > 1 || made.method == IndexMethod::partition) {
+    made.workspace_bytes = workspace_bytes(solve(work_of(work, made)));
+  }
   return made;
 }
 

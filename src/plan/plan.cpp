@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/planners.hpp"
@@ -167,6 +168,7 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     fail(ErrorCode::unsupported, "plan", "a tile kernel for " + to_text(problem_.permutation),
          "a tile kernel for affine maps only");
   }
+  const bool on_gpu = target_.engine == Engine::cuda;
   if (is_in_place(problem_)) {
     if (!is_width(problem_.element_bytes)) {
       fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem_.element_bytes) + " bytes",
@@ -182,11 +184,11 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     array_bytes_ = total_bytes(problem_);
     unit_bytes_ = std::min<std::uint64_t>(problem_.element_bytes & (~problem_.element_bytes + 1),
                                           target_.unit_bytes_max);
-    if (target_.engine == Engine::cuda) passes_ = detail::passes_of(*transpose_plan_);
+    passes_ = on_gpu ? detail::passes_of(*transpose_plan_) : detail::cpu_passes_of(*transpose_plan_);
     return;
   }
   index_plan_ = std::make_shared<const IndexPlan>(problem_, target_, std::move(recognition), choice);
-  if (target_.engine == Engine::cuda) passes_ = detail::passes_of(*index_plan_);
+  passes_ = on_gpu ? detail::passes_of(*index_plan_) : detail::cpu_passes_of(*index_plan_);
   array_bytes_ = index_plan_->array_bytes();
   unit_bytes_ = index_plan_->unit_bytes();
 }
@@ -213,12 +215,14 @@ void Plan::plan_affine() {
                                              : detail::plan_for_cpu(work, target_);
   }
   passes_ = std::move(planned.passes);
-  if (target_.engine == Engine::cuda) {
-    for (Pass& pass : passes_) {
-      pass.gpu = std::make_shared<const detail::GpuPass>(detail::affine_pass(pass, work.unit_bits));
-      pass.source = pass.gpu->source;
-      pass.target = pass.gpu->target;
+  for (Pass& pass : passes_) {
+    if (target_.engine != Engine::cuda) {
+      detail::put_on_cpu(pass, detail::cpu_affine_pass(pass, unit_bytes_, target_));
+      continue;
     }
+    pass.gpu = std::make_shared<const detail::GpuPass>(detail::affine_pass(pass, work.unit_bits));
+    pass.source = pass.gpu->source;
+    pass.target = pass.gpu->target;
   }
   folded_batch_bits_ = planned.folded_batch_bits;
 }

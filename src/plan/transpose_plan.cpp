@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu_transpose.hpp"
-#include "plan/transpose_workers.hpp"
 
 namespace faro {
 namespace {
@@ -77,7 +77,7 @@ bool is_still(const Rectangle& rectangle) {
   return rectangle.bytes() == 0 || rectangle.rows == 1 || rectangle.columns == 1;
 }
 
-// The steps in the order in which they are taken, as the engine joins them.
+// The steps in the order of C2R, as the engine joins them.
 std::vector<std::string> steps_of_gpu(const detail::GpuTranspose& gpu) {
   using Form = detail::GpuTransposeForm;
   if (gpu.form == Form::whole) return {"transpose whole arrays in shared memory"};
@@ -96,21 +96,6 @@ std::vector<std::string> steps_of_gpu(const detail::GpuTranspose& gpu) {
   if (gpu.rotates_apart) steps.emplace_back("rotate columns");
   steps.push_back(std::move(rows));
   steps.push_back(std::move(columns));
-  return steps;
-}
-
-std::vector<std::string> steps_of_cpu(const Rectangle& rectangle, const detail::TransposeWorkers& workers) {
-  if (rectangle.rows == rectangle.columns) return {"exchange across the diagonal"};
-  if (rectangle.count() * rectangle.element_bytes <= detail::kSmallTransposeBytes) {
-    return {"transpose whole arrays in the cache"};
-  }
-  std::string rows = "shuffle rows";
-  if (workers.panels == detail::Panels::along_diagonals) rows += " along diagonals";
-  if (workers.shared_rows) rows += ", each to where one was before";
-  std::vector<std::string> steps;
-  if (workers.panels == detail::Panels::rotated_apart) steps.emplace_back("rotate columns");
-  steps.push_back(std::move(rows));
-  steps.emplace_back("shuffle columns");
   return steps;
 }
 
@@ -154,13 +139,15 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
     workspace_bytes_ = gpu.workspace_bytes();
     workers_ = gpu.workers();
     steps = steps_of_gpu(gpu);
+    if (r2c_) std::reverse(steps.begin(), steps.end());
   } else {
     const detail::TransposeWorkers workers = detail::cpu_transpose_workers(rectangle_, target_.threads);
     workspace_bytes_ = workers.workspace_bytes();
     workers_ = workers.count();
-    steps = steps_of_cpu(rectangle_, workers);
+    for (detail::CpuPass& sweep : detail::cpu_sweeps(rectangle_, workers)) {
+      steps.push_back(std::move(sweep.what));
+    }
   }
-  if (r2c_) std::reverse(steps.begin(), steps.end());
   for (std::string& step : steps) {
     sweeps_.push_back(
         {.what = std::move(step), .bytes_read = rectangle_.bytes(), .bytes_written = rectangle_.bytes()});

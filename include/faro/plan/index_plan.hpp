@@ -13,8 +13,7 @@
 //
 // Times come from a target's IndexCalibration, curves measured at several sizes and widths (`faro tune`); the
 // planner takes the least, with that of making the schedule where a plan is run a few times only. An
-// IndexPlan moves nothing and holds no schedule: engines make that (engines/cpu_index.hpp,
-// faro/engines/cuda.hpp).
+// IndexPlan moves nothing and holds no schedule: engines make that (engines/cpu.hpp, faro/engines/cuda.hpp).
 #pragma once
 
 #include <cstdint>

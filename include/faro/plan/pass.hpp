@@ -1,6 +1,6 @@
 // A pass: one reading and one writing of the whole data, whatever carries it out.
 //
-//     permutation                  passes on a GPU
+//     permutation                  passes
 //     affine, out of place         one of kind copy, segments, tile or direct; arrays left over: one more
 //     affine, in place             tiles, segments or small arrays whose orbits change places, one a factor
 //     axes, roll, flip             axes; cyclic
@@ -8,18 +8,21 @@
 //                                  | place, columns, place and the like
 //     transposition in place       sweeps: rows, columns, and a rotation where panels are narrow
 //
-// Every pass says which kernel moves it, how that is launched, which buffers it reads and writes, which
-// tables of a schedule it needs, and how many bytes it moves; explain() adds what the kernel's own phases
-// count on the counting memory. An engine launches what is written here and decides nothing.
+// Every pass says which kernel moves it, how that is launched or which threads share it out, which buffers it
+// reads and writes, which tables of a schedule it needs, and how many bytes it moves; on a GPU explain() adds
+// what the kernel's own phases count on the counting memory. An engine runs what is written here and decides
+// nothing.
 //
-// Example, of axes(12345 6789; 1 0) with elements of 4 bytes:
+// Example, of axes(12345 6789; 1 0) with elements of 4 bytes, on a GPU and on a CPU:
 //
 //     pass 1     axes, input -> output, 335 MB read, 335 MB written
 //       kernel   axes turned, units of 4 bytes, rows of 256 and lines of 512 bytes
 //       launch   5,247 blocks of 288 threads and 35 KiB
 //
-// Kinds copy to direct are of affine maps: they have a map and a tile, on any engine. All others are a GPU's;
-// a CPU's plan of such a permutation has no passes, and index_plan() or transpose_plan() says what it does.
+//       kernel   boxes of 64 x 65 elements, turned in registers
+//       threads  2, each by way of 40 KiB, written past the caches
+//
+// Kinds copy to direct are of affine maps: they have a map and a tile.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +39,9 @@
 namespace faro {
 
 namespace detail {
+struct CpuPass;
 struct GpuPass;
-}
+}  // namespace detail
 
 enum class PassKind {
   copy,
@@ -88,6 +92,15 @@ struct Launch {
   std::uint64_t launches = 1;
 };
 
+/// How a pass is put on a CPU.
+struct Team {
+  std::string kernel = {};           // in words
+  int threads = 1;                   // that share it out
+  bool streamed = false;             // written past the caches where the output is aligned
+  std::uint64_t thread_bytes = 0;    // of the workspace, that a thread uses
+  std::uint64_t arrays_at_once = 0;  // that go through all passes before others do; 0: all
+};
+
 /// One reading and one writing of the whole array.
 ///
 /// Indices are in *units* of unit_bytes. Elements wider than the target's widest unit are low index bits that
@@ -99,6 +112,7 @@ struct Pass {
   layout::Tile tile;         // kinds segments and tile; its blocks cover one array
   std::optional<layout::Xor> placement;  // kind tile on a GPU: free of conflicts (theorem 2)
   std::optional<Launch> launch;          // on a GPU, every kind but copies, which are the driver's
+  std::optional<Team> team = {};         // on a CPU, every kind
   /// In place, kinds segments, tile and direct: which blocks of `tile` change places. Its tile is `tile`.
   std::optional<layout::InPlaceTile> orbits;
   std::uint64_t offset = 0;  // of the first array, in bytes: arrays left over are further on
@@ -117,6 +131,8 @@ struct Pass {
 
   /// What the CUDA engine launches: kernels by their identity, with parameters. Null on a CPU.
   std::shared_ptr<const detail::GpuPass> gpu = {};
+  /// What the CPU engine runs: a loop and its parameters. Null on a GPU.
+  std::shared_ptr<const detail::CpuPass> cpu = {};
 };
 
 }  // namespace faro

@@ -8,13 +8,13 @@
 //     tile       whole segments in, a permutation inside the tile, whole segments out
 //     direct     an array too small for tiles: element by element
 //
-// On a CPU the tile is as large as pays; on a GPU it is one of the compiled kernels' (Target::tiles), and
-// each pass says how it is launched.
+// On a CPU the tile is as large as pays, and each pass says which threads share it out; on a GPU it is one of
+// the compiled kernels' (Target::tiles), and each pass says how it is launched.
 //
 // A permutation that is not affine is planned by plan/index_plan.hpp, one that is transposed in place by
-// plan/transpose_plan.hpp: index_plan() or transpose_plan() then says by which method. On a GPU there are
-// passes all the same, of other kinds (plan/pass.hpp). An index array is recognised first: what turns out to
-// be affine is planned like any affine map, and recognition() tells how it was found out.
+// plan/transpose_plan.hpp: index_plan() or transpose_plan() then says by which method, and the passes are of
+// other kinds (plan/pass.hpp). An index array is recognised first: what turns out to be affine is planned
+// like any affine map, and recognition() tells how it was found out.
 //
 // A plan is immutable, holds no pointer to the caller's arrays, and may be used from many threads.
 #pragma once
@@ -61,9 +61,9 @@ class Plan {
 
   /// Out of place: at most one main pass, then one `direct` pass for the arrays of a batch that do not fill a
   /// folded group. In place: the passes of layout::factor_in_place over the folded arrays, one after another
-  /// on the same memory, then those of the arrays that are left. Empty for a batch of 0, for the identity in
-  /// place, and on a CPU for a plan with an index_plan() or a transpose_plan(). On a GPU their passes, in the
-  /// order in which they are launched.
+  /// on the same memory, then those of the arrays that are left. With an index_plan() or a transpose_plan()
+  /// its passes, in the order in which an engine runs them. Empty where nothing moves: for a batch of 0, no
+  /// elements, and the identity in place.
   const std::vector<Pass>& passes() const { return passes_; }
 
   std::uint64_t unit_bytes() const { return unit_bytes_; }

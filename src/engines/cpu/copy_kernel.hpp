@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engines/cpu/tile_program.hpp"
+#include "engines/cpu/tile/program.hpp"
 
 namespace faro::cpu {
 

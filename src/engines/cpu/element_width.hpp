@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engines/cpu/cache_line.hpp"
-
 namespace faro::cpu {
+
+inline constexpr std::uint64_t kLineBytes = 64;  // of a cache
 
 /// A width that the compiler knows: a move or a few.
 template <std::size_t kBytes>

@@ -1,126 +1,124 @@
 #include <algorithm>
-#include <optional>
-#include <variant>
+#include <memory>
+#include <string>
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
-#include "engines/cpu/in_place_passes.hpp"
-#include "engines/cpu/simple_passes.hpp"
-#include "engines/cpu/team.hpp"
-#include "engines/cpu/tile_kernel.hpp"
+#include "engines/cpu/pass_program.hpp"
+#include "engines/cpu/tile/affine_passes.hpp"
 #include "faro/error.hpp"
+#include "io/buffer.hpp"
 
 namespace faro::cpu {
 namespace {
 
-void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, int threads, bool streamed) {
-  const std::uint64_t lines = (bytes + kLineBytes - 1) / kLineBytes;
-  share_out(lines, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t from = begin * kLineBytes;
-    const std::uint64_t length = std::min(end * kLineBytes, bytes) - from;
-    copy_bytes(in + from, out + from, length, streamed);
-    if (streamed) finish_streams();
-  });
+using schedule::IndexSchedule;
+
+constexpr std::uint64_t kLargeWorkspace = std::uint64_t{8} << 20;  // worth pages of its own
+
+// What moves less than a window, and a little: the schedule's own number is not in the plan.
+std::uint32_t window_of(const IndexPlan& plan) {
+  FARO_CHECK(plan.recognition().displacement.has_value());
+  return static_cast<std::uint32_t>(*plan.recognition().displacement);
 }
 
-struct CopyProgram {
-  std::uint64_t bytes;
-};
+IndexSchedule schedule_of(const IndexPlan& plan, const Indexed& indexed) {
+  const IndexCandidate& chosen = plan.chosen();
+  const int threads = plan.target().threads;
+  switch (chosen.method) {
+    case IndexMethod::window:
+      return schedule::window_schedule(indexed, window_of(plan), threads);
+    case IndexMethod::runs:
+      return schedule::runs_schedule(indexed);
+    case IndexMethod::partition:
+      FARO_CHECK(chosen.shape.has_value());
+      return schedule::partition_index_schedule(indexed, *chosen.shape, threads);
+    case IndexMethod::row_column:
+    case IndexMethod::row_column_5:
+      return schedule::row_column_schedule(indexed);
+    case IndexMethod::direct:
+    case IndexMethod::cyclic:
+    case IndexMethod::axes:
+      break;
+  }
+  return schedule::direct_schedule(indexed);
+}
+
+// Null for what needs none.
+SharedSchedule make_schedule(const Plan& plan) {
+  const auto* const indexed = std::get_if<Indexed>(&plan.problem().permutation);
+  if (plan.index_plan() == nullptr || indexed == nullptr) return nullptr;
+  return std::make_shared<const IndexSchedule>(schedule_of(*plan.index_plan(), *indexed));
+}
 
 }  // namespace
 
 struct Executor::State {
-  struct PassProgram {
-    std::variant<CopyProgram, SegmentProgram, TileProgram, DirectProgram> program;
-    std::uint64_t offset = 0;  // of the pass's arrays, in bytes
-    std::uint64_t bytes = 0;
-  };
+  bool in_place = false;
+  SharedSchedule schedule;
+  PassSequence passes;
 
-  std::vector<PassProgram> passes;
-  std::optional<InPlacePasses> in_place;  // instead of `passes`
-  std::uint64_t streaming_bytes = 0;
-  int threads = 1;
-
-  void run(const CopyProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
-    copy_shared(in, out, p.bytes, team, streamed);
-  }
-  void run(const SegmentProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
-    share_out(p.segments, team, [&](std::uint64_t begin, std::uint64_t end) {
-      p.run(begin, end, streamed, in, out);
-      if (streamed) finish_streams();
-    });
-  }
-  void run(const TileProgram& p, bool streamed, int team, const std::byte* in, std::byte* out) {
-    const bool aligned = reinterpret_cast<std::uintptr_t>(out) % kMaxVectorBytes == 0;
-    const StoreKind stores = streamed && aligned ? StoreKind::streamed : StoreKind::cached;
-    share_out(p.tiles(), team, [&](std::uint64_t begin, std::uint64_t end) {
-      run_tiles(p, {begin, end}, stores, in, out);
-    });
-  }
-  void run(const DirectProgram& p, bool /*streamed*/, int /*team*/, const std::byte* in, std::byte* out) {
-    p.run(in, out);
+  void run(const void* in, void* out, void* workspace) const {
+    const auto* const from = static_cast<const std::byte*>(in);
+    auto* const to = static_cast<std::byte*>(out);
+    const std::uint64_t bytes = passes.workspace_bytes();
+    if (workspace != nullptr || bytes == 0) {
+      passes.run(from, to, bytes == 0 ? nullptr : static_cast<std::byte*>(workspace));
+    } else if (bytes >= kLargeWorkspace) {
+      const io::Buffer own(bytes);
+      passes.run(from, to, own.data());
+    } else {
+      const auto own = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      passes.run(from, to, own.get());
+    }
   }
 };
 
 Executor::Executor(const Plan& plan) : state_(std::make_unique<State>()) {
   FARO_CHECK(plan.target().engine == Engine::cpu);
-  static_cast<void>(affine(plan.problem().permutation, "run tiles"));
-  if (plan.problem().placement == Placement::in_place) {
-    state_->in_place.emplace(plan);
-    return;
+  state_->in_place = plan.problem().placement == Placement::in_place;
+  state_->schedule = make_schedule(plan);
+  for (const Pass& pass : plan.passes()) state_->passes.add(pass, state_->schedule);
+}
+
+Executor::Executor(const Plan& plan, std::shared_ptr<const IndexSchedule> schedule)
+    : state_(std::make_unique<State>()) {
+  FARO_CHECK(plan.target().engine == Engine::cpu);
+  FARO_CHECK(plan.index_plan() != nullptr && schedule != nullptr);
+  const IndexPlan& index = *plan.index_plan();
+  if (schedule->count != index.count()) {
+    fail(ErrorCode::value, "run a schedule", "one of " + std::to_string(schedule->count) + " elements",
+         std::to_string(index.count()) + ", the plan's count",
+         "plan for the array that the schedule was made for");
   }
-  const std::uint64_t unit = plan.unit_bytes();
-  state_->threads = std::max(1, plan.target().threads);
-  state_->streaming_bytes = plan.target().streaming_bytes;
-  std::uint64_t offset = 0;
-  for (const Pass& pass : plan.passes()) {
-    const auto add = [&](auto program) {
-      state_->passes.push_back({std::move(program), offset, pass.bytes_read});
-    };
-    switch (pass.kind) {
-      case PassKind::copy:
-        add(CopyProgram{pass.bytes_read});
-        break;
-      case PassKind::segments:
-        add(SegmentProgram(pass, unit));
-        break;
-      case PassKind::tile:
-        add(TileProgram(pass, unit, std::min(widest_vector_bytes(unit), plan.target().vector_bytes)));
-        break;
-      case PassKind::direct:
-        add(DirectProgram(pass, unit));
-        break;
-      default:
-        FARO_CHECK(false);  // others are a GPU's
-    }
-    offset += pass.bytes_read;
-  }
+  state_->schedule = std::move(schedule);
+  state_->passes =
+      PassSequence(detail::solve(detail::cpu_work_of(index, *state_->schedule)), state_->schedule);
 }
 
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;
 
-void Executor::run(const void* in, void* out) const {
-  FARO_CHECK(!state_->in_place.has_value());
-  for (const State::PassProgram& pass : state_->passes) {
-    const bool streamed = pass.bytes > state_->streaming_bytes;
-    const int team = useful_threads(state_->threads, pass.bytes);
-    const std::byte* const from = static_cast<const std::byte*>(in) + pass.offset;
-    std::byte* const to = static_cast<std::byte*>(out) + pass.offset;
-    std::visit([&](const auto& program) { state_->run(program, streamed, team, from, to); }, pass.program);
-  }
+std::uint64_t Executor::workspace_bytes() const { return state_->passes.workspace_bytes(); }
+
+std::shared_ptr<const IndexSchedule> Executor::schedule() const { return state_->schedule; }
+
+void Executor::run(const void* in, void* out, void* workspace) const {
+  FARO_CHECK(!state_->in_place);
+  state_->run(in, out, workspace);
 }
 
-void Executor::run(void* data) const {
-  FARO_CHECK(state_->in_place.has_value());
-  state_->in_place->run(static_cast<std::byte*>(data));
+void Executor::run_in_place(void* data, void* workspace) const {
+  FARO_CHECK(state_->in_place);
+  state_->run(data, data, workspace);
 }
 
 void copy(const void* in, void* out, std::uint64_t bytes, int threads) {
   const Target machine = target(threads);
   copy_shared(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), bytes,
-              useful_threads(machine.threads, bytes), bytes > machine.streaming_bytes);
+              {.threads = detail::useful_threads(machine.threads, bytes),
+               .streamed = bytes > machine.streaming_bytes});
 }
 
 }  // namespace faro::cpu

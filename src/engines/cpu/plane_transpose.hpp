@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plan/cpu/transpose_workers.hpp"
+
 namespace faro::cpu {
 
 /// A matrix in memory: its rows are `stride_bytes` apart, its elements side by side.
@@ -16,10 +18,7 @@ struct PlaneOut {
   std::uint64_t stride_bytes = 0;
 };
 
-/// Elements of this width are transposed in registers; others, one by one.
-constexpr bool transposes_in_registers(std::uint64_t element_bytes) {
-  return element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
-}
+using faro::detail::transposes_in_registers;
 
 /// to[c][r] = from[r][c].   Any alignment.
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,

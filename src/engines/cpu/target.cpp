@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu/tile_kernel.hpp"
+#include "engines/cpu/tile/kernel.hpp"
 
 namespace faro::cpu {
 namespace {

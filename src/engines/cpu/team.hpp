@@ -8,13 +8,6 @@
 
 namespace faro::cpu {
 
-/// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings.
-inline int useful_threads(int threads, std::uint64_t bytes) {
-  constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
-  const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
-  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
-}
-
 /// What one thread does: work [begin, end), with things of its own by `rank`.
 struct Share {
   std::uint64_t begin = 0;

@@ -123,7 +123,7 @@ const GpuSolver kAxesSolver{
     .makes = [](PassKind kind) { return kind == PassKind::axes; },
     .is_method = [](IndexMethod method) { return method == IndexMethod::axes; },
     .candidates = axes_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> PassForm {
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
       return form_of<Axes>(work);
     },
     .has_form = has_form<Axes>,

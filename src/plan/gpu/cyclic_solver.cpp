@@ -43,7 +43,7 @@ const GpuSolver kCyclicSolver{
     .makes = [](PassKind kind) { return kind == PassKind::cyclic; },
     .is_method = [](IndexMethod method) { return method == IndexMethod::cyclic; },
     .candidates = cyclic_candidates,
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> PassForm {
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
       return form_of<Cyclic>(work);
     },
     .has_form = has_form<Cyclic>,

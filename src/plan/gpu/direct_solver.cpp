@@ -39,7 +39,7 @@ IndexCandidate direct_candidate(const IndexWork& work) {
 
 // The array as it is given, on a device wherever it begins there; or as a GPU turns it round, into one of its
 // own.
-PassForm direct_form(const IndexWork& work, const IndexCandidate& /*candidate*/) {
+IndexForm direct_form(const IndexWork& work, const IndexCandidate& /*candidate*/) {
   constexpr std::uint64_t narrow_entries = std::uint64_t{1} << 32;
   if (work.turns_scatter()) return DirectForm{.index_bytes = work.count() > narrow_entries ? 8 : 4};
   const auto* const indexed = std::get_if<Indexed>(&work.problem.permutation);

@@ -21,39 +21,19 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "faro/permutation/axes.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/gpu/axes_choice.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
+#include "plan/index_form.hpp"
 
 namespace faro::detail {
 
 struct IndexWork;
-
-/// A table of a schedule, by what it is: the engine knows where it keeps it.
-enum class TableKind {
-  entries,
-  shifts,
-  run_begins,
-  run_froms,
-  run_firsts,
-  places,
-  starts,
-  offsets,
-  last,
-  first,
-  middle
-};
-struct TableId {
-  TableKind kind = TableKind::entries;
-  int level = 0;  // of places, starts and offsets
-};
 
 /// Whether one kernel of several is launched, or all.
 enum class Kernels { first_aligned, in_sequence };
@@ -86,33 +66,13 @@ struct GpuPass {
 
 // --- passes of permutations that are not affine
 
-/// The index array itself, of entries so wide.
-struct DirectForm {
-  int index_bytes = 4;
-  bool aligned = true;  // entries begin at 16 bytes
-};
-struct WindowForm {
-  std::uint32_t window = 0;
-};
-struct RunsForm {
-  std::uint64_t runs = 0;
-};
-struct MatrixForm {
-  std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
-  bool as_published = false;  // by five passes
-};
-
-using PassForm =
-    std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm>;
-
 /// What a solver is given: like arrays of like elements, and the schedule's sizes.
 struct PassWork {
   std::uint64_t count = 0;
   std::uint64_t element_bytes = 4;
   std::uint64_t batch = 1;
   Way way = Way::forwards;
-  PassForm form;
+  IndexForm form;
   std::uint64_t shared_bytes = 0;  // most that a block may have
   AxesVariant axes = {};
   std::optional<int> level_variant = {};  // of kernels::kCompiledPartitions; none: what suits

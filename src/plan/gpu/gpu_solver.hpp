@@ -36,8 +36,8 @@ struct GpuSolver {
   /// asked_candidate().
   IndexCandidate (*asked)(const IndexWork& work, const IndexChoice& choice) = nullptr;
   /// The work that a candidate leaves to a GPU.
-  PassForm (*form)(const IndexWork& work, const IndexCandidate& candidate) = nullptr;
-  bool (*has_form)(const PassForm& form) = nullptr;
+  IndexForm (*form)(const IndexWork& work, const IndexCandidate& candidate) = nullptr;
+  bool (*has_form)(const IndexForm& form) = nullptr;
   std::vector<GpuPass> (*passes)(const PassWork& work) = nullptr;
   std::string (*words)(const GpuPass& pass, const PassWork& work) = nullptr;
   /// Nothing where the target's rates are not known.
@@ -59,12 +59,6 @@ const GpuSolver& solver_of(PassKind kind);
 
 /// The solvers of problems that are not affine, in the order of their candidates.
 std::vector<const GpuSolver*> index_solvers();
-
-/// For `form` of a solver: what a form of a problem is that has no sizes beside it.
-template <typename Wanted>
-bool has_form(const PassForm& form) {
-  return std::holds_alternative<Wanted>(form);
-}
 
 /// What was recognised, or what was asked for.
 template <typename Wanted>

@@ -44,82 +44,6 @@ void route(std::vector<GpuPass>& passes, const PassWork& work) {
 
 // --- as a plan shows them
 
-struct TableFacts {
-  const char* name;
-  std::uint64_t bytes;
-};
-
-TableFacts facts_of(const PassWork& work, const TableId& id) {
-  const std::uint64_t places = 2 * work.count;
-  const auto* const shape = std::get_if<schedule::PartitionShape>(&work.form);
-  const auto* const runs = std::get_if<RunsForm>(&work.form);
-  const std::uint64_t of_runs = 8 * (runs == nullptr ? 0 : runs->runs);
-  const std::uint64_t buckets = shape == nullptr || shape->levels() == 0 ? 0 : shape->buckets(id.level);
-  switch (id.kind) {
-    case TableKind::entries:
-      return {"entries",
-              work.count * static_cast<std::uint64_t>(std::get<DirectForm>(work.form).index_bytes)};
-    case TableKind::shifts:
-      return {"shifts", places};
-    case TableKind::run_begins:
-      return {"begins", of_runs};
-    case TableKind::run_froms:
-      return {"froms", of_runs};
-    case TableKind::run_firsts:
-      return {"firsts", 8 * (kernels::run_stretches(work.count) + 1)};
-    case TableKind::starts:
-      return {"starts", 2 * shape->chunks() * buckets};
-    case TableKind::offsets:
-      return {"offsets", 4 * shape->chunks() * buckets};
-    case TableKind::places:
-    case TableKind::last:
-    case TableKind::first:
-    case TableKind::middle:
-      break;
-  }
-  return {"places", places};
-}
-
-// Microseconds of a pass over all arrays, by the curves of its family.
-struct Clock {
-  const IndexPlan& plan;
-  const PassWork& work;
-  bool in_turns = false;  // arrays one after another
-
-  std::optional<double> curve(IndexKernel kernel, int chunk_bits = 0, int run_bits = 0) const {
-    const std::uint64_t together = in_turns ? 1 : work.batch;
-    auto us = plan.calibration().predict_us(kernel, work.element_bytes, work.count * together, chunk_bits,
-                                            run_bits);
-    const std::uint64_t rounds = work.batch / together;
-    if (us) *us *= static_cast<double>(rounds);
-    return us;
-  }
-
-  std::optional<double> operator()(const GpuPass& pass) const {
-    const auto* const shape = std::get_if<schedule::PartitionShape>(&work.form);
-    switch (pass.kind) {
-      case PassKind::place:
-      case PassKind::columns:
-        return curve(IndexKernel::place, shape == nullptr ? 0 : shape->chunk_bits);
-      case PassKind::pick:
-        return curve(IndexKernel::pick, shape == nullptr ? 0 : shape->chunk_bits);
-      case PassKind::spread:
-      case PassKind::collect: {
-        const int bits = shape->level_bits[static_cast<std::size_t>(pass.tables.front().level)];
-        return curve(pass.kind == PassKind::spread ? IndexKernel::spread : IndexKernel::collect,
-                     shape->chunk_bits, std::max(0, shape->chunk_bits - bits));
-      }
-      default:
-        break;
-    }
-    if (!std::holds_alternative<MatrixForm>(work.form)) return plan.chosen().predicted_us;
-    constexpr double over_copy = 1.1;  // tiles reach about nine tenths of a copy
-    auto us = curve(IndexKernel::copy);
-    if (us) *us *= over_copy;
-    return us;
-  }
-};
-
 Pass shown(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
   Pass pass;
   pass.kind = made.kind;
@@ -186,16 +110,20 @@ std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes) {
 PassWork work_of(const IndexWork& about, const IndexCandidate& chosen) {
   const Target& target = about.target;
   const bool turned = chosen.method == IndexMethod::direct && about.turns_scatter();
-  PassWork work{.count = about.count(),
-                .element_bytes = about.width(),
-                .batch = about.problem.batch,
-                .way = about.direction() == Direction::scatter && !turned ? Way::forwards : Way::backwards,
-                .form = DirectForm{},
-                .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
+  return {.count = about.count(),
+          .element_bytes = about.width(),
+          .batch = about.problem.batch,
+          .way = about.direction() == Direction::scatter && !turned ? Way::forwards : Way::backwards,
+          .form = form_of(about, chosen),
+          .shared_bytes = target.chunk_bytes_max == 0 ? ~std::uint64_t{0} : target.chunk_bytes_max};
+}
+
+IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
   for (const GpuSolver* const solver : index_solvers()) {
-    if (solver->is_method(chosen.method)) work.form = solver->form(about, chosen);
+    if (solver->is_method(candidate.method)) return solver->form(work, candidate);
   }
-  return work;
+  FARO_CHECK(false);
+  return DirectForm{};
 }
 
 std::vector<Pass> passes_of(const IndexPlan& plan) {
@@ -203,17 +131,17 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
   std::vector<GpuPass> made = solve(work);
   FARO_CHECK(workspace_bytes(made) == plan.workspace_bytes());
   const bool in_turns = workspace_bytes(made) > 0;
-  const Clock clock{.plan = plan, .work = work, .in_turns = in_turns};
   std::vector<Pass> passes;
   for (GpuPass& each : made) {
     each.what = words_of(each, work);
     const bool of_one = each.blocks_of_one_array || (in_turns && !each.kernels.empty());
-    const std::optional<double> us = clock(each);
+    const int level = each.tables.empty() ? 0 : each.tables.front().level;
+    const std::optional<double> us =
+        pass_us(plan, work.form, each.kind, level, in_turns ? BatchOrder::in_turns : BatchOrder::together);
     Pass pass = shown(std::move(each), work.batch, work.array_bytes() * work.batch);
     pass.predicted_us = us;
     for (const TableId& table : pass.gpu->tables) {
-      const TableFacts facts = facts_of(work, table);
-      pass.tables.push_back({facts.name, facts.bytes});
+      pass.tables.push_back(table_of(work.form, work.count, table));
     }
     if (pass.launch) {
       if (of_one) pass.launch->blocks *= work.batch;

@@ -265,7 +265,7 @@ const GpuSolver kPartitionSolver{
     .is_method = [](IndexMethod method) { return method == IndexMethod::partition; },
     .candidates = partition_candidates,
     .asked = asked_partition,
-    .form = [](const IndexWork& /*work*/, const IndexCandidate& candidate) -> PassForm {
+    .form = [](const IndexWork& /*work*/, const IndexCandidate& candidate) -> IndexForm {
       return *candidate.shape;
     },
     .has_form = has_form<schedule::PartitionShape>,

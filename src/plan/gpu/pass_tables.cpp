@@ -123,6 +123,10 @@ struct ScheduleTables::State {
         return table_bytes_of(runs.froms);
       case TableKind::run_firsts:
         return table_bytes_of(runs.firsts);
+      case TableKind::run_sources:
+        return table_bytes_of(std::get<schedule::RunsSchedule>(schedule.what).source);
+      case TableKind::run_targets:
+        return table_bytes_of(std::get<schedule::RunsSchedule>(schedule.what).target);
       case TableKind::places:
         return table_bytes_of(level().places);
       case TableKind::starts:

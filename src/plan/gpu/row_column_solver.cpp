@@ -53,7 +53,7 @@ std::vector<IndexCandidate> row_column_candidates(const IndexWork& work) {
   return candidates;
 }
 
-PassForm row_column_form(const IndexWork& work, const IndexCandidate& candidate) {
+IndexForm row_column_form(const IndexWork& work, const IndexCandidate& candidate) {
   const schedule::MatrixSides sides = schedule::matrix_sides(work.count());
   return MatrixForm{.rows = static_cast<std::uint32_t>(sides.rows),
                     .columns = static_cast<std::uint32_t>(sides.columns),

@@ -61,7 +61,7 @@ const GpuSolver kRunsSolver{
     .candidates = [](const IndexWork& work) { return of_arrays(work, runs_candidate); },
     .asked = [](const IndexWork& work,
                 const IndexChoice& choice) { return required(runs_candidate(work), choice); },
-    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> PassForm {
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
       return RunsForm{work.recognition.runs.value_or(0)};
     },
     .has_form = has_form<RunsForm>,

@@ -36,7 +36,7 @@ IndexCandidate window_candidate(const IndexWork& work) {
   return with_workspace(work, std::move(made));
 }
 
-PassForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/) {
+IndexForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/) {
   return WindowForm{static_cast<std::uint32_t>(work.recognition.displacement.value_or(0))};
 }
 

@@ -68,6 +68,9 @@ const void* ScheduleTables::table(const TableId& id) const {
       return froms_;
     case TableKind::run_firsts:
       return firsts_.data();
+    case TableKind::run_sources:  // those of a CPU
+    case TableKind::run_targets:
+      break;
     case TableKind::places:
       return level().places.data();
     case TableKind::starts:

@@ -1,0 +1,31 @@
+// The inner loop of a tile pass on one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/cpu/tile/program.hpp"
+
+namespace faro::cpu {
+
+/// Bytes of the widest register in which units of unit_bytes can be permuted freely on this machine: 64
+/// or 16.
+std::uint64_t widest_vector_bytes(std::uint64_t unit_bytes);
+
+/// How the target is written.
+enum class StoreKind {
+  cached,    // any alignment
+  streamed,  // past the caches; the output is aligned to 64 bytes
+};
+
+struct TileRange {
+  std::uint64_t begin = 0;  // tiles, over all arrays
+  std::uint64_t end = 0;
+};
+
+/// Permutes the tiles of `range`. Requires: `program` made for widest_vector_bytes or 16 (unchecked).
+/// Cost: no allocation; at most 8 KiB of stack.
+void run_tiles(const TileProgram& program, TileRange range, StoreKind stores, const std::byte* in,
+               std::byte* out);
+
+}  // namespace faro::cpu

@@ -1,0 +1,44 @@
+// Affine passes on a CPU, which the planners have made: who shares them out, and how they are written.
+#include <fmt/format.h>
+
+#include "plan/cpu/cpu_solver.hpp"
+
+namespace faro::detail {
+namespace {
+
+std::string affine_loop(const CpuPass& pass) {
+  const auto& affine = std::get<CpuAffine>(pass.kernel);
+  const char* const ahead = affine.fetches_ahead ? ", fetched ahead" : "";
+  switch (pass.kind) {
+    case PassKind::copy:
+      return "lines in order";
+    case PassKind::segments:
+      return std::string("whole segments") + ahead;
+    case PassKind::tile:
+      return fmt::format("tiles in registers of up to {} bytes{}", affine.vector_bytes, ahead);
+    default:
+      return "element by element";
+  }
+}
+
+}  // namespace
+
+// In place every line has just been read, so it is written through the caches, and fetched ahead instead.
+CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target) {
+  const bool beyond_caches = pass.bytes_read > target.streaming_bytes;
+  const bool in_place = pass.orbits.has_value();
+  const bool one_by_one = pass.kind == PassKind::direct;  // small arrays, or the few that are left over
+  return {.kind = pass.kind,
+          .kernel = CpuAffine{.unit_bytes = unit_bytes,
+                              .vector_bytes = target.vector_bytes,
+                              .fetches_ahead = in_place && beyond_caches && !one_by_one},
+          .source = in_place ? PassBuffer::data : PassBuffer::input,
+          .target = in_place ? PassBuffer::data : PassBuffer::output,
+          .arrays = pass.arrays,
+          .threads = one_by_one ? 1 : useful_threads(std::max(1, target.threads), pass.bytes_read),
+          .streamed = beyond_caches && !in_place && !one_by_one};
+}
+
+const CpuSolver kCpuAffineSolver{.makes = is_kernel<CpuAffine>, .loop = affine_loop};
+
+}  // namespace faro::detail

@@ -1,0 +1,146 @@
+// The table of a CPU's solvers, the work that they are given, and what a plan shows of their passes.
+#include <algorithm>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "plan/cpu/cpu_solver.hpp"
+#include "plan/index_candidates.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr const CpuSolver* kCpuSolvers[] = {
+    &kCpuAffineSolver, &kCpuAxesSolver,      &kCpuCyclicSolver, &kCpuEntriesSolver, &kCpuWindowSolver,
+    &kCpuRunsSolver,   &kCpuPartitionSolver, &kCpuMatrixSolver, &kCpuSweepSolver,
+};
+
+// The one whose loop this is.
+const CpuSolver& cpu_solver_of(const CpuPass& pass) {
+  const auto found = std::find_if(std::begin(kCpuSolvers), std::end(kCpuSolvers),
+                                  [&pass](const CpuSolver* solver) { return solver->makes(pass.kernel); });
+  FARO_CHECK(found != std::end(kCpuSolvers));
+  return **found;
+}
+
+struct FormOfSchedule {
+  bool as_published = false;
+
+  IndexForm operator()(const schedule::DirectSchedule& direct) const {
+    return DirectForm{.index_bytes = direct.indexed.index_type().bytes};
+  }
+  IndexForm operator()(const schedule::WindowSchedule& window) const { return WindowForm{window.window}; }
+  IndexForm operator()(const schedule::RunsSchedule& runs) const { return RunsForm{runs.target.size()}; }
+  IndexForm operator()(const schedule::PartitionSchedule& partition) const { return partition.shape; }
+  IndexForm operator()(const schedule::RowColumnSchedule& matrix) const {
+    return MatrixForm{.rows = matrix.rows, .columns = matrix.columns, .as_published = as_published};
+  }
+};
+
+CpuWork work_for(const Problem& problem, const Target& target, Direction direction, IndexForm form) {
+  return {.count = element_count(problem.permutation),
+          .element_bytes = problem.element_bytes,
+          .batch = problem.batch,
+          .way = way_of(direction),
+          .form = std::move(form),
+          .threads = std::max(1, target.threads),
+          .streaming_bytes = target.streaming_bytes};
+}
+
+// --- as a plan shows them
+
+Pass shown_on_cpu(CpuPass made) {
+  Pass pass;
+  pass.kind = made.kind;
+  pass.arrays = made.arrays;
+  pass.bytes_read = made.arrays * made.array_bytes();
+  pass.bytes_written = pass.bytes_read;
+  pass.what = made.what;
+  put_on_cpu(pass, std::move(made));
+  return pass;
+}
+
+}  // namespace
+
+int useful_threads(int threads, std::uint64_t bytes) {
+  constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
+  const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
+  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
+}
+
+std::vector<CpuPass> solve(const CpuWork& work) {
+  if (work.total_bytes() == 0) return {};
+  for (const CpuSolver* const solver : kCpuSolvers) {
+    if (solver->has_form == nullptr || !solver->has_form(work.form)) continue;
+    std::vector<CpuPass> passes = solver->passes(work);
+    for (CpuPass& pass : passes) {
+      const std::uint64_t together = pass.run.arrays_at_once == 0 ? work.batch : pass.run.arrays_at_once;
+      pass.arrays = work.batch;
+      pass.count = work.count;
+      pass.element_bytes = work.element_bytes;
+      pass.threads = useful_threads(work.threads, together * work.array_bytes());
+      pass.streamed = work.total_bytes() > work.streaming_bytes;
+      pass.run.workspace.parts = static_cast<std::uint64_t>(work.threads);
+    }
+    return passes;
+  }
+  FARO_CHECK(false);
+  return {};
+}
+
+CpuWork cpu_work_of(const IndexWork& work, const IndexCandidate& candidate) {
+  return work_for(work.problem, work.target, work.direction(), form_of(work, candidate));
+}
+
+CpuWork cpu_work_of(const IndexPlan& plan, const schedule::IndexSchedule& schedule) {
+  const bool as_published = plan.chosen().method == IndexMethod::row_column_5;
+  return work_for(plan.problem(), plan.target(), schedule.applied,
+                  form_of(schedule, as_published ? MatrixPasses::five : MatrixPasses::three));
+}
+
+IndexForm form_of(const schedule::IndexSchedule& schedule, MatrixPasses passes) {
+  return std::visit(FormOfSchedule{.as_published = passes == MatrixPasses::five}, schedule.what);
+}
+
+Way way_of(Direction direction) { return direction == Direction::scatter ? Way::forwards : Way::backwards; }
+
+void put_on_cpu(Pass& pass, CpuPass made) {
+  const CpuWorkspace& workspace = made.run.workspace;
+  pass.source = made.source;
+  pass.target = made.target;
+  pass.team = Team{.kernel = cpu_solver_of(made).loop(made),
+                   .threads = made.threads * made.run.turns_at_once,
+                   .streamed = made.streamed,
+                   .thread_bytes = workspace.part_bytes,
+                   .arrays_at_once = made.run.arrays_at_once};
+  if (const auto* const sweep = std::get_if<CpuSweep>(&made.kernel))
+    pass.team->thread_bytes = sweep->part_bytes;
+  pass.cpu = std::make_shared<const CpuPass>(std::move(made));
+}
+
+std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
+  const CpuWork work = cpu_work_of(work_about(plan), plan.chosen());
+  std::vector<Pass> passes;
+  for (CpuPass& each : solve(work)) {
+    each.what = cpu_solver_of(each).words(each);
+    const auto* const level = std::get_if<CpuLevel>(&each.kernel);
+    const std::optional<double> us =
+        pass_us(plan, work.form, each.kind, level == nullptr ? 0 : level->level, BatchOrder::together);
+    passes.push_back(shown_on_cpu(std::move(each)));
+    passes.back().predicted_us = us;
+    for (const TableId& table : passes.back().cpu->tables) {
+      passes.back().tables.push_back(table_of(work.form, work.count, table));
+    }
+  }
+  return passes;
+}
+
+std::vector<Pass> cpu_passes_of(const TransposePlan& plan) {
+  std::vector<Pass> passes;
+  for (CpuPass& each :
+       cpu_sweeps(plan.rectangle(), cpu_transpose_workers(plan.rectangle(), plan.target().threads))) {
+    passes.push_back(shown_on_cpu(std::move(each)));
+  }
+  return passes;
+}
+
+}  // namespace faro::detail

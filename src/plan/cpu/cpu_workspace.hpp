@@ -1,0 +1,81 @@
+// What a run on a CPU is lent: a part for each thread, and behind them the arrays between passes.
+//
+//     | part of thread 0 | part of thread 1 | … | arrays between passes |
+//
+// Parts of most passes begin at pages, so that threads share neither lines nor pages; those of a
+// transposition in place are rows, one after another from any address on. Solvers lay out the parts, and the
+// engine's loops find their buffers by the same functions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "faro/schedule/index_schedule.hpp"
+#include "layout/axes_box.hpp"
+
+namespace faro::detail {
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kLineBytes = 64;
+
+/// Lines that bypass the caches are put together in so much; a thread has one such stage.
+inline constexpr std::uint64_t kStageBytes = 4096;
+
+/// Buffers of a thread past this are no use: the schedule is then run element by element instead.
+inline constexpr std::uint64_t kMostThreadBytes = std::uint64_t{4} << 20;
+
+constexpr std::uint64_t whole_lines(std::uint64_t bytes) {
+  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+/// A stage that holds an element at least.
+constexpr std::uint64_t stage_bytes(std::uint64_t element_bytes) {
+  return std::max(kStageBytes, element_bytes);
+}
+
+/// Slots for the lines that wait, one a bucket, and a byte each for where they begin.
+constexpr std::uint64_t run_slots_bytes(std::uint64_t buckets) { return buckets * (kLineBytes + 1); }
+
+/// Whether a thread can hold so many elements at once.
+constexpr bool fits_caches(std::uint64_t elements, std::uint64_t element_bytes) {
+  return elements <= kMostThreadBytes / element_bytes;
+}
+
+/// Two boxes: as it was read, and as it is written.
+inline std::uint64_t axes_thread_bytes(const layout::AxesBox& box) {
+  return 2 * whole_pages(box.elements() * box.element_bytes);
+}
+
+struct CpuWorkspace {
+  std::uint64_t part_bytes = 0;     // of a thread
+  std::uint64_t parts = 0;          // threads that have one
+  std::uint64_t between_bytes = 0;  // of the arrays between passes
+  bool from_page = true;            // the first part begins at a page
+
+  std::uint64_t threads_bytes() const { return part_bytes * parts; }
+  std::uint64_t bytes() const { return threads_bytes() + between_bytes; }
+  /// What a lender of any alignment must have.
+  std::uint64_t lent_bytes() const { return bytes() == 0 || !from_page ? bytes() : bytes() + kPageBytes - 1; }
+};
+
+/// A thread's part in a partition's passes: the chunk, with a line to be read past its end; the stage; the
+/// slots.
+struct ChunkPart {
+  std::uint64_t stage_offset = 0;
+  std::uint64_t slots_offset = 0;
+  std::uint64_t bytes = 0;
+};
+ChunkPart chunk_part(const schedule::PartitionShape& shape, std::uint64_t element_bytes);
+
+/// In rows, columns, rows: a row, or as many columns as a line holds, and the stage.
+struct MatrixPart {
+  std::uint64_t strip = 1;  // columns at a time
+  std::uint64_t stage_offset = 0;
+  std::uint64_t bytes = 0;
+};
+MatrixPart matrix_part(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes);
+
+}  // namespace faro::detail

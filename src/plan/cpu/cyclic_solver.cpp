@@ -1,0 +1,32 @@
+// Rolls and flips: one pass, two pieces of the output, each copied or reversed. What is reversed is put
+// together in a stage where it is written past the caches.
+#include "plan/cpu/cpu_solver.hpp"
+
+namespace faro::detail {
+namespace {
+
+std::vector<CpuPass> cyclic_passes_on_cpu(const CpuWork& work) {
+  const auto& cyclic = std::get<Cyclic>(work.form);
+  CpuPass pass{.kind = PassKind::cyclic, .kernel = CpuCyclic{cyclic}};
+  if (cyclic.reversed) pass.run.workspace.part_bytes = whole_pages(stage_bytes(work.element_bytes));
+  return {std::move(pass)};
+}
+
+bool is_reversed(const CpuPass& pass) { return std::get<CpuCyclic>(pass.kernel).cyclic.reversed; }
+
+}  // namespace
+
+const CpuSolver kCpuCyclicSolver{
+    .has_form = has_form<Cyclic>,
+    .passes = cyclic_passes_on_cpu,
+    .makes = is_kernel<CpuCyclic>,
+    .words = [](const CpuPass& pass) -> std::string {
+      return is_reversed(pass) ? "two pieces of the output are read backwards"
+                               : "two pieces of the array change places";
+    },
+    .loop = [](const CpuPass& pass) -> std::string {
+      return is_reversed(pass) ? "vectors reversed" : "long copies";
+    },
+};
+
+}  // namespace faro::detail

@@ -1,0 +1,229 @@
+// A CPU's passes: of every form there are some, they lead from the input to the output, and they say what the
+// engine runs. That they move the right bytes is the engine's tests'.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "faro/permutation/maps.hpp"
+#include "faro/plan/plan.hpp"
+#include "plan/cpu/cpu_pass.hpp"
+
+namespace faro {
+namespace plan_cpu_pass_test {
+
+using detail::CpuPass;
+using detail::CpuSweep;
+using detail::CpuSweepKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Target machine(int threads = 2) {
+  Target target;
+  target.engine = Engine::cpu;
+  target.threads = threads;
+  target.streaming_bytes = std::uint64_t{1} << 20;
+  return target;
+}
+
+Plan plan_of(const Permutation& permutation, const IndexChoice& choice = {}, std::uint64_t width = 4,
+             std::uint64_t batch = 1) {
+  const Recognition recognition{.family = Family::general,
+                                .permutation = permutation,
+                                .runs = 5000,
+                                .displacement = 40,
+                                .findings = {}};
+  return {
+      {.permutation = permutation, .element_bytes = width, .batch = batch}, machine(), recognition, choice};
+}
+
+Plan in_place(std::uint64_t rows, std::uint64_t columns, std::uint64_t batch = 1) {
+  return {{.permutation = maps::transpose_any(rows, columns),
+           .element_bytes = 4,
+           .batch = batch,
+           .placement = Placement::in_place},
+          machine()};
+}
+
+std::vector<PassKind> kinds_of(const Plan& plan) {
+  std::vector<PassKind> kinds;
+  for (const Pass& pass : plan.passes()) kinds.push_back(pass.kind);
+  return kinds;
+}
+
+IndexChoice by(IndexMethod method) { return {.method = method}; }
+IndexChoice by_levels(int chunk_bits, std::vector<int> levels) {
+  return {.method = IndexMethod::partition, .chunk_bits = chunk_bits, .level_bits = std::move(levels)};
+}
+
+std::vector<Plan> plans_of_every_form() {
+  const Indexed forwards = Indexed::random(6000, 1).redirected(Direction::scatter);
+  const Indexed backwards = forwards.inverse();
+  std::vector<Plan> plans{plan_of(maps::transpose_any(300, 700)), plan_of(Axes({6, 5, 300}, {1, 0, 2})),
+                          plan_of(maps::roll(1000, 3)), plan_of(maps::flip(1000))};
+  for (const Indexed& indexed : {forwards, backwards}) {
+    for (const IndexMethod method : {IndexMethod::direct, IndexMethod::window, IndexMethod::runs,
+                                     IndexMethod::row_column, IndexMethod::row_column_5}) {
+      plans.push_back(plan_of(indexed, by(method)));
+    }
+    for (const std::uint64_t batch : {1, 500}) {
+      plans.push_back(plan_of(indexed, by_levels(13, {}), 4, batch));
+      plans.push_back(plan_of(indexed, by_levels(10, {3}), 4, batch));
+      plans.push_back(plan_of(indexed, by_levels(6, {4, 3}), 4, batch));
+      plans.push_back(plan_of(indexed, by_levels(6, {3, 2, 2}), 4, batch));
+    }
+  }
+  return plans;
+}
+
+TEST(PlanCpuPass, KindsOfEveryForm) {
+  using enum PassKind;
+  const Indexed forwards = Indexed::random(6000, 1).redirected(Direction::scatter);
+  const Indexed backwards = forwards.inverse();
+  EXPECT_THAT(kinds_of(plan_of(maps::transpose_any(300, 700))), ElementsAre(axes));
+  EXPECT_THAT(kinds_of(plan_of(maps::roll(1000, 3))), ElementsAre(cyclic));
+  EXPECT_THAT(kinds_of(plan_of(forwards, by(IndexMethod::direct))), ElementsAre(indexed));
+  EXPECT_THAT(kinds_of(plan_of(forwards, by(IndexMethod::window))), ElementsAre(window));
+  EXPECT_THAT(kinds_of(plan_of(forwards, by(IndexMethod::runs))), ElementsAre(runs));
+  EXPECT_THAT(kinds_of(plan_of(forwards, by_levels(6, {4, 3}))), ElementsAre(spread, spread, place));
+  EXPECT_THAT(kinds_of(plan_of(backwards, by_levels(6, {4, 3}))), ElementsAre(pick, collect, collect));
+  EXPECT_THAT(kinds_of(plan_of(forwards, by(IndexMethod::row_column))), ElementsAre(place, columns, place));
+  EXPECT_THAT(kinds_of(plan_of(backwards, by(IndexMethod::row_column_5))),
+              ElementsAre(pick, axes, pick, axes, pick));
+  // A chunk that no thread can hold is not put together: its elements move one by one.
+  EXPECT_THAT(kinds_of(plan_of(forwards, by_levels(11, {2}), 4096)), ElementsAre(indexed));
+  EXPECT_THAT(kinds_of(in_place(1000, 3001)), ElementsAre(sweep, sweep));
+  EXPECT_TRUE(plan_of(forwards, by(IndexMethod::direct), 4, 0).passes().empty());
+  EXPECT_TRUE(plan_of(maps::transpose_any(0, 3), by(IndexMethod::axes)).passes().empty());
+}
+
+// Law: a pass reads what the one before it wrote, the last one writes the output, and a workspace is asked
+// for whenever one goes through it.
+TEST(PlanCpuPass, LeadFromTheInputToTheOutput) {
+  bool through_any = false;
+  for (const Plan& plan : plans_of_every_form()) {
+    SCOPED_TRACE(plan.explain());
+    ASSERT_FALSE(plan.passes().empty());
+    PassBuffer at = PassBuffer::input;
+    bool through = false;
+    for (const Pass& pass : plan.passes()) {
+      EXPECT_EQ(pass.source, at);
+      EXPECT_EQ(pass.bytes_read, plan.array_bytes());
+      EXPECT_EQ(pass.bytes_written, plan.array_bytes());
+      EXPECT_EQ(pass.arrays, plan.problem().batch);
+      at = pass.target;
+      through = through || at == PassBuffer::workspace;
+    }
+    EXPECT_EQ(at, PassBuffer::output);
+    const detail::CpuWorkspace& lent = plan.passes().front().cpu->run.workspace;
+    EXPECT_EQ(lent.between_bytes > 0, through);
+    EXPECT_EQ(lent.lent_bytes(), plan.workspace_bytes());
+    through_any = through_any || through;
+  }
+  EXPECT_TRUE(through_any);
+}
+
+// Law: the tables of all passes are the schedule, and each pass has its time where curves give one.
+TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
+  for (const Plan& plan : plans_of_every_form()) {
+    SCOPED_TRACE(plan.explain());
+    const IndexCandidate& chosen = plan.index_plan()->chosen();
+    std::uint64_t bytes = 0;
+    double us = 0;
+    for (const Pass& pass : plan.passes()) {
+      for (const PassTable& table : pass.tables) bytes += table.bytes;
+      ASSERT_TRUE(pass.predicted_us.has_value());
+      us += *pass.predicted_us;
+    }
+    EXPECT_EQ(bytes, chosen.schedule_bytes);
+    const bool by_curves_of_passes = chosen.method == IndexMethod::partition || plan.passes().size() == 1;
+    if (by_curves_of_passes) {
+      EXPECT_NEAR(us, *chosen.predicted_us, 1e-6 * us);
+    }
+  }
+}
+
+// explain() and its JSON tell every pass in the order in which it is run.
+TEST(PlanCpuPass, AreExplained) {
+  std::vector<Plan> plans = plans_of_every_form();
+  plans.push_back(in_place(1000, 3000));
+  plans.push_back(in_place(60, 60));
+  plans.emplace_back(Problem{.permutation = maps::bit_reversal(20), .element_bytes = 4}, machine());
+  std::set<std::size_t> loops;
+  for (const Plan& plan : plans) {
+    const std::string text = plan.explain();
+    const std::string json = plan.explain_json();
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+      const Pass& pass = plan.passes()[i];
+      ASSERT_TRUE(pass.team.has_value());
+      ASSERT_NE(pass.cpu, nullptr);
+      EXPECT_FALSE(pass.launch.has_value());
+      loops.insert(pass.cpu->kernel.index());
+      at = text.find("pass " + std::to_string(i + 1) + "        " + name(pass.kind), at);
+      ASSERT_NE(at, std::string::npos) << text;
+      // Long lines are folded: what a kernel's words begin with is on one.
+      at = text.find("  kernel      " + pass.team->kernel.substr(0, 30), at);
+      ASSERT_NE(at, std::string::npos) << text << pass.team->kernel;
+      EXPECT_THAT(json, HasSubstr("\"" + pass.team->kernel + "\""));
+    }
+  }
+  EXPECT_EQ(loops.size(), std::variant_size_v<detail::CpuKernel>) << "a loop that no plan has taken";
+}
+
+// What the engine decided by itself once: how many threads, and whether lines are written past the caches.
+TEST(PlanCpuPass, TeamsFollowTheBytes) {
+  const auto team_of = [](std::uint64_t count, std::uint64_t batch) {
+    return *plan_of(maps::roll(count, 3), {}, 4, batch).passes().front().team;
+  };
+  EXPECT_EQ(team_of(1000, 1).threads, 1);
+  EXPECT_EQ(team_of(131'001, 1).threads, 1);
+  EXPECT_EQ(team_of(131'073, 1).threads, 2);
+  EXPECT_EQ(team_of(1000, 200).threads, 2);
+  EXPECT_FALSE(team_of(262'144 - 1, 1).streamed);
+  EXPECT_TRUE(team_of(262'144 + 1, 1).streamed);
+  // In place lines have just been read, and are written through the caches.
+  const Plan affine(
+      {.permutation = maps::bit_reversal(20), .element_bytes = 4, .placement = Placement::in_place},
+      machine());
+  EXPECT_FALSE(affine.passes().front().team->streamed);
+  EXPECT_TRUE(std::get<detail::CpuAffine>(affine.passes().front().cpu->kernel).fetches_ahead);
+}
+
+TEST(PlanCpuPass, SmallArraysShareAPartitionsPasses) {
+  const Indexed indexed = Indexed::random(6000, 1).redirected(Direction::scatter);
+  const Plan plan = plan_of(indexed, by_levels(6, {4, 3}), 4, 500);
+  // 8 MiB hold 349 arrays of 24000 bytes.
+  for (const Pass& pass : plan.passes()) EXPECT_EQ(pass.team->arrays_at_once, 349U);
+  EXPECT_THAT(plan.explain(), HasSubstr("349 arrays at a time"));
+  const Plan alone = plan_of(indexed, by_levels(10, {3}), 4, 500);
+  EXPECT_EQ(alone.passes().front().team->arrays_at_once, 0U) << "nothing lies between passes";
+}
+
+TEST(PlanCpuPass, SweepsOfEveryKind) {
+  const auto kinds = [](const Plan& plan) {
+    std::vector<CpuSweepKind> made;
+    for (const Pass& pass : plan.passes()) made.push_back(std::get<CpuSweep>(pass.cpu->kernel).kind);
+    return made;
+  };
+  using enum CpuSweepKind;
+  EXPECT_THAT(kinds(in_place(30, 34)), ElementsAre(whole));
+  EXPECT_THAT(kinds(in_place(500, 500)), ElementsAre(square));
+  EXPECT_THAT(kinds(in_place(1000, 3001)), ElementsAre(rows, columns));
+  EXPECT_THAT(kinds(in_place(3001, 1000)), ElementsAre(columns, rows));
+  EXPECT_THAT(kinds(in_place(3, 1'000'000)), ElementsAre(shared_rows, columns));
+  EXPECT_THAT(kinds(in_place(900, 1000)), ElementsAre(panels, rows, columns));
+  EXPECT_THAT(kinds(in_place(1000, 900)), ElementsAre(columns, rows, panels));
+  // Small arrays of a batch: each thread takes its share of them.
+  const Plan batch = in_place(30, 34, 1000);
+  EXPECT_EQ(batch.passes().front().team->threads, 2);
+  EXPECT_EQ(batch.passes().front().cpu->run.turns_at_once, 2);
+  EXPECT_EQ(batch.workspace_bytes(), 0U);
+}
+
+}  // namespace plan_cpu_pass_test
+}  // namespace faro
