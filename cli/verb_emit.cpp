@@ -6,6 +6,7 @@
 #include "cli/verbs.hpp"
 #include "faro/emit/emit.hpp"
 #include "io/npy.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro::cli {
 namespace {
@@ -100,7 +101,10 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
   const bool is_cuda = options.language == emit::Language::cuda;
   Json emitted;
   emitted["map"] = to_text(map);
-  emitted["class"] = name(map.classify());
+  const int t = options.tile_bits > 0
+                    ? options.tile_bits
+                    : published_tile_bits_of(static_cast<std::uint64_t>(source.element_bytes));
+  emitted["class"] = name(map.classify(t));
   emitted["target"] = emit::name(options.language);
   emitted["kernel"] = is_cuda ? Json(emit::name(options.rung)) : Json(nullptr);
   emitted["name"] = options.name;

@@ -93,6 +93,21 @@ TEST_F(CliEmit, JsonIsDocumented) {
   EXPECT_TRUE(cpp.at("kernels").empty());
 }
 
+// A map is tiled for some widths only: what explain calls tiled, emit writes with a tile.
+TEST_F(CliEmit, ExplainAndEmitAgreeOnWhatIsTiled) {
+  const std::string map = "'affine(6; 0x11 0x12 0x14 0x18 0x10 0x20; 0)'";
+  for (const auto& [element, bytes] :
+       std::map<std::string, int>{{"uint8_t", 1}, {"uint32_t", 4}, {"uint64_t", 8}}) {
+    const Result explained = run("explain " + map + " --element-bytes " + std::to_string(bytes));
+    const bool is_tiled = explained.out.find("class tiled BMMC") != std::string::npos;
+    EXPECT_EQ(is_tiled, bytes < 8) << explained.out;
+    EXPECT_EQ(run("emit " + map + " --kernel tile --element " + element).status, is_tiled ? 0 : 3) << element;
+    const Json emitted = Json::parse(run("emit " + map + " --element " + element + " --json").out);
+    EXPECT_EQ(emitted.at("emit").at("class"), is_tiled ? "tiled BMMC" : "BMMC");
+  }
+  EXPECT_EQ(run("emit " + map + " --kernel tile --element uint64_t --n-tile 5").status, 0);
+}
+
 TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
   struct Refused {
     const char* arguments;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "emit/bit_moves.hpp"
 #include "emit_support.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro::emit {
 namespace emit_plan_test {
@@ -19,6 +21,14 @@ using f2::Matrix;
 using f2::Word;
 
 constexpr const char* kElementOf[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint4"};
+
+// 32 x 32 elements, or as many columns as a bank row of 128 bytes holds.
+TEST(PublishedClass, TilesFillABankRow) {
+  for (const auto& [bytes, bits] : std::map<std::uint64_t, int>{
+           {1, 5}, {2, 5}, {4, 5}, {8, 4}, {12, 3}, {16, 3}, {32, 2}, {128, 0}, {4096, 0}}) {
+    EXPECT_EQ(published_tile_bits_of(bytes), bits) << bytes;
+  }
+}
 
 // --- bit moves
 

@@ -21,6 +21,7 @@
 #include <bit>
 
 #include "emit/kernel_plan.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro::emit {
 namespace {
@@ -142,8 +143,7 @@ void turn_rows(KernelPlan& plan) {
 }  // namespace
 
 int default_tile_bits(int element_bytes) {
-  constexpr int most = 5;  // 32 x 32 threads fill a block
-  return std::min(most, bank_row_bits(element_bytes));
+  return published_tile_bits_of(static_cast<std::uint64_t>(element_bytes));
 }
 
 KernelPlan plan_published(const Affine& map, const ElementType& element, const Options& options) {

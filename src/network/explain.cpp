@@ -17,6 +17,7 @@
 #include "network/program_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/margin_text.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro::network {
 namespace {
@@ -33,11 +34,11 @@ std::string rows(const Plan& plan, const std::vector<f2::Word>& vectors) {
                      segment, steps(vectors));
 }
 
-std::string final_map_text(const NormalForm& form) {
+std::string final_map_text(const NormalForm& form, std::uint64_t element_bytes) {
   if (form.final_map.is_identity()) return "none";
   constexpr std::size_t longest = 60;
   const std::string text = faro::to_text(form.final_map);
-  return fmt::format("class {}{}", name(form.final_map.classify()),
+  return fmt::format("class {}{}", name(published_class(form.final_map, element_bytes)),
                      text.size() <= longest ? ", " + text : std::string());
 }
 
@@ -51,7 +52,7 @@ void add_problem(MarginText& text, const Plan& plan) {
                             size_text(plan.array_bytes())));
   text.line("normal form", fmt::format("{}, then a final map; all other permutations are gone",
                                        detail::layers_text(form.layers)));
-  text.line("final map", final_map_text(form));
+  text.line("final map", final_map_text(form, problem.element.bytes()));
   text.line("engine", name(plan.engine()));
   const Sizes& sizes = plan.sizes();
   text.line("tile", fmt::format("2^{} elements, {}; segments of 2^{}, {}", sizes.tile_bits,

@@ -17,6 +17,7 @@
 #include "plan/launch_facts.hpp"
 #include "plan/margin_text.hpp"
 #include "plan/prediction.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro {
 namespace {
@@ -38,7 +39,7 @@ void add_problem(Text& text, const Plan& plan) {
   const Affine& map = detail::element_map(plan);
   text.whole_line("permutation", to_text(problem.permutation));
   text.line("", fmt::format("{}; class {}; {}", count_text(element_count(problem.permutation), "element"),
-                            name(map.classify()),
+                            name(published_class(map, problem.element_bytes)),
                             map.is_involution() ? "an involution (applied twice, nothing has moved)"
                                                 : "not an involution"));
   if (plan.recognition() != nullptr) detail::add_recognition(text, *plan.recognition());
@@ -73,7 +74,7 @@ void add_sweeps(Text& text, const Plan& plan) {
 // In place: the factor, the space whose cosets are its tiles, and which of them change places.
 void add_factor(Text& text, const Plan& plan, const Pass& pass) {
   text.whole_line("  factor", detail::factor_text(pass.map));
-  text.line("", fmt::format("class {}; {}", name(pass.map.classify()),
+  text.line("", fmt::format("class {}; {}", name(published_class(pass.map, plan.unit_bytes())),
                             pass.map.is_involution() ? "an involution" : "not an involution"));
   if (!pass.orbits) return;
   const layout::Tile& tile = pass.tile;

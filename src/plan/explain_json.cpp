@@ -12,6 +12,7 @@
 #include "plan/json_schema.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/prediction.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro {
 namespace {
@@ -143,9 +144,9 @@ void add_counts(Json& json, const Plan& plan, std::size_t index, const PassCount
 }
 
 // Of a pass in place: the factor, and which tiles change places.
-Json factor_json(const Pass& pass) {
+Json factor_json(const Pass& pass, std::uint64_t unit_bytes) {
   Json json = {{"factor", detail::factor_text(pass.map)},
-               {"class", name(pass.map.classify())},
+               {"class", name(published_class(pass.map, unit_bytes))},
                {"involution", pass.map.is_involution()},
                {"offset", pass.offset}};
   if (!pass.orbits) return json;
@@ -171,7 +172,7 @@ Json pass_json(const Plan& plan, std::size_t index, const PassCounter& counter) 
                {"segments_read", pass.segments_read},
                {"segments_written", pass.segments_written},
                {"tile", tiled ? tile_json(plan, pass) : Json()}};
-  if (detail::is_in_place(plan)) json["in_place"] = factor_json(pass);
+  if (detail::is_in_place(plan)) json["in_place"] = factor_json(pass, plan.unit_bytes());
   if (plan.target().engine == Engine::cuda) {
     json["launch"] = pass.launch ? launch_json(*pass.launch) : Json();
     add_counts(json, plan, index, counter);
@@ -233,7 +234,7 @@ std::string Plan::explain_json() const {
       {"schema", detail::kJsonSchema},
       {"permutation", to_text(problem_.permutation)},
       {"index_bits", map.bits()},
-      {"class", name(map.classify())},
+      {"class", name(published_class(map, problem_.element_bytes))},
       {"involution", map.is_involution()},
       {"element_bytes", problem_.element_bytes},
       {"unit_bytes", unit_bytes_},

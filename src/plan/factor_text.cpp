@@ -64,7 +64,9 @@ std::string factor_text(const Affine& map) {
   const std::optional<std::string> circuit = circuit_text(map, kMostGates);
   if (circuit && circuit->size() < text.size()) text = *circuit;
   if (text.size() <= kLongestName) return text;
-  return fmt::format("a {} map of {} bits", name(map.classify()), map.bits());
+  const AffineClass narrowest = map.classify();  // which maps are tiled depends on the element's width
+  return fmt::format("a {} map of {} bits",
+                     name(narrowest == AffineClass::tiled ? AffineClass::bmmc : narrowest), map.bits());
 }
 
 }  // namespace faro::detail

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "plan/in_place_facts.hpp"
+#include "plan/published_class.hpp"
 
 namespace faro::detail {
 namespace {
@@ -65,7 +66,9 @@ int sweeps(const Plan& plan) {
                                         [](const Pass& pass) { return pass.offset == 0; }));
 }
 
-int literature_sweeps(const Plan& plan) { return element_map(plan).classify() == AffineClass::bmmc ? 2 : 1; }
+int literature_sweeps(const Plan& plan) {
+  return published_class(element_map(plan), plan.problem().element_bytes) == AffineClass::bmmc ? 2 : 1;
+}
 
 std::string reason(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes().at(index);
