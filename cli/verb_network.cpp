@@ -74,7 +74,7 @@ int bits_of(const NetworkOptions& options) {
   if (options.bits.empty()) {
     fail(ErrorCode::value, "network explain", "no --bits", "--bits N, for arrays of 2^N elements");
   }
-  return static_cast<int>(parse_number("--bits", options.bits, 1, network::kMaxNetworkBits));
+  return static_cast<int>(parse_number("--bits", options.bits, 0, network::kMaxNetworkBits));
 }
 
 Engine engine_of(const NetworkOptions& options) {

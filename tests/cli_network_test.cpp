@@ -143,9 +143,9 @@ TEST_F(CliNetwork, TakesAffineMapsInAnyForm) {
     std::string map;
   };
   for (const Same& same :
-       {Same{"flip(16)", "reverse"}, Same{"roll(16, 8)", "xor(4, 8)"},
-        Same{"axes(4 4; 1 0)", "transpose(4, 4)"}, Same{"axes(2 2 2 2; 3 2 1 0)", "bit_reversal"},
-        Same{"@order.npy", "transpose(4, 4)"}}) {
+       {Same{"flip(16)", "reverse"}, Same{"roll(16, 8)", "xor(4, 8)"}, Same{"flip", "reverse"},
+        Same{"roll(8)", "xor(4, 8)"}, Same{"axes(4 4; 1 0)", "transpose(4, 4)"},
+        Same{"axes(2 2 2 2; 3 2 1 0)", "bit_reversal"}, Same{"@order.npy", "transpose(4, 4)"}}) {
     SCOPED_TRACE(same.given);
     const std::string sorted = " . bmmc(" + same.given + ") . sort";
     const std::string wanted = " . bmmc(" + same.map + ") . sort";
@@ -167,6 +167,12 @@ TEST_F(CliNetwork, SortsOneElement) {
   write("ones.npy", "'<u4'", {3, 1}, std::vector<std::uint32_t>{3, 1, 2});
   EXPECT_EQ(run("network run sort ones.npy out.npy --verify").status, 0);
   EXPECT_EQ(read<std::uint32_t>("out.npy"), (std::vector<std::uint32_t>{3, 1, 2}));
+  for (const std::string program : {"sort", "fft", "id", "bmmc(bit_reversal)", "bmmc(flip)"}) {
+    EXPECT_EQ(json_of("explain '" + program + "' --bits 0").at("plan").at("passes").size(), 0U) << program;
+    EXPECT_EQ(json_of("explain '" + program + "' --bits 0 --engine cuda").at("launches").size(), 0U);
+  }
+  EXPECT_NE(run("network explain sort --bits 0").out.find("none: one element stays where it is"),
+            std::string::npos);
 }
 
 TEST_F(CliNetwork, ReportsOnStandardErrorUnlessQuiet) {

@@ -191,9 +191,11 @@ class Expander {
 
   Affine map(const Expression& expression, int n) const {
     const std::string text = map_text(expression, n);
+    ParseOptions options{.bare_bits = n};
+    if (n < f2::kMaxDimension) options.shape = std::vector{std::uint64_t{1} << n};
     Affine result;
     try {
-      result = affine(faro::normal_form(parse_permutation(text, {.bare_bits = n})), "bmmc");
+      result = affine(faro::normal_form(parse_permutation(text, options)), "bmmc");
     } catch (const Error& error) {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;
