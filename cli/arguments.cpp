@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "cli/report.hpp"
+#include "permutation/notes.hpp"
 #include "suggest.hpp"
 
 namespace faro::cli {
@@ -268,14 +269,21 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 
 ParsedPermutation parse_spec_with_axes(const std::string& text,
                                        const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction) {
+                                       Direction direction, Verbosity verbosity) {
+  const auto parsed = [&](const ParseOptions& as) {
+    faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as);
+    for (const std::string& line : read.notes) {
+      if (verbosity == Verbosity::normal) note("faro: " + line);
+    }
+    return std::move(read.parsed);
+  };
   ParseOptions options{.bare_bits = {}, .direction = direction};
   options.shape = shape;
   std::uint64_t elements = 1;
   if (shape) elements = std::accumulate(shape->begin(), shape->end(), elements, std::multiplies<>());
-  if (!shape || std::has_single_bit(elements)) return parse_with_axes(text, options);
+  if (!shape || std::has_single_bit(elements)) return parsed(options);
   try {
-    return parse_with_axes(text, options);
+    return parsed(options);
   } catch (const Error&) {
     if (!lacks_only_bits(text, options)) throw;
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "faro/faro.hpp"
 
 namespace faro::cli {
@@ -84,11 +85,12 @@ struct IndexOptions {
 Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> elements = {},
                        Direction direction = Direction::scatter);
 
+/// Notes, such as on a circuit's measurements, go to standard error.
 /// The same of an array whose shape is known, which fixes what need not be typed, and with the axes that SPEC
 /// names.
 ParsedPermutation parse_spec_with_axes(const std::string& text,
                                        const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction);
+                                       Direction direction, Verbosity verbosity = Verbosity::normal);
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);

@@ -270,7 +270,8 @@ FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& 
   const bool is_empty = division.batch == 0;
   const Shape at_hand = division.part ? slice(shape, *division.part) : Shape{division.elements};
   ParsedPermutation parsed =
-      parse_spec_with_axes(options.spec, is_empty ? std::nullopt : std::optional(at_hand), direction);
+      parse_spec_with_axes(options.spec, is_empty ? std::nullopt : std::optional(at_hand), direction,
+                           options.quiet ? Verbosity::quiet : Verbosity::normal);
   if (options.inverse) {
     parsed.permutation = inverse(parsed.permutation);
     if (parsed.axes) parsed.axes = parsed.axes->inverse();

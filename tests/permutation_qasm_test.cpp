@@ -102,6 +102,104 @@ TEST(Qasm, RandomCircuitsEqualTheirGatesOneByOne) {
   }
 }
 
+// --- what exporters write
+
+TEST(Qasm, DefinitionsAreInlined) {
+  EXPECT_EQ(parse_qasm(R"(OPENQASM 2.0;
+include "qelib1.inc";
+gate dcx q0,q1 { cx q0,q1; cx q1,q0; }
+gate rot a, b, c { barrier a, b; swap a, b; swap b, c; dcx a, c; x c; }
+qreg q[4];
+dcx q[0],q[2];
+rot q[3],q[1],q[0];
+)"),
+            circuit("circuit(4; cx 0 2; cx 2 0; swap 3 1; swap 1 0; cx 3 0; cx 0 3; x 0)"));
+  // With angles, that nobody uses, and before the registers.
+  EXPECT_EQ(parse_qasm("gate f(theta, \xcf\x80) a { x a; }  qubit[2] q;  f(\xcf\x80/2, 1.5e-3) q;"),
+            maps::reverse(2));
+  // A standard gate's own definition, as files without an include have it.
+  EXPECT_EQ(parse_qasm("gate x a { U(pi,0,pi) a; } gate cx c,t { CX c,t; } gate id a { U(0,0,0) a; }"
+                       "qreg q[2]; x q[0]; cx q[0],q[1]; id q; u3(pi, 0, pi) q[1];"),
+            circuit("circuit(2; x 0; cx 0 1; x 1)"));
+  // What is defined and not used is no fault, whatever it holds.
+  EXPECT_EQ(
+      parse_qasm("gate h2 a, b { h a; if (a) { rz(0.5) b; } } gate g a { h2 a, a; } opaque magic(x) a, b;"
+                 "qreg q[1]; x q;"),
+      maps::reverse(1));
+}
+
+TEST(Qasm, SixtyFourDoublingsOfADefinitionCostNothing) {
+  std::string text = "gate g0 a, b { cx a, b; cx b, a; }\n";
+  for (int i = 1; i <= 64; ++i) {
+    const std::string before = "g" + std::to_string(i - 1);
+    text += "gate g" + std::to_string(i) + " a, b { " + before + " a, b; " + before + " a, b; }\n";
+  }
+  // Of order 3; 2^64 times is once.
+  EXPECT_EQ(parse_qasm(text + "qreg q[2]; g64 q[0], q[1];"), circuit("circuit(2; cx 0 1; cx 1 0)"));
+}
+
+TEST(Qasm, Modifiers) {
+  const std::string q = "qubit[4] q; gate dcx a, b { cx a, b; cx b, a; } ";
+  const auto same = [&](const std::string& text, const std::string& wanted) {
+    EXPECT_EQ(parse_qasm(q + text), circuit("circuit(4; " + wanted + ")")) << text;
+  };
+  same("ctrl @ x q[2], q[1];", "cx 2 1");
+  same("ctrl(1) @ x q[0], q[3];", "cx 0 3");
+  same("negctrl @ x q[0], q[3];", "x 0; cx 0 3; x 0");
+  same("inv @ x q[0];", "x 0");
+  same("inv @ dcx q[0], q[1];", "cx 1 0; cx 0 1");
+  same("pow(2) @ dcx q[0], q[1];", "cx 0 1; cx 1 0; cx 0 1; cx 1 0");
+  same("pow(-1) @ dcx q[0], q[1];", "cx 1 0; cx 0 1");
+  same("inv @ pow(2) @ dcx q[0], q[1];", "cx 0 1; cx 1 0");
+  same("ctrl @ pow(3) @ dcx q[3], q[0], q[1];", "id 0");
+  same("ctrl @ ctrl @ pow(2) @ x q[0], q[1], q[2];", "id 0");
+  same("gate xx a, b { x a; x b; } ctrl @ xx q[1], q[0], q[3];", "cx 1 0; cx 1 3");
+  same("ctrl @ x q[0], q[1:3];", "cx 0 1; cx 0 2; cx 0 3");
+  same("gate t(a) c, d { ctrl @ x c, d; } t(1) q[3], q[0];", "cx 3 0");
+}
+
+TEST(Qasm, SlicesAndAliases) {
+  const auto same = [](const std::string& text, const std::string& wanted) {
+    EXPECT_EQ(parse_qasm("qubit[5] q; qubit s; " + text), circuit("circuit(6; " + wanted + ")")) << text;
+  };
+  same("x q[1:3];", "x 1; x 2; x 3");
+  same("x q[0:2:4];", "x 0; x 2; x 4");
+  same("x q[0:3:4];", "x 0; x 3");
+  same("x q[:1];", "x 0; x 1");
+  same("x q[3:];", "x 3; x 4");
+  same("x q[{4, 0}];", "x 4; x 0");
+  same("cx q[0:1], q[3:4];", "cx 0 3; cx 1 4");
+  same("cx q[{0, 1}], q[{4, 3}];", "cx 0 4; cx 1 3");
+  same("cx s, q[0:1];", "cx 5 0; cx 5 1");
+  same("cx q[2:2], s;", "cx 2 5");
+  same("let a = q[3:4]; x a; x a[0];", "x 4");
+  same("let a = q[{4, 1}] ++ s; let b = a[1:2]; cx a[0], b;", "cx 4 1; cx 4 5");
+}
+
+TEST(Qasm, WhatIsMeasuredAtTheEndIsPassedOverAndTold) {
+  const auto notes_of = [](const std::string& text, const std::string& wanted) {
+    std::vector<std::string> notes;
+    EXPECT_EQ(parse_qasm(text, "c.qasm", &notes), circuit(wanted)) << text;
+    return notes;
+  };
+  using Notes = std::vector<std::string>;
+  const std::string one = "circuit(2; x 0)";
+  EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; barrier q; x q[0];", one), Notes{});
+  EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; x q[0]; barrier q; measure q -> c;", one),
+            Notes{"c.qasm: passed over 1 measurement behind the gates"});
+  EXPECT_EQ(
+      notes_of("qreg q[2]; creg c[2]; x q[0]; measure q[0] -> c[0]; barrier q; measure q[1] -> c[1];", one),
+      Notes{"c.qasm: passed over 2 measurements and 1 barrier behind the gates"});
+  const std::string told = "c.qasm: passed over 1 measurement behind the gates";
+  for (const std::string text :
+       {"c = measure q;", "c[0] = measure q[1];", "measure q;", "bit[2] d = measure q;",
+        "bit d = measure q[0];", "c[0:1] = measure q[{1, 0}];"}) {
+    EXPECT_EQ(notes_of("qubit[2] q; bit[2] c; x q[0]; " + text, one), Notes{told}) << text;
+  }
+  // Another qubit's gates may follow.
+  EXPECT_EQ(notes_of("qubit[2] q; measure q[1]; x q[0];", one), Notes{told});
+}
+
 struct BadCircuit {
   const char* text;
   ErrorCode code;
@@ -117,15 +215,54 @@ TEST(Qasm, Refused) {
       {"qreg q[2];\nswp q[0],q[1];", ErrorCode::unsupported, "`swp` at c.qasm:2", "did you mean `swap`?"},
       {"qreg q[2];\ncnot q[0],q[1];", ErrorCode::unsupported, "`cnot` at c.qasm:2", "did you mean `cx`?"},
       {"qrge q[2];", ErrorCode::unsupported, "`qrge` at c.qasm:1", "did you mean `qreg`?"},
-      {"qreg q[2]; creg c[2];\nmeasure q -> c;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
-      {"qubit[2] q; bit[2] c;\nc = measure q;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
-      {"qubit[2] q; bit[2] c;\nc[0] =\nmeasure q[0];", ErrorCode::unsupported, "`measure` at c.qasm:3", ""},
-      {"qubit[2] q;\nbit[2] c = measure q;", ErrorCode::unsupported, "`measure` at c.qasm:2", ""},
+      {"qreg q[2]; creg c[2];\nmeasure q -> c;\nx q[1];", ErrorCode::unsupported,
+       "`measure` of a qubit that `x` on line 3 is on at c.qasm:2", ""},
+      {"qubit[2] q; bit[2] c;\nc = measure q;\ncx q[0], q[1];", ErrorCode::unsupported,
+       "`measure` of a qubit that `cx` on line 3 is on at c.qasm:2", ""},
+      {"qubit[2] q; bit[2] c;\nc[0] =\nmeasure q[0]; x q;", ErrorCode::unsupported, "`measure` of a qubit",
+       ""},
+      {"qubit[2] q; bit[3] c;\nc = measure q;", ErrorCode::value,
+       "`measure` of 2 qubits to 3 bits at c.qasm:2", ""},
+      {"qubit[2] q;\nmeasure q -> q;", ErrorCode::spec, "`q` at c.qasm:2", ""},
+      {"qubit[2] q; bit[2] c;\nmeasure c;", ErrorCode::spec, "the classical register `c` at c.qasm:2", ""},
+      {"qubit[2] q; bit[2] c;\nc[2] = measure q[0];", ErrorCode::value, "`c` with index 2 at c.qasm:2", ""},
+      {"qubit q; bit[2147483647] c;\nc[:] = measure q;", ErrorCode::value, "a slice of more than 64", ""},
+      {"qreg q[2];\ndcx q[0],q[1];", ErrorCode::unsupported, "`dcx` at c.qasm:2", "cx a, b; cx b, a;"},
+      {"qreg q[2];\niswap q[0],q[1];", ErrorCode::unsupported, "`iswap` at c.qasm:2", "no affine map"},
+      {"qreg q[2];\necr q[0],q[1];", ErrorCode::unsupported, "`ecr` at c.qasm:2", "no affine map"},
+      {"gate iswap a, b {\ns a; s b; }\nqreg q[2];\niswap q[0], q[1];", ErrorCode::unsupported,
+       "`iswap` at c.qasm:4", "its definition has `s` at c.qasm:2; that gate is no affine map"},
+      {"opaque f a;\nqreg q[2];\nf q[0];", ErrorCode::unsupported, "`f` at c.qasm:3", "no body"},
+      {"qreg q[1];\nU(0.1,0,0) q[0];", ErrorCode::unsupported, "`U` at c.qasm:2", "no affine map"},
+      {"qreg q[1];\nu3 q[0];", ErrorCode::unsupported, "`u3` at c.qasm:2", "no affine map"},
+      {"qubit[3] q;\nctrl @ cx q[0], q[1], q[2];", ErrorCode::unsupported, "controls of `cx` at c.qasm:2",
+       ""},
+      {"qubit[3] q;\nctrl(2) @ x q[0], q[1], q[2];", ErrorCode::unsupported, "controls of `x` at c.qasm:2",
+       ""},
+      {"qubit[3] q;\nctrl @ h q[0], q[1];", ErrorCode::unsupported, "`h` at c.qasm:2", "no affine map"},
+      {"qubit[3] q;\npow(1/2) @ x q[0];", ErrorCode::spec, "`/` at c.qasm:2", ""},
+      {"qubit[3] q;\npow @ x q[0];", ErrorCode::spec, "`@` at c.qasm:2", ""},
+      {"qubit[3] q;\nctrl x q[0], q[1];", ErrorCode::spec, "`x` at c.qasm:2", ""},
+      {"gate f a { x b; }", ErrorCode::spec, "`b` at c.qasm:1", ""},
+      {"gate f a, a { x a; }", ErrorCode::spec, "`a` twice at c.qasm:1", ""},
+      {"gate f a { cx a, a; }", ErrorCode::value, "`cx` on one qubit (number 0) twice at c.qasm:1", ""},
+      {"gate f a { x a;", ErrorCode::spec, "the end of the file at c.qasm:1", ""},
+      {"gate f a { h a;", ErrorCode::spec, "the end of the file at c.qasm:1", ""},
+      {"gate f a { x a; }\ngate f a { x a; }", ErrorCode::spec, "`f` defined twice at c.qasm:2", ""},
+      {"gate f a, b { cx a, b; } qreg q[2];\nf q[0];", ErrorCode::spec, "`;` at c.qasm:2", ""},
+      {"gate f a, b { f a, b; } qreg q[2];\nf q[0], q[1];", ErrorCode::unsupported, "`f` at c.qasm:2",
+       "its definition has `f` at c.qasm:1"},
+      {"qubit[4] q;\nx q[1:4];", ErrorCode::value, "`q` with index 4 at c.qasm:2", ""},
+      {"qubit[4] q;\nx q[2:1];", ErrorCode::value, "a slice of nothing at c.qasm:2", ""},
+      {"qubit[4] q;\nx q[0:0:3];", ErrorCode::value, "a slice with step 0 at c.qasm:2", ""},
+      {"qubit[4] q;\nx q[{1, 1}];", ErrorCode::value, "one index of `q` twice at c.qasm:2", ""},
+      {"qubit[4] q;\ncx q[0:1], q[1:3];", ErrorCode::value, "registers of size 2 and 3 at c.qasm:2", ""},
+      {"qubit[64] q;\nlet a = q ++ q;", ErrorCode::value, "an alias of more than 64 qubits at c.qasm:2", ""},
+      {"qubit[64] q;\nlet q = q;", ErrorCode::spec, "`q` declared twice at c.qasm:2", ""},
       {"qubit q;\nbit c = 0;", ErrorCode::spec, "`=` at c.qasm:2", ""},
       {"qreg q[2];\nreset q;", ErrorCode::unsupported, "`reset` at c.qasm:2", ""},
-      {"gate f a { x a; }", ErrorCode::unsupported, "`gate` at c.qasm:1", ""},
+      {"gate f a { x a; }", ErrorCode::spec, "no qubit at c.qasm:1", ""},
       {"qreg q[2]; creg c[2];\nif (c == 1) x q[0];", ErrorCode::unsupported, "`if` at c.qasm:2", ""},
-      {"qubit[2] q;\nctrl @ x q[0], q[1];", ErrorCode::unsupported, "`ctrl` at c.qasm:2", ""},
       {"OPENQASM 1.0; qreg q[1];", ErrorCode::unsupported, "OPENQASM `1.0` at c.qasm:1", ""},
       {"OPENQASM; qreg q[1];", ErrorCode::spec, "`;` at c.qasm:1", ""},
       {"qreg q[1];\nOPENQASM 2.0;", ErrorCode::spec, "`OPENQASM` at c.qasm:2", ""},

@@ -295,7 +295,9 @@ constexpr std::array kCatalogue{
     MapEntry{
         .name = "@file.qasm",
         .syntax = "@file.qasm",
-        .meaning = "a circuit in OpenQASM 2 or 3: x, cx, swap, id, barrier; qubits in order of declaration",
+        .meaning =
+            "a circuit in OpenQASM 2 or 3: x, cx, swap, id and gates defined by them; qubits in order of "
+            "declaration",
         .picture = "OPENQASM 2.0;\nqreg q[4];\nx q[0];\ncx q[0],q[1];\nswap q[2],q[3];",
         .example = "circuit(4; x 0; cx 0 1; swap 2 3)",
         .command = "faro explain @circuit.qasm"},

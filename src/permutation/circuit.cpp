@@ -36,10 +36,14 @@ struct Alias {
 constexpr std::array kAliases{Alias{"not", "x"}, Alias{"cnot", "cx"}, Alias{"i", "id"}};
 
 // Standard gates that are no affine maps: a near name would be a wrong guess.
-constexpr std::array<std::string_view, 30> kOtherGates{
-    "y",     "z",  "h",  "s",  "t",   "p",   "u",   "sdg", "tdg",     "sx",
-    "rx",    "ry", "rz", "cz", "cy",  "ch",  "cp",  "cu",  "ccx",     "ccz",
-    "cswap", "u1", "u2", "u3", "crx", "cry", "crz", "cu1", "toffoli", "fredkin"};
+constexpr std::array<std::string_view, 57> kOtherGates{
+    "y",       "z",       "h",       "s",  "t",     "p",          "u",           "sdg",        "tdg",
+    "sx",      "rx",      "ry",      "rz", "cz",    "cy",         "ch",          "cp",         "cu",
+    "ccx",     "ccz",     "cswap",   "u1", "u2",    "u3",         "crx",         "cry",        "crz",
+    "cu1",     "toffoli", "fredkin", "U",  "iswap", "ecr",        "rxx",         "ryy",        "rzz",
+    "rzx",     "sxdg",    "csx",     "cs", "csdg",  "cu3",        "c3x",         "c4x",        "mcx",
+    "rccx",    "r",       "rcccx",   "u0", "phase", "xx_plus_yy", "xx_minus_yy", "sqrt_iswap", "gphase",
+    "c3sqrtx", "cphase",  "iswapdg"};
 
 void read_gate(SpecReader& reader, Circuit& circuit, int n) {
   const std::string place = reader.here();
@@ -77,6 +81,26 @@ void Circuit::cx(int control, int target) {
 void Circuit::swap(int a, int b) {
   for (int j = 0; j < matrix_.columns(); ++j) matrix_.set_column(j, with_swap(matrix_.column(j), a, b));
   complement_ = with_swap(complement_, a, b);
+}
+
+void Circuit::apply(const Affine& gate, std::span<const std::uint8_t> on) {
+  Word places = 0;
+  for (const std::uint8_t qubit : on) places |= f2::unit(qubit);
+  const auto moved = [&](Word x) {
+    Word local = 0;
+    for (std::size_t i = 0; i < on.size(); ++i) local |= Word{f2::bit(x, on[i])} << i;
+    const Word image = gate.matrix() * local;
+    Word result = x & ~places;
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      if (f2::bit(image, static_cast<int>(i))) result |= f2::unit(on[i]);
+    }
+    return result;
+  };
+  for (int j = 0; j < matrix_.columns(); ++j) matrix_.set_column(j, moved(matrix_.column(j)));
+  complement_ = moved(complement_);
+  for (std::size_t i = 0; i < on.size(); ++i) {
+    if (f2::bit(gate.complement(), static_cast<int>(i))) complement_ ^= f2::unit(on[i]);
+  }
 }
 
 Affine Circuit::map(int n) const {

@@ -8,6 +8,7 @@
 // Multiplying from the left one gate at a time costs n word operations a gate, whatever the circuit's length.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ class Circuit {
   void x(int qubit) { complement_ ^= f2::unit(qubit); }
   void cx(int control, int target);
   void swap(int a, int b);
+
+  /// `gate` on the qubits `on`, its bit i on on[i]. Requires: on.size() == gate.bits() (unchecked).
+  void apply(const Affine& gate, std::span<const std::uint8_t> on);
 
   /// The map of the first n qubits. Requires: no gate was on a qubit at or above n (checked).
   Affine map(int n) const;

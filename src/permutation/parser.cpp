@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "index_file.hpp"
+#include "permutation/notes.hpp"
 #include "spec_file.hpp"
 #include "text.hpp"
 
@@ -123,7 +124,7 @@ void SpecReader::unknown_name(std::size_t start) const {
 Permutation SpecReader::file() {
   const std::string path(cursor_.path());
   if (path.ends_with(".npy")) return read_index_file(path, options_.direction);
-  return read_spec_file(path);
+  return read_spec_file(path, notes_);
 }
 
 Permutation SpecReader::index_file(Direction direction) {
@@ -206,13 +207,19 @@ Permutation parse_permutation(std::string_view text, const ParseOptions& options
 }
 
 ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& options) {
+  return detail::parse_with_notes(text, options).parsed;
+}
+
+detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options) {
   try {
-    return detail::SpecReader(text, options).whole();
+    SpecReader reader(text, options);
+    ParsedPermutation parsed = reader.whole();
+    return {.parsed = std::move(parsed), .notes = reader.notes()};
   } catch (const Error& error) {
     // Errors of the grammar and of files say where they are; those of a map's values do not know their text.
     ErrorReport report = error.report();
     if (report.operation.starts_with("parse ") || report.operation.starts_with("read ")) throw;
-    report.operation = "parse " + detail::in_quotes(text) + ": " + report.operation;
+    report.operation = "parse " + in_quotes(text) + ": " + report.operation;
     throw Error(report);
   }
 }

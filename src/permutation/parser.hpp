@@ -57,6 +57,8 @@ class SpecReader {
   /// The map that is being read moves these axes.
   void name_axes(NamedAxes axes) { axes_ = std::move(axes); }
   void forget_axes() { axes_.reset(); }
+  /// What the files that were read hold beyond their map.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Those of the map that was read last.
   const std::optional<NamedAxes>& named_axes() const { return axes_; }
 
@@ -85,6 +87,7 @@ class SpecReader {
   ParseOptions options_;
   const MapEntry* entry_ = nullptr;  // whose arguments are being read
   std::optional<NamedAxes> axes_;
+  std::vector<std::string> notes_;
   int depth_ = 0;
 };
 

@@ -2,279 +2,401 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "circuit.hpp"
+#include "qasm_gates.hpp"
 #include "qasm_lexer.hpp"
-#include "suggest.hpp"
+#include "qasm_registers.hpp"
 #include "text.hpp"
 
 namespace faro {
 namespace detail {
 namespace {
 
-constexpr std::string_view kKnownGates = "x, cx, swap, id or barrier";
+constexpr std::string_view kKnownGates = "x, cx, swap, id, barrier, or a gate that is defined by these";
 
 class QasmReader {
  public:
-  QasmReader(std::string_view text, std::string_view file_name) : lexer_(text, file_name) { advance(); }
+  QasmReader(std::string_view text, std::string_view file_name)
+      : file_(file_name), cursor_(text, file_name) {}
 
-  Affine circuit() {
-    if (token_.is_word("OPENQASM")) version();
-    while (token_.kind != QasmToken::Kind::end) statement();
-    if (qubits_ == 0) fail(ErrorCode::spec, "no qubit", "a declaration such as `qreg q[4];`");
-    return circuit_.map(qubits_);
+  Affine circuit(std::vector<std::string>* notes) {
+    if (cursor_.token().is_word("OPENQASM")) version();
+    while (!cursor_.at_end()) statement();
+    if (registers_.qubits() == 0)
+      cursor_.fail(ErrorCode::spec, "no qubit", "a declaration such as `qreg q[4];`");
+    if (notes != nullptr && measurements_ > 0) notes->push_back(note());
+    return circuit_.map(registers_.qubits());
   }
 
  private:
-  enum class Holds { qubits, bits };
-
-  struct Register {
-    Holds holds = Holds::qubits;
-    int size = 1;
-    bool is_scalar = false;  // `qubit q;`, which is one qubit and not a register of one
-    int first = 0;           // number of its first qubit
-  };
-
-  // What a gate is on: one qubit, or a register's in turn.
-  struct Operand {
-    int first = 0;
-    int size = 1;
-    bool whole_register = false;
-
-    int qubit(int i) const { return whole_register ? first + i : first; }
+  // A gate with its modifiers, as it is called.
+  struct GateCall {
+    QasmToken name;
+    std::vector<QasmModifier> modifiers;
+    std::string angles;
   };
 
   void statement() {
-    if (token_.kind != QasmToken::Kind::word) {
-      fail(ErrorCode::spec, shown(token_), "a declaration or a gate");
-    }
-    const QasmToken keyword = token_;
-    advance();
+    const QasmToken keyword = cursor_.token();
     const std::string_view name = keyword.text;
-    if (const auto found = registers_.find(name); found != registers_.end())
-      return use_of(keyword, found->second);
+    if (keyword.kind != QasmToken::Kind::word)
+      cursor_.fail(ErrorCode::spec, shown(keyword), "a declaration or a gate");
+    if (registers_.find(name) != nullptr) return use_of(keyword);
+    if (is_gate()) return gate();
+    cursor_.advance();
     if (name == "OPENQASM")
-      lexer_.fail(ErrorCode::spec, keyword.line, "`OPENQASM`", "the version only at the start");
+      cursor_.fail_at(keyword, ErrorCode::spec, "`OPENQASM`", "the version only at the start");
     if (name == "include") return include();
-    if (name == "qreg" || name == "creg") return declare_2(name == "qreg" ? Holds::qubits : Holds::bits);
-    if (name == "qubit" || name == "bit") return declare_3(name == "qubit" ? Holds::qubits : Holds::bits);
-    if (name == "barrier") return barrier();
-    gate(keyword);
+    if (name == "measure") return measure(keyword, std::nullopt);
+    if (name == "bit") return classical_bits();
+    if (name == "gate") return definition();
+    if (name == "qreg" || name == "creg") {
+      registers_.declare_2(name == "creg");
+    } else if (name == "qubit") {
+      registers_.declare_3(false);
+    } else if (name == "let") {
+      registers_.alias();
+    } else if (name == "barrier") {
+      barrier();
+    } else if (name == "opaque") {
+      opaque();
+    } else {
+      refuse_gate(keyword);
+    }
+    cursor_.sign(';');
   }
 
   void version() {
-    advance();
+    cursor_.advance();
     constexpr std::array<std::string_view, 5> kVersions{"2", "2.0", "3", "3.0", "3.1"};
-    if (token_.kind != QasmToken::Kind::number) fail(ErrorCode::spec, shown(token_), "a version such as 2.0");
-    if (std::find(kVersions.begin(), kVersions.end(), token_.text) == kVersions.end()) {
-      fail(ErrorCode::unsupported, "OPENQASM " + shown(token_), "version 2.0 or 3.0");
-    }
-    advance();
-    sign(';');
+    const QasmToken& given = cursor_.token();
+    if (given.kind != QasmToken::Kind::number)
+      cursor_.fail(ErrorCode::spec, shown(given), "a version such as 2.0");
+    if (std::find(kVersions.begin(), kVersions.end(), given.text) == kVersions.end())
+      cursor_.fail(ErrorCode::unsupported, "OPENQASM " + shown(given), "version 2.0 or 3.0");
+    cursor_.advance();
+    cursor_.sign(';');
   }
 
   // The files that are included define the standard gates, which are known here.
   void include() {
-    if (token_.kind != QasmToken::Kind::text) fail(ErrorCode::spec, shown(token_), "a file's name in quotes");
-    advance();
-    sign(';');
+    if (cursor_.token().kind != QasmToken::Kind::text)
+      cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "a file's name in quotes");
+    cursor_.advance();
+    cursor_.sign(';');
   }
 
-  // qreg q[4];
-  void declare_2(Holds holds) {
-    const QasmToken name = declared_name();
-    const int size = bracketed_size();
-    sign(';');
-    declare(name, {.holds = holds, .size = size});
+  // --- calls of gates
+
+  static std::optional<QasmModifier::Kind> modifier_of(const QasmToken& token) {
+    if (token.is_word("ctrl")) return QasmModifier::Kind::control;
+    if (token.is_word("negctrl")) return QasmModifier::Kind::negative_control;
+    if (token.is_word("inv")) return QasmModifier::Kind::inverse;
+    if (token.is_word("pow")) return QasmModifier::Kind::power;
+    return std::nullopt;
   }
 
-  // qubit[4] q;  qubit q;
-  void declare_3(Holds holds) {
-    const bool is_scalar = !token_.is_sign('[');
-    const int size = is_scalar ? 1 : bracketed_size();
-    const QasmToken name = declared_name();
-    if (token_.is_sign('=')) refuse_measure();  // bit c = measure q;
-    sign(';');
-    declare(name, {.holds = holds, .size = size, .is_scalar = is_scalar});
+  static bool has_angles(std::string_view name) { return gate_of_angles(name, "0,0,0").has_value(); }
+
+  bool is_gate() const {
+    const std::string_view name = cursor_.token().text;
+    return modifier_of(cursor_.token()) || gates_.contains(name) || find_gate(name) != nullptr ||
+           has_angles(name);
   }
 
-  QasmToken declared_name() {
-    const QasmToken name = token_;
-    if (name.kind != QasmToken::Kind::word) fail(ErrorCode::spec, shown(name), "a register's name");
-    advance();
-    return name;
+  GateCall gate_call() {
+    GateCall call;
+    while (modifier_of(cursor_.token())) call.modifiers.push_back(modifier());
+    call.name = cursor_.word("a gate");
+    const bool takes_angles = gates_.contains(call.name.text) || has_angles(call.name.text);
+    if (takes_angles && cursor_.at('(')) call.angles = cursor_.bracketed('(', ')');
+    return call;
   }
 
-  int bracketed_size() {
-    sign('[');
-    const QasmToken at = token_;
-    const int size = number("a register's size");
-    if (size == 0) lexer_.fail(ErrorCode::value, at.line, "a register of size 0", "at least 1");
-    sign(']');
-    return size;
-  }
-
-  void declare(const QasmToken& name, Register declared) {
-    const int qubits = declared.holds == Holds::qubits ? declared.size : 0;
-    if (qubits > f2::kMaxDimension - qubits_) {
-      lexer_.fail(ErrorCode::value, name.line,
-                  in_quotes(name.text, 40) + " of size " + std::to_string(qubits) + " after " +
-                      std::to_string(qubits_) + " qubits",
-                  "at most 64 qubits");
+  // ctrl @  ctrl(2) @  pow(-1) @
+  QasmModifier modifier() {
+    QasmModifier made{.kind = *modifier_of(cursor_.token())};
+    cursor_.advance();
+    const bool is_power = made.kind == QasmModifier::Kind::power;
+    if (is_power && !cursor_.at('('))
+      cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "`(` and a whole exponent");
+    if (made.kind != QasmModifier::Kind::inverse && cursor_.take('(')) {
+      const bool is_negative = is_power && cursor_.take('-');
+      made.count = cursor_.number(is_power ? "a whole exponent" : "a number of controls");
+      if (is_negative) made.count = -made.count;
+      cursor_.sign(')');
     }
-    declared.first = qubits_;
-    if (!registers_.emplace(name.text, declared).second) {
-      lexer_.fail(ErrorCode::spec, name.line, in_quotes(name.text, 40) + " declared twice", "a new name");
+    cursor_.sign('@');
+    return made;
+  }
+
+  // Its map, or a refusal by name.
+  Affine map_of(const GateCall& call) const {
+    std::optional<Affine> map;
+    if (const auto defined = gates_.find(call.name.text); defined != gates_.end()) {
+      map = defined->second.map;
+      if (!map)
+        cursor_.fail_at(call.name, ErrorCode::unsupported, in_quotes(call.name.text, 40),
+                        "a gate that is defined by x, cx, swap and id",
+                        "its definition has " + defined->second.trouble);
+    } else if (const GateRule* const rule = find_gate(call.name.text)) {
+      Circuit single;
+      rule->apply(single, 0, 1);
+      map = single.map(rule->qubits);
+    } else {
+      map = gate_of_angles(call.name.text, call.angles);
     }
-    qubits_ += qubits;
+    if (!map) refuse_gate(call.name);
+    const std::optional<Affine> result = modified(*map, call.modifiers);
+    if (!result) {
+      cursor_.fail_at(call.name, ErrorCode::unsupported, "controls of " + in_quotes(call.name.text, 40),
+                      "a control of x, which is cx", "other controls are no affine map of the index");
+    }
+    return *result;
+  }
+
+  void gate() {
+    const GateCall call = gate_call();
+    // Most gates of most files are these, and need no map of their own.
+    const GateRule* const rule =
+        call.modifiers.empty() && !gates_.contains(call.name.text) ? find_gate(call.name.text) : nullptr;
+    const Affine map = rule == nullptr ? map_of(call) : Affine(rule->qubits);
+    std::vector<QasmOperand> on;
+    for (int i = 0; i < map.bits(); ++i) {
+      if (i > 0 && !cursor_.take(',')) {
+        cursor_.fail(ErrorCode::spec, shown(cursor_.token()),
+                     "`,` and the " +
+                         (map.bits() == 2 ? std::string("second qubit")
+                                          : "next of " + std::to_string(map.bits()) + " qubits") +
+                         " of " + in_quotes(call.name.text, 40));
+      }
+      on.push_back(operand());
+    }
+    cursor_.sign(';');
+    std::vector<std::uint8_t> qubits(on.size());
+    const int times = repetitions(call.name, on);
+    for (int t = 0; t < times; ++t) {
+      for (std::size_t i = 0; i < on.size(); ++i) qubits[i] = static_cast<std::uint8_t>(on[i].qubit(t));
+      check_qubits(call.name, qubits);
+      if (rule == nullptr) {
+        target_->apply(map, qubits);
+      } else {
+        rule->apply(*target_, qubits.front(), qubits.back());
+      }
+    }
+  }
+
+  // One for single qubits, else the size of the registers.
+  int repetitions(const QasmToken& name, const std::vector<QasmOperand>& on) const {
+    int times = 1;
+    bool met_register = false;
+    for (const QasmOperand& operand : on) {
+      if (!operand.is_register) continue;
+      if (met_register && operand.size != times) {
+        cursor_.fail_at(name, ErrorCode::value,
+                        in_quotes(name.text, 40) + " on registers of size " + std::to_string(times) +
+                            " and " + std::to_string(operand.size),
+                        "registers of one size");
+      }
+      met_register = true;
+      times = operand.size;
+    }
+    return times;
+  }
+
+  void check_qubits(const QasmToken& name, const std::vector<std::uint8_t>& qubits) const {
+    f2::Word seen = 0;
+    for (const std::uint8_t qubit : qubits) {
+      if (f2::bit(seen, qubit)) {
+        cursor_.fail_at(
+            name, ErrorCode::value,
+            in_quotes(name.text, 40) + " on one qubit (number " + std::to_string(qubit) + ") twice",
+            "two different qubits");
+      }
+      seen |= f2::unit(qubit);
+      if (arguments_ == nullptr && f2::bit(measured_, qubit)) {
+        cursor_.fail_at(measured_at_[qubit], ErrorCode::unsupported,
+                        "`measure` of a qubit that " + in_quotes(name.text, 40) + " on line " +
+                            std::to_string(name.line) + " is on",
+                        "measurements behind all gates of their qubits");
+      }
+    }
+  }
+
+  QasmOperand operand() {
+    if (arguments_ == nullptr) return registers_.operand();
+    const auto found = arguments_->find(cursor_.token().text);
+    if (found == arguments_->end())
+      cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "one of the definition's own qubits");
+    cursor_.advance();
+    QasmOperand chosen;
+    chosen.add(found->second);
+    return chosen;
   }
 
   void barrier() {
     // OpenQASM 3 lets a barrier stand alone, on all qubits.
-    if (!token_.is_sign(';')) {
-      operand();
-      while (take(',')) operand();
+    if (!cursor_.at(';')) {
+      do {
+        operand();
+      } while (cursor_.take(','));
     }
-    sign(';');
-  }
-
-  void gate(const QasmToken& name) {
-    const GateRule* const rule = find_gate(name.text);
-    if (rule == nullptr) refuse_gate(name);
-    std::array<Operand, 2> on{};
-    on[0] = operand();
-    if (rule->qubits == 2) {
-      if (!take(','))
-        fail(ErrorCode::spec, shown(token_), "`,` and the second qubit of " + in_quotes(name.text));
-      on[1] = operand();
-    }
-    sign(';');
-    if (on[0].whole_register && on[1].whole_register && on[0].size != on[1].size) {
-      lexer_.fail(ErrorCode::value, name.line,
-                  in_quotes(name.text) + " on registers of size " + std::to_string(on[0].size) + " and " +
-                      std::to_string(on[1].size),
-                  "registers of one size");
-    }
-    const int times = std::max(on[0].size, on[1].size);
-    for (int i = 0; i < times; ++i) {
-      const int a = on[0].qubit(i);
-      const int b = on[1].qubit(i);
-      if (rule->qubits == 2 && a == b) {
-        lexer_.fail(ErrorCode::value, name.line,
-                    in_quotes(name.text) + " on one qubit (number " + std::to_string(a) + ") twice",
-                    "two different qubits");
-      }
-      rule->apply(circuit_, a, b);
-    }
+    if (measurements_ > 0) ++late_barriers_;
   }
 
   [[noreturn]] void refuse_gate(const QasmToken& name) const {
-    constexpr std::array<std::string_view, 6> kStatements{"include", "qreg", "creg",
-                                                          "qubit",   "bit",  "barrier"};
-    std::string remedy = suggest_gate(name.text);
-    if (remedy.empty()) remedy = did_you_mean(name.text, kStatements);
-    lexer_.fail(ErrorCode::unsupported, name.line, in_quotes(name.text, 40), std::string(kKnownGates),
-                remedy);
+    cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40), std::string(kKnownGates),
+                    suggest_qasm_gate(name.text));
   }
 
-  // Refuses what is left of a statement by the name that matters, where it measures. A statement that does
-  // not is left as it stands.
-  void refuse_measure() const {
-    QasmLexer ahead = lexer_;
-    for (QasmToken token = token_; token.kind != QasmToken::Kind::end && !token.is_sign(';');
-         token = ahead.next()) {
-      if (token.is_word("measure")) refuse_gate(token);
+  // --- definitions
+
+  // gate f(theta) a, b { cx a, b; }
+  void definition() {
+    const QasmToken name = cursor_.word("a gate's name");
+    QasmGate made;
+    const std::map<std::string_view, int> arguments = arguments_of(made);
+    if (!cursor_.at('{')) cursor_.fail(ErrorCode::spec, shown(cursor_.token()), "`{`");
+    const QasmCursor begin = cursor_;
+    Circuit circuit;
+    target_ = &circuit;
+    arguments_ = &arguments;
+    try {
+      cursor_.advance();
+      while (!cursor_.at('}')) body_statement();
+      cursor_.advance();
+      made.map = circuit.map(made.qubits);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported) throw;
+      made.trouble = error.report().got;
+      if (!error.report().remedy.empty()) made.trouble += "; " + error.report().remedy;
+      cursor_ = begin;
+      static_cast<void>(cursor_.bracketed('{', '}'));
     }
+    target_ = &circuit_;
+    arguments_ = nullptr;
+    enter(name, made);
+  }
+
+  void body_statement() {
+    if (is_gate()) return gate();
+    const QasmToken keyword = cursor_.word("a gate or `}`");
+    if (keyword.text != "barrier") refuse_gate(keyword);
+    barrier();
+    cursor_.sign(';');
+  }
+
+  // opaque f(theta) a, b;
+  void opaque() {
+    const QasmToken name = cursor_.word("a gate's name");
+    QasmGate made;
+    static_cast<void>(arguments_of(made));
+    made.trouble = "no body";
+    enter(name, made);
+  }
+
+  std::map<std::string_view, int> arguments_of(QasmGate& made) {
+    if (cursor_.at('(')) static_cast<void>(cursor_.bracketed('(', ')'));
+    std::map<std::string_view, int> arguments;
+    do {
+      const QasmToken qubit = cursor_.word("a qubit's name");
+      if (made.qubits == f2::kMaxDimension)
+        cursor_.fail_at(qubit, ErrorCode::value, "a gate of more than 64 qubits", "at most 64");
+      if (!arguments.emplace(qubit.text, made.qubits++).second)
+        cursor_.fail_at(qubit, ErrorCode::spec, in_quotes(qubit.text, 40) + " twice", "different names");
+    } while (cursor_.take(','));
+    return arguments;
+  }
+
+  void enter(const QasmToken& name, const QasmGate& made) {
+    if (!gates_.emplace(name.text, made).second)
+      cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text, 40) + " defined twice", "a new name");
+  }
+
+  // --- measurements
+
+  // [4] c;  [4] c = measure q;
+  void classical_bits() {
+    const QasmRegister& declared = registers_.declare_3(true);
+    if (cursor_.at('=') && cursor_.ahead().is_word("measure")) return assigned_measure(declared.size);
+    cursor_.sign(';');
   }
 
   // A statement that begins with a register's name, such as `c = measure q;`.
-  [[noreturn]] void use_of(const QasmToken& name, const Register& declared) {
-    refuse_measure();
-    lexer_.fail(ErrorCode::spec, name.line, in_quotes(name.text),
-                declared.holds == Holds::qubits ? "a gate before the qubits" : "no use of classical bits");
+  void use_of(const QasmToken& name) {
+    if (!registers_.find(name.text)->is_classical)
+      cursor_.fail(ErrorCode::spec, in_quotes(name.text), "a gate before the qubits");
+    const int bits = registers_.classical_operand();
+    if (!cursor_.at('=') || !cursor_.ahead().is_word("measure"))
+      cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text), "no use of classical bits");
+    assigned_measure(bits);
   }
 
-  // q  q[3]
-  Operand operand() {
-    const QasmToken name = token_;
-    if (name.kind != QasmToken::Kind::word) fail(ErrorCode::spec, shown(name), "a qubit such as q[0]");
-    const auto found = registers_.find(name.text);
-    if (found == registers_.end()) {
-      fail(ErrorCode::spec, in_quotes(name.text, 40), "a register declared before its use",
-           suggest_register(name.text));
+  // = measure q;
+  void assigned_measure(int bits) {
+    cursor_.sign('=');
+    const QasmToken keyword = cursor_.word("measure");
+    measure(keyword, bits);
+  }
+
+  // q;  q -> c;
+  void measure(const QasmToken& keyword, std::optional<int> bits) {
+    const QasmOperand on = registers_.operand();
+    if (!bits && cursor_.take('-')) {
+      cursor_.sign('>');
+      bits = registers_.classical_operand();
     }
-    const Register& declared = found->second;
-    if (declared.holds == Holds::bits)
-      fail(ErrorCode::spec, "the classical register " + in_quotes(name.text, 40), "a qubit");
-    advance();
-    if (!take('['))
-      return {.first = declared.first, .size = declared.size, .whole_register = !declared.is_scalar};
-    const QasmToken at = token_;
-    const int index = number("an index");
-    if (index >= declared.size) {
-      lexer_.fail(ErrorCode::value, at.line,
-                  in_quotes(name.text, 40) + " with index " + std::to_string(index),
-                  "an index in 0.." + std::to_string(declared.size - 1));
+    cursor_.sign(';');
+    if (bits.value_or(on.size) != on.size) {
+      cursor_.fail_at(
+          keyword, ErrorCode::value,
+          "`measure` of " + std::to_string(on.size) + " qubits to " + std::to_string(*bits) + " bits",
+          "as many bits");
     }
-    sign(']');
-    return {.first = declared.first + index, .size = 1, .whole_register = false};
-  }
-
-  std::string suggest_register(std::string_view misspelt) const {
-    std::vector<std::string_view> names;
-    for (const auto& [name, declared] : registers_) {
-      if (declared.holds == Holds::qubits) names.push_back(name);
+    for (int i = 0; i < on.size; ++i) {
+      const std::uint8_t qubit = on.qubits[static_cast<std::size_t>(i)];
+      measured_ |= f2::unit(qubit);
+      measured_at_[qubit] = keyword;
     }
-    return did_you_mean(misspelt, names);
+    ++measurements_;
   }
 
-  int number(const std::string& wanted) {
-    const std::string_view digits = token_.text;
-    int value = 0;
-    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (token_.kind != QasmToken::Kind::number || end != digits.data() + digits.size()) {
-      fail(ErrorCode::spec, shown(token_), wanted);
-    }
-    if (fault != std::errc{}) fail(ErrorCode::value, shown(token_), wanted + " below 2^31");
-    advance();
-    return value;
+  std::string note() const {
+    const auto counted = [](std::uint64_t count, const std::string& noun) {
+      return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    };
+    std::string text = std::string(file_) + ": passed over " + counted(measurements_, "measurement");
+    if (late_barriers_ > 0) text += " and " + counted(late_barriers_, "barrier");
+    return text + " behind the gates";
   }
 
-  bool take(char c) {
-    if (!token_.is_sign(c)) return false;
-    advance();
-    return true;
-  }
-
-  void sign(char c) {
-    if (!take(c)) fail(ErrorCode::spec, shown(token_), in_quotes(std::string_view(&c, 1)));
-  }
-
-  void advance() { token_ = lexer_.next(); }
-
-  [[noreturn]] void fail(ErrorCode code, const std::string& got, std::string wanted,
-                         std::string remedy = {}) const {
-    lexer_.fail(code, token_.line, got, std::move(wanted), std::move(remedy));
-  }
-
-  QasmLexer lexer_;
-  QasmToken token_;
-  std::map<std::string_view, Register> registers_;
-  int qubits_ = 0;
+  std::string_view file_;
+  QasmCursor cursor_;
+  QasmRegisters registers_{cursor_};
+  std::map<std::string_view, QasmGate> gates_;
   Circuit circuit_;
+
+  // Where gates go: to the circuit, or to a definition that is being read, whose qubits are its arguments.
+  Circuit* target_ = &circuit_;
+  const std::map<std::string_view, int>* arguments_ = nullptr;
+
+  f2::Word measured_ = 0;
+  std::array<QasmToken, f2::kMaxDimension> measured_at_{};
+  std::uint64_t measurements_ = 0;
+  std::uint64_t late_barriers_ = 0;
 };
 
 }  // namespace
 }  // namespace detail
 
-Affine parse_qasm(std::string_view text, std::string_view file_name) {
-  return detail::QasmReader(text, file_name).circuit();
+Affine parse_qasm(std::string_view text, std::string_view file_name, std::vector<std::string>* notes) {
+  return detail::QasmReader(text, file_name).circuit(notes);
 }
 
 }  // namespace faro

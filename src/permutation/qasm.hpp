@@ -7,23 +7,31 @@
 //     x q[0];                 bit 0 flips
 //     cx q[0], q[2];          bit 2 ^= bit 0
 //
-// A classical register may be declared, since exporters write one; what would use it, measure and every gate
-// that is no permutation of basis states by an affine map is refused by name.
+//     gate f a, b { cx a, b; cx b, a; }       a definition is inlined where f stands
+//     ctrl @ x q[1], q[2];                    modifiers, slices q[0:2] and aliases of OpenQASM 3
+//     measure q -> c;                         passed over at the end, as barriers are, and told in a note
+//
+// Classical registers may be declared, since exporters write them. A gate after a measurement of its qubit,
+// what depends on a measurement, and every gate that is no permutation of basis states by an affine map is
+// refused by name; in a definition only where it is used.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "faro/permutation/affine.hpp"
 
 namespace faro {
 
-/// The map of the circuit `text`, gates from first to last. Registers broadcast: `x q` is on every qubit of
-/// q, `cx q, r` on q[i], r[i] for registers of one size, and an indexed qubit goes with every qubit of a
-/// register.
-/// Errors: all name `file_name`, the line and what stands there. ErrorCode::unsupported for a gate or
+/// The map of the circuit `text`, gates from first to last. Registers and slices broadcast: `x q` is on every
+/// qubit of q, `cx q, r` on q[i], r[i] for registers of one size, and an indexed qubit goes with every qubit
+/// of a register. What was passed over is told in a line of `notes`, where that is given. Errors: all name
+/// `file_name`, the line and what stands there. ErrorCode::unsupported for a gate or
 ///         statement outside this grammar, ErrorCode::spec for malformed text, ErrorCode::value for an index
 ///         outside its register, equal operands, registers of different sizes and more than 64 qubits.
 /// Cost:   64 word operations a gate.
-Affine parse_qasm(std::string_view text, std::string_view file_name = "circuit.qasm");
+Affine parse_qasm(std::string_view text, std::string_view file_name = "circuit.qasm",
+                  std::vector<std::string>* notes = nullptr);
 
 }  // namespace faro

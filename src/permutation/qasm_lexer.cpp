@@ -1,6 +1,8 @@
 #include "qasm_lexer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "text.hpp"
@@ -12,6 +14,9 @@ std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+// Constants of OpenQASM 3 for angles: pi, tau and Euler's number.
+constexpr std::array<std::string_view, 3> kAngles{"\xcf\x80", "\xcf\x84", "\xe2\x84\x87"};
+
 }  // namespace
 
 QasmToken QasmLexer::next() {
@@ -21,6 +26,9 @@ QasmToken QasmLexer::next() {
   if (is_word_start(first)) return take(QasmToken::Kind::word, count_while(rest_, is_word));
   if (is_digit(first)) {
     return take(QasmToken::Kind::number, count_while(rest_, [](char c) { return is_word(c) || c == '.'; }));
+  }
+  for (const std::string_view letter : kAngles) {
+    if (rest_.starts_with(letter)) return take(QasmToken::Kind::word, letter.size());
   }
   if (first == '"') {
     const std::size_t end = rest_.find_first_of("\"\n", 1);
@@ -32,7 +40,7 @@ QasmToken QasmLexer::next() {
     token.text = token.text.substr(1, token.text.size() - 2);
     return token;
   }
-  const bool known = std::string_view(";,[]{}()=<>+-*/:@!&|^%~").find(first) != std::string_view::npos;
+  const bool known = std::string_view(";,[]{}()=<>+-*/:@!&|^%~.").find(first) != std::string_view::npos;
   // Bytes above 127 are shown together, so that a whole character is.
   const std::size_t length = std::max<std::size_t>(
       1, std::min<std::size_t>(
@@ -74,6 +82,62 @@ void QasmLexer::fail(ErrorCode code, std::size_t line, const std::string& got, s
 
 std::string shown(const QasmToken& token) {
   return token.kind == QasmToken::Kind::end ? "the end of the file" : in_quotes(token.text, 40);
+}
+
+QasmToken QasmCursor::ahead() const {
+  QasmLexer lexer = lexer_;
+  return lexer.next();
+}
+
+bool QasmCursor::take(char sign) {
+  if (!at(sign)) return false;
+  advance();
+  return true;
+}
+
+void QasmCursor::sign(char sign) {
+  if (!take(sign)) fail(ErrorCode::spec, shown(token_), in_quotes(std::string_view(&sign, 1)));
+}
+
+QasmToken QasmCursor::word(const std::string& what) {
+  const QasmToken word = token_;
+  if (word.kind != QasmToken::Kind::word) fail(ErrorCode::spec, shown(word), what);
+  advance();
+  return word;
+}
+
+int QasmCursor::number(const std::string& what) {
+  const std::string_view digits = token_.text;
+  int value = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (token_.kind != QasmToken::Kind::number || end != digits.data() + digits.size()) {
+    fail(ErrorCode::spec, shown(token_), what);
+  }
+  if (fault != std::errc{}) fail(ErrorCode::value, shown(token_), what + " below 2^31");
+  advance();
+  return value;
+}
+
+std::string QasmCursor::bracketed(char open, char close) {
+  std::string text;
+  sign(open);
+  for (int depth = 1;; advance()) {
+    if (at_end()) fail(ErrorCode::spec, shown(token_), in_quotes(std::string_view(&close, 1)));
+    if (at(open)) ++depth;
+    if (at(close) && --depth == 0) break;
+    text += token_.text;
+  }
+  sign(close);
+  return text;
+}
+
+void QasmCursor::fail(ErrorCode code, const std::string& got, std::string wanted, std::string remedy) const {
+  fail_at(token_, code, got, std::move(wanted), std::move(remedy));
+}
+
+void QasmCursor::fail_at(const QasmToken& token, ErrorCode code, const std::string& got, std::string wanted,
+                         std::string remedy) const {
+  lexer_.fail(code, token.line, got, std::move(wanted), std::move(remedy));
 }
 
 }  // namespace faro::detail

@@ -43,4 +43,36 @@ class QasmLexer {
 /// How an error names a token: "`;`" or "the end of the file".
 std::string shown(const QasmToken& token);
 
+/// The present token of a file that is read from first to last.
+class QasmCursor {
+ public:
+  QasmCursor(std::string_view source, std::string_view file_name) : lexer_(source, file_name) { advance(); }
+
+  const QasmToken& token() const { return token_; }
+  bool at(char sign) const { return token_.is_sign(sign); }
+  bool at_end() const { return token_.kind == QasmToken::Kind::end; }
+  /// The token behind the present one.
+  QasmToken ahead() const;
+
+  void advance() { token_ = lexer_.next(); }
+  bool take(char sign);  // passes over it if it is there
+  void sign(char sign);  // the same, and refuses any other token
+  /// A name, which errors call `what`.
+  QasmToken word(const std::string& what);
+  /// An unsigned number below 2^31.
+  int number(const std::string& what);
+  /// What stands between balanced brackets, without blanks; the present token is the one that opens.
+  std::string bracketed(char open, char close);
+
+  /// The first names the line of the present token.
+  [[noreturn]] void fail(ErrorCode code, const std::string& got, std::string wanted,
+                         std::string remedy = {}) const;
+  [[noreturn]] void fail_at(const QasmToken& token, ErrorCode code, const std::string& got,
+                            std::string wanted, std::string remedy = {}) const;
+
+ private:
+  QasmLexer lexer_;
+  QasmToken token_;
+};
+
 }  // namespace faro::detail

@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kLargestFileBytes = std::size_t{64} << 20;
 }  // namespace
 
-Affine read_spec_file(const std::string& path) {
+Affine read_spec_file(const std::string& path, std::vector<std::string>& notes) {
   const std::string_view name = path;
-  if (name.ends_with(".qasm")) return parse_qasm(read_text_file(path, kLargestFileBytes), path);
+  if (name.ends_with(".qasm")) return parse_qasm(read_text_file(path, kLargestFileBytes), path, &notes);
   if (name.ends_with(".json")) return parse_affine_json(read_text_file(path, kLargestFileBytes), path);
   fail(ErrorCode::spec, reading(path), "a file of unknown kind", "a name that ends in .qasm, .json or .npy");
 }

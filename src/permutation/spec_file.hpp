@@ -4,15 +4,16 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "faro/permutation/affine.hpp"
 
 namespace faro::detail {
 
-/// Reads a .qasm or .json file.
+/// Reads a .qasm or .json file; what of it was passed over is told in `notes`.
 /// Errors: ErrorCode::file where the file is missing, unreadable or past 64 MiB; ErrorCode::spec for any
 ///         other extension; and those of the format's reader.
-Affine read_spec_file(const std::string& path);
+Affine read_spec_file(const std::string& path, std::vector<std::string>& notes);
 
 // Small files read whole, for those who parse them.
 

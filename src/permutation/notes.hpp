@@ -1,0 +1,20 @@
+// A permutation's text, with what its files hold beyond the permutation: a circuit's measurements.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faro/permutation/permutation.hpp"
+
+namespace faro::detail {
+
+struct NotedPermutation {
+  ParsedPermutation parsed;
+  std::vector<std::string> notes;  // a line each: what was read and left out
+};
+
+/// parse_with_axes() with its notes.
+NotedPermutation parse_with_notes(std::string_view text, const ParseOptions& options = {});
+
+}  // namespace faro::detail

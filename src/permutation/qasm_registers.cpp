@@ -1,0 +1,179 @@
+#include "qasm_registers.hpp"
+
+#include <algorithm>
+
+#include "suggest.hpp"
+#include "text.hpp"
+
+namespace faro::detail {
+
+const QasmRegister* QasmRegisters::find(std::string_view name) const {
+  const auto found = registers_.find(name);
+  return found == registers_.end() ? nullptr : &found->second;
+}
+
+void QasmRegisters::declare_2(bool is_classical) {
+  const QasmToken name = cursor_.word("a register's name");
+  const int size = bracketed_size();
+  declare(name, is_classical, size, false);
+}
+
+const QasmRegister& QasmRegisters::declare_3(bool is_classical) {
+  const bool is_scalar = !cursor_.at('[');
+  const int size = is_scalar ? 1 : bracketed_size();
+  const QasmToken name = cursor_.word("a register's name");
+  return declare(name, is_classical, size, is_scalar);
+}
+
+void QasmRegisters::alias() {
+  const QasmToken name = cursor_.word("an alias");
+  cursor_.sign('=');
+  QasmRegister made;
+  for (;;) {
+    const QasmToken at = cursor_.token();
+    const QasmOperand part = operand();
+    if (part.size > f2::kMaxDimension - made.qubits.size)
+      cursor_.fail_at(at, ErrorCode::value, "an alias of more than 64 qubits", "at most 64");
+    for (int i = 0; i < part.size; ++i) made.qubits.add(part.qubits[static_cast<std::size_t>(i)]);
+    if (!cursor_.take('+')) break;
+    cursor_.sign('+');
+  }
+  made.size = made.qubits.size;
+  made.qubits.is_register = true;
+  enter(name, made);
+}
+
+QasmOperand QasmRegisters::operand() {
+  const QasmToken name = cursor_.token();
+  if (name.kind != QasmToken::Kind::word) cursor_.fail(ErrorCode::spec, shown(name), "a qubit such as q[0]");
+  const QasmRegister* const declared = find(name.text);
+  if (declared == nullptr) {
+    cursor_.fail(ErrorCode::spec, in_quotes(name.text, 40), "a register declared before its use",
+                 suggest(name.text));
+  }
+  if (declared->is_classical)
+    cursor_.fail(ErrorCode::spec, "the classical register " + in_quotes(name.text, 40), "a qubit");
+  cursor_.advance();
+  if (!cursor_.at('[')) return declared->qubits;
+  QasmOperand chosen;
+  for (const int index : selection(name, declared->size, chosen.is_register))
+    chosen.add(declared->qubits.qubits[static_cast<std::size_t>(index)]);
+  return chosen;
+}
+
+int QasmRegisters::classical_operand() {
+  const QasmToken name = cursor_.token();
+  const QasmRegister* const declared = find(name.text);
+  if (declared == nullptr || !declared->is_classical)
+    cursor_.fail(ErrorCode::spec, shown(name), "a classical register");
+  cursor_.advance();
+  bool is_register = false;
+  if (!cursor_.at('[')) return declared->size;
+  return static_cast<int>(selection(name, declared->size, is_register).size());
+}
+
+const QasmRegister& QasmRegisters::declare(const QasmToken& name, bool is_classical, int size,
+                                           bool is_scalar) {
+  QasmRegister made{.is_classical = is_classical, .size = size};
+  const int qubits = is_classical ? 0 : size;
+  if (qubits > f2::kMaxDimension - qubits_) {
+    cursor_.fail_at(name, ErrorCode::value,
+                    in_quotes(name.text, 40) + " of size " + std::to_string(qubits) + " after " +
+                        std::to_string(qubits_) + " qubits",
+                    "at most 64 qubits");
+  }
+  for (int i = 0; i < qubits; ++i) made.qubits.add(qubits_ + i);
+  made.qubits.is_register = !is_scalar;
+  const QasmRegister& entered = enter(name, made);
+  qubits_ += qubits;
+  return entered;
+}
+
+const QasmRegister& QasmRegisters::enter(const QasmToken& name, const QasmRegister& made) {
+  const auto [place, is_new] = registers_.emplace(name.text, made);
+  if (!is_new) {
+    cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text, 40) + " declared twice", "a new name");
+  }
+  return place->second;
+}
+
+int QasmRegisters::bracketed_size() {
+  cursor_.sign('[');
+  const QasmToken at = cursor_.token();
+  const int size = cursor_.number("a register's size");
+  if (size == 0) cursor_.fail_at(at, ErrorCode::value, "a register of size 0", "at least 1");
+  cursor_.sign(']');
+  return size;
+}
+
+// [3]  [0:2]  [0:2:6]  [:2]  [{0, 3}]: which of a register of `size`. One index is no register.
+std::vector<int> QasmRegisters::selection(const QasmToken& name, int size, bool& is_register) {
+  cursor_.sign('[');
+  const QasmToken at = cursor_.token();
+  std::vector<int> chosen;
+  is_register = true;
+  if (cursor_.take('{')) {
+    do {
+      chosen.push_back(index(name, size));
+    } while (cursor_.take(','));
+    cursor_.sign('}');
+  } else {
+    const int first = cursor_.at(':') ? 0 : index(name, size);
+    is_register = cursor_.take(':');
+    chosen = is_register ? range(name, size, first) : std::vector<int>{first};
+  }
+  cursor_.sign(']');
+  std::vector<int> sorted = chosen;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    cursor_.fail_at(at, ErrorCode::value, "one index of " + in_quotes(name.text, 40) + " twice",
+                    "different indices");
+  return chosen;
+}
+
+// Behind the first colon: `last`, `step:last`, or nothing.
+std::vector<int> QasmRegisters::range(const QasmToken& name, int size, int first) {
+  const QasmToken at = cursor_.token();
+  int step = 1;
+  int last = size - 1;
+  if (!cursor_.at(']')) {
+    const int second = cursor_.at(':') ? 1 : cursor_.number("an index");
+    if (cursor_.take(':')) {
+      step = second;
+      if (!cursor_.at(']')) last = index(name, size);
+    } else {
+      last = checked_index(name, at, second, size);
+    }
+  }
+  if (step == 0) cursor_.fail_at(at, ErrorCode::value, "a slice with step 0", "a step from 1 on");
+  if (last < first)
+    cursor_.fail_at(at, ErrorCode::value, "a slice of nothing", "a last index from the first on");
+  if ((last - first) / step >= f2::kMaxDimension)
+    cursor_.fail_at(at, ErrorCode::value, "a slice of more than 64", "at most 64");
+  std::vector<int> chosen;
+  for (std::int64_t i = first; i <= last; i += step) chosen.push_back(static_cast<int>(i));
+  return chosen;
+}
+
+int QasmRegisters::index(const QasmToken& name, int size) {
+  const QasmToken at = cursor_.token();
+  return checked_index(name, at, cursor_.number("an index"), size);
+}
+
+int QasmRegisters::checked_index(const QasmToken& name, const QasmToken& at, int index, int size) const {
+  if (index >= size) {
+    cursor_.fail_at(at, ErrorCode::value, in_quotes(name.text, 40) + " with index " + std::to_string(index),
+                    "an index in 0.." + std::to_string(size - 1));
+  }
+  return index;
+}
+
+std::string QasmRegisters::suggest(std::string_view misspelt) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, declared] : registers_) {
+    if (!declared.is_classical) names.push_back(name);
+  }
+  return did_you_mean(misspelt, names);
+}
+
+}  // namespace faro::detail
