@@ -167,7 +167,10 @@ std::uint64_t time_overlapped(const MachineOptions& machine, const std::vector<s
         if (states[i].next == warps[i].size() || states[i].completed >= unit) continue;
         const Access& access = warps[i][states[i].next];
         if (access.memory != memory) continue;
-        if (first == warps.size() || access.round < warps[first][states[first].next].round) first = i;
+        const auto rank = [&](std::size_t warp) {
+          return std::pair(warps[warp][states[warp].next].round, states[warp].completed);
+        };
+        if (first == warps.size() || rank(i) < rank(first)) first = i;
       }
       if (first == warps.size()) continue;
       State& state = states[first];
@@ -272,6 +275,13 @@ TEST(MachineTiming, OverlapByHand) {
   EXPECT_EQ(
       overlap_time({}, std::vector<std::size_t>{0, 0}, {.memories = 1, .latency = 3, .shared_latency = 1}),
       0U);
+  // Warp 1 asks for the first time in round 1, before warp 0 comes back, and is not overtaken: A0 A0 B1 B1
+  // A1, and B2 when B1 is over.
+  const std::vector<OverlapAccess> skipping = {{.round = 0, .stages = 2, .memory = 0},
+                                               {.round = 1, .stages = 1, .memory = 0},
+                                               {.round = 1, .stages = 2, .memory = 0},
+                                               {.round = 2, .stages = 1, .memory = 0}};
+  EXPECT_EQ(overlap_time(skipping, first, {.memories = 1, .latency = 2, .shared_latency = 1}), 7U);
 }
 
 TEST(MachineTiming, TimePast64BitsIsRefused) {

@@ -22,8 +22,10 @@ struct Warp {
 // A memory admits the stages of its foremost waiting warp until that access has entered or another warp,
 // waiting from then on, goes before it.
 struct Memory {
-  MinHeap<std::pair<std::uint64_t, std::size_t>> waiting;  // round, warp
-  std::uint64_t since = 0;                                 // the foremost has been admitted since this time
+  MinHeap<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> waiting;  // round, ready at, warp
+  std::uint64_t since = 0;  // the foremost has been admitted since this time
+
+  std::size_t foremost() const { return std::get<2>(waiting.top()); }
 };
 
 }  // namespace
@@ -40,7 +42,7 @@ std::uint64_t overlap_time(std::span<const OverlapAccess> accesses, std::span<co
   const auto expect_entry = [&](std::uint64_t memory) {
     const Memory& m = memories[memory];
     if (m.waiting.empty()) return;
-    const std::size_t warp = m.waiting.top().second;
+    const std::size_t warp = m.foremost();
     events.emplace(m.since + warps[warp].stages_left, memory, warp);
   };
 
@@ -59,9 +61,9 @@ std::uint64_t overlap_time(std::span<const OverlapAccess> accesses, std::span<co
       const OverlapAccess& access = accesses[w.next];
       w.stages_left = access.stages;
       Memory& m = memories[access.memory];
-      const std::size_t before = m.waiting.empty() ? warps.size() : m.waiting.top().second;
-      m.waiting.emplace(access.round, warp);
-      if (m.waiting.top().second == warp) {
+      const std::size_t before = m.waiting.empty() ? warps.size() : m.foremost();
+      m.waiting.emplace(access.round, time, warp);
+      if (m.foremost() == warp) {
         if (before != warps.size()) warps[before].stages_left -= time - m.since;
         m.since = time;
         expect_entry(access.memory);
@@ -69,8 +71,7 @@ std::uint64_t overlap_time(std::span<const OverlapAccess> accesses, std::span<co
       continue;
     }
     Memory& m = memories[memory];
-    const bool is_void =
-        m.waiting.empty() || m.waiting.top().second != warp || m.since + w.stages_left != time;
+    const bool is_void = m.waiting.empty() || m.foremost() != warp || m.since + w.stages_left != time;
     if (is_void) continue;
     m.waiting.pop();
     m.since = time;

@@ -6,8 +6,9 @@
 //     rounds one by one     A0   B0   .    .    A1   B1   .    .      8 units
 //     overlapped            A0   B0   .    A1   B1   .    .           7: A1 need not wait for B0
 //
-// In every unit a memory admits one stage, of the ready warp whose access is of the lowest round, the
-// lowest-numbered of these. A warp is ready again when its last access has completed: a stage that enters in
+// In every unit a memory admits one stage, of the ready warp whose access is of the lowest round; of these,
+// of the warp that has been ready longest; of these, of the lowest-numbered. So of one round nobody is
+// overtaken. A warp is ready again when its last access has completed: a stage that enters in
 // unit t completes at the end of unit t + l - 1.
 //
 // Law: never more than the rounds one by one. Say all accesses before round k are over by the time T at which
