@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <optional>
 
@@ -22,6 +21,7 @@ using machine::MachineOptions;
 using machine::MachineReport;
 
 constexpr std::string_view kTrace = "trace";
+constexpr std::string_view kPermute = "permute";
 // So much of the pipeline is printed and drawn.
 constexpr std::uint64_t kTimelineUnits = 256;
 
@@ -38,6 +38,7 @@ struct SimulateOptions {
   std::string shared_latency = "1";
   std::string spec;
   std::string seed = "0";
+  std::string layout;
   std::string svg;
   bool direct = false;
   bool overlap = false;
@@ -91,8 +92,9 @@ Result run_trace(const SimulateOptions& options) {
     fail(ErrorCode::usage, "simulate", got, wanted, "`faro simulate --help` shows how");
   };
   if (options.file.empty()) refuse("no FILE", "simulate trace FILE");
-  if (!options.n.empty() || !options.spec.empty() || options.direct || !options.registers.empty()) {
-    refuse("--n, --spec, --direct or --registers with a trace", "a trace and a machine");
+  if (!options.n.empty() || !options.spec.empty() || options.direct || !options.registers.empty() ||
+      !options.layout.empty()) {
+    refuse("--n, --spec, --layout, --direct or --registers with a trace", "a trace and a machine");
   }
   machine::TraceRun run = machine::run_trace(machine_of(options), machine::read_trace(options.file));
   Result result{.machine = run.machine,
@@ -105,19 +107,19 @@ Result run_trace(const SimulateOptions& options) {
 }
 
 Result run_program(const SimulateOptions& options) {
-  if (!options.file.empty()) {
+  const bool permutes = options.program == kPermute;
+  if (!options.file.empty() && (!permutes || !options.spec.empty())) {
     fail(ErrorCode::usage, "simulate", "one argument too many, `" + options.file + "`",
-         "a FILE after `trace` only", "`faro simulate --help` shows how");
+         "a FILE after `trace`, or after `permute` without --spec", "`faro simulate --help` shows how");
   }
   programs::ProgramRequest request{.program = options.program,
                                    .machine = machine_of(options),
                                    .seed = parse_number("--seed", options.seed, 0),
                                    .direct = options.direct};
   if (!options.n.empty()) request.n = parse_number("--n", options.n, 1, programs::kMostElements);
-  if (!options.spec.empty()) {
-    const bool is_power = request.n != 0 && std::has_single_bit(request.n);
-    request.permutation = is_power ? parse_spec(options.spec, request.n) : parse_spec(options.spec);
-  }
+  if (!options.layout.empty()) request.layout = programs::parse_matrix_layout(options.layout);
+  const std::string spec = options.file.empty() ? options.spec : "@\"" + options.file + "\"";
+  if (!spec.empty()) request.permutation = request.n != 0 ? parse_spec(spec, request.n) : parse_spec(spec);
   programs::Simulation simulation = programs::simulate(request);
   return {.machine = simulation.request.machine,
           .report = simulation.report,
@@ -162,11 +164,15 @@ Json json_of(const SimulateOptions& options, const Result& result) {
   json["registers"] = of_program ? Json(machine.registers) : Json();
   json["dmms"] = machine.dmms;
   json["shared_latency"] = machine.shared_latency;
-  const bool permutes = options.program == "permute";
-  const bool is_random = permutes && options.spec.empty();
+  const bool permutes = options.program == kPermute;
+  const bool is_random = permutes && !result.simulation->request.permutation;
+  const auto layout = of_program ? result.simulation->request.layout : std::nullopt;
+  const bool is_shifted = layout && *layout != programs::MatrixLayout::raw;
   json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
-  json["seed"] = is_random ? Json(result.simulation->request.seed) : Json();
+  json["seed"] = is_random || is_shifted ? Json(result.simulation->request.seed) : Json();
   json["direct"] = options.direct;
+  json["layout"] = layout ? Json(programs::name(*layout)) : Json();
+  json["padded_n"] = of_program ? Json(result.simulation->padded_n) : Json();
   json["verified"] = of_program;
   json["file"] = of_program ? Json() : Json(options.file);
   json["timeline"] = Json::array();
@@ -178,6 +184,16 @@ Json json_of(const SimulateOptions& options, const Result& result) {
   return json;
 }
 
+// What there is to say beside n.
+std::string how_run(const programs::Simulation& simulation) {
+  std::string text;
+  if (simulation.padded_n != simulation.request.n)
+    text += fmt::format(", padded to {} by words that stay", simulation.padded_n);
+  if (simulation.request.layout)
+    text += fmt::format(", layout {}", programs::name(*simulation.request.layout));
+  return text;
+}
+
 std::string text_of(const SimulateOptions& options, const Result& result) {
   const MachineOptions& machine = result.machine;
   const MachineReport& report = result.report;
@@ -187,7 +203,7 @@ std::string text_of(const SimulateOptions& options, const Result& result) {
   if (machine.kind == MachineKind::hmm) {
     text += fmt::format(", {} of latency {}", count_text(machine.dmms, "DMM"), machine.shared_latency);
   }
-  if (result.simulation) text += ", n = " + std::to_string(result.n);
+  if (result.simulation) text += ", n = " + std::to_string(result.n) + how_run(*result.simulation);
   text += fmt::format("\n\ntime         {}\n", count_text(report.time, "unit"));
   if (report.overlap_time) {
     text +=
@@ -227,12 +243,19 @@ Verb simulate_verb(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* const command = app.add_subcommand("simulate", "Time a program on a memory machine, in units");
   command
-      ->add_option("PROGRAM", options->program,
-                   "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
-                   "transpose-rotating, permute, or trace")
+      ->add_option(
+          "PROGRAM", options->program,
+          "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
+          "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, or "
+          "trace")
       ->required()
       ->type_name("");
-  command->add_option("FILE", options->file, "Of `trace`: a line for each access of a warp")->type_name("");
+  command
+      ->add_option(
+          "FILE", options->file,
+          "Of `trace`: a line for each access of a warp; of `permute`: a file instead of --spec, such "
+          "as index.npy")
+      ->type_name("");
   const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
     command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
   };
@@ -248,7 +271,11 @@ Verb simulate_verb(CLI::App& app) {
   add("--shared-latency", options->shared_latency, "L",
       "Time units of an access to a DMM of the hmm; the default is 1");
   add("--spec", options->spec, "SPEC", "What permute does; the default is a random permutation");
-  add("--seed", options->seed, "S", "Of the random permutation; the default is 0");
+  add("--seed", options->seed, "S", "Of the random permutation, and of --layout; the default is 0");
+  add("--layout", options->layout, "L",
+      "raw, ras or rap: how the rows of the matrix of contiguous, stride, diagonal, transpose-crsw, -srcw "
+      "and "
+      "-drdw are shifted");
   command->add_flag("--direct", options->direct, "With permute: the plain loop, without a schedule");
   command->add_flag("--overlap", options->overlap,
                     "Also time asynchronous issue, an access a warp at a time");

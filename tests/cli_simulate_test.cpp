@@ -96,9 +96,9 @@ TEST_F(CliSimulate, JsonHasTheDocumentedKeys) {
 
 // Every program on every machine, with everything left to the defaults; the text tells what the JSON tells.
 TEST_F(CliSimulate, DefaultsServeEveryProgram) {
-  for (const std::string program :
-       {"contiguous", "stride", "copy", "transpose-straightforward", "transpose-diagonal",
-        "transpose-rotating", "permute", "permute --direct"}) {
+  for (const std::string program : {"contiguous", "stride", "copy", "transpose-straightforward",
+                                    "transpose-diagonal", "transpose-rotating", "permute", "permute --direct",
+                                    "diagonal", "transpose-crsw", "transpose-srcw", "transpose-drdw"}) {
     for (const std::string machine : {"dmm", "umm", "hmm"}) {
       const std::string arguments = program + " --machine " + machine;
       SCOPED_TRACE("faro simulate " + arguments);
@@ -124,6 +124,63 @@ TEST_F(CliSimulate, SeedAndSpecChooseThePermutation) {
   EXPECT_EQ(time("--spec 'transpose(32, 32)'"), 32 + 31 + 1024 + 31);
   EXPECT_EQ(json_of("permute --spec gray --n 1024").at("spec"), "gray(10)");
   EXPECT_TRUE(json_of("permute --seed 7").at("spec").is_null());
+}
+
+// Any permutation, from a text or a file, padded where the theorem wants more words.
+TEST_F(CliSimulate, AnyPermutation) {
+  ASSERT_EQ(run("new 10 u4 ten.npy").status, 0);
+  ASSERT_EQ(run("permute 'random(10, 7)' ten.npy order.npy --quiet").status, 0);
+  std::ofstream(directory_ / "c.qasm") << "qreg q[4]; x q[0]; cx q[0],q[3];\n";
+  for (const std::string machine : {"dmm", "umm", "hmm"}) {
+    const std::string at = " --width 4 --machine " + machine;
+    const Json from_file = json_of("permute order.npy" + at);
+    EXPECT_EQ(from_file.at("n"), 10);
+    EXPECT_EQ(from_file.at("padded_n"), machine == "dmm" ? 12 : 16);
+    EXPECT_EQ(from_file.at("verified"), true);
+    EXPECT_EQ(json_of("permute --spec @order.npy" + at), from_file);
+    for (const std::string spec : {"roll(10, 3)", "transpose(3, 5)", "random(100, 1)", "indices(1 2 0)"})
+      EXPECT_EQ(json_of("permute --spec '" + spec + "'" + at).at("verified"), true) << spec;
+    EXPECT_EQ(json_of("permute c.qasm" + at).at("n"), 16);
+    EXPECT_EQ(json_of("permute --n 10 --spec 'roll(3)'" + at).at("spec"), "roll(10, 3)");
+  }
+  EXPECT_NE(run("simulate permute order.npy --width 4").out.find("n = 10, padded to 12 by words that stay"),
+            std::string::npos);
+  EXPECT_EQ(run("simulate permute order.npy --spec gray").status, 2);
+  EXPECT_EQ(run("simulate permute missing.npy").status, 6);
+}
+
+TEST_F(CliSimulate, LayoutsAndTheirTransposes) {
+  for (const std::string program : {"diagonal", "transpose-crsw", "transpose-srcw", "transpose-drdw"}) {
+    const Json json = json_of(program + " --latency 1");
+    EXPECT_TRUE(json.at("layout").is_null());
+    for (const std::string layout : {"raw", "ras", "rap"}) {
+      const Json laid_out = json_of(program + " --latency 1 --layout " + layout + " --seed 3");
+      EXPECT_EQ(laid_out.at("layout"), layout);
+      EXPECT_EQ(laid_out.at("seed").is_null(), layout == "raw");
+      EXPECT_EQ(laid_out.at("time"), laid_out.at("formula"));
+    }
+  }
+  EXPECT_EQ(json_of("transpose-crsw --latency 1 --layout rap").at("time"), 64);
+  EXPECT_EQ(json_of("stride --latency 1 --layout raw").at("time"), 1024);
+  EXPECT_EQ(run("simulate copy --layout rap").status, 2);
+  EXPECT_EQ(run("simulate stride --layout rep").status, 2);
+  EXPECT_NE(run("simulate stride --layout rep").err.find("did you mean `rap`?"), std::string::npos);
+}
+
+// Words of what only touches an array begin at 0.
+TEST_F(CliSimulate, WordsBeginAtTheFirst) {
+  for (const std::string program : {"contiguous", "stride", "diagonal"}) {
+    const Json json = json_of(program + " --width 4 --n 64 --timeline");
+    EXPECT_EQ(json.at("timeline").at(0).at("words").at(0), 0) << program;
+  }
+}
+
+// Round 1 of warp 1 begins before warp 0 is back, and is not overtaken.
+TEST_F(CliSimulate, OverlapOfWarpsThatSkipRounds) {
+  std::ofstream(directory_ / "skips.txt") << "0 2\n-\n\n0\n0 2\n\n-\n0\n";
+  const Json json = json_of("trace skips.txt --width 2 --latency 2 --threads 4 --overlap");
+  EXPECT_EQ(json.at("time"), 9);
+  EXPECT_EQ(json.at("overlap_time"), 7);
 }
 
 TEST_F(CliSimulate, TimelineAndPicture) {

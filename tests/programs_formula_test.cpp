@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/layout/shared.hpp"
 #include "programs/simulation.hpp"
 
 namespace faro::programs {
@@ -253,6 +254,98 @@ TEST(Formulas, DirectPermutation) {
     transpose.direct = true;
     transpose.permutation = parse_permutation("transpose(32, 32)");
     EXPECT_EQ(time_of(transpose), 32U + 1024U);
+  }
+}
+
+// Any number of words is brought to what the theorem takes by words that stay where they are.
+TEST(Formulas, PermutationsOfAnyNumberOfWords) {
+  for (const MachineKind kind : kKinds) {
+    for (std::uint64_t n = 1; n <= 40; ++n) {
+      for (const bool direct : {false, true}) {
+        ProgramRequest request = request_of("permute", kind, 4, 3, 0, n);
+        request.direct = direct;
+        request.seed = n;
+        const Simulation run = simulate(request);
+        EXPECT_EQ(run.request.n, n);
+        const std::uint64_t whole = (n + 3) / 4 * 4;
+        const std::uint64_t power = n <= 4 ? 4 : n <= 16 ? 16 : 64;
+        const std::uint64_t square = n <= 16 ? 16 : 64;
+        EXPECT_EQ(run.padded_n, direct || kind == MachineKind::dmm ? whole
+                                : kind == MachineKind::umm         ? power
+                                                                   : square)
+            << command_of(request);
+        EXPECT_EQ(run.report.time, run.formula.time);
+      }
+    }
+  }
+  // Rounds of p threads are whole.
+  EXPECT_EQ(simulate(request_of("permute", MachineKind::dmm, 4, 3, 8, 12)).padded_n, 16U);
+}
+
+// In whatever form the permutation is given; simulate() compares every word.
+TEST(Formulas, PermutationsInEveryForm) {
+  for (const std::string text :
+       {"roll(12, 5)", "flip(13)", "transpose(3, 5)", "axes(2 3 4; 2 0 1)", "indices(2 0 1)",
+        "random(100, 7)", "inverse(random(100, 7))", "gray(5)", "bits(4; 2 3 0 1)"}) {
+    for (const MachineKind kind : kKinds) {
+      ProgramRequest request = request_of("permute", kind, 4, 3, 0, 0);
+      request.permutation = parse_permutation(text);
+      const Simulation run = simulate(request);
+      EXPECT_EQ(run.request.n, element_count(*request.permutation)) << text;
+      request.direct = true;
+      simulate(request);
+    }
+  }
+  // Read either way.
+  const std::vector<std::uint32_t> entries{1, 2, 3, 4, 5, 6, 7, 0};
+  for (const Direction direction : {Direction::scatter, Direction::gather}) {
+    ProgramRequest request = request_of("permute", MachineKind::dmm, 4, 3, 0, 0);
+    request.permutation = Indexed(entries, direction);
+    simulate(request);
+  }
+}
+
+// The table of the RAP paper's section IV on a small machine: RAW's strides are slow, RAP's are not, whatever
+// its random numbers; contiguous access is one stage in every layout.
+TEST(Formulas, LayoutsOfAMatrix) {
+  for (const std::uint64_t w : {4U, 6U, 16U, 32U}) {
+    const auto stages = [&](const std::string& program, MatrixLayout layout, std::uint64_t seed) {
+      ProgramRequest request = request_of(program, MachineKind::dmm, w, 1, w * w, w * w);
+      request.layout = layout;
+      request.seed = seed;
+      const Simulation run = simulate(request);
+      EXPECT_EQ(run.report.time, run.formula.time);
+      return run.report.stages;
+    };
+    using enum MatrixLayout;
+    std::uint64_t all_of_ras = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      for (const MatrixLayout layout : {raw, ras, rap}) {
+        EXPECT_EQ(stages("contiguous", layout, seed), w);
+        EXPECT_EQ(stages("stride", layout, seed) == w * w, layout == raw);
+        EXPECT_EQ(stages("transpose-crsw", layout, seed), stages("transpose-srcw", layout, seed));
+      }
+      EXPECT_EQ(stages("stride", rap, seed), w);
+      EXPECT_EQ(stages("diagonal", raw, seed), w);
+      EXPECT_GE(stages("stride", ras, seed), w);  // by chance as few
+      all_of_ras += stages("stride", ras, seed);
+      EXPECT_EQ(stages("transpose-crsw", rap, seed), 2 * w);
+      EXPECT_EQ(stages("transpose-crsw", raw, seed), w + w * w);
+      EXPECT_EQ(stages("transpose-drdw", raw, seed), 2 * w);
+      EXPECT_EQ(stages("transpose-drdw", ras, seed), 2 * stages("diagonal", ras, seed));
+    }
+    EXPECT_GT(all_of_ras, 20 * w);
+  }
+  // Without a layout the matrix may have any side; the UMM does not care for shifts.
+  EXPECT_EQ(time_of(request_of("transpose-srcw", MachineKind::umm, 4, 3, 64, 64)),
+            time_of(request_of("transpose-straightforward", MachineKind::umm, 4, 3, 64, 64)));
+  EXPECT_EQ(time_of(request_of("transpose-drdw", MachineKind::dmm, 4, 3, 64, 64)),
+            time_of(request_of("transpose-diagonal", MachineKind::dmm, 4, 3, 64, 64)));
+  // The numbers are those of the layouts for kernels.
+  const auto rap = layout::Rap<32>::random(9);
+  const std::vector<std::uint32_t> places = matrix_places(MatrixLayout::rap, 32, 9);
+  for (layout::Index i = 0; i < 32; ++i) {
+    for (layout::Index j = 0; j < 32; ++j) EXPECT_EQ(places[i * 32 + j], rap(i, j));
   }
 }
 

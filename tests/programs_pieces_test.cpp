@@ -278,6 +278,19 @@ std::string refusal_of(const ProgramRequest& request) {
   return test::message_of(ErrorCode::value, [&] { simulate(request); });
 }
 
+// simulate() adds words; the programs themselves refuse.
+TEST(Refusals, OfSizesThatATheoremDoesNotTake) {
+  const auto machine = [](MachineKind kind) {
+    return machine::MachineOptions{.kind = kind, .width = 4, .latency = 1, .threads = 4, .registers = 4};
+  };
+  const auto refused = [](const auto& cost, const std::string& part) {
+    EXPECT_NE(test::message_of(ErrorCode::value, cost).find(part), std::string::npos) << part;
+  };
+  refused([&] { umm_permute_cost(machine(MachineKind::umm), 32); }, "a power of the width");
+  refused([&] { hmm_permute_cost(machine(MachineKind::hmm), 36); }, "a multiple of the width");
+  refused([&] { hmm_permute_cost(machine(MachineKind::hmm), 32); }, "a square");
+}
+
 TEST(Refusals, AreNamed) {
   struct Case {
     std::string part;
@@ -292,7 +305,6 @@ TEST(Refusals, AreNamed) {
   };
   constexpr MachineKind kDmm = MachineKind::dmm;
   constexpr MachineKind kUmm = MachineKind::umm;
-  constexpr MachineKind kHmm = MachineKind::hmm;
   ProgramRequest wrong_size = request("permute", kDmm, 4, 4, 64);
   wrong_size.permutation = parse_permutation("gray(4)");
   ProgramRequest misplaced = request("copy", kDmm, 4, 4, 16);
@@ -301,6 +313,10 @@ TEST(Refusals, AreNamed) {
   registers.machine.registers = 2;
   ProgramRequest slow = request("stride", kDmm, 4, 4, std::uint64_t{1} << 26);
   slow.machine.latency = machine::kMaxLatency;
+  ProgramRequest laid_out = request("stride", kDmm, 4, 4, 64);
+  laid_out.layout = MatrixLayout::rap;
+  ProgramRequest no_layout = request("copy", kDmm, 4, 4, 16);
+  no_layout.layout = MatrixLayout::raw;
   for (const Case& c :
        {Case{"did you mean `stride`?", request("strid", kDmm, 4, 4, 16)},
         Case{"width 0", request("copy", kDmm, 0, 4, 16)},
@@ -313,9 +329,8 @@ TEST(Refusals, AreNamed) {
         Case{"sides that T = 4 divides", request("transpose-rotating", kUmm, 4, 4, 36)},
         Case{"w / r a square", registers},
         Case{"r p that divides n", request("transpose-rotating", kUmm, 4, 8, 16)},
-        Case{"a power of the width", request("permute", kUmm, 4, 4, 32)},
-        Case{"a multiple of the width", request("permute", kHmm, 4, 4, 36)},
-        Case{"a square", request("permute", kHmm, 4, 4, 32)}, Case{"16 elements with n = 64", wrong_size},
+        Case{"a square", request("transpose-crsw", kDmm, 4, 4, 32)}, Case{"w^2 = 16 words", laid_out},
+        Case{"contiguous, stride, diagonal", no_layout}, Case{"16 elements with n = 64", wrong_size},
         Case{"the program `permute`", misplaced}, Case{"2^64 - 1 time units", slow}}) {
     EXPECT_NE(refusal_of(c.request).find(c.part), std::string::npos) << c.part << "\n"
                                                                      << refusal_of(c.request);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "faro/error.hpp"
 #include "programs/access.hpp"
 #include "programs/hierarchical.hpp"
 #include "programs/permute.hpp"
@@ -22,9 +23,12 @@ class ProgramRunner {
   ProgramRunner(const Job& job, MemoryMachine& machine)
       : job_(job),
         machine_(machine),
-        access_{.n = job.n, .threads = job.machine.threads, .block_threads = job.machine.threads} {}
+        access_{.n = job.n, .threads = job.machine.threads, .block_threads = job.machine.threads} {
+    if (only_touches(job.program)) access_.to = device::kInput;
+  }
 
   void run() {
+    if (job_.matrix != nullptr) return run_matrix();
     switch (job_.program) {
       case Program::contiguous:
         return in_one_block([this](auto& m, std::uint64_t block, std::uint32_t i) {
@@ -44,6 +48,11 @@ class ProgramRunner {
         return run_rotating();
       case Program::permute:
         return run_permute();
+      case Program::diagonal:
+      case Program::transpose_crsw:
+      case Program::transpose_srcw:
+      case Program::transpose_drdw:
+        FARO_CHECK(false);  // these have lists
     }
   }
 
@@ -82,6 +91,12 @@ class ProgramRunner {
     params.access.from = params.access.to;
     params.access.to = device::kOutput;
     in_one_block([&](auto& m, std::uint64_t block, std::uint32_t i) { exchange_tiles(m, params, block, i); });
+  }
+
+  void run_matrix() {
+    if (!job_.matrix->source.empty()) return move(job_.matrix->source.data(), job_.matrix->target.data());
+    const TouchParams params{.access = access_, .target = job_.matrix->target.data()};
+    in_one_block([&](auto& m, std::uint64_t block, std::uint32_t i) { touch_words(m, params, block, i); });
   }
 
   void run_permute() {
@@ -172,7 +187,12 @@ class ProgramRunner {
 
 }  // namespace
 
+bool only_touches(Program program) {
+  return program == Program::contiguous || program == Program::stride || program == Program::diagonal;
+}
+
 Cost cost_of(const Job& job) {
+  if (job.matrix != nullptr) return matrix_access_cost(job.machine, *job.matrix);
   switch (job.program) {
     case Program::contiguous:
       return contiguous_cost(job.machine, job.n);
@@ -190,6 +210,12 @@ Cost cost_of(const Job& job) {
       const std::uint64_t side = matrix_side(job.n);
       return rotating_transpose_cost(job.machine, job.n, side, side);
     }
+    case Program::diagonal:
+    case Program::transpose_crsw:
+    case Program::transpose_srcw:
+    case Program::transpose_drdw:
+      FARO_CHECK(false);
+      break;
     case Program::permute:
       break;
   }
@@ -207,7 +233,7 @@ Cost cost_of(const Job& job) {
 
 void run_job(const Job& job, MemoryMachine& machine, std::vector<std::uint32_t>& in,
              std::vector<std::uint32_t>& out) {
-  machine.add_buffer(std::as_writable_bytes(std::span(in)));
+  if (!only_touches(job.program)) machine.add_buffer(std::as_writable_bytes(std::span(in)));
   machine.add_buffer(std::as_writable_bytes(std::span(out)));
   ProgramRunner(job, machine).run();
 }

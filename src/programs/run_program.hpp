@@ -7,6 +7,7 @@
 
 #include "machine/memory_machine.hpp"
 #include "programs/cost.hpp"
+#include "programs/matrix_access.hpp"
 
 namespace faro::programs {
 
@@ -19,6 +20,10 @@ enum class Program : std::uint8_t {
   transpose_diagonal,
   transpose_rotating,
   permute,
+  diagonal,
+  transpose_crsw,
+  transpose_srcw,
+  transpose_drdw,
 };
 
 struct Job {
@@ -27,12 +32,17 @@ struct Job {
   machine::MachineOptions machine = {};
   std::uint64_t n = 0;
   std::span<const std::uint32_t> target = {};  // of `permute`: P
+  const MatrixAccess* matrix = nullptr;        // of what runs on a matrix that is laid out
 };
 
 /// Errors: ErrorCode::value where program and sizes do not fit, so that after it nothing is refused.
 Cost cost_of(const Job& job);
 
-/// Buffers 0 and 1: `in` is what is moved, of n words, `out` what it becomes.
+/// Writes indices, moves no words.
+bool only_touches(Program program);
+
+/// Buffers 0 and 1: `in` is what is moved, of n words, `out` what it becomes; of what only touches buffer 0
+/// is `out`, so that its words begin at 0.
 void run_job(const Job& job, machine::MemoryMachine& machine, std::vector<std::uint32_t>& in,
              std::vector<std::uint32_t>& out);
 

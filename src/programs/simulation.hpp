@@ -12,6 +12,8 @@
 //             transpose-straightforward             transpose.hpp
 //             transpose-diagonal                    transpose.hpp; on the HMM in hierarchical.hpp
 //             transpose-rotating                    rotating_transpose.hpp
+//             diagonal                              matrix_access.hpp, as are contiguous and stride with a
+//             transpose-crsw, -srcw, -drdw          layout
 //             permute                               on the DMM permute.hpp, on the UMM permute_umm.hpp, on
 //                                                   the HMM hierarchical.hpp; `direct` the plain loop on any
 #pragma once
@@ -28,6 +30,7 @@
 #include "machine/round_timer.hpp"
 #include "machine/timeline.hpp"
 #include "programs/cost.hpp"
+#include "programs/matrix_access.hpp"
 
 namespace faro::programs {
 
@@ -39,16 +42,22 @@ struct ProgramRequest {
   /// Of its sizes, threads 0 stands for the most that the program allows, registers 0 for the width.
   /// Words are 4 bytes.
   machine::MachineOptions machine = {.threads = 0};
-  std::uint64_t n = 0;  // words; 0: as many as `permutation` has, else w^2
+  /// Words; 0: as many as `permutation` has, else w^2. Of `permute` any number: words are added that stay
+  /// where they are, up to what its theorem takes.
+  std::uint64_t n = 0;
   /// What `permute` does; nothing: a random permutation of `seed`.
   std::optional<Permutation> permutation = {};
   std::uint64_t seed = 0;
   /// `permute` by the plain loop b[P(i)] <- a[i]: what the others are to beat.
   bool direct = false;
+  /// How the w x w matrix of contiguous, stride, diagonal and transpose-crsw, -srcw and -drdw is laid out, by
+  /// random numbers of `seed`. Nothing: RAW; and contiguous and stride are those of access.hpp.
+  std::optional<MatrixLayout> layout = {};
 };
 
 struct Simulation {
-  ProgramRequest request;  // as it was run: sizes that were left open are filled in
+  ProgramRequest request;      // as it was run: sizes that were left open are filled in
+  std::uint64_t padded_n = 0;  // words that were run on; more than request.n where some were added
   machine::MachineReport report;
   machine::Timeline timeline;
   Cost formula;  // formula.time == report.time
