@@ -237,6 +237,20 @@ TEST_F(Cli, JsonHasTheDocumentedKeys) {
   }
 }
 
+// The table is printed whole; the status and one line tell that it does not agree. Few trials err by more
+// than their own standard error suggests, once in a thousand seeds.
+TEST_F(Cli, ReproduceThatDoesNotAgreeEndsWithFive) {
+  const Result result = run("reproduce rap-table2 --trials 64 --seed 1355");
+  EXPECT_EQ(result.status, 5);
+  EXPECT_EQ(result.err,
+            "faro: reproduce rap-table2: 1 row of 60 does not agree, first RAS, random, w = 256, mean "
+            "congestion\n");
+  EXPECT_NE(result.out.find("note"), std::string::npos) << result.out;
+  const Result as_json = run("reproduce rap-table2 --trials 64 --seed 1355 --json");
+  EXPECT_EQ(as_json.status, 5);
+  EXPECT_EQ(Json::parse(as_json.out).at("disagreements"), 1);
+}
+
 // Figures are numbers, what has none is null, words stand where the paper has no figure or prints a list.
 TEST_F(Cli, ReproducesAsJson) {
   const std::string list = run("reproduce --list").out;
