@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -15,6 +16,7 @@
 #include "io/npy.hpp"
 #include "network/drawing.hpp"
 #include "network/prediction.hpp"
+#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
 #include "suggest.hpp"
@@ -82,7 +84,19 @@ Engine engine_of(const NetworkOptions& options) {
   return engine == Engine::automatic ? Engine::cpu : engine;
 }
 
-Json counts_json(const Rewriting& rewriting) {
+// All steps, whole, where they were asked for; else what the text shows of them.
+Json steps_json(const Rewriting& rewriting, bool whole) {
+  Json json = Json::array();
+  for (const network::RewriteStep& step : rewriting.steps) {
+    const auto text = [whole](const Program& program) {
+      return whole ? network::to_text(program) : network::short_text(program, network::kShownOfStep);
+    };
+    json.push_back({{"rule", step.rule}, {"before", text(step.before)}, {"after", text(step.after)}});
+  }
+  return json;
+}
+
+Json counts_json(const Rewriting& rewriting, bool whole_steps) {
   Json json;
   json["before"] = {{"text", network::to_text(rewriting.before)}, {"passes", rewriting.sweeps_before}};
   json["after"] = {{"text", network::to_text(rewriting.after)}, {"passes", rewriting.sweeps_after}};
@@ -91,10 +105,7 @@ Json counts_json(const Rewriting& rewriting) {
   for (const network::RuleUse& use : rewriting.uses) {
     json["rules"].push_back({{"rule", use.rule}, {"uses", use.count}});
   }
-  json["steps"] = Json::array();
-  for (const network::RewriteStep& step : rewriting.steps) {
-    json["steps"].push_back({{"rule", step.rule}, {"before", step.before}, {"after", step.after}});
-  }
+  json["steps"] = steps_json(rewriting, whole_steps);
   return json;
 }
 
@@ -138,7 +149,9 @@ void explain(const NetworkOptions& options) {
   const Program program = network::parse_program(options.program, bits_of(options));
   const ElementType element = element_of(options, program);
   network::check_element(program, element);
-  const Rewriting rewriting = network::rewrite(program);
+  const bool all_steps = options.steps && options.common.json;
+  const Rewriting rewriting =
+      network::rewrite(program, all_steps ? std::numeric_limits<std::size_t>::max() : network::kMostSteps);
   const network::Problem problem{
       .program = program, .element = element, .batch = options.common.batch_count()};
   const network::Plan plan(problem, sizes_of(options), engine_of(options));
@@ -147,7 +160,7 @@ void explain(const NetworkOptions& options) {
     Json json = new_json();
     json["text"] = options.program;
     json["bits"] = program.bits();
-    json["rewriting"] = counts_json(rewriting);
+    json["rewriting"] = counts_json(rewriting, all_steps);
     json["saved"] =
         rewriting.sweeps_before - std::min(rewriting.sweeps_before, std::uint64_t{plan.passes().size()});
     json["plan"] = Json::parse(plan.explain_json());

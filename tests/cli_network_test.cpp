@@ -78,6 +78,17 @@ TEST_F(CliNetwork, TellsBeforeAfterAndTheFewPasses) {
   EXPECT_EQ(json.at("rewriting").at("before").at("passes"), 24 + 2 * (23 * 24 / 2));
   EXPECT_LE(json.at("rewriting").at("after").at("passes"), 2 * 24 + 1);
   const Result text = run("network explain merge --bits 24 --tile-bits 15 --segment-bits 6 --steps");
+  // In JSON the steps are whole: as many as the rules have uses, and each a program.
+  const Json whole = json_of("explain sort --bits 10 --steps").at("rewriting");
+  std::size_t uses = 0;
+  for (const Json& rule : whole.at("rules")) uses += rule.at("uses").get<std::size_t>();
+  EXPECT_GT(uses, 200U);
+  EXPECT_EQ(whole.at("steps").size(), uses);
+  for (const Json& step : whole.at("steps")) {
+    EXPECT_EQ(step.at("before").get<std::string>().find("..."), std::string::npos);
+    EXPECT_EQ(step.at("after").get<std::string>().find("..."), std::string::npos);
+  }
+  EXPECT_EQ(json_of("explain sort --bits 10").at("rewriting").at("steps").size(), 200U);
   EXPECT_EQ(text.status, 0);
   for (const char* part : {"before", "after", "rules", "parm-to-halves", "saved"}) {
     EXPECT_THAT(text.out, HasSubstr(part));

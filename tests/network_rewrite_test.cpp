@@ -166,7 +166,7 @@ TEST(NetworkRewrite, TellsWhatItDid) {
   EXPECT_THAT(names, ::testing::Contains("lift-bmmc"));
   EXPECT_THAT(names, ::testing::Contains("fuse-bmmc"));
   EXPECT_EQ(rewriting.steps.size(), total);
-  EXPECT_EQ(rewriting.steps.front().before, "parm(0x1; pairs(min_max))");
+  EXPECT_EQ(to_text(rewriting.steps.front().before), "parm(0x1; pairs(min_max))");
   for (const RewriteStep& step : rewriting.steps) {
     EXPECT_TRUE(std::any_of(rewrite_rules().begin(), rewrite_rules().end(),
                             [&](const Rule& rule) { return rule.name == step.rule; }));

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "network/program_text.hpp"
-
 namespace faro::network {
 namespace {
-
-constexpr std::size_t kShownLength = 56;
 
 // Rewrites from the leaves up. What comes back is a list of parts as written, none of which is a composition,
 // a parm or an identity: permutations, and operators inside twos.
 class Rewriter {
  public:
+  explicit Rewriter(std::size_t most_steps) : most_steps_(most_steps) {}
+
   std::vector<Program> parts_of(const Program& program) {
     switch (program.kind()) {
       case ProgramKind::identity:
@@ -48,9 +46,7 @@ class Rewriter {
     } else {
       ++known->count;
     }
-    if (steps_.size() < kMostSteps) {
-      steps_.push_back({name, short_text(program, kShownLength), short_text(*result, kShownLength)});
-    }
+    if (steps_.size() < most_steps_) steps_.push_back({name, program, *result});
     return result;
   }
 
@@ -137,6 +133,7 @@ class Rewriter {
     return program.kind() == ProgramKind::two ? two(part) : parm(program.mask(), part);
   }
 
+  std::size_t most_steps_;
   std::vector<RewriteStep> steps_;
   std::vector<RuleUse> uses_;
 };
@@ -164,8 +161,8 @@ std::uint64_t sweeps(const Program& program) {
   return 0;
 }
 
-Rewriting rewrite(const Program& program) {
-  Rewriter rewriter;
+Rewriting rewrite(const Program& program, std::size_t most_steps) {
+  Rewriter rewriter(most_steps);
   const Program after = composition(rewriter.parts_of(program), program.bits());
   return {.before = program,
           .after = after,

@@ -84,11 +84,11 @@ struct Rule {
 /// Every rule above, in that order.
 std::span<const Rule> rewrite_rules();
 
-/// One application of a rule, both sides shortened.
+/// One application of a rule.
 struct RewriteStep {
   std::string_view rule;
-  std::string before;
-  std::string after;
+  Program before;
+  Program after;
 };
 
 struct RuleUse {
@@ -99,21 +99,23 @@ struct RuleUse {
 struct Rewriting {
   Program before;
   Program after;
-  std::vector<RewriteStep> steps;  // the first kMostSteps
+  std::vector<RewriteStep> steps;  // the first, as many as were asked for
   std::vector<RuleUse> uses;       // of each rule that was used
   std::uint64_t sweeps_before = 0;
   std::uint64_t sweeps_after = 0;
 
   /// Both programs, the rules by name, the sweeps saved: several lines, long programs cut short.
   std::string explain() const;
-  /// What was done step by step, one line each.
+  /// The steps one by one, long programs cut short.
   std::string explain_steps() const;
 };
 
 inline constexpr std::size_t kMostSteps = 200;
+/// Characters of either side of a step there.
+inline constexpr std::size_t kShownOfStep = 56;
 
 /// Law: before and after have the same effect; sweeps_after <= sweeps_before.
-/// Cost: a product of matrices for every step.
-Rewriting rewrite(const Program& program);
+/// Cost: a product of matrices for every step; some kilobytes for each that is kept.
+Rewriting rewrite(const Program& program, std::size_t most_steps = kMostSteps);
 
 }  // namespace faro::network

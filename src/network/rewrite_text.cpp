@@ -39,7 +39,8 @@ std::string Rewriting::explain() const {
 std::string Rewriting::explain_steps() const {
   std::string text;
   for (const RewriteStep& step : steps) {
-    text += fmt::format("{:<16}{}\n{:<16}  = {}\n", step.rule, step.before, "", step.after);
+    text += fmt::format("{:<16}{}\n{:<16}  = {}\n", step.rule, short_text(step.before, kShownOfStep), "",
+                        short_text(step.after, kShownOfStep));
   }
   if (total(uses) > steps.size()) text += fmt::format("... and {} more\n", total(uses) - steps.size());
   return text;
