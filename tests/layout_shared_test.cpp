@@ -316,5 +316,26 @@ TEST(SharedLayout, R1PForgetsTheOrder) {
   EXPECT_GT(three_banks.size(), 2U);
 }
 
+// Of 8-byte elements 16 lanes are served at a time, by 16 pairs of 4-byte banks: those of a column take two
+// turns at most under Rap<32>, and one under Rap<16>.
+TEST(SharedLayout, WideElementsOfAColumn) {
+  const auto most_turns = [](const auto& at) {
+    std::uint32_t most = 0;
+    for (Index j = 0; j < 32; ++j) {
+      for (const Index first : {0U, 16U}) {
+        std::array<std::uint32_t, 16> turns{};
+        for (Index i = first; i < first + 16; ++i) most = std::max(most, ++turns[at(i, j) % 16]);
+      }
+    }
+    return most;
+  };
+  std::uint32_t most = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    most = std::max(most, most_turns(Rap<32>::random(seed)));
+    EXPECT_EQ(most_turns(Rap<16, 32>::random(seed)), 1U) << seed;
+  }
+  EXPECT_EQ(most, 2U);
+}
+
 }  // namespace layout_shared_test
 }  // namespace faro::layout

@@ -51,9 +51,11 @@
 // Layouts are drawn on the host and passed by value; where one has a table, copy that to the device and set
 // `table` to the copy.
 //
-// Units: every index and address is in elements, which the layouts take to be one bank wide. Indices are
-// unchecked. Source: Nakano, Matsumae, Ito, "Random address permute-shift technique for the shared memory on
-// GPUs" (2014), sections IV and VII.
+// Units: every index and address is in elements, which the layouts take to be one bank wide. 8-byte
+// elements take two 4-byte banks each, and 16 lanes are served at a time: there are 16 banks for them. Shifts
+// of Rap<32> meet modulo 16, two by two, so that 16 lanes of a column take two turns at most; those of
+// Rap<16> do not, and they take one. Indices are unchecked. Source: Nakano, Matsumae, Ito, "Random address
+// permute-shift technique for the shared memory on GPUs" (2014), sections IV and VII.
 #pragma once
 
 #include <cstddef>
