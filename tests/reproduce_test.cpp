@@ -157,8 +157,10 @@ TEST(Reproduce, LadderHasItsCellsWithAndWithoutAGpu) {
   const std::vector<Case> cases{
       {"bmmc-figure9", "copy", "time", 9.3},
       {"bmmc-figure9", "bit reversal, banks", "share of copy's speed", {}},
-      {"bmmc-figure9", "random BPC, iters", "share of copy's speed, median map", 100.0},
-      {"bmmc-figure9", "random BMMC, banks, of both factors", "share of copy's speed, median map", 50.0},
+      {"bmmc-figure9", "random BPC, iters", "share of copy's speed, median map",
+       std::string("about a copy's")},
+      {"bmmc-figure9", "random BMMC, banks, of both factors", "share of copy's speed, median map",
+       std::string("about half")},
       {"bmmc-figure9", "random BMMC, one-pass (not the paper's)", "share of copy's speed, least", {}},
       {"bmmc-figure10", "copy", "effective bandwidth", std::uint64_t{860}},
       {"bmmc-figure10", "random BPC, iters", "share of copy's bandwidth, median map", std::uint64_t{92}},

@@ -165,7 +165,7 @@ Table bmmc_figure9(const Options& options) {
     for (const Rung rung : rungs_of(family)) {
       Value paper;
       if (rung == published_rung(family) && family != Family::bit_reversal)
-        paper = family == Family::random_bpc ? 100.0 : 50.0;
+        paper = std::string(family == Family::random_bpc ? "about a copy's" : "about half");
       add_spread(table, family, subject_of(family, rung), "share of copy's speed", paper,
                  spread(of_family(all, family),
                         [rung](const MapTimes& times) { return share_percent(times, rung); }),
@@ -174,8 +174,8 @@ Table bmmc_figure9(const Options& options) {
   }
   table.notes.emplace_back(
       "the bars have no numbers; the text says that BPC with all optimizations is about as fast as a copy, "
-      "and BMMC "
-      "about half as fast");
+      "and "
+      "BMMC about half as fast");
   table.notes.emplace_back(
       "a random BMMC is no tiled map: tile and banks run for each of its two factors; two-pass is that in "
       "vectors");
