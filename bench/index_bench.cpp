@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro_build_info.hpp"

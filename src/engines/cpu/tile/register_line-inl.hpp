@@ -3,7 +3,7 @@
 //     64 bytes    AVX-512: any permutation of the units is one instruction (bytes need VBMI); so is a blend
 //     16 bytes    elsewhere: any permutation of the units is one table lookup of bytes, whatever their width
 //
-// Index and choice tables come ready-made from tile_program.hpp, so nothing here knows what is permuted.
+// Index and choice tables come ready-made from program.hpp, so nothing here knows what is permuted.
 // Highway 1.0.3 has no lookup across the blocks of a 64-byte vector for 1- and 2-byte lanes, hence the
 // intrinsics.
 #if defined(FARO_REGISTER_LINE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
