@@ -22,6 +22,7 @@ struct EmitOptions {
   std::string map;
   std::string out;
   bool plain_rows = false;
+  bool factors = false;
   bool launcher = false;
   bool json = false;
 };
@@ -35,6 +36,7 @@ void refuse_kernel_options(const EmitOptions& options) {
   refuse("--kernel", !options.kernel.empty());
   refuse("--n-iter", !options.iteration_bits.empty());
   refuse("--plain-rows", options.plain_rows);
+  refuse("--factors", options.factors);
   refuse("--launcher", options.launcher);
 }
 
@@ -63,6 +65,7 @@ emit::Options emit_options(const EmitOptions& options) {
     fail(ErrorCode::value, "emit", "--n-tile with --kernel naive", "--n-tile with a kernel that has a tile");
   }
   result.turned_rows = !options.plain_rows;
+  result.both_factors = options.factors;
   result.launcher = options.launcher;
   result.map = options.map;
   return result;
@@ -149,6 +152,9 @@ Verb emit_verb(CLI::App& app) {
        "log2 of the elements in a row of the tile; the default fits the element");
   word("--n-iter", options->iteration_bits, "N", "Of iters: log2 of the tiles a block; the default is 3");
   command->add_flag("--plain-rows", options->plain_rows, "Of iters: rows of the tile are not turned");
+  command->add_flag(
+      "--factors", options->factors,
+      "Of tile, banks and iters: a kernel for each factor of A = (U R)(R L P), the published pair");
   command->add_flag("--launcher", options->launcher, "Also NAME_launch and NAME_workspace_bytes");
   word("--map", options->map, "EXPR",
        "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");

@@ -35,6 +35,8 @@ struct SynthOptions {
   std::string space = "full";
   std::string time_limit;
   std::string emit;
+  std::string emit_device;
+  bool is_device = false;  // `emit` is the file of --emit-device
   std::string element;
   std::string batch;
   bool image = false;
@@ -102,7 +104,8 @@ std::string command_of(const SynthOptions& options) {
   if (options.image) command += " --image";
   add("--batch", options.batch, usual.batch);
   const std::string file = std::filesystem::path(options.emit).filename().string();
-  add("--emit", shell_word(file.starts_with('-') ? "./" + file : file), usual.emit);
+  const std::string word = shell_word(file.starts_with('-') ? "./" + file : file);
+  add(options.is_device ? "--emit-device" : "--emit", word, usual.emit);
   return command;
 }
 
@@ -118,10 +121,14 @@ swizzle::EmissionOptions emission_of(const SynthOptions& options, const swizzle:
         fail(ErrorCode::value, "synth", std::string(option) + " without --emit", "it with --emit only");
     }
   }
+  if (options.is_device && (options.image || !options.batch.empty()))
+    fail(ErrorCode::value, "synth", "--batch or --image with --emit-device", "it with --emit only",
+         "a device function is called by a kernel of yours");
   if (options.image && !example.tiling)
     fail(ErrorCode::usage, "synth", "--image with " + example.name, "stencil-1d, conv-1d or conv-2d",
          "`faro synth --list` names the examples");
   swizzle::EmissionOptions emission{.name = kernel_name(example), .command = command_of(options)};
+  emission.device_function = options.is_device;
   if (options.image) emission.tiling = example.tiling;
   if (!options.batch.empty())
     emission.batch = static_cast<std::uint32_t>(parse_number("--batch", options.batch, 1, kMostBatch));
@@ -178,7 +185,17 @@ void judge(const swizzle::Example& example, const swizzle::SynthesisResult& resu
                   .line = "synth " + example.name + ": no solution in space " + swizzle::name(result.space)};
 }
 
-void run(const SynthOptions& options) {
+// Either kind of file is `emit` from here on.
+SynthOptions with_one_file(SynthOptions options) {
+  if (options.emit_device.empty()) return options;
+  if (!options.emit.empty()) fail(ErrorCode::usage, "synth", "--emit with --emit-device", "one of them");
+  options.emit = options.emit_device;
+  options.is_device = true;
+  return options;
+}
+
+void run(const SynthOptions& given) {
+  const SynthOptions options = with_one_file(given);
   if (options.list) return list_names(options);
   if (options.example.empty())
     fail(ErrorCode::usage, "synth", "no EXAMPLE", "EXAMPLE or --list",
@@ -218,6 +235,7 @@ void run(const SynthOptions& options) {
                {"threads", kernel.kernel.threads},
                {"batch", kernel.kernel.batch},
                {"image", options.image},
+               {"device_function", options.is_device},
                {"shared_bytes", kernel.kernel.shared_bytes},
                {"shuffles", kernel.kernel.shuffles},
                {"selects", kernel.kernel.selects},
@@ -255,7 +273,10 @@ Verb synth_verb(CLI::App& app) {
   word("--space", options->space, "SPACE", "easy, easy-conditions, full (the default) or extra");
   command->add_flag("--all", options->all, "Every solution, not only the cheapest");
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
-  word("--element", options->element, "T", "With --emit: uint32_t (the default), uint64_t or float");
+  word("--emit-device", options->emit_device, "FILE",
+       "Write what stands between its loads and its stores as a __device__ function on registers");
+  word("--element", options->element, "T",
+       "With --emit or --emit-device: uint32_t (the default), uint64_t or float");
   word("--batch", options->batch, "N", "With --emit: any number of problems, told at launch, N to a block");
   command->add_flag("--image", options->image,
                     "With --emit: a whole image, whose width and height are told at launch");

@@ -93,6 +93,16 @@ TEST_F(CliEmit, JsonIsDocumented) {
   EXPECT_TRUE(cpp.at("kernels").empty());
 }
 
+// The published pair is one command, and its text names it.
+TEST_F(CliEmit, BothFactors) {
+  const std::string text = text_of("'random_bmmc(15, 1)' --kernel banks --factors --launcher");
+  EXPECT_NE(text.find("faro_kernel_first"), std::string::npos);
+  EXPECT_NE(text.find("faro_kernel_second"), std::string::npos);
+  EXPECT_NE(text.find(" --kernel banks --factors --launcher\n"), std::string::npos) << text.substr(0, 3000);
+  EXPECT_EQ(run("emit 'random_bmmc(15, 1)' --factors").status, 2);
+  EXPECT_EQ(run("emit 'random_bmmc(15, 1)' --factors --target cpp").status, 2);
+}
+
 // A map is tiled for some widths only: what explain calls tiled, emit writes with a tile.
 TEST_F(CliEmit, ExplainAndEmitAgreeOnWhatIsTiled) {
   const std::string map = "'affine(6; 0x11 0x12 0x14 0x18 0x10 0x20; 0)'";

@@ -127,6 +127,22 @@ TEST_F(CliSynth, EmitsTheClosedFormWhereThereIsNoSolution) {
   }
 }
 
+TEST_F(CliSynth, EmitsADeviceFunction) {
+  const Json json = json_of("aos-crc --struct 3 --emit-device exchange.cuh");
+  EXPECT_EQ(json.at("emitted").at("device_function"), true);
+  const std::string text = files().at("exchange.cuh");
+  EXPECT_TRUE(text.starts_with("// faro synth aos-crc --struct 3 --emit-device exchange.cuh\n")) << text;
+  EXPECT_NE(text.find("__device__ __forceinline__ void aos_crc_3([[maybe_unused]] int t, "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n// before: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n// after: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("__global__"), std::string::npos) << text;
+  EXPECT_EQ(run("synth aos-crc --struct 3 --emit a.cu --emit-device b.cuh").status, 2);
+  EXPECT_EQ(run("synth aos-crc --struct 3 --emit-device b.cuh --batch 4").status, 2);
+  EXPECT_EQ(run("synth transpose --emit-device b.cuh").status, 3);
+}
+
 TEST_F(CliSynth, EmitsABatch) {
   const Json json = json_of("aos-rcr --struct 4 --warp 8 --emit kernel.cu --batch 16");
   EXPECT_EQ(json.at("emitted").at("batch"), 16);

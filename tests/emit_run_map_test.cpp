@@ -13,6 +13,7 @@
 
 #include "emitted/emitted_check.hpp"
 #include "faro/permutation/maps.hpp"
+#include "refusal.hpp"
 
 namespace faro::testing {
 namespace emit_run_map_test {
@@ -101,6 +102,37 @@ TEST(EmittedMap, TwoPassesApplyItOnce) {
     EXPECT_TRUE(batch.add({.map = maps::random_bmmc(11, seed), .options = options, .function = f}));
   }
   batch.check();
+}
+
+// The authors' own: tiled kernels of both factors, for every map.
+TEST(EmittedMap, ThePublishedPair) {
+  EmittedBatch batch;
+  std::uint64_t seed = 300;
+  for (const Rung rung : {Rung::tile, Rung::banks, Rung::iters}) {
+    for (const char* const element : {"uint8_t", "uint32_t", "uint64_t", "uint4"}) {
+      for (const int n : {0, 1, 5, 10, 12}) {
+        Options options;
+        options.rung = rung;
+        options.element = element;
+        options.both_factors = true;
+        EXPECT_TRUE(batch.add({.map = maps::random_bmmc(n, ++seed), .options = options})) << name(rung) << n;
+      }
+    }
+  }
+  Options options;
+  options.rung = Rung::banks;
+  options.both_factors = true;
+  options.map = "3 * v + y";
+  const auto f =
+      on_bytes<std::uint32_t>([](auto v, auto, auto y) { return static_cast<std::uint32_t>(3 * v + y); });
+  EXPECT_TRUE(batch.add({.map = maps::random_bmmc(11, 1), .options = options, .function = f}));
+  batch.check();
+  options.map = "v + x";
+  EXPECT_EQ(test::report_of([&] { emit::emit(maps::random_bmmc(11, 1), options); }).code,
+            ErrorCode::unsupported);
+  options.map = {};
+  options.rung = Rung::one_pass;
+  EXPECT_EQ(test::report_of([&] { emit::emit(maps::random_bmmc(11, 1), options); }).code, ErrorCode::value);
 }
 
 // --- element types

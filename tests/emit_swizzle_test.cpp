@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -120,6 +122,122 @@ TEST(EmitSwizzle, KernelsLeaveWhatTheInterpreterSays) {
   check_all<std::uint32_t>(library, kernels, words);
   check_all<std::uint64_t>(library, kernels, wide);
   check_all<float>(library, kernels, floats);
+}
+
+// --- device functions
+
+// The lines of the head that begin with `word`, joined where they were wrapped.
+std::vector<std::string> told(const std::string& text, const std::string& word) {
+  std::vector<std::string> lines;
+  std::istringstream head(text.substr(0, text.find("#include")));
+  bool goes_on = false;
+  for (std::string line; std::getline(head, line);) {
+    if (goes_on && line.starts_with("//   ")) {
+      lines.back() += line.substr(4);
+      continue;
+    }
+    goes_on = line.starts_with("// " + word + ": ");
+    if (goes_on) lines.push_back(line.substr(word.size() + 5));
+  }
+  return lines;
+}
+
+// "x[i] = I[4 * i + t], i below 4, where t < 3" as the loop that it is.
+std::string loop_of(std::string line) {
+  std::string condition;
+  if (const std::size_t where = line.find(", where "); where != std::string::npos) {
+    condition = "if (" + line.substr(where + 8) + ") ";
+    line.resize(where);
+  }
+  std::string loops;
+  for (std::size_t below = line.rfind(" below "); below != std::string::npos; below = line.rfind(" below ")) {
+    const std::size_t name = line.rfind(", ", below);
+    const std::string counter = line.substr(name + 2, below - name - 2);
+    loops = "for (int " + counter + " = 0; " + counter + " < " + line.substr(below + 7) + "; ++" + counter +
+            ") " + loops;
+    line.resize(name);
+  }
+  return "  " + loops + condition + line + ";\n";
+}
+
+// A kernel that calls the function: its comments say what to load and to store.
+std::string around(const SwizzleKernel& kernel, const EmittedKernel& function) {
+  std::string text = function.text + "extern \"C\" __global__ void around_" + function.name + "(";
+  bool is_first = true;
+  for (const auto& array : kernel.program.arrays()) {
+    text += std::string(is_first ? "" : ", ") + (array.kind == ArrayKind::input ? "const " : "") +
+            "uint32_t* " + array.name;
+    is_first = false;
+  }
+  text +=
+      ") {\n  [[maybe_unused]] const int t = static_cast<int>(threadIdx.x % 32);\n"
+      "  [[maybe_unused]] const int warp = static_cast<int>(threadIdx.x / 32);\n"
+      "  [[maybe_unused]] const int block = static_cast<int>(blockIdx.x);\n";
+  // "void NAME([[maybe_unused]] int t, uint32_t (&x)[4], uint32_t& y) {"
+  std::string call;
+  std::istringstream parameters(function.text.substr(
+      function.text.find("int t, ") + 7, function.text.find(") {\n") - function.text.find("int t, ") - 7));
+  for (std::string parameter; std::getline(parameters, parameter, ',');) {
+    const std::size_t name = parameter.find('&') + 1;
+    const bool is_array = parameter.find('(') != std::string::npos;
+    std::string plain = parameter.substr(name);
+    plain.erase(std::remove(plain.begin(), plain.end(), ')'), plain.end());
+    plain.erase(std::remove(plain.begin(), plain.end(), ' '), plain.end());
+    text += "  uint32_t " + plain + (is_array ? " = {};\n" : " = 0;\n");
+    call += ", " + plain.substr(0, plain.find('['));
+  }
+  for (const std::string& line : told(function.text, "before")) text += loop_of(line);
+  text += "  " + function.name + "(t" + call + ");\n";
+  for (const std::string& line : told(function.text, "after")) text += loop_of(line);
+  return text + "}\n";
+}
+
+TEST(EmitSwizzle, DeviceFunctionsBetweenTheirLoadsAndStoresAreTheKernel) {
+  std::vector<SwizzleKernel> kernels = swizzle_kernels();
+  for (const std::int64_t words : {3, 4, 6}) {
+    kernels.push_back(crc_kernel(words, 32));
+    kernels.push_back(rcr_kernel(words, 32));
+  }
+  WarpLibrary library;
+  std::vector<EmittedKernel> emitted;
+  std::vector<const SwizzleKernel*> taken;
+  std::set<std::string> names;
+  for (const SwizzleKernel& kernel : kernels) {
+    if (kernel.program.launch().warp != 32 || !names.insert(kernel.name).second) continue;
+    try {
+      EmittedKernel function = swizzle::emit(kernel.program, kernel.valuation,
+                                             {.name = kernel.name + "_between",
+                                              .element_type = "uint32_t",
+                                              .title = "",
+                                              .device_function = true});
+      EXPECT_FALSE(has(function.text, "__global__")) << function.text;
+      EXPECT_TRUE(has(function.text, "static __device__ __forceinline__ void " + kernel.name + "_between("));
+      function.text = around(kernel, function);
+      function.name = "around_" + function.name;
+      library.add(function.text);
+      emitted.push_back(function);
+      taken.push_back(&kernel);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << kernel.name << ": " << error.what();
+    }
+  }
+  EXPECT_GE(taken.size(), 8U);
+  for (const std::string name : {"crc", "rcr"}) {
+    EXPECT_TRUE(std::any_of(taken.begin(), taken.end(), [&](const SwizzleKernel* kernel) {
+      return has(kernel->name, name);
+    })) << name;
+  }
+  library.build();
+  for (std::size_t k = 0; k < taken.size(); ++k) check_run<std::uint32_t>(library, *taken[k], emitted[k]);
+}
+
+TEST(EmitSwizzle, DeviceFunctionsThatThereAreNot) {
+  const auto refused = [](const SwizzleKernel& kernel, const EmissionOptions& options) {
+    return test::report_of([&] { swizzle::emit(kernel.program, kernel.valuation, options); });
+  };
+  EXPECT_EQ(refused(transpose_kernel(), {.name = "f", .device_function = true}).code, ErrorCode::unsupported);
+  EXPECT_TRUE(
+      has(refused(crc_kernel(3, 32), {.name = "f", .batch = 2, .device_function = true}).got, "batch"));
 }
 
 // Problem p has the kernel's inputs, each array turned by p.

@@ -26,6 +26,7 @@ std::string command_text(const TextContext& context) {
     text += fmt::format(" --n-iter {}", given.iteration_bits);
   }
   if (given.rung == Rung::iters && !given.turned_rows) text += " --plain-rows";
+  if (given.both_factors) text += " --factors";
   if (given.launcher) text += " --launcher";
   if (!given.map.empty()) text += (given.map.front() == '-' ? " --map=" : " --map ") + shell_word(given.map);
   return text;
@@ -134,6 +135,8 @@ std::string comment_text(const TextContext& context, const std::vector<KernelPla
     text += cpp_tile_text(context);
   } else {
     text += fmt::format("//   rung:     {}\n", rung_text(context));
+    if (options.both_factors)
+      text += "//             for each factor of A = (U R)(R L P), the published pair\n";
   }
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     if (kernels.size() > 1)

@@ -78,6 +78,7 @@ Source emit(const Affine& map, const Options& options) {
   require_language(element, options);
   require_name(options);
   require_sizes(map.bits(), options);
+  require_factors(options);
   const TextContext context{.map = map,
                             .options = options,
                             .element = element,

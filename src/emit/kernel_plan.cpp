@@ -45,7 +45,7 @@ std::uint32_t KernelPlan::turn(std::uint32_t address) const {
 
 std::vector<KernelPlan> plan_kernels(const Affine& map, const ElementType& element, const Options& options) {
   std::vector<KernelPlan> plans;
-  if (options.rung == Rung::two_pass) {
+  if (options.rung == Rung::two_pass || options.both_factors) {
     // A = (U R)(R L P): both are tiled for every segment, since U R has its last s columns, and R L P those
     // that P takes to the last s, within the low s rows.
     const f2::UlpFactors factors = f2::factor_ulp(map.matrix());
@@ -53,8 +53,13 @@ std::vector<KernelPlan> plan_kernels(const Affine& map, const ElementType& eleme
     const Affine first(reversal * factors.lower * factors.permutation, 0);
     const Affine second(factors.upper * reversal, map.complement());
     FARO_CHECK(compose(second, first) == map);
-    plans.push_back(plan_vectors(first, first, element, options));
-    plans.push_back(plan_vectors(second, map, element, options));
+    if (options.both_factors) {
+      plans.push_back(plan_published(first, element, options));
+      plans.push_back(plan_published(second, element, options));
+    } else {
+      plans.push_back(plan_vectors(first, first, element, options));
+      plans.push_back(plan_vectors(second, map, element, options));
+    }
     plans.front().name = options.name + "_first";
     plans.back().name = options.name + "_second";
   } else {

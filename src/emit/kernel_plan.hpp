@@ -128,6 +128,7 @@ void require_sizes(int bits, const Options& options);
 
 /// Errors: ErrorCode::value for what is no C++ identifier, or one that is taken.
 void require_name(const Options& options);
+void require_factors(const Options& options);
 
 /// Errors: ErrorCode::unsupported for an element that C++ does not have, ErrorCode::value for a launcher of
 /// it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/kernel_plan.hpp"
+#include "emit/text.hpp"
 #include "suggest.hpp"
 
 namespace faro::emit {
@@ -90,6 +91,18 @@ void require_sizes(int bits, const Options& options) {
     refuse(options, ErrorCode::value, fmt::format("n_iter = {}", options.iteration_bits),
            fmt::format("0 to {}", kMaxIterationBits));
   }
+}
+
+void require_factors(const Options& options) {
+  if (!options.both_factors) return;
+  const bool has_factors = options.language == Language::cuda && options.rung != Rung::naive &&
+                           options.rung != Rung::two_pass && options.rung != Rung::one_pass;
+  if (!has_factors)
+    refuse(options, ErrorCode::value, "both factors", "them of rung tile, banks or iters",
+           "two-pass has them by itself");
+  if (!options.map.empty() && parse_map(options.map).uses_source)
+    refuse(options, ErrorCode::unsupported, "an expression of x with both factors",
+           "one of v and y: the second kernel has no x", "rung two-pass has it");
 }
 
 void require_name(const Options& options) {

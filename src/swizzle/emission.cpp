@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "faro/error.hpp"
 #include "swizzle/emission_context.hpp"
 
 namespace faro::swizzle {
@@ -69,12 +70,41 @@ std::string tiles_text(const EmissionContext& context) {
          " tiles.";
 }
 
+/// What was found, and how it was written.
+std::string found_text(const EmissionContext& context, const StatementsText& body) {
+  const Program& program = context.program;
+  std::string text;
+  for (std::size_t k = 0; k < program.holes().size(); ++k) {
+    const HoleDeclaration& hole = program.holes()[k];
+    IndexNames names;
+    std::string arguments;
+    for (const Argument& argument : hole.arguments) {
+      names.arguments.push_back(argument.name);
+      arguments += (arguments.empty() ? "" : ", ") + argument.name;
+    }
+    const Index function = as_index(context.valuation.parameters(static_cast<int>(k)), hole);
+    text += comment("found: " + hole.name + "(" + arguments + ") = " + to_text(function, names), "  ");
+  }
+  for (const std::string& note : body.notes) text += comment(note);
+  return text;
+}
+
+/// Who calls a device function, and with what.
+std::string function_comment(const EmissionContext& context, const StatementsText& body) {
+  const std::string lanes = std::to_string(context.warp());
+  std::string text = comment("call: by all lanes of a warp, t the lane" +
+                             (context.warp() == 32 ? std::string() : " modulo " + lanes));
+  for (const std::string& line : body.outside) text += comment(line, "  ");
+  return text;
+}
+
 std::string head_text(const EmissionContext& context, const StatementsText& body) {
   const Program& program = context.program;
   const Launch& launch = program.launch();
   const EmissionOptions& options = context.options;
   std::string text = options.command.empty() ? "" : verbatim_comment(options.command);
   text += comment(options.title.empty() ? "A swizzle kernel." : options.title) + "//\n";
+  if (options.device_function) return text + function_comment(context, body) + found_text(context, body);
   const std::string warps =
       std::to_string(context.block_threads()) + ">>>, warps of " + std::to_string(launch.warp) + " lanes";
   if (!context.has_many()) {
@@ -98,19 +128,7 @@ std::string head_text(const EmissionContext& context, const StatementsText& body
     text += comment(context.arrays[k] + ": " + size + " elements, " +
                     (array.kind == ArrayKind::input ? "read" : "written"));
   }
-  for (std::size_t k = 0; k < program.holes().size(); ++k) {
-    const HoleDeclaration& hole = program.holes()[k];
-    IndexNames names;
-    std::string arguments;
-    for (const Argument& argument : hole.arguments) {
-      names.arguments.push_back(argument.name);
-      arguments += (arguments.empty() ? "" : ", ") + argument.name;
-    }
-    const Index function = as_index(context.valuation.parameters(static_cast<int>(k)), hole);
-    text += comment("found: " + hole.name + "(" + arguments + ") = " + to_text(function, names), "  ");
-  }
-  for (const std::string& note : body.notes) text += comment(note);
-  return text;
+  return text + found_text(context, body);
 }
 
 std::string initial_value(const EmissionContext& context, Operator op) {
@@ -190,7 +208,7 @@ std::string declarations_text(const EmissionContext& context, const StatementsTe
   Lines lines;
   if (context.has_many()) add_problem(context, lines);
   const bool one_warp = program.launch().warps == 1;
-  if (mentions(body.text, "t"))
+  if (mentions(body.text, "t") && !context.options.device_function)
     lines.add("const int t = static_cast<int>(threadIdx.x" +
               (one_warp && context.options.batch < 2 ? ");" : " % " + lanes + ");"));
   if (mentions(body.text, "warp"))
@@ -210,6 +228,7 @@ std::string declarations_text(const EmissionContext& context, const StatementsTe
   for (const int number : body.register_arrays) {
     const auto k = static_cast<std::size_t>(number);
     const std::int64_t size = context.size(number);
+    if (std::find(body.parameters.begin(), body.parameters.end(), number) != body.parameters.end()) continue;
     // What a demand alone names is not used by the kernel as it is.
     const bool demanded = body.demanded.contains(number);
     lines.add((demanded ? "[[maybe_unused]] " : "") + context.type + " " + context.registers[k] +
@@ -237,12 +256,38 @@ std::string parameters_text(const EmissionContext& context) {
   return text + (text.empty() ? "uint32_t " : ", uint32_t ") + last;
 }
 
+// A program's own warp and block choose addresses; between registers nothing may depend on them.
+void require_alone(const StatementsText& body) {
+  for (const std::string word : {"warp", "block", "__syncthreads"}) {
+    if (mentions(body.text, word))
+      fail(ErrorCode::unsupported, "emit a device function", "`" + word + "` between the registers",
+           "what the lanes of one warp can do alone", "emit the kernel");
+  }
+}
+
+std::string function_text(const EmissionContext& context, const StatementsText& body) {
+  std::string parameters = "[[maybe_unused]] int t";
+  for (const int number : body.parameters) {
+    const std::string& name = context.registers[static_cast<std::size_t>(number)];
+    const std::int64_t size = context.size(number);
+    parameters +=
+        ", " + context.type + (size == 1 ? "& " + name : " (&" + name + ")[" + std::to_string(size) + "]");
+  }
+  return "static __device__ __forceinline__ void " + context.options.name + "(" + parameters + ") {\n";
+}
+
+std::string kernel_text(const EmissionContext& context) {
+  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(context.block_threads()) + ") " +
+         context.options.name + "(" + parameters_text(context) + ") {\n";
+}
+
 }  // namespace
 
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options) {
   EmissionContext context(program, valuation, options);
   const StatementsText body = statements_text(context);
   require_batch(options, mentions(body.text, "__syncthreads"));
+  if (options.device_function) require_alone(body);
   EmittedKernel kernel;
   kernel.name = options.name;
   kernel.blocks = static_cast<std::uint32_t>(program.launch().blocks);
@@ -257,8 +302,7 @@ EmittedKernel emit(const Program& program, const Valuation& valuation, const Emi
   kernel.live_accumulates = body.live_accumulates;
   kernel.notes = body.notes;
   kernel.text = head_text(context, body) + "#include <cstdint>\n\n" + helpers_text(context, body) +
-                "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(context.block_threads()) +
-                ") " + options.name + "(" + parameters_text(context) + ") {\n" +
+                (options.device_function ? function_text(context, body) : kernel_text(context)) +
                 declarations_text(context, body) + body.text + "}\n";
   return kernel;
 }

@@ -141,6 +141,9 @@ void require_emittable(const Program& program, const EmissionOptions& options) {
          "at most 1024 threads a block");
   if (launch.blocks > std::numeric_limits<std::int32_t>::max())
     fail(ErrorCode::unsupported, kEmitting, std::to_string(launch.blocks) + " blocks", "below 2^31");
+  if (options.device_function && (options.batch > 0 || options.tiling))
+    fail(ErrorCode::unsupported, kEmitting, "a device function of a batch or an image",
+         "one problem: the caller has the others");
   if (options.tiling) require_tiling(program, *options.tiling);
   std::int64_t shared_elements = 0;
   for (const auto& array : program.arrays()) {
@@ -154,6 +157,9 @@ void require_emittable(const Program& program, const EmissionOptions& options) {
   if (bytes > kMostSharedBytes)
     fail(ErrorCode::unsupported, kEmitting, std::to_string(bytes) + " bytes of shared memory",
          "at most 49152");
+  if (options.device_function && shared_elements > 0)
+    fail(ErrorCode::unsupported, kEmitting, "a device function of a program with shared memory",
+         "registers and shuffles only", "emit the kernel");
   require_batch(options, shared_elements > 0);
 }
 

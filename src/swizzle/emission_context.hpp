@@ -156,6 +156,8 @@ struct StatementsText {
   std::string text;
   std::set<int> register_arrays, shared_arrays, accumulators;  // that occur
   std::set<int> demanded;                                      // register arrays that `present` names
+  std::vector<int> parameters;                                 // register arrays of a device function
+  std::vector<std::string> outside;                            // its loads and stores, in words
   bool uses_least = false, uses_greatest = false, uses_mask = false;
   std::uint64_t shuffles = 0, selects = 0, live_accumulates = 0;
   std::vector<std::string> notes;

@@ -20,7 +20,11 @@ class Writer {
   }
 
   StatementsText written() && {
-    write(context_.program.statements());
+    if (context_.options.device_function) {
+      write_between(context_.program.statements());
+    } else {
+      write(context_.program.statements());
+    }
     text_.text = lines_.text();
     text_.selects = registers_.selects();
     text_.notes = registers_.notes();
@@ -49,6 +53,85 @@ class Writer {
         std::visit([&](const auto& which) { write(which, context_.facts(statement)); }, statement);
       }
     }
+  }
+
+  // Device functions: the loads before all others and the stores behind them are told, not written.
+
+  enum class Side { load, between, store };
+
+  void write_between(std::span<const Statement> statements) {
+    Side side = Side::load;
+    for (const Statement& statement : statements) {
+      if (!live_.contains(&statement)) continue;
+      const Side own = side_of(statement);
+      if (own < side) refuse_mixture();
+      side = own;
+      if (own == Side::between) {
+        write(std::span(&statement, 1));
+      } else {
+        tell(statement, "");
+      }
+    }
+  }
+
+  Side side_of(const Statement& statement) const {
+    if (std::holds_alternative<LoadStatement>(statement)) return Side::load;
+    if (std::holds_alternative<StoreStatement>(statement)) return Side::store;
+    const auto* const loop = std::get_if<LoopStatement>(&statement);
+    if (loop == nullptr) return Side::between;
+    std::set<Side> sides;
+    for (const Statement& inner : loop->body) {
+      if (live_.contains(&inner)) sides.insert(side_of(inner));
+    }
+    if (sides.size() > 1) {
+      // A loop of its own may hold what is between only.
+      refuse_mixture();
+    }
+    return sides.empty() ? Side::between : *sides.begin();
+  }
+
+  [[noreturn]] static void refuse_mixture() {
+    fail(ErrorCode::unsupported, "emit a device function", "loads or stores among the other statements",
+         "loads, then what is between registers, then stores", "emit the kernel");
+  }
+
+  // "x[round] = I[32 * round + t], round below 4"
+  void tell(const Statement& statement, const std::string& loops) {
+    if (const auto* const loop = std::get_if<LoopStatement>(&statement)) {
+      const std::string& counter = context_.names.loops[static_cast<std::size_t>(loop->number)];
+      for (const Statement& inner : loop->body) {
+        if (live_.contains(&inner))
+          tell(inner, loops + ", " + counter + " below " + std::to_string(loop->count));
+      }
+      return;
+    }
+    const StatementFacts& facts = context_.facts(statement);
+    const auto* const load = std::get_if<LoadStatement>(&statement);
+    const auto* const store = std::get_if<StoreStatement>(&statement);
+    const Register& place = load != nullptr ? load->to : store->from;
+    const Index& when = load != nullptr ? load->when : store->when;
+    const std::string own = register_text(place);
+    const std::string element =
+        load != nullptr ? array_element(load->from, load->address) : array_element(store->to, store->address);
+    std::string line =
+        load != nullptr ? "before: " + own + " = " + element : "after: " + element + " = " + own;
+    line += loops;
+    if (!facts.always) line += ", where " + context_.text(context_.resolved(when));
+    text_.outside.push_back(line);
+    if (std::find(text_.parameters.begin(), text_.parameters.end(), place.registers) ==
+        text_.parameters.end())
+      text_.parameters.push_back(place.registers);
+  }
+
+  std::string register_text(const Register& place) {
+    const Index index = context_.resolved(place.index);
+    if (!EmissionContext::known_when_unrolled(index)) {
+      fail(ErrorCode::unsupported, "emit a device function",
+           "`" + context_.registers[static_cast<std::size_t>(place.registers)] +
+               "`, of which each lane loads or stores another register",
+           "registers that all lanes have in common", "emit the kernel");
+    }
+    return context_.element(place.registers, context_.text(index));
   }
 
   // Loops.
@@ -252,6 +335,7 @@ class Writer {
 StatementsText statements_text(EmissionContext& context) { return Writer(context).written(); }
 
 std::string shuffle_mask(const EmissionContext& context) {
+  if (context.options.device_function) return "0xffffffffu";  // a whole warp calls it
   const std::int64_t threads = context.threads();
   // Of a batch, the problems of one warp may be there in part.
   if (context.options.batch > 1 && threads % 32 != 0) return "lanes";

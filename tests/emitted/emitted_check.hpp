@@ -45,6 +45,7 @@ inline std::string describe(const EmittedCase& c) {
   text += " --element " + o.element;
   if (o.tile_bits != 0) text += " --n-tile " + std::to_string(o.tile_bits);
   if (o.rung == emit::Rung::iters) text += " --n-iter " + std::to_string(o.iteration_bits);
+  if (o.both_factors) text += " --factors";
   if (!o.map.empty()) text += " --map '" + o.map + "'";
   text += " --name " + o.name;
   return o.turned_rows ? text : text + " with rows as they are";
@@ -157,8 +158,9 @@ class EmittedBatch {
     std::vector<std::byte> from = in;
     std::vector<std::byte> out;
     Affine done(c.map.bits());
-    ASSERT_EQ(source.kernels.size(), c.options.rung == emit::Rung::two_pass ? 2U : 1U);
-    EXPECT_EQ(source.workspace_bytes, c.options.rung == emit::Rung::two_pass ? in.size() : 0U);
+    const bool is_pair = c.options.rung == emit::Rung::two_pass || c.options.both_factors;
+    ASSERT_EQ(source.kernels.size(), is_pair ? 2U : 1U);
+    EXPECT_EQ(source.workspace_bytes, is_pair ? in.size() : 0U);
     for (const emit::Kernel& kernel : source.kernels) {
       out.assign(in.size() + 2 * kGuard, kPoisoned);
       const Counts counts = run_counted(library_, kernel, from, std::span(out).subspan(kGuard, in.size()));

@@ -79,6 +79,8 @@ struct Options {
   int iteration_bits = 3;  // n_iter of iters; cut to the block's bits
   /// Of iters: false leaves the rows as they are, as in the publication's appendix.
   bool turned_rows = true;
+  /// Of tile, banks and iters: the published pair for any map, A = (U R)(R L P), a kernel for each factor.
+  bool both_factors = false;
   bool launcher = false;  // of Language::cuda: NAME_launch and NAME_workspace_bytes as well
   /// C++ over v, the element, and the indices x and y: out[y] = EXPR for v = in[x], y = pi(x). Empty: v.
   std::string map = {};
@@ -87,7 +89,7 @@ struct Options {
 /// One extern "C" __global__ function of the text: void NAME(const T* in, T* out), on a grid of one
 /// dimension.
 struct Kernel {
-  std::string name;          // Options::name; of two-pass NAME_first (in to workspace) and NAME_second
+  std::string name;          // Options::name; of two kernels NAME_first (in to workspace) and NAME_second
   Affine map;                // of elements
   std::uint64_t blocks = 0;  // gridDim.x, at most 2^31 - 1
   int threads_x = 0;         // blockDim
@@ -103,7 +105,7 @@ struct Source {
   std::string element;
   std::uint64_t element_bytes = 0;
   std::uint64_t vector_bytes = 0;     // what `in`, `out` and the workspace have to be aligned to
-  std::uint64_t workspace_bytes = 0;  // of two-pass: the array's size, else 0
+  std::uint64_t workspace_bytes = 0;  // of two kernels: the array's size, else 0
 };
 
 /// The text of a kernel, or two, that carries out out[pi(x)] = f(in[x]); `in` and `out` do not overlap.

@@ -47,13 +47,16 @@ struct Tiling {
 };
 
 struct EmissionOptions {
-  std::string name = "kernel";            // of the __global__ function; an identifier
+  std::string name = "kernel";            // of the function; an identifier
   std::string element_type = "uint32_t";  // uint32_t, uint64_t or float
   std::string command = {};               // that writes this text: the comment's first line, as it is
   std::string title = {};                 // the comment's first words; lines are wrapped
   // 0: one problem. Else any number of them, told at launch, `batch` to a block.
   std::uint32_t batch = 0;
   std::optional<Tiling> tiling = {};  // an image, `batch` tiles to a block, or one
+  // Instead of a kernel a __device__ function of the lane and the registers, for kernels that load and store
+  // by themselves: what stands between the sketch's loads and its stores. Comments say what is where.
+  bool device_function = false;
 };
 
 struct EmittedKernel {
@@ -79,7 +82,8 @@ struct EmittedKernel {
 /// is no power of two up to 32 in a program with shuffles, more than 1024 threads a block or 48 KiB of shared
 /// memory, an index that an int may not hold, a batch of 2 or more where a block's threads wait for each
 /// other or the program has shared memory. ErrorCode::spec, too: a tiling that is not of the program's
-/// arrays. Cost: that of a run.
+/// arrays. Of a device function ErrorCode::unsupported, too: shared memory, a batch or a tiling, loads and
+/// stores among the other statements or of a register that lanes choose. Cost: that of a run.
 EmittedKernel emit(const Program& program, const Valuation& valuation, const EmissionOptions& options);
 
 /// Refuses what emit() refuses whatever the holes are, before a search that may take minutes: names, types,
