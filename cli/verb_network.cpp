@@ -11,9 +11,12 @@
 #include "cli/network_run.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
+#include "engines/cpu.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
 #include "io/npy.hpp"
+#include "network/cpu_passes.hpp"
 #include "network/drawing.hpp"
 #include "network/prediction.hpp"
 #include "network/program_text.hpp"
@@ -120,12 +123,25 @@ Json counts_json(const machine::SharedCounts& counts) {
           {"congestion", counts.max_congestion()}};
 }
 
-Json counts_json(const std::vector<network::LaunchCounts>& launches) {
+// Null where no rates are known.
+Json time_json(std::optional<double> us, const std::string& rates) {
+  constexpr double us_per_ms = 1e3;
+  return us ? Json{{"ms", *us / us_per_ms}, {"rates", rates}} : Json();
+}
+
+Json launches_json(const network::Plan& plan, const std::vector<network::LaunchCounts>& launches,
+                   const std::optional<Calibration>& rates) {
   Json json = Json::array();
   for (const network::LaunchCounts& launch : launches) {
+    std::optional<double> us;
+    if (rates) us = network::predict_us(plan, launch, *rates);
     json.push_back({{"pass", launch.pass},
                     {"layers", launch.layers},
                     {"groups", launch.groups},
+                    {"kernel", network::kernel_text(plan)},
+                    {"bytes_read", plan.array_bytes()},
+                    {"bytes_written", plan.array_bytes()},
+                    {"predicted_time", time_json(us, rates ? rates->source : std::string())},
                     {"global_loads", counts_json(launch.counts.global_loads)},
                     {"global_stores", counts_json(launch.counts.global_stores)},
                     {"shared_stores", counts_json(launch.counts.shared_stores)},
@@ -134,9 +150,51 @@ Json counts_json(const std::vector<network::LaunchCounts>& launches) {
   return json;
 }
 
-// What a GPU's memories will see; none for engine cpu.
-std::vector<network::LaunchCounts> launches_of(const network::Plan& plan) {
-  return plan.engine() == Engine::cuda ? network::predict(plan) : std::vector<network::LaunchCounts>{};
+Json teams_json(const network::Plan& plan, const std::vector<network::CpuPassFacts>& passes,
+                const Target& target) {
+  Json json = Json::array();
+  for (const network::CpuPassFacts& pass : passes) {
+    json.push_back({{"pass", pass.pass},
+                    {"layers", pass.layers},
+                    {"visits", pass.visits},
+                    {"kernel", pass.kernel},
+                    {"threads", pass.team.threads},
+                    {"streamed", pass.team.streamed},
+                    {"tiles", pass.team.tiles},
+                    {"arrays_a_tile", std::uint64_t{1} << pass.team.fold_bits},
+                    {"thread_bytes", plan.problem().element.bytes() << pass.team.buffer_bits},
+                    {"bytes_read", pass.bytes_read},
+                    {"bytes_written", pass.bytes_read},
+                    {"least_time", time_json(pass.least_us, network::rates_of(target))}});
+  }
+  return json;
+}
+
+// How an engine carries the passes out: on a CPU who shares them out, on a GPU what its memories will see.
+struct Carried {
+  Target target;
+  std::vector<network::CpuPassFacts> on_cpu;
+  std::vector<network::LaunchCounts> on_gpu;
+};
+
+// The device that would run it; where there is none, the one that faro was measured on.
+Target gpu_target(int device) {
+  constexpr int kMeasuredCapability = 9;
+  return cuda::status().available ? cuda::target(device) : cuda::target_of_capability(kMeasuredCapability, 0);
+}
+
+Carried carried_out(const network::Plan& plan, const NetworkOptions& options) {
+  const PlanOptions asked = options.common.plan_options(1);
+  Carried made;
+  if (plan.engine() == Engine::cuda) {
+    made.target = gpu_target(asked.device);
+    made.on_gpu = network::predict(plan);
+  } else {
+    made.target = cpu::target(asked.threads);
+    made.target.index_calibration = calibration_for(made.target.name, built_in_cpu_calibration());
+    made.on_cpu = network::cpu_pass_facts(plan, made.target);
+  }
+  return made;
 }
 
 void explain(const NetworkOptions& options) {
@@ -155,6 +213,7 @@ void explain(const NetworkOptions& options) {
   const network::Problem problem{
       .program = program, .element = element, .batch = options.common.batch_count()};
   const network::Plan plan(problem, sizes_of(options), engine_of(options));
+  const Carried carried = carried_out(plan, options);
   if (!options.svg.empty()) io::write_file(options.svg, network::svg(program, options.program));
   if (options.common.json) {
     Json json = new_json();
@@ -165,12 +224,14 @@ void explain(const NetworkOptions& options) {
         rewriting.sweeps_before - std::min(rewriting.sweeps_before, std::uint64_t{plan.passes().size()});
     json["plan"] = Json::parse(plan.explain_json());
     json["plan"].erase("schema");
-    json["launches"] = counts_json(launches_of(plan));
+    json["launches"] = launches_json(plan, carried.on_gpu, carried.target.calibration);
+    json["teams"] = teams_json(plan, carried.on_cpu, carried.target);
     return print(json);
   }
   const std::size_t planned = plan.passes().size();
   std::string text = rewriting.explain() + "\n" + plan.explain();
-  text += network::explain(plan, launches_of(plan));
+  text += network::explain(plan, carried.on_gpu, carried.target.calibration);
+  text += network::explain(plan, carried.on_cpu, carried.target);
   if (rewriting.sweeps_before > planned) {
     text += fmt::format("{:<14}{} of the {} passes before\n", "saved", rewriting.sweeps_before - planned,
                         rewriting.sweeps_before);

@@ -55,10 +55,12 @@ std::vector<f2::Word> prefixes(std::vector<f2::Word> directions) {
 
 class Builder {
  public:
-  Builder(const Pass& pass, const ElementType& element, int buffer_bits, const Vectors& vectors)
+  Builder(const Pass& pass, const ElementType& element, int buffer_bits, const Vectors& vectors,
+          TwiddleTables twiddles)
       : pass_(pass),
         element_(element),
         vectors_(vectors),
+        twiddles_(twiddles),
         lane_bits_(vectors.vector_bytes == 0 ? 0 : lane_bits(element, vectors)),
         vector_bits_(buffer_bits - lane_bits_),
         span_(vector_bits_) {}
@@ -241,7 +243,7 @@ class Builder {
     for (const f2::Word y : columns) others |= y;
     for (const f2::Word y : step.block) others |= y;
     t.local_only = others >> 1 == 0;
-    if (!t.local_only) {
+    if (!t.local_only && twiddles_ == TwiddleTables::made) {
       t.base.resize(std::size_t{1} << columns.size());
       for (std::size_t g = 0; g < t.base.size(); ++g) t.base[g] = at(f2::combine(columns.data(), g));
     }
@@ -251,6 +253,7 @@ class Builder {
   const Pass& pass_;
   const ElementType& element_;
   Vectors vectors_;
+  TwiddleTables twiddles_;
   int lane_bits_;
   int vector_bits_;
 
@@ -267,9 +270,9 @@ int group_bits(const ElementType& element, const Vectors& vectors) {
 }
 
 std::vector<Chunk> make_chunks(const Pass& pass, const ElementType& element, int buffer_bits,
-                               const Vectors& vectors) {
+                               const Vectors& vectors, TwiddleTables twiddles) {
   FARO_CHECK(buffer_bits >= group_bits(element, vectors) && buffer_bits >= pass.tile.tile_bits());
-  return Builder(pass, element, buffer_bits, vectors).build();
+  return Builder(pass, element, buffer_bits, vectors, twiddles).build();
 }
 
 }  // namespace faro::network::cpu

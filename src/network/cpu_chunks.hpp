@@ -99,10 +99,14 @@ struct Chunk {
   std::vector<f2::Word> step_walk;
 };
 
+/// Whether Twiddles::base is made, which has as many entries as a tile has groups: who only counts chunks
+/// does without.
+enum class TwiddleTables { made, left_out };
+
 /// The layers of `pass` for tiles of 2^buffer_bits elements (the tile's bits, and those above which no layer
 /// sees). Requires: enough of them for one group (checked). Keeps pointers into `pass`.
 std::vector<Chunk> make_chunks(const Pass& pass, const ElementType& element, int buffer_bits,
-                               const Vectors& vectors);
+                               const Vectors& vectors, TwiddleTables twiddles = TwiddleTables::made);
 
 /// Bits of the least buffer that holds one group: v + q, or 0 without vectors.
 int group_bits(const ElementType& element, const Vectors& vectors);

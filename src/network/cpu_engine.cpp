@@ -15,17 +15,13 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "faro/error.hpp"
 #include "network/cpu_kernels.hpp"
+#include "network/cpu_passes.hpp"
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"
 #include "network/cpu_scratch.hpp"
 
 namespace faro::network {
 namespace {
-
-// Below this a thread costs more than it brings.
-constexpr std::uint64_t kBytesPerThread = std::uint64_t{64} << 10;
-// Arrays smaller than this are run several at once, so that a tile's fixed costs are shared.
-constexpr std::uint64_t kFoldedBytes = std::uint64_t{16} << 10;
 
 // A pass's tables.
 struct PassProgram {
@@ -34,9 +30,7 @@ struct PassProgram {
   Places places;
   int tile_bits = 0;
   int block_bits = 0;
-  int fold_bits = 0;    // 2^fold_bits arrays are one tile
-  int buffer_bits = 0;  // of the buffer, at least tile_bits + fold_bits
-  bool streamed = false;
+  CpuTeam team;
 };
 
 std::size_t most_steps(const std::vector<cpu::Chunk>& chunks) {
@@ -109,31 +103,23 @@ struct CpuExecutor::State {
         array_bytes(element_bytes << plan.normal_form().bits),
         workspaces(plan.workspace_bytes()) {
     const std::vector<Places> places = run_places(plan.passes());
+    const Target target = faro::cpu::target(threads);
     std::uint64_t buffer_bytes = 0;
     for (std::size_t k = 0; k < plan.passes().size(); ++k) {
-      passes.push_back(make_program(plan.passes()[k], places[k]));
-      buffer_bytes = std::max(buffer_bytes, element_bytes << passes.back().buffer_bits);
+      passes.push_back(make_program(plan.passes()[k], places[k], target));
+      buffer_bytes = std::max(buffer_bytes, element_bytes << passes.back().team.buffer_bits);
     }
     buffers = cpu::ScratchPool(buffer_bytes);
   }
 
-  PassProgram make_program(const Pass& pass, const Places& places) const {
+  PassProgram make_program(const Pass& pass, const Places& places, const Target& target) const {
     PassProgram program{.rows = cpu::TileRows(pass, element_bytes),
                         .chunks = {},
                         .places = places,
                         .tile_bits = pass.tile.tile_bits(),
                         .block_bits = pass.tile.block_bits(),
-                        .fold_bits = 0,
-                        .buffer_bits = 0,
-                        .streamed = plan.array_bytes() > faro::cpu::target(threads).streaming_bytes};
-    const cpu::Vectors vectors = cpu::vectors();
-    while (program.block_bits == 0 && array_bytes << (program.fold_bits + 1) <= kFoldedBytes &&
-           std::uint64_t{1} << program.fold_bits < plan.problem().batch) {
-      ++program.fold_bits;
-    }
-    program.buffer_bits =
-        std::max(program.tile_bits + program.fold_bits, cpu::group_bits(plan.problem().element, vectors));
-    program.chunks = cpu::make_chunks(pass, plan.problem().element, program.buffer_bits, vectors);
+                        .team = team_of(plan, pass, target)};
+    program.chunks = cpu::make_chunks(pass, plan.problem().element, program.team.buffer_bits, cpu::vectors());
     return program;
   }
 
@@ -146,9 +132,9 @@ struct CpuExecutor::State {
     const std::uint64_t tile_bytes = element_bytes << program.tile_bits;
     for (std::uint64_t item = begin; item < end; ++item) {
       const f2::Word block = item & f2::low_mask(program.block_bits);
-      const std::uint64_t first = item >> program.block_bits << program.fold_bits;
+      const std::uint64_t first = item >> program.block_bits << program.team.fold_bits;
       const std::uint64_t arrays =
-          std::min(std::uint64_t{1} << program.fold_bits, plan.problem().batch - first);
+          std::min(std::uint64_t{1} << program.team.fold_bits, plan.problem().batch - first);
       for (std::uint64_t a = 0; a < arrays; ++a) {
         program.rows.read(block, from + (first + a) * array_bytes, loan.data() + a * tile_bytes);
       }
@@ -157,10 +143,10 @@ struct CpuExecutor::State {
       }
       for (std::uint64_t a = 0; a < arrays; ++a) {
         program.rows.write(block, loan.data() + a * tile_bytes, to + (first + a) * array_bytes,
-                           program.streamed);
+                           program.team.streamed);
       }
     }
-    if (program.streamed) faro::cpu::finish_streams();
+    if (program.team.streamed) faro::cpu::finish_streams();
   }
 
   void run_chunk(const PassProgram& program, const cpu::Chunk& chunk, f2::Word block, std::uint64_t arrays,
@@ -198,12 +184,8 @@ struct CpuExecutor::State {
   }
 
   void run_pass(const PassProgram& program, const std::byte* from, std::byte* to) const {
-    const std::uint64_t batch = plan.problem().batch;
-    const std::uint64_t folded =
-        (batch >> program.fold_bits) + ((batch & f2::low_mask(program.fold_bits)) != 0);
-    const std::uint64_t items = folded << program.block_bits;
-    const std::uint64_t useful = std::min(items, 1 + plan.array_bytes() / kBytesPerThread);
-    const int team = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), useful));
+    const std::uint64_t items = program.team.tiles;
+    const int team = program.team.threads;
     if (team <= 1) return run_tiles(program, 0, items, from, to);
     FirstError first_error;
 #pragma omp parallel num_threads(team)

@@ -8,6 +8,7 @@
 #include "kernels/network_tile.hpp"
 #include "machine/counting_memory.hpp"
 #include "network/launches.hpp"
+#include "plan/facts.hpp"
 
 namespace faro::network {
 namespace {
@@ -149,7 +150,16 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
   return rates.copy.microseconds(kBusy * bytes + kParts * std::max(0.0, kLine * lines - bytes));
 }
 
-std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches) {
+std::string kernel_text(const Plan& plan) {
+  const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
+  return fmt::format("tiles of {} in blocks of {} threads, {} elements in registers",
+                     faro::detail::count_text(std::uint64_t{1} << shape.tile.tile_bits(), "element"),
+                     shape.tile.threads(), shape.registers());
+}
+
+std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
+                    const std::optional<Calibration>& rates) {
+  constexpr double us_per_ms = 1e3;
   constexpr std::uint64_t sector_bytes = machine::MemoryGeometry{}.sector_bytes;
   const double least = static_cast<double>(plan.array_bytes()) / static_cast<double>(sector_bytes);
   std::string text;
@@ -159,12 +169,20 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches)
     text += fmt::format(
         "launch {:<6} pass {}; layers: {}; visits to registers: {}; each sector read {:.3g} x, written "
         "{:.3g} x\n"
-        "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n",
+        "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n"
+        "{:14}kernel: {}\n"
+        "{:14}reads {} and writes as much\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,
         static_cast<double>(counts.global_stores.sectors) / least, "",
         counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
-        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion());
+        counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "", kernel_text(plan),
+        "", faro::detail::size_text(plan.array_bytes()));
+    if (!rates) continue;
+    text += fmt::format(
+        "{:14}time: {:.4g} ms, by the rates of {}{}\n", "", predict_us(plan, launch, *rates) / us_per_ms,
+        rates->source,
+        plan.array_bytes() < kPredictableBytes ? "; what the device's cache holds may be faster" : "");
   }
   return text;
 }

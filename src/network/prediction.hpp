@@ -6,6 +6,7 @@
 // all alike because addresses are XORs of the block's and the thread's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,12 @@ std::vector<LaunchCounts> predict(const Plan& plan);
 /// visits to registers. It holds for arrays from kPredictableBytes on.
 double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates);
 
-/// A line for each launch: what it reads and writes, how often each sector is touched, and the congestion of
-/// shared memory.
-std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches);
+/// Lines for each launch: its kernel, what it reads and writes, how often each sector is touched, the
+/// congestion of shared memory, and its time where rates are known.
+std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
+                    const std::optional<Calibration>& rates);
+
+/// "tiles of 2^12 elements in blocks of 256 threads, 16 elements in registers"
+std::string kernel_text(const Plan& plan);
 
 }  // namespace faro::network
