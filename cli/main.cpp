@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/process.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
@@ -160,6 +161,7 @@ int run_command(std::span<const std::string> arguments) {
   } catch (const Error& error) {
     return report_error(error, as_json);
   } catch (const std::bad_alloc&) {
+    // The report itself needs a little.
     return report_error(Error({.code = ErrorCode::value,
                                .operation = "allocate",
                                .got = "no memory",
@@ -177,6 +179,9 @@ int run_command(std::span<const std::string> arguments) {
 int main(int argc, char** argv) {
   faro::cli::fill_standard_descriptors();
   faro::cli::install_signal_handlers();
-  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return faro::cli::run_command(arguments);
+  faro::cli::prepare_thread_stacks(argv);
+  return faro::cli::with_enough_stack([&] {
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    return faro::cli::run_command(arguments);
+  });
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cli/host_run.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
@@ -170,10 +171,10 @@ void report(const NetworkRunOptions& options, const network::Executable& program
 }  // namespace
 
 void run_network(const NetworkRunOptions& options) {
-  if (io::same_file(options.in, options.out)) {
-    fail(ErrorCode::value, "network run `" + options.in + "`", "the same file as OUT", "two files");
-  }
-  const bool reports = !options.quiet || options.common.json;
+  const std::string operation = "network run `" + options.in + "`";
+  if (io::same_file(options.in, options.out))
+    fail(ErrorCode::value, operation, "the same file as OUT", "two files");
+  refuse_overwriting(operation, "OUT", options.out, files_in(options.program), "the program");
   std::optional<network::Executable> program;
   std::optional<network::Verification> verification;
   RunTiming timing;
@@ -204,9 +205,11 @@ void run_network(const NetworkRunOptions& options) {
       verification = network::verify(problem, in, out);
     }
     progress.step("writing " + options.out);
+    output.finish();
+    progress.end();
+    if (options.common.json || !options.quiet) report(options, *program, timing, verification);
     output.commit();
   }
-  if (reports) report(options, *program, timing, verification);
 }
 
 }  // namespace faro::cli

@@ -67,11 +67,50 @@ struct Done {
   Outcome outcome;
 };
 
+void print_json(const PermuteOptions& options, const Done& done) {
+  const Plan& plan = done.plan->plan();
+  const double rate = gb_per_s(total_bytes(done.asked.problem), done.outcome.milliseconds);
+  Json json = new_json();
+  json["spec"] = to_text(done.asked.problem.permutation);
+  json["file"] = options.in;
+  json["backup"] = !options.no_backup;
+  json["shape"] = done.shape;
+  json["elements"] = element_count(done.asked.problem.permutation);
+  json["element_bytes"] = done.asked.problem.element_bytes;
+  json["batch"] = done.asked.problem.batch;
+  json["bytes"] = total_bytes(done.asked.problem);
+  json["plan"] = plan_line(options, plan);
+  json["plan_ms"] = done.plan_ms;
+  json["workspace_bytes"] = done.plan->workspace_bytes();
+  json["engine"] = name(done.plan->engine());
+  json["engine_reason"] = done.plan->engine_reason();
+  json["device"] = plan.target().name;
+  json["ms"] = done.outcome.milliseconds;
+  json["gb_per_s"] = rate;
+  json["copy_gb_per_s"] = done.outcome.copy_gb_per_s;
+  json["share_of_copy"] = done.outcome.share_of_copy;
+  json["verified"] = options.verify;
+  print(json);
+}
+
+void print_line(const PermuteOptions& options, const Done& done, double total_ms) {
+  RunFacts facts{.elements = done.asked.elements,
+                 .milliseconds = done.outcome.milliseconds,
+                 .total_ms = total_ms,
+                 .pieces = done.outcome.pieces,
+                 .plan_cache = {},
+                 .shape = {}};
+  if (done.shape != done.asked.shape) facts.shape = "shape " + shape_text(done.shape);
+  note(run_line(options, done.plan->plan(), facts));
+}
+
 class Work {
  public:
-  Work(const PermuteOptions& options, Progress& progress) : options_(options), progress_(progress) {}
+  Work(const PermuteOptions& options, Progress& progress)
+      : start_(std::chrono::steady_clock::now()), options_(options), progress_(progress) {}
 
-  Done on_a_copy() {
+  void on_a_copy() {
+    const io::HeldFile held(options_.in, operation_of(options_), true);
     progress_.step("reading " + options_.in, bytes_of_file(options_.in));
     const io::NpyInput input(options_.in, progress_.advance());
     io::require_writable(options_.in);
@@ -88,11 +127,13 @@ class Work {
       verify(done.asked.problem, in.data(), data.data(), threads_);
     }
     progress_.step("writing " + options_.in, data.size());
-    output.commit(progress_.advance());
-    return done;
+    output.finish(progress_.advance());
+    report(done);
+    held.require_unchanged();
+    output.commit();
   }
 
-  Done on_the_file() {
+  void on_the_file() {
     progress_.step("mapping " + options_.in, bytes_of_file(options_.in));
     io::NpyUpdate file(options_.in, progress_.advance());
     Done done = planned(file.header());
@@ -105,10 +146,26 @@ class Work {
     done.outcome.milliseconds = milliseconds_of([&] { run(done, file.data()); });
     progress_.step("writing " + options_.in);
     file.commit();
-    return done;
+    report(done);
   }
 
  private:
+  // Once all is on the disk, and a copy has not yet taken the file's place.
+  void report(const Done& done) {
+    progress_.end();
+    try {
+      if (options_.common.json) {
+        print_json(options_, done);
+      } else if (!options_.quiet) {
+        print_line(options_, done, milliseconds_since(start_));
+      }
+    } catch (const std::exception&) {
+      if (!options_.no_backup) throw;  // the copy has not taken the file's place, and will not
+      throw Verdict{.exit_status = kNotReported,
+                    .line = "`" + options_.in + "` is permuted; the report could not be written"};
+    }
+  }
+
   Done planned(const io::NpyHeader& header) {
     Done done;
     done.asked = file_problem_of(options_, header);
@@ -151,62 +208,24 @@ class Work {
     }
   }
 
+  std::chrono::steady_clock::time_point start_;
   const PermuteOptions& options_;
   Progress& progress_;
   int threads_ = 0;
   cuda::StagingOptions staging_;
 };
 
-void print_line(const PermuteOptions& options, const Done& done, double total_ms) {
-  RunFacts facts{.elements = done.asked.elements,
-                 .milliseconds = done.outcome.milliseconds,
-                 .total_ms = total_ms,
-                 .pieces = done.outcome.pieces,
-                 .plan_cache = {},
-                 .shape = {}};
-  if (done.shape != done.asked.shape) facts.shape = "shape " + shape_text(done.shape);
-  note(run_line(options, done.plan->plan(), facts));
-}
-
-void print_json(const PermuteOptions& options, const Done& done, double rate) {
-  const Plan& plan = done.plan->plan();
-  Json json = new_json();
-  json["spec"] = to_text(done.asked.problem.permutation);
-  json["file"] = options.in;
-  json["backup"] = !options.no_backup;
-  json["shape"] = done.shape;
-  json["elements"] = element_count(done.asked.problem.permutation);
-  json["element_bytes"] = done.asked.problem.element_bytes;
-  json["batch"] = done.asked.problem.batch;
-  json["bytes"] = total_bytes(done.asked.problem);
-  json["plan"] = plan_line(options, plan);
-  json["plan_ms"] = done.plan_ms;
-  json["workspace_bytes"] = done.plan->workspace_bytes();
-  json["engine"] = name(done.plan->engine());
-  json["engine_reason"] = done.plan->engine_reason();
-  json["device"] = plan.target().name;
-  json["ms"] = done.outcome.milliseconds;
-  json["gb_per_s"] = rate;
-  json["copy_gb_per_s"] = done.outcome.copy_gb_per_s;
-  json["share_of_copy"] = done.outcome.share_of_copy;
-  json["verified"] = options.verify;
-  print(json);
-}
-
 }  // namespace
 
 void permute_in_place(const PermuteOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   check_options(options);
-  Done done;
-  {
-    Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
-    Work work(options, progress);
-    done = options.no_backup ? work.on_the_file() : work.on_a_copy();
+  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+  Work work(options, progress);
+  if (options.no_backup) {
+    work.on_the_file();
+  } else {
+    work.on_a_copy();
   }
-  const double rate = gb_per_s(total_bytes(done.asked.problem), done.outcome.milliseconds);
-  if (options.common.json) return print_json(options, done, rate);
-  if (!options.quiet) print_line(options, done, milliseconds_since(start));
 }
 
 }  // namespace faro::cli

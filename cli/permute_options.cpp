@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 
 namespace faro::cli {
@@ -121,18 +122,7 @@ cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOp
 }
 
 void check_spec_file(const PermuteOptions& options, const std::string& path, const char* role) {
-  for (std::size_t at = options.spec.find('@'); at != std::string::npos;
-       at = options.spec.find('@', at + 1)) {
-    std::string read = options.spec.substr(at + 1, options.spec.find_first_of("),;", at) - at - 1);
-    // White space around a file's name is none of it.
-    constexpr const char* blanks = " \t\r\n\v\f";
-    read.erase(0, read.find_first_not_of(blanks));
-    read.erase(read.find_last_not_of(blanks) + 1);
-    if (io::same_file(read, path)) {
-      fail(ErrorCode::value, "permute `" + options.in + "`",
-           path + " as " + role + ", which the permutation is read from", "a file of its own");
-    }
-  }
+  refuse_overwriting("permute `" + options.in + "`", role, path, files_in(options.spec));
 }
 
 std::string plan_line(const PermuteOptions& options, const Plan& plan) {

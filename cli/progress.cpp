@@ -43,10 +43,16 @@ std::uint64_t bytes_of_file(const std::string& path) {
 Progress::Progress(Verbosity verbosity) {
   if (verbosity != Verbosity::normal) return;
   const bool on_terminal = isatty(STDERR_FILENO) == 1;
-  thread_ = std::thread([this, on_terminal] { show(on_terminal); });
+  try {
+    thread_ = std::thread([this, on_terminal] { show(on_terminal); });
+  } catch (const std::system_error&) {
+    // Without a thread to show it, it is not shown.
+  }
 }
 
-Progress::~Progress() {
+Progress::~Progress() { end(); }
+
+void Progress::end() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -79,7 +85,7 @@ void Progress::show(bool on_terminal) {
   const auto first = on_terminal ? Clock::duration(kSilence) : Clock::duration(kWithoutTerminal);
   const auto next = on_terminal ? Clock::duration(kRefresh) : first;
   for (auto pause = first; !changed_.wait_for(lock, pause, has_ended); pause = next) {
-    const std::string text = line(seconds_now() - step_begin_);
+    const std::string text = fit_for_a_terminal(line(seconds_now() - step_begin_));
     std::fprintf(stderr, on_terminal ? "\r\x1b[K%s" : "%s\n", text.c_str());
     std::fflush(stderr);
     shown = on_terminal;

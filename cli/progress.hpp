@@ -28,6 +28,9 @@ class Progress {
   /// Names the step that begins now; `bytes` of it where advance() will be told how many are done.
   void step(const std::string& name, std::uint64_t bytes = 0);
 
+  /// Shows nothing more: for who is about to print.
+  void end();
+
   /// Adds to the bytes of the present step that are done. For no longer than this lives.
   std::function<void(std::uint64_t)> advance();
 

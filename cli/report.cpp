@@ -16,12 +16,13 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "io/buffer.hpp"
+#include "threads.hpp"
 
 namespace faro::cli {
 namespace {
 
 bool colours_wanted() {
-  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const no_color = secure_getenv("NO_COLOR");
   return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
@@ -59,6 +60,26 @@ std::string plain_message(const Error& error) {
                      report.remedy.empty() ? "" : "; ", report.remedy);
 }
 
+// The code point that begins at `text[at]` and its length; length 0 where no valid UTF-8 does.
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t length = 0;
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(at);
+  if (first < 0x80) return {.code = first, .length = 1};
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || at + length > text.size()) return {};
+  std::uint32_t code = first & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(at + i) & 0x3fU);
+  }
+  return {.code = code, .length = length};
+}
+
 // A path on the command line may hold any bytes; JSON holds UTF-8.
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
@@ -76,12 +97,48 @@ void print(const std::string& text) {
 
 void print(const Json& json) { print(dump(json)); }
 
-void note(const std::string& line) noexcept { std::fprintf(stderr, "%s\n", line.c_str()); }
+std::string fit_for_a_terminal(std::string_view text) {
+  constexpr std::size_t kLongestQuoted = 400;
+  std::string shown;
+  std::size_t quoted_from = std::string::npos;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    const bool is_control = c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0);
+    if (c.length == 0 || (is_control && (c.code != '\n' || quoted_from != std::string::npos))) {
+      fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned char>(text[at]));
+      ++at;
+      continue;
+    }
+    if (text[at] == '`' && quoted_from == std::string::npos) {
+      quoted_from = shown.size();
+    } else if (text[at] == '`') {
+      const std::size_t length = shown.size() - quoted_from;
+      if (length > kLongestQuoted) {
+        const auto begins = [&](std::size_t i) {
+          return (static_cast<unsigned char>(shown[i]) & 0xc0) != 0x80;
+        };
+        std::size_t begin = quoted_from + kLongestQuoted / 2;
+        std::size_t end = shown.size() - kLongestQuoted / 2;
+        while (!begins(begin)) --begin;
+        while (end < shown.size() && !begins(end)) ++end;
+        shown.replace(begin, end - begin, "…");
+      }
+      quoted_from = std::string::npos;
+    }
+    shown += text.substr(at, c.length);
+    at += c.length;
+  }
+  return shown;
+}
+
+void note(const std::string& line) noexcept {
+  std::fprintf(stderr, "%s\n", fit_for_a_terminal(line).c_str());
+}
 
 int report_error(const Error& error, bool as_json) noexcept {
   const ErrorReport& report = error.report();
   std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n",
-               plain_message(error).c_str());
+               fit_for_a_terminal(plain_message(error)).c_str());
   if (as_json) {
     try {
       Json json = new_json();
@@ -126,7 +183,7 @@ std::string device_name() {
     break;
   }
   return fmt::format("{}, {}, {}", processor, cpu::simd_target(),
-                     count_text(static_cast<std::uint64_t>(omp_get_max_threads()), "thread"));
+                     count_text(static_cast<std::uint64_t>(detail::thread_count()), "thread"));
 }
 
 std::string gpu_name(int ordinal) {

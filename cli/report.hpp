@@ -22,6 +22,10 @@ Json new_json();
 void print(const std::string& text);
 void print(const Json& json);
 
+/// A line whose names of files cannot harm who reads it: control characters and bytes that are no text as
+/// \x1b, quoted parts of more than 400 bytes without their middle. A new line stays one outside of quotes.
+std::string fit_for_a_terminal(std::string_view text);
+
 /// Writes a line to standard error. Where that fails nobody listens, and what it tells of is done all the
 /// same.
 void note(const std::string& line) noexcept;
@@ -40,6 +44,7 @@ struct Verdict {
 /// Exit statuses that are no error's.
 inline constexpr int kNoSolution = 7;   // proven
 inline constexpr int kNotFinished = 8;  // of a search: a solution may still exist
+inline constexpr int kNotReported = 9;  // done, and standard output did not take the report
 
 /// "1.5 GiB", "512 bytes".
 std::string size_text(std::uint64_t bytes);

@@ -23,6 +23,7 @@
 #include "io/buffer.hpp"
 #include "measure.hpp"
 #include "oracle.hpp"
+#include "threads.hpp"
 
 namespace faro::cli {
 namespace {
@@ -69,7 +70,7 @@ Problem problem_of(const BenchOptions& options, const std::string& spec) {
 // Bytes that differ from element to element, so that verification means something.
 void fill(std::span<std::byte> bytes) {
   const auto words = static_cast<std::int64_t>(bytes.size() / sizeof(std::uint64_t));
-#pragma omp parallel for schedule(static) if (words > 65536)
+#pragma omp parallel for schedule(static) num_threads(detail::thread_count()) if (words > 65536)
   for (std::int64_t i = 0; i < words; ++i) {
     const std::uint64_t word =
         (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15;  // 2^64 / golden ratio

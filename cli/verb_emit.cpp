@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/emit/emit.hpp"
@@ -125,12 +126,14 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
 }
 
 void run(const EmitOptions& options) {
+  refuse_overwriting("emit", "--out", options.out, files_in(options.spec));
   const Affine map = affine(normal_form(parse_spec(options.spec)), "emit");
   const emit::Options emitted = emit_options(options);
   const emit::Source source = emit::emit(map, emitted);
-  if (!options.out.empty()) io::write_file(options.out, source.text);
-  if (options.json) return print(json_of(map, emitted, source));
-  if (options.out.empty()) return print(source.text.substr(0, source.text.size() - 1));
+  TextFile file(options.out, source.text);
+  if (options.json) print(json_of(map, emitted, source));
+  if (options.out.empty() && !options.json) print(source.text.substr(0, source.text.size() - 1));
+  file.commit();
 }
 
 }  // namespace
@@ -160,6 +163,7 @@ Verb emit_verb(CLI::App& app) {
        "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");
   word("--target", options->target, "LANGUAGE", "cuda (the default) or cpp");
   word("--out", options->out, "FILE", "Write to this file instead of standard output");
+  add_no_sync(*command);
   command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { run(*options); }};
 }

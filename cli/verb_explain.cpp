@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
@@ -153,18 +154,20 @@ void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
+  refuse_overwriting("explain", "--svg", options.svg, files_in(options.spec));
   const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = explanation_as_typed(options, problem);
-  if (!options.svg.empty())
-    io::write_file(options.svg,
-                   titled_as_typed(drawing_of(options, explanation), problem.permutation, options));
-  if (options.common.json) return print(explanation.plan.explain_json());
-  std::string text = as_typed(explanation.text, problem.permutation, options);
-  while (text.ends_with('\n')) text.pop_back();
+  TextFile svg(options.svg, options.svg.empty() ? std::string()
+                                                : titled_as_typed(drawing_of(options, explanation),
+                                                                  problem.permutation, options));
+  std::string text = options.common.json ? explanation.plan.explain_json()
+                                         : as_typed(explanation.text, problem.permutation, options);
+  while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
+  svg.commit();
 }
 
 }  // namespace

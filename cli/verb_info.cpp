@@ -15,6 +15,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
+#include "threads.hpp"
 
 namespace faro::cli {
 namespace {
@@ -48,7 +49,7 @@ Json facts() {
   json["device"] = device_name();
   json["simd_target"] = cpu::simd_target();
   json["cores"] = std::thread::hardware_concurrency();
-  json["threads"] = omp_get_max_threads();
+  json["threads"] = detail::thread_count();
   json["page_bytes"] = sysconf(_SC_PAGESIZE);
   json["transparent_huge_pages"] = transparent_huge_pages();
   json["available_memory_bytes"] = io::available_memory_bytes();

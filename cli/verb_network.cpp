@@ -9,6 +9,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/network_run.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
@@ -200,6 +201,7 @@ Carried carried_out(const network::Plan& plan, const NetworkOptions& options) {
 void explain(const NetworkOptions& options) {
   if (options.program.empty())
     fail(ErrorCode::value, "network explain", "no program", "faro network explain PROGRAM");
+  refuse_overwriting("network explain", "--svg", options.svg, files_in(options.program), "the program");
   if (!options.in.empty() || options.pairs || options.verify || options.quiet) {
     fail(ErrorCode::value, "network explain", "a file, --pairs, --verify or --quiet",
          "them with `network run` only");
@@ -214,7 +216,7 @@ void explain(const NetworkOptions& options) {
       .program = program, .element = element, .batch = options.common.batch_count()};
   const network::Plan plan(problem, sizes_of(options), engine_of(options));
   const Carried carried = carried_out(plan, options);
-  if (!options.svg.empty()) io::write_file(options.svg, network::svg(program, options.program));
+  TextFile svg(options.svg, options.svg.empty() ? "" : network::svg(program, options.program));
   if (options.common.json) {
     Json json = new_json();
     json["text"] = options.program;
@@ -226,7 +228,8 @@ void explain(const NetworkOptions& options) {
     json["plan"].erase("schema");
     json["launches"] = launches_json(plan, carried.on_gpu, carried.target.calibration);
     json["teams"] = teams_json(plan, carried.on_cpu, carried.target);
-    return print(json);
+    print(json);
+    return svg.commit();
   }
   const std::size_t planned = plan.passes().size();
   std::string text = rewriting.explain() + "\n" + plan.explain();
@@ -239,6 +242,7 @@ void explain(const NetworkOptions& options) {
   if (options.steps) text += "\n" + rewriting.explain_steps();
   while (text.ends_with('\n')) text.pop_back();
   print(text);
+  svg.commit();
 }
 
 void list(const NetworkOptions& options) {

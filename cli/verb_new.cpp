@@ -21,11 +21,13 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
 #include "suggest.hpp"
+#include "threads.hpp"
 
 namespace faro::cli {
 namespace {
@@ -242,6 +244,16 @@ void fill_item(std::byte* item, const NewDtype& dtype, std::uint64_t index, Fill
   }
 }
 
+void print_json(const NewOptions& options, const NewDtype& dtype, const std::vector<std::uint64_t>& shape,
+                std::uint64_t bytes) {
+  Json json = new_json();
+  json["out"] = options.out;
+  json["dtype"] = dtype.code;
+  json["shape"] = shape;
+  json["bytes"] = bytes;
+  print(json);
+}
+
 void make_array(const NewOptions& options) {
   const std::vector<std::uint64_t> shape = parse_shape(options.shape);
   const NewDtype dtype = parse_dtype(options.dtype);
@@ -264,24 +276,21 @@ void make_array(const NewOptions& options) {
     io::NpyOutput output(options.out, "'" + dtype.code + "'", shape, dtype.item_bytes);
     const std::span<std::byte> data = output.data();
     const auto items = static_cast<std::int64_t>(bytes / dtype.item_bytes);
-#pragma omp parallel for schedule(static) if (items > 65536)
+#pragma omp parallel for schedule(static) num_threads(detail::thread_count()) if (items > 65536)
     for (std::int64_t i = 0; i < items; ++i) {
       const auto index = static_cast<std::uint64_t>(i);
       fill_item(data.data() + index * dtype.item_bytes, dtype, index, fill, seed);
     }
     progress.step("writing " + options.out, bytes);
-    output.commit(progress.advance());
+    output.finish(progress.advance());
+    progress.end();
+    if (options.common.json) {
+      print_json(options, dtype, shape, bytes);
+    } else {
+      note(fmt::format("{}: {} of {}, {}", options.out, options.shape, dtype.code, size_text(bytes)));
+    }
+    output.commit();
   }
-  if (!options.common.json) {
-    note(fmt::format("{}: {} of {}, {}", options.out, options.shape, dtype.code, size_text(bytes)));
-    return;
-  }
-  Json json = new_json();
-  json["out"] = options.out;
-  json["dtype"] = dtype.code;
-  json["shape"] = shape;
-  json["bytes"] = bytes;
-  print(json);
 }
 
 }  // namespace

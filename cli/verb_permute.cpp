@@ -16,6 +16,7 @@
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
+#include "cli/output.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
 #include "cli/progress.hpp"
@@ -156,7 +157,9 @@ Planned planned(const PermuteOptions& options, const Problem& problem, PlanOptio
 }
 
 // The plan and the result: both, or neither.
-void write(const PermuteOptions& options, const Planned& planned, io::NpyOutput& output, Progress& progress) {
+// `report` is called when all is on the disk but for the file's name.
+void write(const PermuteOptions& options, const Planned& planned, io::NpyOutput& output, Progress& progress,
+           const std::function<void()>& report) {
   const bool keeps = planned.cache == "written";
   if (keeps) {
     progress.step("writing " + options.plan_cache);
@@ -164,7 +167,10 @@ void write(const PermuteOptions& options, const Planned& planned, io::NpyOutput&
   }
   progress.step("writing " + options.out, output.data().size());
   try {
-    output.commit(progress.advance());
+    output.finish(progress.advance());
+    progress.end();
+    report();
+    output.commit();
   } catch (...) {
     std::error_code ignored;
     if (keeps) std::filesystem::remove(options.plan_cache, ignored);
@@ -288,10 +294,11 @@ void permute(const PermuteOptions& options) {
       verify(asked.problem, in.data(), out.data(), plan_options.threads,
              plan->cache == "read" ? options.plan_cache : "");
     }
-    write(options, *plan, output, progress);
+    write(options, *plan, output, progress, [&] {
+      if (options.common.json) return print_json(options, asked, *plan, outcome);
+      if (!options.quiet) print_line(options, asked, *plan, outcome, milliseconds_since(start));
+    });
   }
-  if (options.common.json) return print_json(options, asked, *plan, outcome);
-  if (!options.quiet) print_line(options, asked, *plan, outcome, milliseconds_since(start));
 }
 
 }  // namespace
@@ -364,6 +371,7 @@ Verb permute_verb(CLI::App& app) {
   command->add_flag("--verify", options->verify,
                     "Check every element against the obvious loop before writing");
   options->common.add_threads(*command);
+  add_no_sync(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
   options->common.add_json(*command);
   return {command, [options, out] {

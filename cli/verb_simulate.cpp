@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
@@ -166,12 +167,14 @@ Json json_of(const SimulateOptions& options, const Result& result) {
   json["shared_latency"] = machine.shared_latency;
   const bool permutes = options.program == kPermute;
   const bool is_random = permutes && !result.simulation->request.permutation;
-  const auto layout = of_program ? result.simulation->request.layout : std::nullopt;
-  const bool is_shifted = layout && *layout != programs::MatrixLayout::raw;
+  const bool has_layout = of_program && result.simulation->request.layout;
+  const auto layout =
+      has_layout ? *result.simulation->request.layout : programs::MatrixLayout::raw;  // raw: nothing moved
+  const bool is_shifted = layout != programs::MatrixLayout::raw;
   json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
   json["seed"] = is_random || is_shifted ? Json(result.simulation->request.seed) : Json();
   json["direct"] = options.direct;
-  json["layout"] = layout ? Json(programs::name(*layout)) : Json();
+  json["layout"] = has_layout ? Json(programs::name(layout)) : Json();
   json["padded_n"] = of_program ? Json(result.simulation->padded_n) : Json();
   json["verified"] = of_program;
   json["file"] = of_program ? Json() : Json(options.file);
@@ -231,10 +234,16 @@ std::string text_of(const SimulateOptions& options, const Result& result) {
 
 void simulate(const SimulateOptions& options) {
   check_program(options.program);
+  refuse_overwriting("simulate", "--svg", options.svg, {options.file}, "a file");
+  refuse_overwriting("simulate", "--svg", options.svg, files_in(options.spec));
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
-  if (!options.svg.empty()) io::write_file(options.svg, machine::timeline_svg(result.timeline));
-  if (options.json) return print(json_of(options, result));
-  print(text_of(options, result));
+  TextFile svg(options.svg, options.svg.empty() ? "" : machine::timeline_svg(result.timeline));
+  if (options.json) {
+    print(json_of(options, result));
+  } else {
+    print(text_of(options, result));
+  }
+  svg.commit();
 }
 
 }  // namespace

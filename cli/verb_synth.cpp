@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -225,9 +226,10 @@ void run(const SynthOptions& given) {
   }
   Json emitted = nullptr;
   std::string emitted_text;
+  std::optional<TextFile> file;
   if (!options.emit.empty()) {
     const Emitted kernel = emit(emission, example, result);
-    io::write_file(options.emit, kernel.kernel.text);
+    file.emplace(options.emit, kernel.kernel.text);
     emitted = {{"file", options.emit},
                {"solution", kernel.of},
                {"name", kernel.kernel.name},
@@ -248,11 +250,12 @@ void run(const SynthOptions& given) {
     Json json = Json::parse(swizzle::to_json(example, result, shown));
     json["emitted"] = emitted;
     print(json);
-    return judge(example, result, !emitted.is_null());
+  } else {
+    std::string text = swizzle::to_text(example, result, shown) + emitted_text;
+    while (text.ends_with('\n')) text.pop_back();
+    print(text);
   }
-  std::string text = swizzle::to_text(example, result, shown) + emitted_text;
-  while (text.ends_with('\n')) text.pop_back();
-  print(text);
+  if (file) file->commit();
   judge(example, result, !emitted.is_null());
 }
 

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "threads.hpp"
+
 namespace faro {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr std::uint64_t kChunk = std::uint64_t{1} << 14;            // elements 
 
 int thread_count(std::uint64_t bytes, int threads) {
   if (bytes < kParallelBytes) return 1;
-  return threads > 0 ? threads : omp_get_max_threads();
+  return detail::thread_count(threads);
 }
 
 // One array after another, each cut in chunks of consecutive x: body(batch_index, first x, end x).

@@ -198,6 +198,8 @@ class ExecutablePlan {
 
  private:
   struct State;
+  /// Errors, of all members: ErrorCode::value for a plan that was moved from.
+  const State& state() const;
   explicit ExecutablePlan(std::unique_ptr<State> state);
   friend ExecutablePlan plan(const Problem& problem, const PlanOptions& options);
   void run_checked(const void* in, void* out, void* workspace, Stream stream) const;

@@ -15,6 +15,13 @@ bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t 
   return first < second ? second - first < a_bytes : first - second < b_bytes;
 }
 
+// No array goes past the last address, which a pointer that is none would have it do.
+void check_ends(const void* array, std::uint64_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(array);
+  if (bytes > 0 && first + (bytes - 1) < first)
+    fail(ErrorCode::value, "run", "an array that ends past the last address", "memory of this process");
+}
+
 constexpr const char* kOtherPlacement = "Problem::placement says which a plan takes";
 
 void check_size(const Plan& plan, std::uint64_t bytes) {
@@ -40,6 +47,8 @@ void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64
   if (bytes == 0) return;
   if (in == nullptr || out == nullptr)
     fail(ErrorCode::value, "run", in == nullptr ? "a null input" : "a null output", "an array");
+  check_ends(in, bytes);
+  check_ends(out, bytes);
   if (overlap(in, bytes, out, bytes)) {
     fail(ErrorCode::value, "run", in == out ? "one array as input and output" : "overlapping arrays",
          "two disjoint arrays", "in place: a plan with Placement::in_place takes one");
@@ -54,6 +63,7 @@ void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t byt
   check_stream(plan.engine(), stream);
   if (bytes == 0) return;
   if (data == nullptr) fail(ErrorCode::value, "run", "a null array", "an array");
+  check_ends(data, bytes);
   if (plan.engine() != Engine::cuda) check_on_host(data, data, "plan for engine cuda");
 }
 
@@ -63,6 +73,7 @@ void check_staged_array(const Plan& plan, const void* in, const void* out, std::
     fail(ErrorCode::value, "run", "two arrays for a plan in place", "one array as input and output",
          kOtherPlacement);
   if (bytes > 0 && in == nullptr) fail(ErrorCode::value, "run", "a null array", "an array");
+  check_ends(in, bytes);
 }
 
 void check_stream(Engine engine, Stream stream) {
@@ -94,6 +105,7 @@ void check_workspace(const Workspace& workspace, const WorkspaceNeeds& needs, co
                                    : "a workspace of " + std::to_string(workspace.bytes) + " bytes",
          "workspace_bytes() of them, " + std::to_string(needed));
   }
+  check_ends(workspace.data, needed);
   for (const void* const array : {in, out}) {
     if (overlap(array, bytes, workspace.data, needed)) {
       fail(ErrorCode::value, "run", "a workspace that overlaps the " + role(array, in, out),

@@ -26,13 +26,18 @@ ExecutablePlan::ExecutablePlan(ExecutablePlan&&) noexcept = default;
 ExecutablePlan& ExecutablePlan::operator=(ExecutablePlan&&) noexcept = default;
 ExecutablePlan::~ExecutablePlan() = default;
 
-const Plan& ExecutablePlan::plan() const { return state_->plan; }
-Engine ExecutablePlan::engine() const { return state_->plan.target().engine; }
-const std::string& ExecutablePlan::engine_reason() const { return state_->reason; }
+const ExecutablePlan::State& ExecutablePlan::state() const {
+  if (state_ != nullptr) return *state_;
+  fail(ErrorCode::value, "use a plan", "one that was moved from", "the plan that it was moved to");
+}
+
+const Plan& ExecutablePlan::plan() const { return state().plan; }
+Engine ExecutablePlan::engine() const { return state().plan.target().engine; }
+const std::string& ExecutablePlan::engine_reason() const { return state().reason; }
 
 const std::string& ExecutablePlan::map() const {
   static const std::string none;
-  const auto* const mapped = state_->as<cuda::MappedExecutor>();
+  const auto* const mapped = state().as<cuda::MappedExecutor>();
   return mapped == nullptr ? none : mapped->map().expression;
 }
 
@@ -46,7 +51,7 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
     fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().problem().permutation),
          "an affine map over F2", "other permutations move elements as they are");
   }
-  if (state_->in_place()) {
+  if (state().in_place()) {
     fail(ErrorCode::unsupported, "map `" + map + "`", "a plan in place",
          "one out of place, whose function is applied on the way",
          "Placement::out_of_place, with a second array for the result");
@@ -54,15 +59,15 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
   cuda::MappedExecutor executor(plan().problem(), {.expression = map, .element = element},
                                 plan().target().device);
   return ExecutablePlan(
-      std::make_unique<State>(State{plan(), std::move(executor), state_->reason, state_->threads}));
+      std::make_unique<State>(State{plan(), std::move(executor), state().reason, state().threads}));
 }
 
 std::vector<cuda::KernelResources> ExecutablePlan::kernel_resources() const {
-  if (const cuda::MappedExecutor* const mapped = state_->as<cuda::MappedExecutor>()) {
+  if (const cuda::MappedExecutor* const mapped = state().as<cuda::MappedExecutor>()) {
     if (mapped->launches() == 0) return {};
     return {mapped->resources()};
   }
-  const auto* const executor = state_->as<cuda::Executor>();
+  const auto* const executor = state().as<cuda::Executor>();
   return executor == nullptr ? std::vector<cuda::KernelResources>() : executor->resources();
 }
 
@@ -76,7 +81,7 @@ std::string ExecutablePlan::explain() const {
     text += '\n';
   };
   const std::vector<cuda::KernelResources> resources = kernel_resources();
-  if (const cuda::MappedExecutor* const mapped = state_->as<cuda::MappedExecutor>()) {
+  if (const cuda::MappedExecutor* const mapped = state().as<cuda::MappedExecutor>()) {
     fmt::format_to(std::back_inserter(text), "{:<14}{} of v, an element of type {}, in the same sweep\n",
                    "map", mapped->map().expression, mapped->map().element);
     if (resources.empty()) return text;
@@ -125,17 +130,17 @@ void ExecutablePlan::run(const void* in, void* out, std::uint64_t bytes, Workspa
 void ExecutablePlan::run_checked(const void* in, void* out, void* workspace, Stream stream) const {
   detail::check_stream(engine(), stream);
   if (plan().array_bytes() == 0) return;
-  if (const auto* const mapped = state_->as<cuda::MappedExecutor>()) return mapped->run(in, out, stream);
-  if (const auto* const on_device = state_->as<cuda::Executor>())
+  if (const auto* const mapped = state().as<cuda::MappedExecutor>()) return mapped->run(in, out, stream);
+  if (const auto* const on_device = state().as<cuda::Executor>())
     return on_device->run(in, out, stream, workspace);
   check_on_host(in, out, "plan for engine cuda");
   detail::check_workspace_on_host(workspace);
-  std::get<cpu::Executor>(state_->executor).run(in, out, workspace);
+  std::get<cpu::Executor>(state().executor).run(in, out, workspace);
 }
 
 void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                 const cuda::StagingOptions& options) const {
-  if (state_->in_place()) {
+  if (state().in_place()) {
     detail::check_staged_array(plan(), in, out, bytes);
     if (engine() != Engine::cuda) return run(out, bytes);
   } else {
@@ -144,30 +149,30 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
   }
   if (bytes == 0) return;
   check_on_host(in, out, "use run(), which takes arrays of the device");
-  if (state_->in_place()) {
+  if (state().in_place()) {
     return detail::run_whole(plan(), workspace_bytes(), in, out, options,
                              [&](void* data, void* /*same*/, void* workspace) {
                                run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
                              });
   }
-  if (state_->as<cuda::MappedExecutor>() != nullptr || plan().index_plan() != nullptr) {
+  if (state().as<cuda::MappedExecutor>() != nullptr || plan().index_plan() != nullptr) {
     return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,
         [this](void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });
   }
   cuda::StagingOptions completed = options;
-  if (completed.threads == 0) completed.threads = state_->threads;
+  if (completed.threads == 0) completed.threads = state().threads;
   cuda::run_staged(plan(), in, out, completed);
 }
 
 std::uint64_t ExecutablePlan::workspace_bytes() const {
-  if (const auto* const on_host = state_->as<cpu::Executor>()) return on_host->workspace_bytes();
+  if (const auto* const on_host = state().as<cpu::Executor>()) return on_host->workspace_bytes();
   return plan().workspace_bytes();
 }
 
 std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const {
-  if (const auto* const on_host = state_->as<cpu::Executor>()) return on_host->schedule();
-  const auto* const on_device = state_->as<cuda::Executor>();
+  if (const auto* const on_host = state().as<cpu::Executor>()) return on_host->schedule();
+  const auto* const on_device = state().as<cuda::Executor>();
   const auto* const indexed = std::get_if<Indexed>(&plan().problem().permutation);
   if (on_device == nullptr || indexed == nullptr) return nullptr;
   schedule::IndexSchedule made = on_device->schedule();

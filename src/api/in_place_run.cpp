@@ -47,9 +47,9 @@ void ExecutablePlan::run(void* data, std::uint64_t bytes, Workspace workspace, S
   const bool on_gpu = engine() == Engine::cuda;
   detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = on_gpu}, data, data, bytes);
   void* const lent = workspace_bytes() > 0 ? workspace.data : nullptr;
-  if (const auto* const on_device = state_->as<cuda::Executor>()) return on_device->run(data, stream, lent);
+  if (const auto* const on_device = state().as<cuda::Executor>()) return on_device->run(data, stream, lent);
   detail::check_workspace_on_host(lent);
-  std::get<cpu::Executor>(state_->executor).run_in_place(data, lent);
+  std::get<cpu::Executor>(state().executor).run_in_place(data, lent);
 }
 
 }  // namespace faro

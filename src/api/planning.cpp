@@ -70,6 +70,7 @@ void check_index_options(const Problem& problem, const PlanOptions& options) {
          fmt::format("one of the index array's {}", indexed->count()),
          "it was made from another index array");
   }
+  schedule::check_schedule(*options.index_schedule, options.threads);
   if (!indexed->on_host()) return;
   const std::uint64_t wanted = schedule::fingerprint(*indexed);
   if (options.index_schedule->fingerprint != wanted) {

@@ -13,6 +13,7 @@
 
 #include "faro/error.hpp"
 #include "rounding.hpp"
+#include "threads.hpp"
 
 namespace faro::io {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 void touch(std::byte* data, std::uint64_t bytes, std::uint64_t page_bytes) {
   const auto pages = static_cast<std::int64_t>((bytes + page_bytes - 1) / page_bytes);
-#pragma omp parallel for schedule(static) if (pages > 64)
+#pragma omp parallel for schedule(static) num_threads(detail::thread_count()) if (pages > 64)
   for (std::int64_t page = 0; page < pages; ++page) {
     *static_cast<volatile std::byte*>(data + static_cast<std::uint64_t>(page) * page_bytes) = std::byte{0};
   }

@@ -106,7 +106,10 @@ class NpyOutput {
   /// The data, for writing. Its bytes are undefined until written.
   std::span<std::byte> data();
 
-  /// Writes, closes and renames onto the final path. Call once.
+  /// Writes everything and brings it to the disk. Call once, and data() no more. Errors: ErrorCode::file.
+  void finish(const Advance& advance = {});
+
+  /// Finishes where that was not done, and renames onto the final path. Call once.
   /// Errors: ErrorCode::file; `path` is then as it was.
   void commit(const Advance& advance = {});
 

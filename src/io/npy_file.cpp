@@ -7,11 +7,13 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "threads.hpp"
 
 namespace faro::io {
 namespace {
@@ -38,7 +40,7 @@ class ToCOrder {
     std::uint64_t middle = 1;
     for (std::size_t a = 1; a + 1 < shape_.size(); ++a) middle *= shape_[a];
     const std::uint64_t strips = (rows + kSide - 1) / kSide;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(detail::thread_count())
     for (std::int64_t piece = 0; piece < static_cast<std::int64_t>(middle * strips); ++piece) {
       const std::uint64_t at = static_cast<std::uint64_t>(piece) / strips;
       const std::uint64_t row = static_cast<std::uint64_t>(piece) % strips * kSide;
@@ -163,6 +165,7 @@ struct NpyOutput::State {
   std::uint64_t file_bytes = 0;
   std::optional<Buffer> buffer;  // either this
   std::byte* mapping = nullptr;  // or the file itself
+  bool finished = false;
 };
 
 NpyOutput::NpyOutput(const fs::path& path, const std::string& descr, std::span<const std::uint64_t> shape,
@@ -190,8 +193,9 @@ std::span<std::byte> NpyOutput::data() {
   return std::span(state_->mapping, state_->file_bytes).subspan(state_->header.size());
 }
 
-void NpyOutput::commit(const Advance& advance) {
+void NpyOutput::finish(const Advance& advance) {
   State& state = *state_;
+  if (std::exchange(state.finished, true)) return;
   state.file.write(state.header, 0);
   if (state.buffer) {
     state.file.write(state.buffer->span(), state.header.size(), advance);
@@ -199,7 +203,12 @@ void NpyOutput::commit(const Advance& advance) {
     munmap(state.mapping, state.file_bytes);
     state.mapping = nullptr;
   }
-  state.file.commit();
+  state.file.finish();
+}
+
+void NpyOutput::commit(const Advance& advance) {
+  finish(advance);
+  state_->file.commit();
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {

@@ -19,6 +19,10 @@ constexpr std::size_t kLengthOffset = kVersionOffset + 2;
 constexpr std::uint64_t kMaxDataBytes = std::uint64_t{1} << 63;
 constexpr std::size_t kAlignment = 64;
 
+// What is parsed takes some 75 times its size of memory.
+constexpr std::size_t kMostHeaderBytes = std::size_t{256} << 10;
+constexpr std::size_t kMostAxes = 64;  // as NumPy
+
 std::size_t length_bytes(unsigned version) { return version == 1 ? 2 : 4; }
 
 std::string count_text(std::uint64_t count, const char* unit) {
@@ -54,6 +58,11 @@ Preamble read_preamble(std::string_view bytes, const std::string& name) {
   if (bytes.size() < preamble.dictionary_offset) truncated(preamble.dictionary_offset);
   for (std::size_t i = preamble.dictionary_offset; i-- > kLengthOffset;) {
     preamble.dictionary_bytes = preamble.dictionary_bytes << 8 | byte(i);
+  }
+  if (preamble.dictionary_bytes > kMostHeaderBytes) {
+    fail(ErrorCode::file, "read `" + name + "`",
+         "a header of " + count_text(preamble.dictionary_bytes, "byte"),
+         "at most " + std::to_string(kMostHeaderBytes) + " of them", "NumPy itself stops at 10000");
   }
   if (bytes.size() - preamble.dictionary_offset < preamble.dictionary_bytes) {
     truncated(preamble.dictionary_offset + preamble.dictionary_bytes);
@@ -137,6 +146,10 @@ std::vector<std::uint64_t> read_shape(const PythonLiteral& shape, const std::str
   if (shape.kind != Kind::tuple || !std::all_of(shape.items.begin(), shape.items.end(), is_integer)) {
     fail(ErrorCode::file, "read `" + name + "`", "shape " + excerpt(shape.source),
          "a tuple of integers such as (4, 8), (4,) or ()");
+  }
+  if (shape.items.size() > kMostAxes) {
+    fail(ErrorCode::file, "read `" + name + "`", "a shape of " + std::to_string(shape.items.size()) + " axes",
+         "at most " + std::to_string(kMostAxes));
   }
   std::vector<std::uint64_t> extents;
   extents.reserve(shape.items.size());

@@ -82,21 +82,13 @@ void require_writable(const std::filesystem::path& path) {
        "a file that may be written", "`chmod u+w` makes it one");
 }
 
-NpyUpdate::NpyUpdate(const std::filesystem::path& path, const Advance& advance) : path_(path) {
-  require_writable(path);
-  Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open())
-    fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno),
-         "a .npy file that may be read and written");
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0)
-    fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno), "a .npy file");
-  if (!S_ISREG(status.st_mode))
-    fail(ErrorCode::file, "change `" + path.string() + "` in place", "a pipe or device",
-         "a regular file, which can be mapped");
+NpyUpdate::NpyUpdate(const std::filesystem::path& path, const Advance& advance)
+    : path_(path), held_((require_writable(path), path), "change `" + path.string() + "` in place", false) {
+  const HeldFile& file = held_;
+  const struct stat& status = held_.status();
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
-    void* const mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    void* const mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
     if (mapping == MAP_FAILED)
       fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno),
            "a file that can be mapped");
@@ -139,8 +131,9 @@ void NpyUpdate::set_shape(std::span<const std::uint64_t> shape) {
 void NpyUpdate::commit() {
   if (mapping_ == nullptr) return;
   if (!new_header_.empty()) std::memcpy(mapping_, new_header_.data(), new_header_.size());
-  if (msync(mapping_, mapping_bytes_, MS_SYNC) != 0)
-    fail(ErrorCode::file, "change `" + path_.string() + "` in place", message(errno),
+  const int error = msync(mapping_, mapping_bytes_, MS_ASYNC) != 0 ? errno : sync_file(held_.descriptor());
+  if (error != 0)
+    fail(ErrorCode::file, "change `" + path_.string() + "` in place", message(error),
          "a disk that takes what is written", "the file may be changed in part");
 }
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "io/file_system.hpp"
 #include "io/npy.hpp"
 
 namespace faro::io {
@@ -30,9 +31,9 @@ void require_writable(const std::filesystem::path& path);
 
 class NpyUpdate {
  public:
-  /// Maps the file for reading and writing. Errors: ErrorCode::file where it is missing, may not be written
-  /// (require_writable), is no regular file, or its header is refused, as for NpyInput; also for data in
-  /// Fortran order, which this would leave so.
+  /// Holds the file and maps it for reading and writing. Errors: ErrorCode::file where it is missing, may not
+  /// be written (require_writable), is no regular file, is held by another process, or its header is refused,
+  /// as for NpyInput; also for data in Fortran order, which this would leave so.
   explicit NpyUpdate(const std::filesystem::path& path, const Advance& advance = {});
   ~NpyUpdate();
   NpyUpdate(const NpyUpdate&) = delete;
@@ -52,6 +53,7 @@ class NpyUpdate {
 
  private:
   std::filesystem::path path_;
+  HeldFile held_;
   NpyHeader header_;
   std::vector<std::byte> new_header_;  // empty: as it is
   std::byte* mapping_ = nullptr;

@@ -1,6 +1,7 @@
 #include "io/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,13 +11,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
+#include "threads.hpp"
 
 namespace faro::io {
 namespace {
@@ -25,48 +26,35 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{8} << 20;  // of one write(2)
 constexpr mode_t kMode = 0666;                                 // less the umask
-constexpr mode_t kPermissionBits = 07777;
+constexpr int kMostNames = 100;                                // random ones, tried until one is free
 
-// The temporary names that a signal handler would have to remove. Lock-free, since a handler may read at any
-// moment; outputs beyond the table's size are only removed by their destructors.
-std::array<std::atomic<char*>, 16> uncommitted{};
+// The temporary names that a signal handler would have to remove. A handler may read at any moment, hence no
+// memory that is freed; outputs beyond the table's size, and longer names, are only removed by their
+// destructors and by the next process.
+enum SlotState { kFree, kChanging, kUsed };
+struct Slot {
+  std::atomic<int> state{kFree};
+  std::array<char, 4096> name{};
+};
+std::array<Slot, 16> uncommitted;
 
 void remember(const fs::path& path) {
-  char* const copy = strdup(path.c_str());
-  for (auto& slot : uncommitted) {
-    char* empty = nullptr;
-    if (slot.compare_exchange_strong(empty, copy)) return;
-  }
-  std::free(copy);
-}
-
-void forget(const fs::path& path) {
-  for (auto& slot : uncommitted) {
-    char* const kept = slot.load();
-    if (kept == nullptr || path != kept) continue;
-    slot.store(nullptr);
-    std::free(kept);
+  const std::string& name = path.native();
+  for (Slot& slot : uncommitted) {
+    int free = kFree;
+    if (name.size() >= slot.name.size() || !slot.state.compare_exchange_strong(free, kChanging)) continue;
+    std::memcpy(slot.name.data(), name.c_str(), name.size() + 1);
+    slot.state = kUsed;
     return;
   }
 }
 
-fs::path directory_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-// What a path of symbolic links leads to in the end, whether or not it exists. Fails with ELOOP, as opening
-// it would.
-std::error_code follow_links(fs::path& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
-  std::error_code ignored;
-  for (int link = 0; fs::is_symlink(fs::symlink_status(path, ignored)); ++link) {
-    if (link == kMostLinks) return std::make_error_code(std::errc::too_many_symbolic_link_levels);
-    std::error_code failed;
-    const fs::path target = fs::read_symlink(path, failed);
-    if (failed) return failed;
-    path = path.parent_path() / target;  // target alone where it is absolute
+void forget(const fs::path& path) {
+  for (Slot& slot : uncommitted) {
+    if (slot.state != kUsed || path.native() != slot.name.data()) continue;
+    slot.state = kFree;
+    return;
   }
-  return {};
 }
 
 int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
@@ -81,18 +69,14 @@ int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::
   return 0;
 }
 
+// Locks a temporary file that was just made. False where another process took it for a left-over before.
+bool hold_temporary(int descriptor) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && status.st_nlink > 0;
+}
+
 }  // namespace
-
-void Descriptor::reset(int value) {
-  close();
-  value_ = value;
-}
-
-int Descriptor::close() {
-  const int error = value_ >= 0 && ::close(value_) != 0 ? errno : 0;
-  value_ = -1;
-  return error;
-}
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   if (path_.empty()) refuse(ENOENT, "the name of a file");
@@ -112,22 +96,17 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   // A nameless file gets its name through /proc; find out now whether that will work.
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.get());
   if (!descriptor_.is_open() || access(link.c_str(), R_OK) != 0) open_named();
-  if (exists) {
-    // Fails where the file is another user's; the new one is then ours, as any newly made file.
-    [[maybe_unused]] const int result = fchmod(descriptor_.get(), existing.st_mode & kPermissionBits);
+  if (!exists) return;
+  if (const auto kept_back = copy_attributes(path_, existing, descriptor_.get())) {
+    forget_temporary_name();
+    refuse("a file there that the new one cannot be like in " + *kept_back,
+           "a file whose owner and attributes we may give");
   }
 }
 
 OutputFile::~OutputFile() {
   descriptor_.close();
   forget_temporary_name();
-}
-
-void OutputFile::choose_temporary_name() {
-  static std::atomic<unsigned> counter{0};
-  const std::string name = ".faro-" + std::to_string(getpid()) + "-" + std::to_string(counter.fetch_add(1));
-  temporary_ = directory_of(path_) / name;
-  remember(temporary_);
 }
 
 void OutputFile::forget_temporary_name() {
@@ -138,12 +117,17 @@ void OutputFile::forget_temporary_name() {
 }
 
 void OutputFile::open_named() {
-  choose_temporary_name();
-  unlink(temporary_.c_str());  // left by a killed process that had our number
-  descriptor_.reset(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
-  if (descriptor_.is_open()) return;
-  const int error = errno;
-  forget(temporary_);
+  const fs::path folder = directory_of(path_);
+  int error = EEXIST;
+  for (int attempt = 0; attempt < kMostNames && error == EEXIST; ++attempt) {
+    temporary_ = folder / temporary_name();
+    remember(temporary_);
+    descriptor_.reset(open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
+    error = descriptor_.is_open() ? 0 : errno;
+    if (error == 0 && hold_temporary(descriptor())) return;
+    forget(temporary_);
+    if (error == 0) error = EEXIST;
+  }
   temporary_.clear();
   refuse(error, "a directory that can be written to");
 }
@@ -170,7 +154,7 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
   const auto pieces = static_cast<std::int64_t>((data.size() + kPieceBytes - 1) / kPieceBytes);
   std::atomic<int> error{0};
   // All threads write: copying into the page cache is bound by a core's speed.
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(detail::thread_count()) if (pieces > 1)
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     if (error.load(std::memory_order_relaxed) != 0) continue;
     const std::uint64_t begin = static_cast<std::uint64_t>(piece) * kPieceBytes;
@@ -182,19 +166,43 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
   if (error.load() != 0) refuse_size(error.load(), data.size());
 }
 
-void OutputFile::commit() {
-  if (temporary_.empty()) {
-    const std::string link = "/proc/self/fd/" + std::to_string(descriptor());
-    choose_temporary_name();
-    unlink(temporary_.c_str());
-    if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-      refuse(errno, "a directory that can be written to");
-    }
+void OutputFile::finish() {
+  if (finished_) return;
+  if (const int error = sync_file(descriptor()); error != 0)
+    refuse(error, "a disk that takes what is written");
+  // Network file systems write when any descriptor of the file is closed; this one keeps the lock.
+  Descriptor second(dup(descriptor()));
+  if (const int error = second.close(); error != 0) refuse(error, "a file that can be written to");
+  folder_.open(directory_of(path_));
+  finished_ = true;
+}
+
+void OutputFile::give_name() {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor());
+  flock(descriptor(), LOCK_EX | LOCK_NB);  // before it has a name: no left-over
+  int error = EEXIST;
+  for (int attempt = 0; attempt < kMostNames && error == EEXIST; ++attempt) {
+    temporary_ = directory_of(path_) / temporary_name();
+    remember(temporary_);
+    error = linkat(AT_FDCWD, link.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    if (error != 0) forget(temporary_);
   }
-  if (const int error = descriptor_.close(); error != 0) refuse(error, "a file that can be written to");
+  if (error == 0) return;
+  temporary_.clear();
+  refuse(error, "a directory that can be written to");
+}
+
+void OutputFile::commit() {
+  finish();
+  if (temporary_.empty()) give_name();
   if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse(errno, "a path that a file can be renamed to");
+  // From here on nothing may fail but the disk: the file is there.
   forget(temporary_);
   temporary_.clear();
+  if (const int error = folder_.sync(); error != 0)
+    refuse(error, "a disk that takes the file's name, too: the file is there, a power cut may undo that");
+  descriptor_.close();
+  sweep_left_overs(path_);
 }
 
 void OutputFile::refuse(int error, const std::string& wanted) const {
@@ -234,8 +242,8 @@ void write_file(const fs::path& path, std::string_view content) {
 }
 
 void remove_uncommitted() noexcept {
-  for (auto& slot : uncommitted) {
-    if (const char* const path = slot.load()) unlink(path);
+  for (const Slot& slot : uncommitted) {
+    if (slot.state == kUsed) unlink(slot.name.data());
   }
 }
 

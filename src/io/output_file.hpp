@@ -1,9 +1,13 @@
 // A file that appears at its path whole or not at all.
 //
-//     open nameless in the directory  ->  reserve  ->  write  ->  link beside  ->  rename onto the path
+//     open nameless in the folder  ->  reserve  ->  write  ->  finish: bring the data to the disk
+//                                  ->  commit: link beside, rename onto the path, bring the folder to the
+//                                  disk
 //
 // Nameless files (O_TMPFILE) vanish with the process however it ends. Where the file system has none, a
-// temporary name is used from the start and is removed by the destructor or by remove_uncommitted().
+// temporary name (file_system.hpp) is used from the start and is removed by the destructor, by
+// remove_uncommitted(), or by the next process that writes a file in the folder. Nearly all that can go wrong
+// goes wrong before commit(): what is to be told of the result is best told between finish() and commit().
 #pragma once
 
 #include <cstddef>
@@ -13,31 +17,15 @@
 #include <span>
 #include <string>
 
+#include "io/file_system.hpp"
+
 namespace faro::io {
-
-/// A file descriptor that is closed when it goes out of scope.
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_(value) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  bool is_open() const { return value_ >= 0; }
-  int get() const { return value_; }
-  void reset(int value);
-
-  /// errno, or zero. Some network file systems report a full disk only here.
-  int close();
-
- private:
-  int value_;
-};
 
 class OutputFile {
  public:
-  /// Errors: ErrorCode::file where the directory is missing or unwritable, or `path` is something else than a
-  /// writable regular file or a free name.
+  /// A file that is there already gives the new one its owner, group, permissions and attributes.
+  /// Errors: ErrorCode::file where the directory is missing or unwritable, `path` is something else than a
+  /// writable regular file or a free name, or these cannot be given.
   explicit OutputFile(const std::filesystem::path& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -53,7 +41,11 @@ class OutputFile {
   void write(std::span<const std::byte> data, std::uint64_t offset,
              const std::function<void(std::uint64_t)>& advance = {});
 
-  /// Closes and renames onto the path. Errors: ErrorCode::file; what was at the path is untouched.
+  /// Brings what was written to the disk. Errors: ErrorCode::file; what was at the path is untouched.
+  void finish();
+
+  /// Finishes where that was not done, and renames onto the path. Errors: ErrorCode::file; what was at the
+  /// path is untouched.
   void commit();
 
   /// Throws ErrorCode::file; `error` is an errno.
@@ -63,13 +55,15 @@ class OutputFile {
   [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
   /// Of so many bytes for which there is no room: says what is free.
   [[noreturn]] void refuse_size(int error, std::uint64_t bytes) const;
-  void choose_temporary_name();
   void forget_temporary_name();
   void open_named();
+  void give_name();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty while the file is nameless
   Descriptor descriptor_;
+  FolderSync folder_;
+  bool finished_ = false;
 };
 
 }  // namespace faro::io

@@ -19,6 +19,7 @@
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"
 #include "network/cpu_scratch.hpp"
+#include "threads.hpp"
 
 namespace faro::network {
 namespace {
@@ -59,7 +60,7 @@ int checked_threads(int threads) {
     fail(ErrorCode::value, "network on engine cpu", std::to_string(threads) + " threads",
          "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
-  return threads > 0 ? threads : omp_get_max_threads();
+  return detail::thread_count(threads);
 }
 
 // The first exception of a team of threads, for the one that started it.

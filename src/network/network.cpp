@@ -72,31 +72,36 @@ Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 Executable::~Executable() = default;
 
-const Plan& Executable::plan() const { return state_->plan; }
+const Executable::State& Executable::state() const {
+  if (state_ != nullptr) return *state_;
+  fail(ErrorCode::value, "use a network", "one that was moved from", "the one that it was moved to");
+}
+
+const Plan& Executable::plan() const { return state().plan; }
 
 bool Executable::runs_in_place() const {
-  const CpuExecutor* const executor = state_->on_cpu();
+  const CpuExecutor* const executor = state().on_cpu();
   return executor != nullptr && executor->runs_in_place();
 }
 
 std::size_t Executable::sweeps() const {
-  const auto* const on_gpu = std::get_if<CudaExecutor>(&state_->executor);
+  const auto* const on_gpu = std::get_if<CudaExecutor>(&state().executor);
   return on_gpu == nullptr ? plan().passes().size() : on_gpu->launches();
 }
 
 std::uint64_t Executable::workspace_bytes() const {
-  const auto* const on_gpu = std::get_if<CudaExecutor>(&state_->executor);
+  const auto* const on_gpu = std::get_if<CudaExecutor>(&state().executor);
   return on_gpu == nullptr ? plan().workspace_bytes() : on_gpu->workspace_bytes();
 }
 
 std::string Executable::explain() const {
   std::string text = plan().explain();
-  if (const CpuExecutor* const executor = state_->on_cpu()) {
+  if (const CpuExecutor* const executor = state().on_cpu()) {
     const int threads = executor->threads();
     text += "engine        cpu: " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
             faro::cpu::simd_target() + "\n";
   } else {
-    text += "engine        cuda: " + std::to_string(std::get<CudaExecutor>(state_->executor).launches()) +
+    text += "engine        cuda: " + std::to_string(std::get<CudaExecutor>(state().executor).launches()) +
             " launches\n";
   }
   return text;
@@ -112,13 +117,13 @@ void Executable::require_same_size(std::uint64_t in_bytes, std::uint64_t out_byt
 
 void Executable::run(const void* in, void* out, std::uint64_t bytes, Stream stream) const {
   check_arrays(plan().array_bytes(), runs_in_place(), in, out, bytes);
-  const CpuExecutor* const executor = state_->on_cpu();
+  const CpuExecutor* const executor = state().on_cpu();
   if (executor != nullptr && stream.handle() != nullptr) {
     fail(ErrorCode::value, "run network", "a stream for engine cpu",
          "no stream: it returns when the result is there");
   }
   if (bytes == 0) return;
-  if (executor == nullptr) return std::get<CudaExecutor>(state_->executor).run(in, out, stream);
+  if (executor == nullptr) return std::get<CudaExecutor>(state().executor).run(in, out, stream);
   check_on_host(in, out);
   executor->run(in, out);
 }

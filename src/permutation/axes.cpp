@@ -8,7 +8,11 @@
 
 namespace faro {
 namespace {
+constexpr std::size_t kMostAxes = 64;
+
 void check_order(const std::vector<int>& order, std::size_t axes) {
+  if (axes > kMostAxes)
+    fail(ErrorCode::value, "axes", std::to_string(axes) + " extents", "at most " + std::to_string(kMostAxes));
   if (order.size() != axes) {
     fail(ErrorCode::value, "axes",
          std::to_string(order.size()) + " axes in the order of " + std::to_string(axes) + " extents",

@@ -18,6 +18,7 @@
 
 #include "faro/permutation/permutation.hpp"
 #include "io/buffer.hpp"
+#include "threads.hpp"
 
 namespace faro::detail {
 
@@ -26,7 +27,7 @@ inline constexpr std::uint64_t kParallelElements = std::uint64_t{1} << 15;
 
 inline int threads_for(std::uint64_t elements, int threads = 0) {
   if (elements < kParallelElements) return 1;
-  return threads > 0 ? threads : omp_get_max_threads();
+  return thread_count(threads);
 }
 
 /// Calls body(i) for i in 0..count-1 with all threads, each with a stretch of its own. It must not throw.

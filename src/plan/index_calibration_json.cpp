@@ -102,12 +102,12 @@ class Reader {
 
 std::optional<fs::path> cache_folder() {
   const auto set = [](const char* variable) -> std::optional<fs::path> {
-    const char* const value = std::getenv(variable);
+    const char* const value = secure_getenv(variable);
     if (value == nullptr || *value == '\0') return std::nullopt;
     return fs::path(value);
   };
   if (auto own = set("FARO_CACHE")) return own;
-  if (const auto user = set("XDG_CACHE_HOME")) return *user / "faro";
+  if (const auto user = set("XDG_CACHE_HOME"); user && user->is_absolute()) return *user / "faro";
   if (const auto home = set("HOME")) return *home / ".cache" / "faro";
   return std::nullopt;
 }

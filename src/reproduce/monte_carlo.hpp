@@ -19,6 +19,7 @@
 #include "faro/layout/shared.hpp"
 #include "machine/congestion.hpp"
 #include "reproduce/address_recorder.hpp"
+#include "threads.hpp"
 
 namespace faro::reproduce {
 
@@ -128,7 +129,7 @@ struct Trials {
 /// Calls trial(seeds, worker, tallies) for every trial, on all threads; gives the `cells` tallies added up.
 template <typename Trial>
 std::vector<Tally> run_trials(const Trials& trials, std::size_t cells, const Trial& trial) {
-  const auto threads = static_cast<std::size_t>(std::max(1, omp_get_max_threads()));
+  const auto threads = static_cast<std::size_t>(detail::thread_count());
   std::vector<Worker> workers(threads, Worker(trials.width));
   std::vector<std::vector<Tally>> tallies(threads, std::vector<Tally>(cells));
   const auto count = static_cast<std::int64_t>(trials.count);

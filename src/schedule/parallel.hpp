@@ -8,13 +8,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "threads.hpp"
+
 namespace faro::schedule {
 
 /// How many threads for so many elements: at most `threads`, or what OpenMP would use for 0, and no more than
 /// are worth starting.
 inline int thread_count(int threads, std::uint64_t elements) {
   constexpr std::uint64_t kThreadElements = 1 << 14;
-  const int most = threads > 0 ? threads : omp_get_max_threads();
+  const int most = detail::thread_count(threads);
   return static_cast<int>(std::min(static_cast<std::uint64_t>(most), 1 + elements / kThreadElements));
 }
 

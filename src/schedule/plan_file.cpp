@@ -276,7 +276,6 @@ void save(const IndexSchedule& schedule, const std::filesystem::path& path) {
   std::visit([&](const auto& what) { each_array(what, write); }, schedule.what);
   const std::uint64_t checksum = writer.checksum();
   writer.write(std::as_bytes(std::span(&checksum, 1)));
-  if (fsync(file.descriptor()) != 0) file.refuse(errno, "a disk that keeps what is written");
   file.commit();
 }
 

@@ -82,6 +82,9 @@ class Executable {
   friend Executable compile(const Problem& problem, const Options& options);
   static void require_same_size(std::uint64_t in_bytes, std::uint64_t out_bytes);
 
+  /// Errors, of all members: ErrorCode::value for one that was moved from.
+  const State& state() const;
+
   std::unique_ptr<State> state_;
 };
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -42,15 +43,24 @@ std::optional<Affine> affine_form(const Permutation& permutation);
 ///     axes(3 4; 0 1), indices(2 0 1)               roll(12, 0), roll(3, 2)
 ///
 /// An index array of the host is recognised for it, by `threads` threads (0: as many as OpenMP would use);
-/// one in a device's memory stays as it is, for its entries are not read. Law:    apply(normal_form(p), x) ==
-/// apply(p, x), and the form is one for all p that are no index array
-///         without structure.
+/// one in a device's memory stays as it is, for its entries are not read.
+/// Law:    apply(normal_form(p), x) == apply(p, x), and two p that are the same permutation have the same
+/// form,
+///         but for index arrays that nothing is recognised in.
 /// Cost:   that of recognise() for an index array, else of n images.
 Permutation normal_form(const Permutation& permutation, int threads = 0);
 
 /// pi(x). Requires: x < element_count (unchecked). Errors: ErrorCode::value for an array on a device.
 /// Cost: that of the form; of a gather's index array a sweep, see Indexed::redirected.
 std::uint64_t apply(const Permutation& permutation, std::uint64_t x);
+
+/// The same for a call without namespace, which also finds std::apply: of two that fit as well as each other
+/// the constrained one is taken.
+template <typename P, typename X>
+requires std::is_same_v<std::remove_cvref_t<P>, Permutation> && std::is_integral_v<std::remove_cvref_t<X>>
+    std::uint64_t apply(P&& permutation, X&& x) {
+  return apply(static_cast<const Permutation&>(permutation), static_cast<std::uint64_t>(x));
+}
 
 /// a o b: out[a(b(x))] = in[x]. Affine where both are, cyclic where both are; where one is the identity, the
 /// other; else an index array.

@@ -6,6 +6,7 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/tile/kernel.hpp"
+#include "threads.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -21,7 +22,7 @@ std::uint64_t system_bytes(int name, std::uint64_t otherwise) {
 Target target(int threads) {
   Target t;
   t.engine = Engine::cpu;
-  t.threads = threads > 0 ? threads : omp_get_max_threads();
+  t.threads = threads > 0 ? threads : detail::thread_count();
   t.vector_bytes = 64;  // a cache line, also where registers are narrower
   t.page_bytes = system_bytes(_SC_PAGESIZE, 4096);
   // Measured (docs/notes/cpu-experiments.md): small tiles, whose lines survive in the caches from their

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "threads.hpp"
+
 namespace faro::cpu {
 
 /// What one thread does: work [begin, end), with things of its own by `rank`.
@@ -22,7 +24,7 @@ void share_out_by_rank(std::uint64_t count, int threads, const Work& work) {
     work(Share{.begin = 0, .end = count, .rank = 0});
     return;
   }
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(detail::thread_count(threads))
   {
     const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
     const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());

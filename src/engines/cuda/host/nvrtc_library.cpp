@@ -35,7 +35,7 @@ bool find_all(void* handle, Library& library) {
 }
 
 std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
+  const char* const value = secure_getenv(name);
   return value == nullptr ? "" : value;
 }
 
@@ -43,7 +43,8 @@ std::string environment(const char* name) {
 std::vector<std::string> toolkits() {
   std::vector<std::string> folders;
   for (const char* const name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const std::string folder = environment(name); !folder.empty()) folders.push_back(folder);
+    // A relative one would depend on where the command is called, and on who put what there.
+    if (const std::string folder = environment(name); folder.starts_with('/')) folders.push_back(folder);
   }
   folders.emplace_back("/usr/local/cuda");
   return folders;

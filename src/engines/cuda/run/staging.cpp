@@ -24,6 +24,7 @@
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/engines/cuda.hpp"
+#include "threads.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -151,7 +152,7 @@ struct StagedExecutor::State {
   State(const Plan& plan, const StagingOptions& options, const StagingSizes& sizes)
       : device(plan.target().device),
         array_bytes(plan.array_bytes()),
-        threads(options.threads > 0 ? options.threads : omp_get_max_threads()),
+        threads(detail::thread_count(options.threads)),
         pieces(plan.problem(), {.piece_bytes = sizes.piece_bytes}) {
     for (const Problem& kind : pieces.kinds()) {
       const Plan made(kind, plan.target());

@@ -1,0 +1,21 @@
+// How many threads work on an array.
+//
+// OpenMP's library ends the process where it cannot make a thread, and believes any number that the
+// environment names. So every parallel region here asks for a number of threads that were seen to be
+// possible.
+//
+// After fork() a child of a process that has used faro may use it only after exec(): the threads of OpenMP's
+// team are not there any more, and a parallel region would wait for them.
+#pragma once
+
+namespace faro::detail {
+
+/// `asked` threads, or where that is 0 as many as OpenMP takes of its own (OMP_NUM_THREADS, else every core):
+/// at most four a processor, and no more than the system lets this process make. At least 1.
+/// Cost: the first time that so many are asked for, making and joining them: some 20 us each.
+int thread_count(int asked = 0);
+
+/// The most that thread_count() gives: four a processor.
+int most_threads();
+
+}  // namespace faro::detail
