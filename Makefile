@@ -4,13 +4,14 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-swizzle
-.PHONY: help build demo test check bench bench-machine gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
+.PHONY: help build demo test check fuzz bench bench-machine gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file and verify it"
 	@echo "make test     build and run everything that guards a change, 20 minutes; the last lines are ctest's summary"
 	@echo "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of fuzzing, the benchmarks' build"
+	@echo "make fuzz     every fuzzer, MINUTES=10 together; the last lines are a table of executions and branches reached"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -47,6 +48,10 @@ check:
 	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
 	@ctest --preset release -j $$(nproc)
+
+fuzz:
+	@tools/install_dependencies.sh test
+	@tools/fuzz.sh $(or $(MINUTES),10)
 
 bench:
 	@tools/install_dependencies.sh build

@@ -156,8 +156,6 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"simulate transpose-rotating --registers 5", 2, "w / r a square"},
       {"simulate transpose-rotating --threads 64", 2, "r p that divides n"},
       {"simulate transpose-rotating --n 2304", 2, "sides that T = 32 divides"},
-      {"simulate permute --machine umm --n 2048", 2, "a power of the width"},
-      {"simulate permute --machine hmm --n 1600", 2, "a multiple of the width"},
       {"simulate permute --spec 'gray(9)' --n 1024", 2, "512"},
       {"simulate permute --spec 'gary(10)'", 2, "did you mean `gray`?"},
       {"simulate permute --seed x", 2, "`x`"},

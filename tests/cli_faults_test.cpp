@@ -1,0 +1,184 @@
+// The command while the system fails it: each call of a kind in turn fails, or the process is killed before
+// it. Whatever happens, what was there is there or the whole result is, and nothing lies beside it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli_support.hpp"
+
+namespace cli_faults_test {
+namespace {
+
+using faro::testing::CommandTest;
+using faro::testing::content_of;
+using faro::testing::Result;
+namespace fs = std::filesystem;
+
+struct Case {
+  std::string name;
+  std::string arguments;
+  std::string out;  // the file that it writes; empty: none
+};
+
+std::vector<Case> cases() {
+  return {
+      {"permute", "permute reverse a.npy out.npy --verify", "out.npy"},
+      {"permute_json", "permute 'random_bmmc(12, 1)' a.npy out.npy --json", "out.npy"},
+      {"permute_index", "permute @p.npy a.npy out.npy --plan-cache p.faro --method partition", "out.npy"},
+      {"permute_axes", "permute 'axes(16 16 16; 2 0 1)' a.npy out.npy", "out.npy"},
+      {"in_place", "permute --in-place reverse a.npy", "a.npy"},
+      {"in_place_transpose", "permute --in-place 'transpose(30, 70)' m.npy", "m.npy"},
+      {"new", "new 4096 u4 out.npy --fill random", "out.npy"},
+      {"emit", "emit 'bit_reversal(12)' --out out.cu --json", "out.cu"},
+      {"explain", "explain 'bit_reversal(12)' --svg out.svg", "out.svg"},
+      {"explain_axes", "explain 'axes(30 40 50; 2 0 1)' --engine cuda --capability 9.0", ""},
+      {"network", "network run sort a.npy out.npy", "out.npy"},
+      {"network_explain", "network explain sort --bits 5 --svg out.svg", "out.svg"},
+      {"simulate", "simulate transpose-diagonal --machine dmm --width 8 --latency 4 --n 2^6 --svg out.svg",
+       "out.svg"},
+      {"layout", "layout --rows 32 --columns 32 --element-bytes 4 --access row --access column", ""},
+      {"info", "info --json", ""},
+      {"maps", "maps", ""},
+  };
+}
+
+const char* faults_library() { return std::getenv("FARO_FAULTS"); }
+
+class Faults : public CommandTest, public ::testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    CommandTest::SetUp();
+    if (faults_library() == nullptr) GTEST_SKIP() << "no FARO_FAULTS: ctest gives it";
+    ASSERT_EQ(run("new 4096 u4 a.npy").status, 0);
+    ASSERT_EQ(run("new 30x70 u4 m.npy").status, 0);
+    ASSERT_EQ(run("new 4096 i4 p.npy").status, 0);
+    const Case& test = GetParam();
+    if (!test.out.empty() && !fs::exists(directory_ / test.out))
+      std::ofstream(directory_ / test.out) << "what was there before\n";
+    before_ = files();
+    const Result whole = run(test.arguments);
+    ASSERT_EQ(whole.status, 0) << whole.err;
+    after_ = files();
+    restore();
+  }
+
+  void restore() {
+    for (const auto& entry : fs::directory_iterator(directory_)) fs::remove(entry.path());
+    for (const auto& [name, content] : before_) std::ofstream(directory_ / name, std::ios::binary) << content;
+  }
+
+  std::string preload(const std::string& more) const {
+    return more + " FARO_CACHE='" + directory_.string() + "' LD_PRELOAD='" + faults_library() + "'";
+  }
+
+  long calls_of(const std::string& kind, const std::string& no_tmpfile) {
+    const fs::path file = fs::path(directory_.string() + ".count");
+    const Result counted =
+        run(GetParam().arguments, preload("FARO_FAULT=" + kind + " FARO_FAULT_COUNT='" + file.string() +
+                                          "' FARO_NO_TMPFILE=" + no_tmpfile));
+    EXPECT_EQ(counted.status, 0) << counted.err;
+    const std::string text = content_of(file);
+    fs::remove(file);
+    restore();
+    return text.empty() ? 0 : std::stol(text);
+  }
+
+  // All of them where there are few; else the first, the last and some between.
+  static std::vector<long> chosen(long calls) {
+    constexpr long kMost = 24;
+    std::vector<long> numbers;
+    for (long i = 0; i < std::min(calls, kMost); ++i)
+      numbers.push_back(calls <= kMost ? i + 1 : 1 + i * (calls - 1) / (kMost - 1));
+    return numbers;
+  }
+
+  // The file is the old one or the new one; no other was changed, and none is left over but a plan's cache.
+  void expect_whole(const std::string& where, bool may_leave_temporary) {
+    const std::string& out = GetParam().out;
+    for (const auto& [name, content] : files()) {
+      if (name.starts_with(".faro-")) {
+        EXPECT_TRUE(may_leave_temporary) << where << ": " << name;
+      } else if (name == out) {
+        EXPECT_TRUE(content == before_[name] || content == after_[name]) << where << ": " << name;
+      } else if (before_.contains(name)) {
+        EXPECT_TRUE(content == before_[name]) << where << ": " << name;
+      } else {
+        EXPECT_TRUE(after_.contains(name)) << where << ": " << name;
+      }
+    }
+  }
+
+  std::map<std::string, std::string> before_;
+  std::map<std::string, std::string> after_;
+};
+
+constexpr int kMostStatus = 9;
+
+TEST_P(Faults, EndInOneLine) {
+  for (const char* const no_tmpfile : {"0", "1"}) {
+    for (const std::string kind : {"memory", "map", "open", "write", "sync", "rename", "reserve"}) {
+      if (*no_tmpfile == '1' && kind == "memory") continue;
+      for (const long at : chosen(calls_of(kind, no_tmpfile))) {
+        const std::string where = kind + " " + std::to_string(at) + (*no_tmpfile == '1' ? ", named" : "");
+        const Result result =
+            run(GetParam().arguments, preload("FARO_FAULT=" + kind + " FARO_FAULT_AT=" + std::to_string(at) +
+                                              " FARO_NO_TMPFILE=" + no_tmpfile));
+        EXPECT_GE(result.status, 0) << where << ": ended by a signal\n" << result.err;
+        EXPECT_LE(result.status, kMostStatus) << where << "\n" << result.err;
+        if (result.status != 0) {
+          EXPECT_THAT(result.err, ::testing::HasSubstr("faro: ")) << where;
+          EXPECT_THAT(result.err, ::testing::Not(::testing::HasSubstr("a bug in faro"))) << where;
+          const std::string& out = GetParam().out;
+          if (!out.empty() && kind != "sync") {
+            EXPECT_TRUE(files()[out] == before_[out]) << where << ": refused, and " << out << " was written";
+          }
+        }
+        expect_whole(where, false);
+        restore();
+      }
+    }
+  }
+}
+
+TEST_P(Faults, BeingKilledLeavesTheOldOrTheNew) {
+  if (GetParam().out.empty()) return;
+  for (const char* const no_tmpfile : {"0", "1"}) {
+    for (const std::string kind : {"write", "sync", "rename", "reserve", "map", "open"}) {
+      for (const long at : chosen(calls_of(kind, no_tmpfile))) {
+        const std::string where = "killed at " + kind + " " + std::to_string(at);
+        const Result result =
+            run(GetParam().arguments, preload("FARO_FAULT=" + kind + " FARO_FAULT_AT=" + std::to_string(at) +
+                                              " FARO_FAULT_KILL=1 FARO_NO_TMPFILE=" + no_tmpfile));
+        EXPECT_NE(result.status, 0) << where;
+        expect_whole(where, true);
+        // What it left is gone after the next run that writes here.
+        ASSERT_EQ(run("new 16 u4 next.npy", preload("FARO_NO_TMPFILE=" + std::string(no_tmpfile))).status, 0);
+        fs::remove(directory_ / "next.npy");
+        expect_whole(where + ", and another run", false);
+        restore();
+      }
+    }
+  }
+}
+
+// However few threads there are.
+TEST_P(Faults, FewThreadsSuffice) {
+  for (const char* const most : {"1", "2", "3"}) {
+    const Result result =
+        run(GetParam().arguments, preload(std::string("OMP_NUM_THREADS=8 FARO_THREADS=") + most));
+    EXPECT_EQ(result.status, 0) << most << " threads: " << result.err;
+    expect_whole("few threads", false);
+    restore();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Verbs, Faults, ::testing::ValuesIn(cases()),
+                         [](const ::testing::TestParamInfo<Case>& of) { return of.param.name; });
+
+}  // namespace
+}  // namespace cli_faults_test

@@ -1,0 +1,201 @@
+// Faults of the system, for a command that is started with this library preloaded (LD_PRELOAD).
+//
+//     FARO_FAULT=KIND     memory, open, write, sync, rename, map, reserve: calls of the C library of one kind
+//     FARO_FAULT_AT=N     the N-th of them fails, from 1; 0: none, they are counted
+//     FARO_FAULT_COUNT=F  their number is written to the file F at the end
+//     FARO_FAULT_KILL=1   instead of failing, the process is killed before the N-th
+//     FARO_THREADS=N      no more than N threads at a time
+//     FARO_NO_TMPFILE=1   no file system has nameless files
+//
+// Counted are calls after main() began, and of memory only those of the program and of C++'s libraries: where
+// the loader or OpenMP's library get none, they end the process themselves.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace {
+
+template <typename Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+std::atomic<bool> began{false};
+std::atomic<long> calls{0};
+std::atomic<int> threads{1};
+
+long number_of(const char* variable, long otherwise) {
+  const char* const text = getenv(variable);
+  return text == nullptr ? otherwise : strtol(text, nullptr, 10);
+}
+
+struct Settings {
+  const char* kind = getenv("FARO_FAULT");
+  long at = number_of("FARO_FAULT_AT", 0);
+  bool kills = number_of("FARO_FAULT_KILL", 0) != 0;
+  bool has_no_tmpfile = number_of("FARO_NO_TMPFILE", 0) != 0;
+  long most_threads = number_of("FARO_THREADS", 0);
+};
+
+const Settings& settings() {
+  static const Settings read;
+  return read;
+}
+
+// Whether this call of `kind` is to fail.
+bool fails(const char* kind) {
+  if (!began || settings().kind == nullptr || strcmp(settings().kind, kind) != 0) return false;
+  const long call = ++calls;
+  if (call != settings().at) return false;
+  if (settings().kills) kill(getpid(), SIGKILL);
+  return true;
+}
+
+int error(int number) {
+  errno = number;
+  return -1;
+}
+
+// By the file name of the library that the call came from.
+bool is_ours(void* caller) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
+  const char* const name = info.dli_fname;
+  return strstr(name, "libgomp") == nullptr && strstr(name, "/ld-") == nullptr &&
+         strstr(name, "libc.so") == nullptr && strstr(name, "libcuda") == nullptr;
+}
+
+struct Counter {
+  ~Counter() {
+    const char* const file = getenv("FARO_FAULT_COUNT");
+    if (file == nullptr) return;
+    began = false;
+    const int descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char text[32];
+    int length = 0;
+    char digits[24];
+    int count = 0;
+    for (long left = calls; left > 0 || count == 0; left /= 10)
+      digits[count++] = static_cast<char>('0' + left % 10);
+    while (count > 0) text[length++] = digits[--count];
+    [[maybe_unused]] const auto written = write(descriptor, text, static_cast<size_t>(length));
+    close(descriptor);
+  }
+} counter;
+
+struct Start {
+  void* (*work)(void*);
+  void* argument;
+};
+
+void* counted(void* argument) {
+  const Start start = *static_cast<Start*>(argument);
+  delete static_cast<Start*>(argument);
+  void* const result = start.work(start.argument);
+  --threads;
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+// The command's first act in main().
+int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+  static const auto real = next<int (*)(int, const struct sigaction*, struct sigaction*)>("sigaction");
+  if (signal == SIGBUS) began = true;
+  return real(signal, action, old);
+}
+
+void* malloc(size_t bytes) noexcept {
+  static const auto real = next<void* (*)(size_t)>("malloc");
+  if (began && settings().kind != nullptr && strcmp(settings().kind, "memory") == 0 &&
+      is_ours(__builtin_return_address(0)) && fails("memory")) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return real(bytes);
+}
+
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+  static const auto real = next<void* (*)(size_t, size_t)>("aligned_alloc");
+  if (fails("memory")) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return real(alignment, bytes);
+}
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int descriptor, off_t offset) noexcept {
+  static const auto real = next<void* (*)(void*, size_t, int, int, int, off_t)>("mmap");
+  if (fails("map")) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return real(address, bytes, protection, flags, descriptor, offset);
+}
+
+int open(const char* path, int flags, ...) {
+  static const auto real = next<int (*)(const char*, int, ...)>("open");
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  if (settings().has_no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) return error(EOPNOTSUPP);
+  if (fails("open")) return error(EMFILE);
+  return real(path, flags, mode);
+}
+
+ssize_t pwrite(int descriptor, const void* data, size_t bytes, off_t offset) {
+  static const auto real = next<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
+  if (fails("write")) return error(EIO);
+  return real(descriptor, data, bytes, offset);
+}
+
+int fsync(int descriptor) {
+  static const auto real = next<int (*)(int)>("fsync");
+  if (fails("sync")) return error(EIO);
+  return real(descriptor);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  static const auto real = next<int (*)(const char*, const char*)>("rename");
+  if (fails("rename")) return error(EIO);
+  return real(from, to);
+}
+
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  static const auto real = next<int (*)(int, const char*, int, const char*, int)>("linkat");
+  if (fails("rename")) return error(EIO);
+  return real(from_folder, from, to_folder, to, flags);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  static const auto real = next<int (*)(int, int, off_t, off_t)>("fallocate");
+  if (fails("reserve")) return error(ENOSPC);
+  return real(descriptor, mode, offset, bytes);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
+                   void* argument) noexcept {
+  static const auto real =
+      next<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  if (settings().most_threads == 0) return real(thread, attributes, work, argument);
+  if (++threads > settings().most_threads) {
+    --threads;
+    return EAGAIN;
+  }
+  return real(thread, attributes, counted, new Start{work, argument});
+}
+
+}  // extern "C"
