@@ -32,10 +32,15 @@ std::string_view plain_reason(std::string_view system_says) {
     std::string_view system;
     std::string_view plain;
   };
-  constexpr std::array<Reason, 4> kReasons{{{"No such file or directory", "no such file"},
+  constexpr std::array<Reason, 9> kReasons{{{"No such file or directory", "no such file"},
                                             {"Permission denied", "permission denied"},
                                             {"No space left on device", "the disk is full"},
-                                            {"Read-only file system", "the disk is read-only"}}};
+                                            {"Read-only file system", "the disk is read-only"},
+                                            {"Is a directory", "it is a folder"},
+                                            {"Not a directory", "a folder of its path is a file"},
+                                            {"Too many levels of symbolic links", "its links go in a circle"},
+                                            {"Input/output error", "the disk failed"},
+                                            {"File too large", "larger than files may be here"}}};
   for (const Reason& reason : kReasons) {
     if (system_says.starts_with(reason.system)) return reason.plain;
   }
@@ -52,7 +57,9 @@ std::string plain_message(const Error& error) {
   const bool is_deed = std::any_of(kDeeds.begin(), kDeeds.end(),
                                    [&](std::string_view deed) { return operation.starts_with(deed); });
   if (!is_deed || report.code == ErrorCode::internal) return error.what();
-  const std::string_view reason = plain_reason(report.got);
+  std::string_view reason = plain_reason(report.got);
+  // A file that is written need not be there, but its folder.
+  if (reason == "no such file" && operation.starts_with("write ")) reason = "no such folder";
   if (reason.empty()) return std::string("cannot ") + error.what();
   std::string deed = report.operation;
   std::erase(deed, '`');
