@@ -5,22 +5,20 @@
 
 #include "faro/error.hpp"
 #include "kernels/partition_params.hpp"
-#include "layout/axes_tile.hpp"
+#include "layout/strided_box.hpp"
 
 namespace faro::detail {
 namespace {
 
 constexpr std::uint64_t kAxesVector = 16;
 
-AxesTiles::Variant tiles_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
-  layout::AxesTileLimits limits;
-  limits.threads = kernels::kAxesTileThreads;
-  limits.vectors = with_vectors;
-  const layout::AxesTile tile = layout::choose_axes_tile(axes, static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_tile_params(tile),
-          .unit_bytes = unit,
-          .in_vector_units = tile.in.vector_units,
-          .out_vector_units = tile.out.vector_units};
+AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
+  const layout::BoxLimits limits{.vectors = with_vectors, .threads = kernels::kBoxThreads};
+  const layout::StridedBox box =
+      layout::choose_box(layout::strided_axes(axes), static_cast<int>(unit), limits);
+  return {.params = kernels::make_axes_box_params(box),
+          .shape = kernels::box_shape(box),
+          .alignment = with_vectors ? kAxesVector : unit};
 }
 
 // Adds variants of one unit; false where the axes are no such transposes.
@@ -57,10 +55,10 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Whether tiles suit a transpose better: elements of 16 bytes have nothing to gain from whole vectors, and a
+// Whether boxes suit a transpose better: elements of 16 bytes have nothing to gain from whole vectors, and a
 // side that is shorter than that of a plane's tile, but too long for a single stretch, would leave most of it
 // empty.
-bool tiles_suit(const layout::UnitAxes& axes, std::uint64_t unit) {
+bool boxes_suit(const layout::UnitAxes& axes, std::uint64_t unit) {
   constexpr std::uint64_t least = 16;
   constexpr std::uint64_t most = 126;
   const std::uint64_t columns = axes.shape.back();
@@ -88,14 +86,13 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit))) {
     AxesLines lines;
-    const bool tiles = variant.tiles_only || (!variant.lines_only && tiles_suit(wide, wide_unit));
+    const bool boxes = variant.boxes_only || (!variant.lines_only && boxes_suit(wide, wide_unit));
     // Arrays that are not aligned to the wide unit take the narrow one.
-    if (!tiles && add_lines(lines, wide, wide_unit, variant) &&
+    if (!boxes && add_lines(lines, wide, wide_unit, variant) &&
         (unit == wide_unit || add_lines(lines, units, unit, variant))) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    return {.form = AxesTiles{.vectors = tiles_variant(wide, wide_unit, true),
-                              .single = tiles_variant(units, unit, false)},
+    return {.form = AxesBoxes{{box_variant(wide, wide_unit, true), box_variant(units, unit, false)}},
             .unit_bytes = unit};
   }
   AxesRows rows;
