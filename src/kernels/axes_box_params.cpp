@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,22 @@ void require_places(const StridedBox& box) {
   }
 }
 
+// In the output's order, so that boxes which share its lines come one after another. Where boxes share lines
+// of the input as well, those that do come soon after, so that the second-level cache still has them.
+std::vector<int> grid_order(const StridedBox& box) {
+  constexpr std::uint64_t line_bytes = 128;
+  std::vector<int> order(box.axes.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (box.in.alignment * static_cast<std::uint64_t>(box.unit_bytes) % line_bytes == 0) return order;
+  const auto to_front = [&order](int axis) {
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), axis),
+                std::find(order.begin(), order.end(), axis) + 1);
+  };
+  to_front(box.p);
+  to_front(box.q);
+  return order;
+}
+
 }  // namespace
 
 BoxShape box_shape(const layout::StridedBox& box) {
@@ -178,9 +195,8 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   const BoxSideMaker in(box, true, cuts);
   params.in = in.make(params, 0);
   params.out = BoxSideMaker(box, false, cuts).make(params, params.in.rows);
-  // In the output's order, so that boxes which share its lines come one after another.
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
-    const int axis = static_cast<int>(a);
+  for (const int axis : grid_order(box)) {
+    const std::size_t a = numbered(axis);
     const layout::StridedAxis& of = box.axes[a];
     const std::uint32_t part = box.extent[a];
     if (part == of.extent) continue;
