@@ -34,6 +34,7 @@ struct BoxSearch {
   std::vector<int> in_order = {};  // axes by their strides; those of stride 0, which move nowhere, last
   std::vector<int> out_order = {};
   std::size_t in_moving = 0;
+  std::uint64_t least_bytes = 0;  // of a box worth a look: of large arrays
 
   std::uint32_t bytes(std::uint64_t units) const {
     return static_cast<std::uint32_t>(units * static_cast<unsigned>(unit_bytes));
@@ -275,8 +276,32 @@ void price(const BoxSearch& search, StridedBox& box) {
 
 // --- trying
 
+// Before anything is allocated: whether the box is neither too large nor too small.
+bool is_sized(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::size_t iq, std::uint64_t bq) {
+  const std::uint64_t most = std::min<std::uint64_t>(
+      kBoxUnitsMost, search.limits.most_bytes / static_cast<unsigned>(search.unit_bytes));
+  std::uint64_t units = 1;
+  for (std::size_t i = 0; i <= ip && search.in_moving > 0; ++i) {
+    units *= i == ip ? bp : search.axes[at(search.in_order[i])].extent;
+    if (units > most) return false;
+  }
+  for (std::size_t i = 0; i <= iq; ++i) {
+    const int axis = search.out_order[i];
+    const std::uint64_t whole = search.axes[at(axis)].extent;
+    const std::uint64_t wanted = i == iq ? bq : whole;
+    // What the input's run has of it already.
+    const auto place = static_cast<std::size_t>(
+        std::find(search.in_order.begin(), search.in_order.end(), axis) - search.in_order.begin());
+    const std::uint64_t has = search.in_moving == 0 || place > ip ? 1 : place == ip ? bp : whole;
+    if (wanted > has) units = units / has * wanted;
+    if (units > most) return false;
+  }
+  return search.bytes64(units) >= search.least_bytes;
+}
+
 std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::size_t iq,
                                   std::uint64_t bq) {
+  if (!is_sized(search, ip, bp, iq, bq)) return std::nullopt;
   StridedBox box;
   box.axes = search.axes;
   box.unit_bytes = search.unit_bytes;
@@ -287,16 +312,12 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   };
   box.q = search.out_order[iq];
   box.p = search.in_moving == 0 ? box.q : search.in_order[ip];
-  std::uint64_t units = 1;
   for (std::size_t i = 0; i < ip; ++i) widen(search.in_order[i], search.axes[at(search.in_order[i])].extent);
   if (search.in_moving > 0) widen(box.p, bp);
   for (std::size_t i = 0; i < iq; ++i)
     widen(search.out_order[i], search.axes[at(search.out_order[i])].extent);
   widen(box.q, bq);
-  for (const std::uint32_t extent : box.extent) {
-    units *= extent;
-    if (units > kBoxUnitsMost || search.bytes(units) > search.limits.most_bytes) return std::nullopt;
-  }
+  const std::uint64_t units = box.units();
   // A part that the other side widens is another box.
   if (box.p != box.q && (box.extent[at(box.p)] != bp || box.extent[at(box.q)] != bq)) return std::nullopt;
   const std::vector<int> moving(search.in_order.begin(),
@@ -365,6 +386,20 @@ std::vector<Trial> trials(const BoxSearch& search, const std::vector<int>& order
     if (search.bytes64(inner) > 2048) break;
   }
   return result;
+}
+
+std::vector<StridedBox> candidates_of(const BoxSearch& search) {
+  std::vector<StridedBox> found;
+  // Where the input stands still, one unit is its run.
+  std::vector<Trial> of_input = trials(search, search.in_order, search.in_moving);
+  if (of_input.empty()) of_input.push_back({.axis = 0, .part = 1});
+  const std::vector<Trial> of_output = trials(search, search.out_order, search.axes.size());
+  for (const Trial& p : of_input) {
+    for (const Trial& q : of_output) {
+      if (auto box = try_box(search, p.axis, p.part, q.axis, q.part)) found.push_back(*std::move(box));
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -458,21 +493,18 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
                                        const BoxLimits& limits) {
   FARO_CHECK(!axes.empty() &&
              (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
-  const BoxSearch search = search_of(axes, unit_bytes, limits);
-  std::vector<StridedBox> found;
-  // Where the input stands still, one unit is its run.
-  std::vector<Trial> of_input = trials(search, search.in_order, search.in_moving);
-  if (of_input.empty()) of_input.push_back({.axis = 0, .part = 1});
-  for (const Trial& p : of_input) {
-    for (const Trial& q : trials(search, search.out_order, axes.size())) {
-      if (auto box = try_box(search, p.axis, p.part, q.axis, q.part)) found.push_back(*std::move(box));
-    }
-  }
+  BoxSearch search = search_of(axes, unit_bytes, limits);
+  std::uint64_t left =
+      std::uint64_t{limits.many_boxes} * limits.best_bytes / static_cast<unsigned>(unit_bytes);
+  for (const StridedAxis& axis : axes) left /= axis.extent;
+  if (left == 0) search.least_bytes = limits.best_bytes / 6;
+  std::vector<StridedBox> found = candidates_of(search);
+  search.least_bytes = 0;
+  if (found.empty()) found = candidates_of(search);
   std::sort(found.begin(), found.end(),
             [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
   return found;
 }
-
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
     const auto most = limits.most_bytes * 5 / 4 / static_cast<std::uint32_t>(box.word_bytes());
