@@ -278,15 +278,16 @@ constexpr void load_box(Memory& memory, const AxesBoxParams& p, std::uint64_t bl
         }
       }
     }
-    if constexpr (copies) continue;
-    FARO_UNROLL
-    for (int i = 0; i < unroll; ++i) {
+    if constexpr (!copies) {
       FARO_UNROLL
-      for (int k = 0; k < spread; ++k) {
-        if (base + static_cast<std::uint32_t>(i) * p.in.groups < rows && has[k]) {
-          memory.template store_shared<bytes>(place[i][k], moved[i][k]);
-        } else {
-          device::idle(memory);
+      for (int i = 0; i < unroll; ++i) {
+        FARO_UNROLL
+        for (int k = 0; k < spread; ++k) {
+          if (base + static_cast<std::uint32_t>(i) * p.in.groups < rows && has[k]) {
+            memory.template store_shared<bytes>(place[i][k], moved[i][k]);
+          } else {
+            device::idle(memory);
+          }
         }
       }
     }

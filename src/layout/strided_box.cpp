@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kBoxSector = 32;
 constexpr std::uint32_t kBoxVector = 16;
-constexpr std::uint32_t kBoxUnitsMost = 60000;  // places have 16 bits
+constexpr std::uint32_t kBoxUnitsMost = 60000;
+constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
 
 using faro::detail::ceil_div;
@@ -250,8 +251,8 @@ void price(const BoxSearch& search, StridedBox& box) {
   const auto in_bytes = static_cast<double>(search.bytes64(box.in.contiguous));
   const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
   double cost = 1.0;
-  cost += 0.15 * (line_share(search, box.in.contiguous, box.in.alignment) - 1);
-  cost += 0.15 * (line_share(search, box.out.contiguous, box.out.alignment) - 1);
+  cost += search.limits.shared_lines * (line_share(search, box.in.contiguous, box.in.alignment) - 1);
+  cost += search.limits.shared_lines * (line_share(search, box.out.contiguous, box.out.alignment) - 1);
   cost += search.limits.short_reads / in_bytes + search.limits.short_writes / out_bytes;
   cost += 0.4 * (idle - 1);
   const std::uint32_t in_slots = box.in.slots();
@@ -507,7 +508,8 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
-    const auto most = limits.most_bytes * 5 / 4 / static_cast<std::uint32_t>(box.word_bytes());
+    const std::uint32_t with_pads = limits.most_bytes * 5 / 4;
+    const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (detail::lay_out(box, most)) return box;
   }
   FARO_CHECK(false);

@@ -44,11 +44,12 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes);
 struct BoxLimits {
   bool vectors = true;                  // whether arrays are aligned to 16 bytes; else to a unit
   std::uint32_t threads = 256;          // of a block
-  std::uint32_t most_bytes = 44 << 10;  // of a box in shared memory, with pads
-  std::uint32_t best_bytes = 24 << 10;  // what boxes are wanted to have
+  std::uint32_t most_bytes = 55 << 10;  // of a box in shared memory, with pads
+  std::uint32_t best_bytes = 32 << 10;  // what boxes are wanted to have
   std::uint32_t many_boxes = 132 * 6;   // what keeps all multiprocessors busy
   double short_reads = 16;              // bytes that the beginning of a run costs
   double short_writes = 8;
+  double shared_lines = 0.35;  // of lines that a run does not fill, over its own
 };
 
 /// Digits of an index within the box, of one axis.

@@ -18,6 +18,8 @@ AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit,
       layout::choose_box(layout::strided_axes(axes), static_cast<int>(unit), limits);
   return {.params = kernels::make_axes_box_params(box),
           .shape = kernels::box_shape(box),
+          .in_run_bytes = box.in.contiguous * unit,
+          .out_run_bytes = box.out.contiguous * unit,
           .alignment = with_vectors ? kAxesVector : unit};
 }
 

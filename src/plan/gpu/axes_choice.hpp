@@ -42,6 +42,8 @@ struct AxesBoxes {
   struct Variant {
     kernels::AxesBoxParams params;
     kernels::BoxShape shape;
+    std::uint64_t in_run_bytes = 0;
+    std::uint64_t out_run_bytes = 0;
     std::uint64_t alignment = 1;  // of the arrays, in bytes
   };
   std::vector<Variant> variants;  // vectors, then single units

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kVectorBytes = kernels::kMovedBytes;
 
 GpuKernel of_box(const AxesBoxes::Variant& chosen) {
-  return {.id = AxesBoxKernel{chosen.shape},
+  return {.id = AxesBoxKernel{chosen.shape, chosen.in_run_bytes, chosen.out_run_bytes},
           .params = chosen.params,
           .blocks = chosen.params.tiles,
           .first_step = 1,
@@ -96,7 +96,7 @@ struct AxesFactors {
     return {.load_sectors = 0.65, .store_lines = 1.58, .wavefronts = 0.03};
   }
   CostFactors operator()(const AxesBoxKernel& /*kernel*/) const {
-    return {.bytes = 1.08, .load_lines = 0.15, .store_lines = 0.15, .requests = 0.5};
+    return {.bytes = 1.12, .load_lines = 0.5, .store_lines = 0.5};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {

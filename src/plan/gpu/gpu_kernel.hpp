@@ -60,6 +60,8 @@ struct SweepKernel {  // of a transposition in place; its params say which
 };
 struct AxesBoxKernel {
   kernels::BoxShape shape;
+  std::uint64_t in_run_bytes = 0;  // that lie together, of a whole box; for a reader
+  std::uint64_t out_run_bytes = 0;
 };
 struct AxesLinesKernel {
   int unit_bytes = 4;
