@@ -57,16 +57,33 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Whether boxes suit a transpose better: elements of 16 bytes have nothing to gain from whole vectors, and a
-// side that is shorter than that of a plane's tile, but too long for a single stretch, would leave most of it
-// empty.
-bool boxes_suit(const layout::UnitAxes& axes, std::uint64_t unit) {
-  constexpr std::uint64_t least = 16;
-  constexpr std::uint64_t most = 126;
+// Of a plane whose sides are so long, lines reach more than boxes do.
+constexpr std::uint64_t kLongSide = 256;  // units
+
+std::uint64_t shorter_side(const layout::UnitAxes& axes) {
   const std::uint64_t columns = axes.shape.back();
   const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
-  const std::uint64_t shorter = std::min(rows, columns);
-  return unit == kAxesVector && shorter >= least && shorter <= most;
+  return std::min(rows, columns);
+}
+
+// Rows of a few hundred bytes: boxes have longer runs, of several of them.
+bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
+  constexpr std::uint64_t most_bytes = 256;
+  return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
+}
+
+// Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
+// and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
+bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
+  const kernels::BoxShape& shape = box.shape;
+  const int vector = static_cast<int>(kAxesVector);
+  if (shape.unit_bytes * shape.in_vector < vector || shape.unit_bytes * shape.out_vector < vector)
+    return true;
+  if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
+  constexpr std::uint64_t large_plane = 128 << 10;
+  const std::uint64_t columns = axes.shape.back();
+  const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
+  return rows * columns * static_cast<std::uint64_t>(shape.unit_bytes) >= large_plane;
 }
 
 }  // namespace
@@ -86,16 +103,21 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
-  if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit))) {
+  if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
     AxesLines lines;
-    const bool boxes = variant.boxes_only || (!variant.lines_only && boxes_suit(wide, wide_unit));
     // Arrays that are not aligned to the wide unit take the narrow one.
-    if (!boxes && add_lines(lines, wide, wide_unit, variant) &&
-        (unit == wide_unit || add_lines(lines, units, unit, variant))) {
+    const bool has_lines = !variant.boxes_only && add_lines(lines, wide, wide_unit, variant) &&
+                           (unit == wide_unit || add_lines(lines, units, unit, variant));
+    const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
+    if (has_lines && (variant.lines_only || (plane && shorter_side(wide) >= kLongSide))) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    return {.form = AxesBoxes{{box_variant(wide, wide_unit, true), box_variant(units, unit, false)}},
-            .unit_bytes = unit};
+    AxesBoxes boxes{{box_variant(wide, wide_unit, true)}};
+    if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
+      return {.form = std::move(lines), .unit_bytes = unit};
+    }
+    boxes.variants.push_back(box_variant(units, unit, false));
+    return {.form = std::move(boxes), .unit_bytes = unit};
   }
   AxesRows rows;
   const auto add = [&rows](const layout::UnitAxes& of, std::uint64_t width) {
