@@ -1,11 +1,12 @@
 // How axes are permuted on a GPU: which kernel, with which parameters, for which alignment. Host only; the
 // engine looks the kernels up and launches them.
 //
-//     axes                                          choice        variants, the first that suits both
-//     addresses nothing moves                                 AxesCopy      - the fastest stays, rows of a
-//     sector or more   AxesRows      the widest unit of a row; the element's own a transpose of rows or lines
-//     that are long    AxesLines     aligned to 16 and 32; to a wide unit; to a unit all else AxesBoxes
-//     aligned to 16; to a unit
+//     axes                                        choice      variants, the first that suits both addresses
+//     nothing moves                               AxesCopy    -
+//     rows stay, of more than 256 bytes           AxesRows    the widest unit of a row; the element's own
+//     a plane with long sides, few rows or        AxesLines   aligned to 16 and 32; to a wide unit; to a unit
+//       columns of a large one, odd ones
+//     all else                                    AxesBoxes   aligned to 16; to a unit
 //
 // The grid is the params' tiles (AxesBoxes, AxesLines) or vectors over the kernel's threads (AxesRows), a
 // block each, in launches of at most 2^31 - 1 blocks that begin at first_tile or first_vector. Shared memory
