@@ -81,9 +81,14 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
     return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   constexpr std::uint64_t large_plane = 128 << 10;
-  const std::uint64_t columns = axes.shape.back();
-  const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
-  return rows * columns * static_cast<std::uint64_t>(shape.unit_bytes) >= large_plane;
+  // An element of several units is the fastest axis of both sides.
+  const std::size_t last = axes.shape.size() - 1;
+  const bool stays = axes.order.back() == static_cast<int>(last);
+  const std::size_t columns = stays && last > 0 ? last - 1 : last;
+  const auto rows = static_cast<std::size_t>(axes.order[columns]);
+  const std::uint64_t element = stays ? axes.shape[last] : 1;
+  return axes.shape[rows] * axes.shape[columns] * element * static_cast<std::uint64_t>(shape.unit_bytes) >=
+         large_plane;
 }
 
 }  // namespace
