@@ -16,7 +16,7 @@
 #include "affine_kernel_support.hpp"
 #include "faro/permutation/axes.hpp"
 #include "kernels/axes_lines_params.hpp"
-#include "layout/axes_tile.hpp"
+#include "layout/unit_axes.hpp"
 #include "machine/counting_memory.hpp"
 
 namespace faro::kernels {

@@ -244,9 +244,8 @@ KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& launch, std::uint
   return {stand_in::as_kernel(run), static_cast<int>(launch.threads)};
 }
 
-KernelEntry axes_tile_kernel(int unit_bytes, int in_vector, int out_vector) {
-  return checked_kernel<kernels::AxesTileParams>(detail::AxesTileKernel{unit_bytes, in_vector, out_vector},
-                                                 kernels::kAxesTileThreads);
+KernelEntry axes_box_kernel(const kernels::BoxShape& shape) {
+  return checked_kernel<kernels::AxesBoxParams>(detail::AxesBoxKernel{.shape = shape}, kernels::kBoxThreads);
 }
 KernelEntry axes_lines_kernel(int unit_bytes) {
   return checked_kernel<kernels::AxesLinesParams>(detail::AxesLinesKernel{unit_bytes},
@@ -347,7 +346,7 @@ TEST(CudaPrograms, AxesWhereverArraysBegin) {
       if (HasFailure()) FAIL() << to_text(Permutation(axes)) << " of " << width;
     }
   }
-  for (const char* const kernel : {"axes tile,", "axes turne", "axes skinn", "axes rows,"}) {
+  for (const char* const kernel : {"axes box, ", "axes turne", "axes skinn", "axes rows,"}) {
     EXPECT_TRUE(reached.contains(kernel)) << kernel;
   }
 }

@@ -63,7 +63,7 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("axes(30 40; 1 0)", 16),
                           plan_of("axes(3 1000000; 1 0)"),
                           plan_of("axes(1000000 3; 1 0)", 2),
-                          plan_of("axes(20 30 64; 1 0 2)"),
+                          plan_of("axes(20 30 100; 1 0 2)"),
                           plan_of("axes(7 5 3 11; 2 0 3 1)", 12, 3),
                           plan_of("axes(7 5 3 11; 3 2 1 0)", 1),
                           plan_of("roll(1000003, 17)", 3),
@@ -187,6 +187,19 @@ TEST(PlanGpuPass, ShowWhatIsLaunched) {
   }
   // All but the driver's copy, windows and runs.
   EXPECT_EQ(families.size(), std::variant_size_v<detail::KernelId> - 3) << ::testing::PrintToString(families);
+}
+
+// Boxes say what lies together on either side; one problem has one box, however it is written.
+TEST(PlanGpuPass, BoxesOfAxesSayTheirRuns) {
+  const auto kernel = [](const Plan& plan) { return plan.passes().front().launch->kernel; };
+  const std::string reversed = kernel(plan_of("axes(48 28 28 28 48; 4 3 2 1 0)"));
+  EXPECT_THAT(reversed, HasSubstr("axes box, units of 4 bytes, runs of "));
+  EXPECT_THAT(reversed, HasSubstr("4 units read and 4 written at a time"));
+  EXPECT_EQ(kernel(plan_of("axes(6 8 28 1 4 7 28 48; 7 6 4 5 2 3 0 1)")), reversed);
+  EXPECT_THAT(kernel(plan_of("axes(27 27 27 27 27; 4 3 2 1 0)")),
+              HasSubstr("1 units read and 1 written at a time"));
+  EXPECT_THAT(kernel(plan_of("axes(96 75 75 96; 3 2 1 0)", 1)),
+              HasSubstr("axes box, units of 1 byte, runs of "));
 }
 
 TEST(PlanGpuPass, AxesNameTheirKernel) {

@@ -11,7 +11,7 @@
 
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
-#include "layout/axes_tile.hpp"
+#include "layout/unit_axes.hpp"
 
 namespace faro::kernels {
 

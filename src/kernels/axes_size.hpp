@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "faro/error.hpp"
-#include "layout/axes_tile.hpp"
+#include "layout/unit_axes.hpp"
 
 namespace faro::kernels {
 

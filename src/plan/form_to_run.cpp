@@ -41,6 +41,11 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, cons
   if (axes == nullptr || target.engine != Engine::cuda || target.tile) return false;
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1);
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
+  if (std::holds_alternative<AxesBoxes>(choice.form)) {
+    constexpr std::uint64_t kRowBytes = 64;
+    const bool row_stays = static_cast<std::size_t>(axes->order().back()) + 1 == axes->shape().size();
+    return row_stays && axes->shape().back() * element_bytes >= kRowBytes;
+  }
   const auto* const lines = std::get_if<AxesLines>(&choice.form);
   if (lines == nullptr || !lines->variants.front().choice.plane) return false;
   constexpr std::uint64_t kLongSideBytes = 256;

@@ -24,7 +24,7 @@ FARO_NONE KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& /*launc
   return {};
 }
 
-FARO_NONE KernelEntry axes_tile_kernel(int /*unit*/, int /*in_vector*/, int /*out_vector*/) { return {}; }
+FARO_NONE KernelEntry axes_box_kernel(const kernels::BoxShape& /*shape*/) { return {}; }
 FARO_NONE KernelEntry axes_lines_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_plane_kernel(const AxesPlaneShape& /*shape*/, bool /*aligned*/) { return {}; }
 FARO_NONE KernelEntry axes_turned_kernel(const AxesPlaneShape& /*shape*/, bool /*words*/) { return {}; }

@@ -5,22 +5,22 @@
 
 #include "faro/error.hpp"
 #include "kernels/partition_params.hpp"
-#include "layout/axes_tile.hpp"
+#include "layout/strided_box.hpp"
 
 namespace faro::detail {
 namespace {
 
 constexpr std::uint64_t kAxesVector = 16;
 
-AxesTiles::Variant tiles_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
-  layout::AxesTileLimits limits;
-  limits.threads = kernels::kAxesTileThreads;
-  limits.vectors = with_vectors;
-  const layout::AxesTile tile = layout::choose_axes_tile(axes, static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_tile_params(tile),
-          .unit_bytes = unit,
-          .in_vector_units = tile.in.vector_units,
-          .out_vector_units = tile.out.vector_units};
+AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
+  const layout::BoxLimits limits{.vectors = with_vectors, .threads = kernels::kBoxThreads};
+  const layout::StridedBox box =
+      layout::choose_box(layout::strided_axes(axes), static_cast<int>(unit), limits);
+  return {.params = kernels::make_axes_box_params(box),
+          .shape = kernels::box_shape(box),
+          .in_run_bytes = box.in.contiguous * unit,
+          .out_run_bytes = box.out.contiguous * unit,
+          .alignment = with_vectors ? kAxesVector : unit};
 }
 
 // Adds variants of one unit; false where the axes are no such transposes.
@@ -57,16 +57,38 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
-// Whether tiles suit a transpose better: elements of 16 bytes have nothing to gain from whole vectors, and a
-// side that is shorter than that of a plane's tile, but too long for a single stretch, would leave most of it
-// empty.
-bool tiles_suit(const layout::UnitAxes& axes, std::uint64_t unit) {
-  constexpr std::uint64_t least = 16;
-  constexpr std::uint64_t most = 126;
+// Of a plane whose sides are so long, lines reach more than boxes do.
+constexpr std::uint64_t kLongSide = 256;  // units
+
+std::uint64_t shorter_side(const layout::UnitAxes& axes) {
   const std::uint64_t columns = axes.shape.back();
   const std::uint64_t rows = axes.shape[static_cast<std::size_t>(axes.order.back())];
-  const std::uint64_t shorter = std::min(rows, columns);
-  return unit == kAxesVector && shorter >= least && shorter <= most;
+  return std::min(rows, columns);
+}
+
+// Rows of a few hundred bytes: boxes have longer runs, of several of them.
+bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
+  constexpr std::uint64_t most_bytes = 256;
+  return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
+}
+
+// Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
+// and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
+bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
+  const kernels::BoxShape& shape = box.shape;
+  const int vector = static_cast<int>(kAxesVector);
+  if (shape.unit_bytes * shape.in_vector < vector || shape.unit_bytes * shape.out_vector < vector)
+    return true;
+  if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
+  constexpr std::uint64_t large_plane = 128 << 10;
+  // An element of several units is the fastest axis of both sides.
+  const std::size_t last = axes.shape.size() - 1;
+  const bool stays = axes.order.back() == static_cast<int>(last);
+  const std::size_t columns = stays && last > 0 ? last - 1 : last;
+  const auto rows = static_cast<std::size_t>(axes.order[columns]);
+  const std::uint64_t element = stays ? axes.shape[last] : 1;
+  return axes.shape[rows] * axes.shape[columns] * element * static_cast<std::uint64_t>(shape.unit_bytes) >=
+         large_plane;
 }
 
 }  // namespace
@@ -86,17 +108,21 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
-  if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit))) {
+  if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
     AxesLines lines;
-    const bool tiles = variant.tiles_only || (!variant.lines_only && tiles_suit(wide, wide_unit));
     // Arrays that are not aligned to the wide unit take the narrow one.
-    if (!tiles && add_lines(lines, wide, wide_unit, variant) &&
-        (unit == wide_unit || add_lines(lines, units, unit, variant))) {
+    const bool has_lines = !variant.boxes_only && add_lines(lines, wide, wide_unit, variant) &&
+                           (unit == wide_unit || add_lines(lines, units, unit, variant));
+    const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
+    if (has_lines && (variant.lines_only || (plane && shorter_side(wide) >= kLongSide))) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    return {.form = AxesTiles{.vectors = tiles_variant(wide, wide_unit, true),
-                              .single = tiles_variant(units, unit, false)},
-            .unit_bytes = unit};
+    AxesBoxes boxes{{box_variant(wide, wide_unit, true)}};
+    if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
+      return {.form = std::move(lines), .unit_bytes = unit};
+    }
+    boxes.variants.push_back(box_variant(units, unit, false));
+    return {.form = std::move(boxes), .unit_bytes = unit};
   }
   AxesRows rows;
   const auto add = [&rows](const layout::UnitAxes& of, std::uint64_t width) {

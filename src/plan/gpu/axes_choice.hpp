@@ -1,13 +1,14 @@
 // How axes are permuted on a GPU: which kernel, with which parameters, for which alignment. Host only; the
 // engine looks the kernels up and launches them.
 //
-//     axes                                          choice        variants, the first that suits both
-//     addresses nothing moves                                 AxesCopy      - the fastest stays, rows of a
-//     sector or more   AxesRows      the widest unit of a row; the element's own a transpose of rows or lines
-//     that are long    AxesLines     aligned to 16 and 32; to a wide unit; to a unit all else AxesTiles
-//     aligned to 16; to a unit
+//     axes                                        choice      variants, the first that suits both addresses
+//     nothing moves                               AxesCopy    -
+//     rows stay, of more than 256 bytes           AxesRows    the widest unit of a row; the element's own
+//     a plane with long sides, few rows or        AxesLines   aligned to 16 and 32; to a wide unit; to a unit
+//       columns of a large one, odd ones
+//     all else                                    AxesBoxes   aligned to 16; to a unit
 //
-// The grid is the params' tiles (AxesTiles, AxesLines) or vectors over the kernel's threads (AxesRows), a
+// The grid is the params' tiles (AxesBoxes, AxesLines) or vectors over the kernel's threads (AxesRows), a
 // block each, in launches of at most 2^31 - 1 blocks that begin at first_tile or first_vector. Shared memory
 // is params.shared_bytes. There are no tables, and no buffers but the input and the output.
 #pragma once
@@ -18,8 +19,9 @@
 #include <vector>
 
 #include "faro/permutation/axes.hpp"
+#include "kernels/axes_box_params.hpp"
 #include "kernels/axes_lines_params.hpp"
-#include "kernels/axes_tile_params.hpp"
+#include "kernels/axes_rows_params.hpp"
 
 namespace faro::detail {
 
@@ -28,8 +30,8 @@ struct AxesVariant {
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
-  bool tiles_only = false;  // axes_tile.hpp for transposes, too
-  bool lines_only = false;  // never axes_tile.hpp where lines fit
+  bool boxes_only = false;  // axes_box.hpp for transposes, too
+  bool lines_only = false;  // never axes_box.hpp where lines fit
   bool skinny = true;       // axes_skinny.hpp for few rows or columns
 };
 
@@ -37,15 +39,15 @@ struct AxesCopy {
   std::uint64_t bytes = 0;
 };
 
-struct AxesTiles {
+struct AxesBoxes {
   struct Variant {
-    kernels::AxesTileParams params;
-    std::uint64_t unit_bytes = 1;
-    int in_vector_units = 1;  // that a thread reads at a time
-    int out_vector_units = 1;
+    kernels::AxesBoxParams params;
+    kernels::BoxShape shape;
+    std::uint64_t in_run_bytes = 0;
+    std::uint64_t out_run_bytes = 0;
+    std::uint64_t alignment = 1;  // of the arrays, in bytes
   };
-  Variant vectors;  // arrays aligned to 16 bytes
-  Variant single;   // aligned to the unit
+  std::vector<Variant> variants;  // vectors, then single units
 };
 
 struct AxesLines {
@@ -66,7 +68,7 @@ struct AxesRows {
 };
 
 struct AxesChoice {
-  std::variant<AxesCopy, AxesTiles, AxesLines, AxesRows> form;
+  std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows> form;
   std::uint64_t unit_bytes = 1;  // the element's, which all arrays are aligned to
 };
 

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/axes_box.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
 #include "plan/gpu/block_phases.hpp"
@@ -36,42 +37,19 @@ struct AxesBlock {
         [&](CountingMemory& m, std::uint64_t, Thread thread) { store(m, p, tile, thread); });
   }
 
-  template <int unit, int in_vector, int out_vector>
-  void run_tile() const {
-    const auto& p = params<kernels::AxesTileParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::list_axes_rows(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t, Thread t) {
-          kernels::load_axes_tile<unit, in_vector>(m, p, t);
-        },
-        [&](CountingMemory& m, std::uint64_t, Thread t) {
-          kernels::store_axes_tile<unit, out_vector>(m, p, t);
-        });
+  template <kernels::BoxShape shape>
+  bool run_box(const AxesBoxKernel& k) const {
+    if (k.shape != shape) return false;
+    const auto& p = params<kernels::AxesBoxParams>();
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::load_box<shape>(m, p, b, t); },
+        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::store_box<shape>(m, p, b, t); });
+    return true;
   }
-  template <int unit, int in_vector>
-  bool run_tile_from(int out_vector) const {
-    if (out_vector == 1) return run_tile<unit, in_vector, 1>(), true;
-    if constexpr (unit < 16) {
-      if (out_vector * unit == 16) return run_tile<unit, in_vector, 16 / unit>(), true;
+  bool operator()(const AxesBoxKernel& k) const {
+    return [&]<std::size_t... index>(std::index_sequence<index...>) {
+      return (run_box<kernels::kBoxShapes[index]>(k) || ...);
     }
-    if constexpr (unit < 4) {
-      if (out_vector * unit == 4) return run_tile<unit, in_vector, 4 / unit>(), true;
-    }
-    return false;
-  }
-
-  bool operator()(const AxesTileKernel& k) const {
-    bool done = false;
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
-      [[maybe_unused]] constexpr int unit = decltype(constant)::value;
-      if (k.in_vector == 1) done = run_tile_from<unit, 1>(k.out_vector);
-      if constexpr (unit < 16) {
-        if (k.in_vector * unit == 16) done = run_tile_from<unit, 16 / unit>(k.out_vector);
-      }
-      if constexpr (unit < 4) {
-        if (k.in_vector * unit == 4) done = run_tile_from<unit, 4 / unit>(k.out_vector);
-      }
-    });
-    return done;
+    (std::make_index_sequence<std::size(kernels::kBoxShapes)>());
   }
   bool operator()(const AxesLinesKernel& k) const {
     with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {

@@ -9,17 +9,16 @@ namespace {
 
 constexpr std::uint64_t kVectorBytes = kernels::kMovedBytes;
 
-GpuKernel of_tiles(const AxesTiles::Variant& chosen, std::uint64_t alignment) {
-  return {.id = AxesTileKernel{static_cast<int>(chosen.unit_bytes), chosen.in_vector_units,
-                               chosen.out_vector_units},
+GpuKernel of_box(const AxesBoxes::Variant& chosen) {
+  return {.id = AxesBoxKernel{chosen.shape, chosen.in_run_bytes, chosen.out_run_bytes},
           .params = chosen.params,
           .blocks = chosen.params.tiles,
           .first_step = 1,
-          .threads = kernels::kAxesTileThreads,
+          .threads = kernels::kBoxThreads,
           .shared_bytes = chosen.params.shared_bytes(),
           .carveout = Carveout::needed,
-          .in_alignment = alignment,
-          .out_alignment = alignment};
+          .in_alignment = chosen.alignment,
+          .out_alignment = chosen.alignment};
 }
 
 GpuKernel of_lines(const AxesLines::Variant& chosen) {
@@ -63,8 +62,8 @@ struct KernelsOf {
     pass.kind = PassKind::copy;
     pass.copy_bytes = copy.bytes;
   }
-  void operator()(const AxesTiles& tiles) const {
-    pass.kernels = {of_tiles(tiles.vectors, kVectorBytes), of_tiles(tiles.single, tiles.single.unit_bytes)};
+  void operator()(const AxesBoxes& boxes) const {
+    for (const AxesBoxes::Variant& variant : boxes.variants) pass.kernels.push_back(of_box(variant));
   }
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
@@ -84,8 +83,7 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
                                      : "tiles of the input become tiles of the output";
 }
 
-// Vectors of lines hide all but what rows that begin anywhere are read again for; the general tiles are bound
-// by what they do for each unit.
+// Vectors hide all but what rows that begin anywhere are read again for.
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
     return {.bytes = 1.082, .load_sectors = 0.173, .store_lines = 0.053};
@@ -97,8 +95,8 @@ struct AxesFactors {
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
     return {.load_sectors = 0.65, .store_lines = 1.58, .wavefronts = 0.03};
   }
-  CostFactors operator()(const AxesTileKernel& /*kernel*/) const {
-    return {.store_sectors = 1.544, .shared_requests = 1.517};
+  CostFactors operator()(const AxesBoxKernel& /*kernel*/) const {
+    return {.bytes = 1.12, .load_lines = 0.5, .store_lines = 0.5};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {

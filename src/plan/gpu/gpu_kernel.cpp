@@ -60,9 +60,10 @@ struct KernelName {
     return fmt::format("{}, {}", std::visit(SweepName(), std::get<GpuTransposeLaunch>(params).params),
                        units_text(static_cast<int>(k.unit_bytes)));
   }
-  std::string operator()(const AxesTileKernel& k) const {
-    return fmt::format("axes tile, {}, {} read and {} written at a time", units_text(k.unit_bytes),
-                       k.in_vector, k.out_vector);
+  std::string operator()(const AxesBoxKernel& k) const {
+    return fmt::format("axes box, {}, runs of {} and {} bytes, {} units read and {} written at a time",
+                       units_text(k.shape.unit_bytes), k.in_run_bytes, k.out_run_bytes, k.shape.in_vector,
+                       k.shape.out_vector);
   }
   std::string operator()(const AxesLinesKernel& k) const { return "axes lines, " + units_text(k.unit_bytes); }
   std::string operator()(const AxesPlaneKernel& k) const {

@@ -17,8 +17,9 @@
 #include "kernels/affine_in_place_params.hpp"
 #include "kernels/affine_segments_params.hpp"
 #include "kernels/affine_tile_params.hpp"
+#include "kernels/axes_box_params.hpp"
 #include "kernels/axes_lines_params.hpp"
-#include "kernels/axes_tile_params.hpp"
+#include "kernels/axes_rows_params.hpp"
 #include "kernels/cyclic.hpp"
 #include "kernels/indexed_direct.hpp"
 #include "kernels/partition_params.hpp"
@@ -57,10 +58,10 @@ struct SmallKernel {  // in place, whole arrays
 struct SweepKernel {  // of a transposition in place; its params say which
   std::uint64_t unit_bytes = 4;
 };
-struct AxesTileKernel {
-  int unit_bytes = 4;
-  int in_vector = 1;  // units
-  int out_vector = 1;
+struct AxesBoxKernel {
+  kernels::BoxShape shape;
+  std::uint64_t in_run_bytes = 0;  // that lie together, of a whole box; for a reader
+  std::uint64_t out_run_bytes = 0;
 };
 struct AxesLinesKernel {
   int unit_bytes = 4;
@@ -118,7 +119,7 @@ struct ColumnsKernel {
 };
 
 using KernelId = std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel,
-                              SmallKernel, SweepKernel, AxesTileKernel, AxesLinesKernel, AxesPlaneKernel,
+                              SmallKernel, SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel,
                               AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel, CyclicKernel, WindowKernel,
                               RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
 
@@ -127,7 +128,7 @@ using KernelParams =
     std::variant<std::monostate, kernels::AffineTileParams, kernels::AffineBlockedParams,
                  kernels::AffineSegmentsParams, kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams,
                  kernels::AffineSwapParams, kernels::AffineSmallParams, GpuTransposeLaunch,
-                 kernels::AxesTileParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
+                 kernels::AxesBoxParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
                  kernels::CyclicParams, kernels::WindowParams, kernels::RunsParams, kernels::DirectParams,
                  kernels::PartitionParams, kernels::ColumnsParams>;
 

@@ -1,36 +1,52 @@
-// One-pass kernels for axes: tiles, lines, planes, rows (index_transpose_entries.cu has other transposes).
+// One-pass kernels for axes: boxes, lines, planes, rows (index_transpose_entries.cu has other transposes).
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
+#include "kernels/axes_box.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
 #include "kernels/axes_rows.hpp"
-#include "kernels/axes_tile.hpp"
 
 namespace faro::cuda {
 namespace {
 
-// Blocks of a multiprocessor to leave registers for: a vector of many units has a place for each.
-constexpr int axes_tile_blocks(int unit_bytes, int in_vector, int out_vector) {
-  if (in_vector > 4 || out_vector > 4) return 4;
-  return unit_bytes == 8 ? 5 : 6;
-}
+// Input goes to shared memory by the machine's own copies, all of a block's at a time.
+struct BoxMemory : TileMemory {
+  using TileMemory::TileMemory;
 
-template <int unit_bytes, int in_vector, int out_vector>
-__global__ void __launch_bounds__(kernels::kAxesTileThreads,
-                                  axes_tile_blocks(unit_bytes, in_vector, out_vector))
-    permute_axes_tile(const __grid_constant__ kernels::AxesTileParams params, const std::byte* in,
-                      std::byte* out) {
-  extern __shared__ __align__(kernels::kAxesRowBytes) std::byte shared[];
-  TileMemory memory(in, out, shared, params.in.whole_sectors != 0, params.out.whole_sectors != 0);
-  kernels::list_axes_rows(memory, params, blockIdx.x, threadIdx.x);
+  /// Arrives before wait() returns. `bytes`: 4, 8 or 16.
+  template <int bytes>
+  __device__ void copy_to_shared(int /*buffer: only the input is read*/, std::uint64_t offset,
+                                 std::uint32_t address) const {
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(sectors.shared + address));
+    const std::byte* const from = sectors.input + offset;
+    if constexpr (bytes == 16) {
+      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                   "l"(sectors.load_policy)
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+    }
+  }
+  /// For the calling thread's own copies; a barrier must follow.
+  static __device__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+};
+
+template <std::size_t index>
+__global__ void __launch_bounds__(kernels::kBoxThreads, 4)
+    permute_axes_box(const __grid_constant__ kernels::AxesBoxParams params, const std::byte* in,
+                     std::byte* out) {
+  constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
+  extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
+  BoxMemory memory(in, out, shared, params.in_sectors != 0, params.out_sectors != 0);
+  kernels::load_box<shape>(memory, params, blockIdx.x, threadIdx.x);
+  BoxMemory::wait();
   __syncthreads();
-  kernels::load_axes_tile<unit_bytes, in_vector>(memory, params, threadIdx.x);
-  __syncthreads();
-  kernels::store_axes_tile<unit_bytes, out_vector>(memory, params, threadIdx.x);
+  kernels::store_box<shape>(memory, params, blockIdx.x, threadIdx.x);
 }
 
 template <int unit_bytes>
@@ -84,32 +100,13 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-template <int unit, int in_vector>
-KernelEntry axes_tile_entry(int out_vector) {
-  constexpr int threads = kernels::kAxesTileThreads;
-  if (out_vector == 1) return entry_of(&permute_axes_tile<unit, in_vector, 1>, threads);
-  if constexpr (unit < 16) {
-    if (out_vector * unit == 16) return entry_of(&permute_axes_tile<unit, in_vector, 16 / unit>, threads);
-  }
-  if constexpr (unit < 4) {
-    if (out_vector * unit == 4) return entry_of(&permute_axes_tile<unit, in_vector, 4 / unit>, threads);
-  }
-  return {};
-}
-
 }  // namespace
 
-KernelEntry axes_tile_kernel(int unit_bytes, int in_vector, int out_vector) {
-  return of_unit(unit_bytes, [&](auto unit_constant) -> KernelEntry {
-    constexpr int unit = decltype(unit_constant)::value;
-    if (in_vector == 1) return axes_tile_entry<unit, 1>(out_vector);
-    if constexpr (unit < 16) {
-      if (in_vector * unit == 16) return axes_tile_entry<unit, 16 / unit>(out_vector);
-    }
-    if constexpr (unit < 4) {
-      if (in_vector * unit == 4) return axes_tile_entry<unit, 4 / unit>(out_vector);
-    }
-    return {};
+KernelEntry axes_box_kernel(const kernels::BoxShape& wanted) {
+  return find_entry<std::size(kernels::kBoxShapes)>([&](auto number) -> KernelEntry {
+    constexpr std::size_t index = decltype(number)::value;
+    if (wanted != kernels::kBoxShapes[index]) return {};
+    return entry_of(&permute_axes_box<index>, kernels::kBoxThreads);
   });
 }
 

@@ -2,7 +2,7 @@
 // tables of runs.
 // No CUDA header is needed.
 //
-//     axes tile     AxesTileParams, in, out                    dynamic shared memory: params.shared_bytes()
+//     axes box      AxesBoxParams, in, out                     dynamic shared memory: params.shared_bytes()
 //     axes lines    AxesLinesParams, in, out                   dynamic shared memory: params.shared_bytes
 //     axes plane, axes turned, axes skinny    the same
 //     axes rows     AxesRowsParams, in, out
@@ -19,13 +19,13 @@
 
 #include "engines/cuda/kernels/kernels.hpp"
 #include "faro/stream.hpp"
+#include "kernels/axes_box.hpp"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
 
 namespace faro::cuda {
 
-/// Vectors in units: 1, or what makes 4 or 16 bytes.
-KernelEntry axes_tile_kernel(int unit_bytes, int in_vector, int out_vector);
+KernelEntry axes_box_kernel(const kernels::BoxShape& shape);
 KernelEntry axes_lines_kernel(int unit_bytes);
 KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned);
 KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words);

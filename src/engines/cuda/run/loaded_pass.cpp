@@ -40,9 +40,7 @@ struct EntryOf {
   KernelEntry operator()(const plan::SweepKernel& k) const {
     return transpose_kernel(std::get<plan::GpuTransposeLaunch>(kernel.params), k.unit_bytes);
   }
-  KernelEntry operator()(const plan::AxesTileKernel& k) const {
-    return axes_tile_kernel(k.unit_bytes, k.in_vector, k.out_vector);
-  }
+  KernelEntry operator()(const plan::AxesBoxKernel& k) const { return axes_box_kernel(k.shape); }
   KernelEntry operator()(const plan::AxesLinesKernel& k) const { return axes_lines_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesPlaneKernel& k) const {
     return axes_plane_kernel(k.shape, k.aligned);

@@ -1,0 +1,126 @@
+#include "bench/gpu_axes/suites.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace faro::bench::gpu {
+namespace {
+
+struct TtcShapes {
+  std::vector<int> order;
+  std::vector<std::vector<std::uint64_t>> shapes;
+};
+
+// P. Springer, J. Hammond, P. Bientinesi, TTC: a high-performance compiler for tensor transpositions, 2017:
+// its benchmark, about 52 million elements each, with row-major shapes.
+const TtcShapes kTtc[] = {
+    {{1, 0}, {{7248, 7248}, {1216, 43408}, {43408, 1216}}},
+    {{1, 0, 2}, {{384, 384, 368}, {384, 64, 2144}, {2307, 64, 368}}},
+    {{0, 2, 1}, {{355, 384, 384}, {59, 384, 2320}, {59, 2320, 384}}},
+    {{2, 1, 0}, {{384, 355, 384}, {384, 59, 2320}, {2320, 59, 384}}},
+    {{2, 1, 0, 3}, {{96, 75, 96, 80}, {96, 75, 16, 464}, {582, 75, 16, 80}}},
+    {{3, 0, 2, 1}, {{75, 96, 75, 96}, {75, 96, 12, 608}, {75, 608, 12, 96}}},
+    {{2, 0, 3, 1}, {{75, 96, 75, 96}, {75, 96, 12, 608}, {75, 608, 12, 96}}},
+    {{1, 0, 3, 2}, {{75, 75, 96, 96}, {75, 12, 96, 608}, {75, 12, 608, 96}}},
+    {{3, 2, 1, 0}, {{96, 75, 75, 96}, {96, 75, 12, 608}, {608, 75, 12, 96}}},
+    {{1, 3, 2, 0, 4}, {{48, 28, 28, 48, 32}, {48, 28, 28, 8, 176}, {298, 28, 28, 8, 32}}},
+    {{4, 0, 3, 2, 1}, {{28, 48, 28, 28, 48}, {28, 48, 28, 4, 352}, {28, 352, 28, 4, 48}}},
+    {{1, 3, 0, 4, 2}, {{28, 28, 48, 28, 48}, {28, 28, 48, 4, 352}, {28, 28, 352, 4, 48}}},
+    {{2, 0, 4, 1, 3}, {{28, 28, 28, 48, 48}, {28, 28, 4, 48, 352}, {28, 28, 4, 352, 48}}},
+    {{4, 3, 2, 1, 0}, {{48, 28, 28, 28, 48}, {48, 28, 28, 4, 352}, {352, 28, 28, 4, 48}}},
+    {{4, 1, 0, 3, 2, 5}, {{15, 15, 32, 15, 32, 16}, {15, 15, 32, 15, 10, 48}, {15, 15, 103, 15, 10, 16}}},
+    {{1, 4, 0, 5, 3, 2}, {{15, 15, 32, 15, 15, 32}, {15, 15, 32, 15, 5, 112}, {15, 15, 112, 15, 5, 32}}},
+    {{2, 0, 4, 1, 5, 3}, {{15, 15, 15, 32, 15, 32}, {15, 15, 15, 32, 5, 112}, {15, 15, 15, 112, 5, 32}}},
+    {{1, 5, 4, 0, 3, 2}, {{15, 15, 32, 15, 15, 32}, {15, 15, 32, 15, 5, 112}, {15, 15, 112, 15, 5, 32}}},
+    {{5, 4, 3, 2, 1, 0}, {{32, 15, 15, 15, 15, 32}, {32, 15, 15, 15, 5, 112}, {112, 15, 15, 15, 5, 32}}},
+};
+
+AxesSuite ttc(std::uint64_t element_bytes) {
+  AxesSuite suite{.name = fmt::format("ttc, {} byte{}", element_bytes, element_bytes == 1 ? "" : "s"),
+                  .shapes = {}};
+  for (const TtcShapes& group : kTtc) {
+    for (const std::vector<std::uint64_t>& shape : group.shapes) {
+      suite.shapes.push_back({.shape = shape, .order = group.order, .element_bytes = element_bytes});
+    }
+  }
+  return suite;
+}
+
+std::vector<int> reversed(std::size_t n) {
+  std::vector<int> order;
+  for (std::size_t a = n; a-- > 0;) order.push_back(static_cast<int>(a));
+  return order;
+}
+
+AxesSuite ranks() {
+  return {.name = "ranks 8 to 28",
+          .shapes = {{{5, 3, 2, 4, 35, 33, 37, 40}, reversed(8)},
+                     {{5, 3, 2, 4, 35, 33, 37, 40}, {7, 6, 2, 5, 0, 4, 1, 3}},
+                     {{2, 3, 4, 3, 2, 2, 3, 2, 20, 18, 22, 24}, reversed(12)},
+                     {std::vector<std::uint64_t>(26, 2), reversed(26)},
+                     {std::vector<std::uint64_t>(28, 2), reversed(28)},
+                     {std::vector<std::uint64_t>(13, 4), reversed(13)},
+                     {{10, 10, 10, 10, 10, 10, 10, 10}, reversed(8)},
+                     {{10, 10, 10, 10, 10, 10, 10, 10}, {2, 5, 0, 6, 1, 7, 3, 4}}}};
+}
+
+AxesSuite primes() {
+  return {.name = "primes",
+          .shapes = {{std::vector<std::uint64_t>(6, 27), reversed(6)},
+                     {std::vector<std::uint64_t>(6, 27), {3, 5, 0, 2, 4, 1}},
+                     {std::vector<std::uint64_t>(18, 3), reversed(18)},
+                     {{3, 5, 7, 11, 13, 17, 19, 23}, reversed(8)},
+                     {{23, 19, 17, 13, 11, 7, 5, 3}, reversed(8)},
+                     {{3, 5, 7, 11, 13, 17, 19, 23}, {4, 1, 6, 3, 0, 7, 2, 5}},
+                     {{997, 1009, 101}, {2, 1, 0}},
+                     {{997, 1009, 101}, {1, 2, 0}},
+                     {{997, 1009, 101}, {0, 2, 1}},
+                     {{101, 1009, 997}, {1, 0, 2}}}};
+}
+
+AxesSuite channels() {
+  AxesSuite suite{.name = "channels first and last, 2 bytes", .shapes = {}};
+  for (const std::uint64_t c : {3U, 4U, 64U, 256U}) {
+    const std::uint64_t batch = 512 / c + 8;
+    suite.shapes.push_back({.shape = {batch, 224, 224, c}, .order = {0, 3, 1, 2}, .element_bytes = 2});
+    suite.shapes.push_back({.shape = {batch, c, 224, 224}, .order = {0, 2, 3, 1}, .element_bytes = 2});
+  }
+  return suite;
+}
+
+AxesSuite attention() {
+  return {.name = "attention, 2 bytes",
+          .shapes = {{{8, 4096, 32, 64}, {0, 2, 1, 3}, 2},
+                     {{8, 32, 4096, 64}, {0, 2, 1, 3}, 2},
+                     {{4, 4096, 32, 128}, {0, 2, 1, 3}, 2},
+                     {{4, 4096, 32, 128}, {0, 2, 3, 1}, 2},
+                     {{4, 32, 4096, 128}, {0, 1, 3, 2}, 2},
+                     {{2, 8192, 3, 32, 128}, {2, 0, 3, 1, 4}, 2}}};
+}
+
+AxesSuite skinny() {
+  return {.name = "skinny",
+          .shapes = {{{3, 100000000}, {1, 0}},
+                     {{100000000, 3}, {1, 0}},
+                     {{7, 30000001}, {1, 0}},
+                     {{30000001, 7}, {1, 0}},
+                     {{100000, 3, 1000}, {0, 2, 1}},
+                     {{5, 1000003, 31}, {0, 2, 1}}}};
+}
+
+}  // namespace
+
+std::string AxesShape::text() const {
+  return fmt::format("axes({}; {}) of {}", fmt::join(shape, " "), fmt::join(order, " "), element_bytes);
+}
+
+std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
+  std::vector<AxesSuite> suites;
+  for (const std::uint64_t width : widths) suites.push_back(ttc(width));
+  for (AxesSuite& suite : std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny()}) {
+    suites.push_back(std::move(suite));
+  }
+  return suites;
+}
+
+}  // namespace faro::bench::gpu

@@ -1,0 +1,27 @@
+// The suites of gpu_axes_bench: permutations of axes that people ask for, and those that are hard.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace faro::bench::gpu {
+
+struct AxesShape {
+  std::vector<std::uint64_t> shape;  // of the input, slowest axis first
+  std::vector<int> order;
+  std::uint64_t element_bytes = 4;
+
+  std::string text() const;
+};
+
+struct AxesSuite {
+  std::string name;
+  std::vector<AxesShape> shapes;
+};
+
+/// The 57 shapes of the TTC suite with elements of these widths, high ranks, primes, channels, attention,
+/// skinny.
+std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths);
+
+}  // namespace faro::bench::gpu

@@ -1,0 +1,409 @@
+// Boxes: any permutation of axes, and any strided view, in one pass, with long runs on both sides
+// (docs/theory/boxes.md, theorem 6). A block moves one box through shared memory.
+//
+//     in    axes 6 x 4, fastest last        a box of 6 x 4       out   4 x 6
+//     a0 a1 a2 a3    a run of the input                          a0 b0 c0 d0 e0 f0    a run of the output
+//     b0 b1 b2 b3    a row is where a run begins                 a1 b1 c1 d1 e1 f1
+//     ...                                                        ...
+//
+//     phase 1   load      a thread keeps its slot of a run, a vector or some single units, and walks the rows
+//     phase 2   store     the same for runs of the output; a vector's units lie apart in shared memory
+//
+// So nothing in the loops knows the rank: a row, the same in every box, is an entry of 8 bytes among the
+// parameters, and what depends on the slot is worked out once a thread, by division. A box that is cut at an
+// end of the array is a prefix in all four directions (slots and rows of both sides), so two limits say what
+// is left of it.
+//
+// Units of 1 and 2 bytes lie in shared memory as in the input, and are read there as words of `words` units.
+// A thread reads the words of out_vector neighbours along the output's run, and turns them in registers:
+//
+//     4 rows of 4 bytes      a0 a1 a2 a3 | b0 .. | c0 .. | d0 ..    -->   a0 b0 c0 d0 | a1 b1 c1 d1 | ...
+//
+// A place in shared memory is a sum of digits times steps, one step a digit of the box, whose pads are found
+// by counting (layout/box_banks.hpp). Lanes that read take `near` rows, the words of one vector of the input,
+// times slots: 4 x 8 of them meet in no bank twice.
+#pragma once
+
+#include <cstdint>
+
+#include "faro/device/division.hpp"
+#include "faro/device/memory.hpp"
+#include "faro/device/packet.hpp"
+#include "kernels/axes_rows.hpp"
+
+namespace faro::kernels {
+
+inline constexpr int kBoxThreads = 256;
+inline constexpr int kBoxDigits = 16;
+inline constexpr int kBoxRows = 640;                   // of both sides
+inline constexpr std::uint32_t kBoxMaxPlace = 0xffff;  // of 16 bits of a row
+inline constexpr int kBoxOffsetBits = 47;              // units of an array, log2
+
+/// What a box kernel is compiled for.
+struct BoxShape {
+  int unit_bytes = 4;
+  int words = 1;  // units of a word of shared memory, along the input: 1, or as many as make 4 bytes
+  int in_vector = 1;
+  int out_vector = 1;
+
+  constexpr int word_bytes() const { return unit_bytes * words; }
+  /// Single units that a thread has in each row: as many as make 16 bytes, four at most.
+  constexpr int spread(int vector) const {
+    return vector > 1 || unit_bytes == 16 ? 1 : unit_bytes == 8 ? 2 : 4;
+  }
+  friend constexpr bool operator==(const BoxShape&, const BoxShape&) = default;
+};
+
+inline constexpr BoxShape kBoxShapes[] = {
+    {1, 1, 1, 1}, {1, 4, 4, 4}, {1, 4, 4, 16}, {1, 4, 16, 4}, {1, 4, 16, 16}, {2, 1, 1, 1},
+    {2, 2, 2, 2}, {2, 2, 2, 8}, {2, 2, 8, 2},  {2, 2, 8, 8},  {4, 1, 1, 1},   {4, 1, 1, 2},
+    {4, 1, 1, 4}, {4, 1, 2, 1}, {4, 1, 2, 2},  {4, 1, 2, 4},  {4, 1, 4, 1},   {4, 1, 4, 2},
+    {4, 1, 4, 4}, {8, 1, 1, 1}, {8, 1, 1, 2},  {8, 1, 2, 1},  {8, 1, 2, 2},   {16, 1, 1, 1},
+};
+
+struct BoxDigit {
+  device::Division32 extent;
+  std::uint32_t place;  // step in shared memory, in words
+  std::int64_t stride;  // in the array, in units
+};
+
+inline constexpr int kBoxUncut = -1;
+
+/// One side of the box.
+struct BoxSide {
+  BoxDigit run[kBoxDigits];  // fastest first
+  std::int32_t run_digits;
+  std::int32_t slots_cut;  // which limit cuts the slots: 0, 1, or none
+  std::int32_t rows_cut;
+  std::uint32_t slots_step;  // units of a run, and rows, of a step along the axis that is cut; uncut: all
+  std::uint32_t rows_step;
+  std::uint32_t rows;        // of a whole box
+  std::uint32_t first_row;   // its entry
+  std::uint32_t groups;      // of lanes, each with rows of its own
+  device::Division32 slots;  // of a whole run
+};
+
+/// A row: its first unit in the array, and that unit's word in shared memory, from those of the box.
+struct BoxRow {
+  std::uint64_t packed;
+
+  static constexpr BoxRow of(std::int64_t at, std::uint32_t place) {
+    return {static_cast<std::uint64_t>(at) << 16 | place};
+  }
+  constexpr std::uint32_t place() const { return static_cast<std::uint32_t>(packed) & kBoxMaxPlace; }
+  constexpr std::uint64_t at() const {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(packed) >> 16);
+  }
+};
+
+struct AxesBoxParams {
+  /// An axis along which there are several boxes, those first that are near in the output.
+  struct GridAxis {
+    device::Division32 boxes;  // where they are fewer than 2^31
+    std::int32_t cut;          // the limit that it sets, or kBoxUncut
+    std::uint64_t count;       // of them
+    std::int64_t in_step;      // from box to box, in units
+    std::int64_t out_step;
+  };
+  struct Cut {
+    std::uint64_t extent;
+    std::uint32_t box;
+  };
+  std::int32_t grid_axes;
+  std::uint32_t vector_step;  // in shared memory, between the words that a thread turns
+  std::uint32_t near_bits;    // log2 of the output's rows that neighbouring lanes take
+  std::uint32_t box_bytes;    // of shared memory
+  std::int64_t turned_step;   // in the output, between the units of a word
+  std::uint64_t in_first;     // the unit of the input that the first box begins with
+  std::uint64_t out_first;
+  std::int32_t in_sectors;  // whether whole sectors are read, of an array that is aligned to them
+  std::int32_t out_sectors;
+  std::uint64_t first_tile;
+  std::uint64_t tiles;
+  Cut cut[2];
+  BoxSide in;
+  BoxSide out;
+  GridAxis grid[kMostAxes];
+  BoxRow row[kBoxRows];
+
+  constexpr std::uint32_t shared_bytes() const { return box_bytes; }
+};
+static_assert(sizeof(AxesBoxParams) <= 12288, "what a launch copies");
+
+struct BoxPoint {
+  std::uint64_t at = 0;  // in the array, in units, modulo 2^64
+  std::uint32_t place = 0;
+};
+
+constexpr BoxPoint box_point(const BoxDigit* digits, std::int32_t count, std::uint32_t number) {
+  BoxPoint point;
+  FARO_NO_UNROLL
+  for (std::int32_t d = 0; d < count; ++d) {
+    std::uint32_t digit = number;
+    number = digits[d].extent.divide(digit);
+    point.at += static_cast<std::uint64_t>(static_cast<std::int64_t>(digit) * digits[d].stride);
+    point.place += digit * digits[d].place;
+  }
+  return point;
+}
+
+/// Where a box begins, and how much there is of the two axes that may be cut.
+struct BoxOrigin {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+  std::uint32_t limit[2] = {1, 1};
+};
+
+constexpr BoxOrigin box_origin(const AxesBoxParams& p, std::uint64_t block) {
+  BoxOrigin origin{.in = p.in_first, .out = p.out_first};
+  std::uint64_t tile = p.first_tile + block;
+  FARO_NO_UNROLL
+  for (std::int32_t a = 0; a < p.grid_axes; ++a) {
+    const AxesBoxParams::GridAxis& axis = p.grid[a];
+    std::uint64_t digit = tile;
+    if ((tile | axis.count) >> 31 == 0) {
+      auto number = static_cast<std::uint32_t>(tile);
+      tile = axis.boxes.divide(number);
+      digit = number;
+    } else {
+      tile /= axis.count;
+      digit -= tile * axis.count;
+    }
+    origin.in += digit * static_cast<std::uint64_t>(axis.in_step);
+    origin.out += digit * static_cast<std::uint64_t>(axis.out_step);
+    if (axis.cut == kBoxUncut) continue;
+    const AxesBoxParams::Cut& cut = p.cut[axis.cut];
+    const std::uint64_t left = cut.extent - digit * cut.box;
+    const std::uint32_t limit = left < cut.box ? static_cast<std::uint32_t>(left) : cut.box;
+    if (axis.cut == 0) {
+      origin.limit[0] = limit;
+    } else {
+      origin.limit[1] = limit;
+    }
+  }
+  return origin;
+}
+
+/// Units of a run, or rows, of a side that there are in a box.
+constexpr std::uint32_t box_cut(std::uint32_t step, std::int32_t cut, const BoxOrigin& origin) {
+  if (cut == kBoxUncut) return step;
+  return step * (cut == 0 ? origin.limit[0] : origin.limit[1]);
+}
+
+/// Whether a memory moves vectors to shared memory by itself.
+template <typename Memory>
+inline constexpr bool box_copies = requires(Memory memory) {
+  memory.template copy_to_shared<16>(0, 0, 0);
+};
+
+/// Rows that a thread has under way at a time, of so many accesses each.
+constexpr int box_unroll(int accesses) { return accesses >= 8 ? 1 : accesses > 1 ? 8 / accesses : 4; }
+
+/// Words of shared memory, each of some units along the input, to vectors of the output, one a unit: a matrix
+/// of bytes or halves turned.
+template <int unit_bytes, int words, int vector>
+struct BoxTurn {
+  device::Packet<unit_bytes * vector> turned[words];
+
+  explicit constexpr BoxTurn(const std::uint32_t (&from)[vector]) : turned{} {
+    static_assert(unit_bytes * words == 4);
+    if constexpr (words == 2) {
+      FARO_UNROLL
+      for (int h = 0; h < vector / 2; ++h) {
+        turned[0].unit[h] = device::select_bytes(from[2 * h], from[2 * h + 1], 0x5410);
+        turned[1].unit[h] = device::select_bytes(from[2 * h], from[2 * h + 1], 0x7632);
+      }
+    } else {
+      FARO_UNROLL
+      for (int h = 0; h < vector / 4; ++h) {
+        const std::uint32_t low01 = device::select_bytes(from[4 * h], from[4 * h + 1], 0x5140);
+        const std::uint32_t low23 = device::select_bytes(from[4 * h + 2], from[4 * h + 3], 0x5140);
+        const std::uint32_t high01 = device::select_bytes(from[4 * h], from[4 * h + 1], 0x7362);
+        const std::uint32_t high23 = device::select_bytes(from[4 * h + 2], from[4 * h + 3], 0x7362);
+        turned[0].unit[h] = device::select_bytes(low01, low23, 0x5410);
+        turned[1].unit[h] = device::select_bytes(low01, low23, 0x7632);
+        turned[2].unit[h] = device::select_bytes(high01, high23, 0x5410);
+        turned[3].unit[h] = device::select_bytes(high01, high23, 0x7632);
+      }
+    }
+  }
+};
+
+/// Phase 1: runs of the input to shared memory. Requires: block < tiles - first_tile, thread < kBoxThreads.
+template <BoxShape shape, device::Memory Memory>
+constexpr void load_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block, std::uint32_t thread) {
+  constexpr int bytes = shape.unit_bytes * shape.in_vector;
+  constexpr bool copies = bytes >= 4 && box_copies<Memory>;
+  constexpr int spread = shape.spread(shape.in_vector);
+  constexpr int unroll = box_unroll(spread);
+  std::uint32_t slot = thread;
+  const std::uint32_t group = p.in.slots.divide(slot);
+  if (group >= p.in.groups) return;
+  const BoxOrigin origin = box_origin(p, block);
+  const std::uint32_t units = box_cut(p.in.slots_step, p.in.slots_cut, origin);
+  if (slot * shape.in_vector >= units) return;
+  const std::uint32_t rows = box_cut(p.in.rows_step, p.in.rows_cut, origin);
+  BoxPoint first[spread];
+  bool has[spread];
+  FARO_UNROLL
+  for (int k = 0; k < spread; ++k) {
+    const std::uint32_t own = slot + static_cast<std::uint32_t>(k) * p.in.slots.divisor();
+    has[k] = own * shape.in_vector < units;
+    first[k] = box_point(p.in.run, p.in.run_digits, own);
+    first[k].at += origin.in;
+  }
+  const BoxRow* const row_of = p.row + p.in.first_row;
+  FARO_NO_UNROLL
+  for (std::uint32_t base = group; base < rows; base += unroll * p.in.groups) {
+    device::Packet<bytes> moved[unroll][spread];
+    std::uint32_t place[unroll][spread];
+    FARO_UNROLL
+    for (int i = 0; i < unroll; ++i) {
+      const std::uint32_t row = base + static_cast<std::uint32_t>(i) * p.in.groups;
+      const bool inside = row < rows;
+      BoxRow entry{};
+      if (inside) entry = row_of[row];
+      FARO_UNROLL
+      for (int k = 0; k < spread; ++k) {
+        if (!inside || !has[k]) {
+          device::idle(memory);
+          continue;
+        }
+        const std::uint64_t at = (entry.at() + first[k].at) * shape.unit_bytes;
+        place[i][k] = (entry.place() + first[k].place) * shape.word_bytes();
+        if constexpr (copies) {
+          memory.template copy_to_shared<bytes>(device::kInput, at, place[i][k]);
+        } else {
+          moved[i][k] = memory.template load_global<bytes>(device::kInput, at);
+        }
+      }
+    }
+    if constexpr (!copies) {
+      FARO_UNROLL
+      for (int i = 0; i < unroll; ++i) {
+        FARO_UNROLL
+        for (int k = 0; k < spread; ++k) {
+          if (base + static_cast<std::uint32_t>(i) * p.in.groups < rows && has[k]) {
+            memory.template store_shared<bytes>(place[i][k], moved[i][k]);
+          } else {
+            device::idle(memory);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// One row's units of a slot, from shared memory to the output.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_box_row(Memory& memory, const AxesBoxParams& p, std::uint64_t at, std::uint32_t from,
+                             const std::uint32_t (&place)[shape.out_vector]) {
+  constexpr int vector = shape.out_vector;
+  constexpr int words = shape.words;
+  if constexpr (words == 1) {
+    device::Packet<shape.unit_bytes * vector> moved{};
+    FARO_UNROLL
+    for (int k = 0; k < vector; ++k) {
+      device::insert(moved, k,
+                     memory.template load_shared<shape.unit_bytes>((from + place[k]) * shape.unit_bytes));
+    }
+    memory.template store_global<shape.unit_bytes * vector>(device::kOutput, at * shape.unit_bytes, moved);
+  } else {
+    constexpr int word_bytes = shape.word_bytes();
+    std::uint32_t word[vector];
+    FARO_UNROLL
+    for (int k = 0; k < vector; ++k) {
+      word[k] = memory.template load_shared<word_bytes>((from + place[k]) * word_bytes).unit[0];
+    }
+    const BoxTurn<shape.unit_bytes, words, vector> turn(word);
+    FARO_UNROLL
+    for (int k = 0; k < words; ++k) {
+      memory.template store_global<shape.unit_bytes * vector>(device::kOutput, at * shape.unit_bytes,
+                                                              turn.turned[k]);
+      at += static_cast<std::uint64_t>(p.turned_step);
+    }
+  }
+}
+
+/// The same of single units, all of which are read before the first is written.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_box_units(Memory& memory, const BoxPoint (&first)[shape.spread(1)],
+                               const bool (&has)[shape.spread(1)], const BoxRow& row, bool inside) {
+  constexpr int unit = shape.unit_bytes;
+  device::Packet<unit> moved[shape.spread(1)];
+  FARO_UNROLL
+  for (int k = 0; k < shape.spread(1); ++k) {
+    if (inside && has[k]) {
+      moved[k] = memory.template load_shared<unit>((row.place() + first[k].place) * unit);
+    } else {
+      device::idle(memory);
+    }
+  }
+  FARO_UNROLL
+  for (int k = 0; k < shape.spread(1); ++k) {
+    if (inside && has[k]) {
+      memory.template store_global<unit>(device::kOutput, (row.at() + first[k].at) * unit, moved[k]);
+    } else {
+      device::idle(memory);
+    }
+  }
+}
+
+/// Phase 2: shared memory to runs of the output.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block, std::uint32_t thread) {
+  constexpr int vector = shape.out_vector;
+  constexpr int words = shape.words;
+  constexpr int spread = shape.spread(vector);
+  constexpr int unroll = box_unroll(vector * spread);
+  const std::uint32_t near = 1U << p.near_bits;
+  std::uint32_t slot = thread >> p.near_bits;
+  const std::uint32_t group = p.out.slots.divide(slot);
+  if (group >= p.out.groups) return;
+  const BoxOrigin origin = box_origin(p, block);
+  const std::uint32_t units = box_cut(p.out.slots_step, p.out.slots_cut, origin);
+  if (slot * vector >= units) return;
+  const std::uint32_t rows = box_cut(p.out.rows_step, p.out.rows_cut, origin);
+  BoxPoint first[spread];
+  bool has[spread];
+  FARO_UNROLL
+  for (int k = 0; k < spread; ++k) {
+    const std::uint32_t own = (slot + static_cast<std::uint32_t>(k) * p.out.slots.divisor()) * vector;
+    has[k] = own < units;
+    first[k] = box_point(p.out.run, p.out.run_digits, own);
+    first[k].at += origin.out;
+  }
+  std::uint32_t place[vector];
+  place[0] = first[0].place;
+  FARO_UNROLL
+  for (int k = 1; k < vector; ++k) {
+    if constexpr (words > 1) {
+      place[k] = place[k - 1] + p.vector_step;
+    } else {
+      place[k] = box_point(p.out.run, p.out.run_digits, slot * vector + static_cast<std::uint32_t>(k)).place;
+    }
+  }
+  const BoxRow* const row_of = p.row + p.out.first_row;
+  const std::uint32_t step = p.out.groups << p.near_bits;
+  FARO_NO_UNROLL
+  for (std::uint32_t base = (group << p.near_bits) + (thread & (near - 1)); base < rows;
+       base += unroll * step) {
+    FARO_UNROLL
+    for (int i = 0; i < unroll; ++i) {
+      const std::uint32_t row = base + static_cast<std::uint32_t>(i) * step;
+      const bool inside = row < rows;
+      BoxRow entry{};
+      if (inside) entry = row_of[row];
+      if constexpr (spread > 1) {
+        store_box_units<shape>(memory, first, has, entry, inside);
+      } else if (inside) {
+        store_box_row<shape>(memory, p, entry.at() + first[0].at, entry.place(), place);
+      } else {
+        FARO_UNROLL
+        for (int k = 0; k < vector + words; ++k) device::idle(memory);
+      }
+    }
+  }
+}
+
+}  // namespace faro::kernels

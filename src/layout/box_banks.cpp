@@ -1,0 +1,189 @@
+#include "layout/box_banks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace faro::layout::detail {
+namespace {
+
+constexpr std::uint32_t kBoxLanes = 32;
+constexpr std::uint32_t kBoxBankBytes = 4;
+constexpr std::uint32_t kBoxRowBytes = 128;  // of all banks
+constexpr std::size_t kMostParts = 40;
+
+// One lane's access: a digit of each part.
+struct LaneDigits {
+  std::array<std::uint32_t, kMostParts> digit{};
+};
+
+// Accesses of one phase of the hardware.
+struct BankPhase {
+  std::vector<LaneDigits> lanes;
+  std::uint32_t bytes = 4;  // of an access
+};
+
+class BankSample {
+ public:
+  explicit BankSample(const StridedBox& box) : box_(box), threads_(box.threads) {
+    sample_loads();
+    sample_stores();
+  }
+
+  /// Turns over all phases; at best one each.
+  std::uint32_t turns(const std::vector<BoxPart>& parts) const {
+    std::uint32_t sum = 0;
+    for (const BankPhase& phase : phases_) sum += turns_of(phase, parts);
+    return sum;
+  }
+  std::size_t phases() const { return phases_.size(); }
+
+ private:
+  void split(std::uint32_t number, const std::vector<int>& axes, LaneDigits& lane) const {
+    for (const int axis : axes) {
+      bool moves = false;
+      for (const std::size_t i : ordered_) {
+        const BoxPart& part = box_.parts[i];
+        if (part.axis != axis) continue;
+        lane.digit[i] = number % part.extent;
+        number /= part.extent;
+        moves = true;
+      }
+      if (!moves) number /= box_.extent[static_cast<std::size_t>(axis)];
+    }
+  }
+
+  void add(const std::vector<LaneDigits>& lanes, std::uint32_t bytes) {
+    const std::uint32_t together = kBoxLanes * kBoxBankBytes / std::max(bytes, kBoxBankBytes);
+    for (std::size_t first = 0; first < lanes.size(); first += together) {
+      const std::size_t last = std::min(lanes.size(), first + together);
+      phases_.push_back({.lanes = {lanes.begin() + static_cast<std::ptrdiff_t>(first),
+                                   lanes.begin() + static_cast<std::ptrdiff_t>(last)},
+                         .bytes = bytes});
+    }
+  }
+
+  // Vectors of the input's run, then rows.
+  void sample_loads() {
+    order_parts();
+    const auto vector = static_cast<std::uint32_t>(box_.in.vector);
+    const std::uint32_t slots = box_.in.slots();
+    const std::uint32_t groups = std::max(1U, threads_ / slots);
+    const auto rows = static_cast<std::uint32_t>(box_.units() / box_.in.units);
+    std::vector<LaneDigits> lanes;
+    for (std::uint32_t thread = 0; thread < kBoxLanes; ++thread) {
+      const std::uint32_t group = thread / slots;
+      if (group >= std::min(groups, rows)) continue;
+      LaneDigits lane;
+      split(thread % slots * vector / static_cast<std::uint32_t>(box_.words), box_.in.run, lane);
+      split(group, box_.in.rest, lane);
+      lanes.push_back(lane);
+    }
+    add(lanes, vector * static_cast<std::uint32_t>(box_.unit_bytes));
+  }
+
+  void sample_stores() {
+    const std::uint32_t near = box_.near;
+    const auto vector = static_cast<std::uint32_t>(box_.out.vector);
+    const std::uint32_t slots = box_.out.slots();
+    const std::uint32_t groups = std::max(1U, threads_ / (slots * near));
+    const auto rows =
+        static_cast<std::uint32_t>(box_.units() / box_.out.units) / static_cast<std::uint32_t>(box_.words);
+    const std::uint32_t warps = threads_ / kBoxLanes;
+    for (const std::uint32_t warp : {0U, warps / 2 + 1}) {
+      std::vector<LaneDigits> lanes;
+      for (std::uint32_t thread = warp * kBoxLanes; thread < (warp + 1) * kBoxLanes; ++thread) {
+        const std::uint32_t slot = thread / near % slots;
+        const std::uint32_t group = thread / near / slots;
+        const std::uint32_t row = group * near + thread % near;
+        if (group >= groups || row >= rows) continue;
+        LaneDigits lane;
+        split(slot * vector, box_.out.run, lane);
+        split(row, box_.out.rest, lane);
+        lanes.push_back(lane);
+      }
+      if (!lanes.empty()) add(lanes, static_cast<std::uint32_t>(box_.word_bytes()));
+    }
+  }
+
+  // Parts by their axis's own digits, fastest first.
+  void order_parts() {
+    ordered_.resize(box_.parts.size());
+    for (std::size_t i = 0; i < ordered_.size(); ++i) ordered_[i] = i;
+    std::stable_sort(ordered_.begin(), ordered_.end(), [this](std::size_t a, std::size_t b) {
+      return box_.parts[a].step < box_.parts[b].step;
+    });
+  }
+
+  std::uint32_t turns_of(const BankPhase& phase, const std::vector<BoxPart>& parts) const {
+    // Accesses of up to a bank's width meet in banks, wider ones in groups of banks.
+    const std::uint32_t wide = std::max(phase.bytes, kBoxBankBytes);
+    const std::uint32_t banks = kBoxRowBytes / wide;
+    const auto word = static_cast<std::uint32_t>(box_.word_bytes());
+    std::array<std::array<std::uint32_t, kBoxLanes>, kBoxLanes> met;
+    std::array<std::uint32_t, kBoxLanes> count{};
+    std::uint32_t most = 0;
+    for (const LaneDigits& lane : phase.lanes) {
+      std::uint32_t place = 0;
+      for (std::size_t i = 0; i < parts.size(); ++i) place += lane.digit[i] * parts[i].place;
+      const std::uint32_t id = place * word / wide;
+      const std::uint32_t bank = id % banks;
+      auto& ids = met[bank];
+      if (std::find(ids.begin(), ids.begin() + count[bank], id) != ids.begin() + count[bank]) continue;
+      ids[count[bank]++] = id;
+      most = std::max(most, count[bank]);
+    }
+    return most;
+  }
+
+  const StridedBox& box_;
+  std::uint32_t threads_;
+  std::vector<std::size_t> ordered_;
+  std::vector<BankPhase> phases_;
+};
+
+// Places from pads; the words that the box then has.
+std::uint32_t place_parts(std::vector<BoxPart>& parts, const std::vector<std::uint32_t>& pads) {
+  std::uint32_t next = 1;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    next += pads[i];
+    parts[i].place = next;
+    next *= parts[i].extent;
+  }
+  return next;
+}
+
+}  // namespace
+
+bool lay_out(StridedBox& box, std::uint32_t most_words) {
+  if (box.parts.size() > kMostParts) return false;
+  const BankSample sample(box);
+  const std::uint32_t grain = box.grain();
+  std::vector<std::uint32_t> pads(box.parts.size(), 0);
+  const std::uint32_t plain = place_parts(box.parts, pads);
+  if (plain > most_words) return false;
+  std::uint32_t best = sample.turns(box.parts);
+  const auto least = static_cast<std::uint32_t>(sample.phases());
+  constexpr std::uint32_t kMostPad = 9;  // grains; every residue of the banks' vectors
+  for (int round = 0; round < 2 && best > least; ++round) {
+    for (std::size_t joint = 0; joint < pads.size() && best > least; ++joint) {
+      if (!box.parts[joint].pad) continue;
+      std::uint32_t kept = pads[joint];
+      for (std::uint32_t pad = 0; pad < kMostPad && best > least; ++pad) {
+        pads[joint] = pad * grain;
+        const std::uint32_t words = place_parts(box.parts, pads);
+        if (words > most_words) break;
+        const std::uint32_t turns = sample.turns(box.parts);
+        if (turns >= best) continue;
+        best = turns;
+        kept = pads[joint];
+      }
+      pads[joint] = kept;
+    }
+  }
+  box.shared_words = place_parts(box.parts, pads);
+  box.congestion = static_cast<double>(best) / static_cast<double>(least);
+  return true;
+}
+
+}  // namespace faro::layout::detail

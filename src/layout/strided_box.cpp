@@ -1,0 +1,519 @@
+#include "layout/strided_box.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "layout/box_banks.hpp"
+#include "rounding.hpp"
+
+namespace faro::layout {
+namespace {
+
+constexpr std::uint32_t kBoxSector = 32;
+constexpr std::uint32_t kBoxVector = 16;
+constexpr std::uint32_t kBoxUnitsMost = 60000;
+constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
+constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
+
+using faro::detail::ceil_div;
+
+std::uint64_t magnitude(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
+std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+bool has(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// What all boxes of a problem have in common.
+struct BoxSearch {
+  const std::vector<StridedAxis>& axes;
+  int unit_bytes;
+  const BoxLimits& limits;
+  std::vector<int> in_order = {};  // axes by their strides; those of stride 0, which move nowhere, last
+  std::vector<int> out_order = {};
+  std::size_t in_moving = 0;
+  std::uint64_t least_bytes = 0;  // of a box worth a look: of large arrays
+
+  std::uint32_t bytes(std::uint64_t units) const {
+    return static_cast<std::uint32_t>(units * static_cast<unsigned>(unit_bytes));
+  }
+  std::uint64_t bytes64(std::uint64_t units) const { return units * static_cast<unsigned>(unit_bytes); }
+};
+
+BoxSearch search_of(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
+  BoxSearch search{.axes = axes, .unit_bytes = unit_bytes, .limits = limits};
+  search.out_order.resize(axes.size());
+  std::iota(search.out_order.begin(), search.out_order.end(), 0);
+  search.in_order = search.out_order;
+  std::stable_sort(search.in_order.begin(), search.in_order.end(), [&](int a, int b) {
+    const std::uint64_t of_a = magnitude(axes[at(a)].in);
+    const std::uint64_t of_b = magnitude(axes[at(b)].in);
+    return of_a != 0 && (of_b == 0 || of_a < of_b);
+  });
+  search.in_moving = static_cast<std::size_t>(
+      std::count_if(axes.begin(), axes.end(), [](const StridedAxis& axis) { return axis.in != 0; }));
+  return search;
+}
+
+// --- one box
+
+// How far a run goes without a gap.
+template <typename StrideOf>
+std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& run, const StrideOf& stride) {
+  std::int64_t units = 1;
+  for (const int axis : run) {
+    if (stride(box.axes[at(axis)]) != units) break;
+    units *= box.extent[at(axis)];
+    if (box.extent[at(axis)] < box.axes[at(axis)].extent) break;
+  }
+  return static_cast<std::uint64_t>(units);
+}
+
+// Longer runs have fewer rows, where they are no longer than lanes.
+constexpr std::uint32_t kBoxLongRun = 256;
+
+template <typename StrideOf>
+BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
+             std::size_t last, const StrideOf& stride) {
+  BoxWalk result;
+  const auto whole = [&](int axis) { return box.extent[at(axis)] == box.axes[at(axis)].extent; };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const int axis = order[i];
+    const std::uint32_t extent = box.extent[at(axis)];
+    if (i > last && (extent == 1 || !whole(order[i - 1]) || result.units * extent > kBoxLongRun)) break;
+    result.run.push_back(axis);
+    result.units *= extent;
+  }
+  for (const int axis : other_order) {
+    if (box.extent[at(axis)] > 1 && stride(box.axes[at(axis)]) != 0 && !has(result.run, axis)) {
+      result.rest.push_back(axis);
+    }
+  }
+  result.contiguous = contiguous_units(box, order, stride);
+  return result;
+}
+
+// None where the input stands still.
+int first_axis(const BoxWalk& walk) { return walk.run.empty() ? -1 : walk.run.front(); }
+
+std::int64_t in_stride(const StridedAxis& axis) { return axis.in; }
+std::int64_t out_stride(const StridedAxis& axis) { return axis.out; }
+
+// Whether every run of a walk begins and ends at vectors of so many units.
+template <typename StrideOf>
+bool vectors_fit(const StridedBox& box, const BoxWalk& walk, std::uint64_t vector, const StrideOf& stride) {
+  if (walk.contiguous < walk.units || walk.units % vector != 0) return false;
+  std::uint64_t inner = 1;  // units of a step along the run's slowest axis
+  for (std::size_t i = 0; i + 1 < walk.run.size(); ++i) inner *= box.extent[at(walk.run[i])];
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const int axis = static_cast<int>(a);
+    const std::uint64_t step = magnitude(stride(box.axes[a]));
+    if (!has(walk.run, axis)) {
+      if (step % vector != 0) return false;
+    } else if (axis == walk.run.back() && box.cut(axis)) {
+      if (box.axes[a].extent * inner % vector != 0) return false;
+    }
+  }
+  return true;
+}
+
+// The widest accesses of both sides, and whether units are moved as words.
+void choose_vectors(const BoxSearch& search, StridedBox& box) {
+  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
+  if (!search.limits.vectors) return;
+  const int first_in = first_axis(box.in);
+  const int first_out = box.out.run.front();
+  const auto widest = [&](const BoxWalk& side, const auto& stride, std::uint32_t least) {
+    for (std::uint32_t bytes = kBoxVector; bytes > least; bytes /= 2) {
+      if (unit < 4 && bytes != 4 && bytes != kBoxVector) continue;  // words, or vectors
+      if (vectors_fit(box, side, bytes / unit, stride)) return static_cast<int>(bytes / unit);
+    }
+    return 1;
+  };
+  if (unit < 4) {
+    const std::uint32_t words = 4 / unit;
+    if (first_in < 0 || first_in == first_out || box.extent[at(first_in)] % words != 0 ||
+        box.axes[at(first_in)].extent % words != 0) {
+      return;
+    }
+    const int in_vector = widest(box.in, in_stride, unit);
+    if (in_vector == 1) return;
+    // The units of a word are apart in the output, and so outside of its run.
+    BoxWalk out = box.out;
+    const auto cut_off = std::find(out.run.begin(), out.run.end(), first_in);
+    if (cut_off != out.run.end()) {
+      if (box.cut(box.q)) return;
+      for (auto axis = cut_off; axis != out.run.end(); ++axis) out.units /= box.extent[at(*axis)];
+      out.rest.insert(out.rest.begin(), cut_off, out.run.end());
+      out.run.erase(cut_off, out.run.end());
+    }
+    out.vector = widest(out, out_stride, unit);
+    while (out.vector > 1 && box.extent[at(first_out)] % static_cast<unsigned>(out.vector) != 0) {
+      out.vector = out.vector * box.unit_bytes == 16 ? 4 / box.unit_bytes : 1;
+    }
+    if (out.vector == 1) return;
+    box.out = std::move(out);
+    box.in.vector = in_vector;
+    box.words = static_cast<int>(words);
+    return;
+  }
+  box.out.vector = widest(box.out, out_stride, unit);
+  // Lanes that write single units read one row, which rows at vectors do not let them do at once.
+  if (box.out.vector > 1 && first_in >= 0) box.in.vector = widest(box.in, in_stride, unit);
+}
+
+// The parts in the order in which the input is read.
+void make_parts(StridedBox& box) {
+  const auto vector = static_cast<std::uint32_t>(box.in.vector);
+  const int first_in = first_axis(box.in);
+  const int first_out = box.out.run.front();
+  box.clean = first_in < 0 || box.extent[at(first_in)] % vector == 0;
+  std::uint64_t inside = 1;
+  const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step, bool pad) {
+    if (extent > 1) box.parts.push_back({.axis = axis, .extent = extent, .step = step, .pad = pad});
+  };
+  const auto out_vector = static_cast<std::uint32_t>(box.out.vector);
+  const auto words = static_cast<std::uint32_t>(box.words);
+  const auto push_axis = [&](int axis, bool pad) {
+    const std::uint32_t extent = box.extent[at(axis)];
+    if (axis == first_in) return push(axis, extent / words, words, pad);
+    if (axis != first_out || out_vector == 1 || extent % out_vector != 0) return push(axis, extent, 1, pad);
+    push(axis, out_vector, 1, pad);
+    push(axis, extent / out_vector, out_vector, pad);
+  };
+  for (const int axis : box.in.run) {
+    const std::uint32_t extent = box.extent[at(axis)];
+    const bool joint = inside % vector == 0 && axis != first_in;
+    inside *= extent;
+    if (axis != first_in || !box.clean || vector == words) {
+      push_axis(axis, joint);
+      continue;
+    }
+    push(axis, vector / words, words, false);
+    push(axis, extent / vector, vector, false);
+  }
+  for (const int axis : box.in.rest) push_axis(axis, true);
+  // Where the axes of a vector are the fastest of the output's rows, rows follow one another as its words do.
+  std::size_t together = 0;
+  for (std::uint64_t units = 1; together < box.in.run.size() && (together == 0 || units % vector != 0);) {
+    units *= box.extent[at(box.in.run[together++])];
+  }
+  const std::vector<int>& rest = box.out.rest;
+  box.near = together <= rest.size() &&
+                     std::equal(box.in.run.begin(),
+                                box.in.run.begin() + static_cast<std::ptrdiff_t>(together), rest.begin())
+                 ? box.grain()
+                 : 1;
+}
+
+// --- what it costs
+
+constexpr std::uint32_t kBoxLine = 128;
+
+// Bytes of the lines that a run touches, over its own: runs begin anywhere at multiples of the greatest power
+// of two that divides their distance.
+double line_share(const BoxSearch& search, std::uint64_t run_units, std::uint64_t step_units) {
+  const auto bytes = static_cast<double>(search.bytes64(run_units));
+  const std::uint64_t aligned = std::gcd(search.bytes64(step_units), std::uint64_t{kBoxLine});
+  return (bytes + static_cast<double>(kBoxLine - aligned)) / bytes;
+}
+
+template <typename StrideOf>
+std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
+  std::uint64_t common = 0;
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const std::uint64_t step = magnitude(stride(box.axes[a]));
+    const bool inside = step < side.contiguous;
+    if (!inside) common = std::gcd(common, step);
+    if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
+  }
+  return common;
+}
+
+// Lanes that have a part, over all.
+double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads) {
+  const std::uint32_t groups = std::max(1U, threads / slots);
+  const auto rounds = static_cast<double>(ceil_div(rows, groups));
+  return static_cast<double>(slots) * rows / (threads * rounds);
+}
+
+void price(const BoxSearch& search, StridedBox& box) {
+  double idle = 1;  // boxes that are cut
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const std::uint64_t extent = box.axes[a].extent;
+    idle *= static_cast<double>(ceil_div(extent, std::uint64_t{box.extent[a]}) * box.extent[a]) /
+            static_cast<double>(extent);
+  }
+  const std::uint64_t units = box.units();
+  const auto in_bytes = static_cast<double>(search.bytes64(box.in.contiguous));
+  const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
+  double cost = 1.0;
+  cost += search.limits.shared_lines * (line_share(search, box.in.contiguous, box.in.alignment) - 1);
+  cost += search.limits.shared_lines * (line_share(search, box.out.contiguous, box.out.alignment) - 1);
+  cost += search.limits.short_reads / in_bytes + search.limits.short_writes / out_bytes;
+  cost += 0.4 * (idle - 1);
+  const std::uint32_t in_slots = box.in.slots();
+  const std::uint32_t out_slots = box.out.slots() * box.near;
+  const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
+  const double in_access = 16.0 / (box.in.vector * box.unit_bytes);
+  const double out_access = 16.0 / (box.out.vector * box.unit_bytes);
+  const double in_lanes = lanes_used(in_slots, rows(box.in), search.limits.threads);
+  const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
+  const double out_lanes =
+      lanes_used(out_slots, static_cast<std::uint32_t>(ceil_div(out_rows, box.near)), search.limits.threads);
+  cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
+  const auto box_bytes = static_cast<double>(search.bytes64(units));
+  const double best = search.limits.best_bytes;
+  if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
+  if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
+  const auto boxes = static_cast<double>(box.boxes());
+  const double many = search.limits.many_boxes;
+  if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);
+  box.cost = cost;
+}
+
+// --- trying
+
+// Before anything is allocated: whether the box is neither too large nor too small.
+bool is_sized(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::size_t iq, std::uint64_t bq) {
+  const std::uint64_t most = std::min<std::uint64_t>(
+      kBoxUnitsMost, search.limits.most_bytes / static_cast<unsigned>(search.unit_bytes));
+  std::uint64_t units = 1;
+  for (std::size_t i = 0; i <= ip && search.in_moving > 0; ++i) {
+    units *= i == ip ? bp : search.axes[at(search.in_order[i])].extent;
+    if (units > most) return false;
+  }
+  for (std::size_t i = 0; i <= iq; ++i) {
+    const int axis = search.out_order[i];
+    const std::uint64_t whole = search.axes[at(axis)].extent;
+    const std::uint64_t wanted = i == iq ? bq : whole;
+    // What the input's run has of it already.
+    const auto place = static_cast<std::size_t>(
+        std::find(search.in_order.begin(), search.in_order.end(), axis) - search.in_order.begin());
+    const std::uint64_t has = search.in_moving == 0 || place > ip ? 1 : place == ip ? bp : whole;
+    if (wanted > has) units = units / has * wanted;
+    if (units > most) return false;
+  }
+  return search.bytes64(units) >= search.least_bytes;
+}
+
+std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::uint64_t bp, std::size_t iq,
+                                  std::uint64_t bq) {
+  if (!is_sized(search, ip, bp, iq, bq)) return std::nullopt;
+  StridedBox box;
+  box.axes = search.axes;
+  box.unit_bytes = search.unit_bytes;
+  box.threads = search.limits.threads;
+  box.extent.assign(search.axes.size(), 1);
+  const auto widen = [&](int axis, std::uint64_t to) {
+    box.extent[at(axis)] = std::max(box.extent[at(axis)], static_cast<std::uint32_t>(to));
+  };
+  box.q = search.out_order[iq];
+  box.p = search.in_moving == 0 ? box.q : search.in_order[ip];
+  for (std::size_t i = 0; i < ip; ++i) widen(search.in_order[i], search.axes[at(search.in_order[i])].extent);
+  if (search.in_moving > 0) widen(box.p, bp);
+  for (std::size_t i = 0; i < iq; ++i)
+    widen(search.out_order[i], search.axes[at(search.out_order[i])].extent);
+  widen(box.q, bq);
+  const std::uint64_t units = box.units();
+  // A part that the other side widens is another box.
+  if (box.p != box.q && (box.extent[at(box.p)] != bp || box.extent[at(box.q)] != bq)) return std::nullopt;
+  const std::vector<int> moving(search.in_order.begin(),
+                                search.in_order.begin() + static_cast<std::ptrdiff_t>(search.in_moving));
+  box.in = walk(box, moving, search.out_order, ip, in_stride);
+  box.out = walk(box, search.out_order, search.in_order, iq, out_stride);
+  const auto slowest = [&](int axis, const BoxWalk& own, const BoxWalk& other) {
+    if (!box.cut(axis)) return true;
+    if (own.run.empty() || other.run.empty()) return true;  // the input stands still
+    if (own.run.back() != axis) return false;
+    if (box.p == box.q) return other.run.back() == axis;
+    return !has(other.run, axis) &&
+           (other.rest.empty() || !has(other.rest, axis) || other.rest.back() == axis);
+  };
+  if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
+  choose_vectors(search, box);
+  if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
+  for (BoxWalk* const walk : {&box.in, &box.out}) {
+    if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
+  }
+  make_parts(box);
+  const std::uint32_t threads = search.limits.threads;
+  if (box.in.slots() > threads || box.out.slots() * box.near > threads) return std::nullopt;
+  const std::uint64_t entries =
+      units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
+  if (entries > kBoxEntriesMost) return std::nullopt;
+  box.in.alignment = run_alignment(box, box.in, in_stride);
+  box.out.alignment = run_alignment(box, box.out, out_stride);
+  price(search, box);
+  return box;
+}
+
+// Parts of an axis whose step is `inner` units: all of it, and what makes runs of about so many bytes.
+std::vector<std::uint64_t> parts_to_try(const BoxSearch& search, std::uint64_t extent, std::uint64_t inner) {
+  const std::uint64_t step = search.bytes64(inner);
+  const std::uint64_t grain = kBoxSector / std::gcd(step, std::uint64_t{kBoxSector});
+  std::vector<std::uint64_t> parts;
+  if (extent * step <= search.limits.most_bytes) parts.push_back(extent);
+  for (const std::uint64_t bytes : {32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024, 1536, 2048}) {
+    const std::uint64_t wanted = bytes / step;
+    if (wanted == 0 || wanted >= extent) continue;
+    const std::uint64_t alike = ceil_div(extent, ceil_div(extent, wanted));
+    for (const std::uint64_t part : {wanted / grain * grain, ceil_div(alike, grain) * grain, alike}) {
+      if (part > 0 && part < extent) parts.push_back(part);
+    }
+  }
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  if (parts.empty()) parts.push_back(1);
+  return parts;
+}
+
+struct Trial {
+  std::size_t axis;
+  std::uint64_t part;
+};
+
+std::vector<Trial> trials(const BoxSearch& search, const std::vector<int>& order, std::size_t count) {
+  std::vector<Trial> result;
+  std::uint64_t inner = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t extent = search.axes[at(order[i])].extent;
+    for (const std::uint64_t part : parts_to_try(search, extent, inner)) result.push_back({i, part});
+    if (extent >= search.limits.most_bytes) break;
+    inner *= extent;
+    if (search.bytes64(inner) > 2048) break;
+  }
+  return result;
+}
+
+std::vector<StridedBox> candidates_of(const BoxSearch& search) {
+  std::vector<StridedBox> found;
+  // Where the input stands still, one unit is its run.
+  std::vector<Trial> of_input = trials(search, search.in_order, search.in_moving);
+  if (of_input.empty()) of_input.push_back({.axis = 0, .part = 1});
+  const std::vector<Trial> of_output = trials(search, search.out_order, search.axes.size());
+  for (const Trial& p : of_input) {
+    for (const Trial& q : of_output) {
+      if (auto box = try_box(search, p.axis, p.part, q.axis, q.part)) found.push_back(*std::move(box));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes) {
+  axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
+             axes.end());
+  std::sort(axes.begin(), axes.end(),
+            [](const StridedAxis& a, const StridedAxis& b) { return a.out < b.out; });
+  std::vector<StridedAxis> merged;
+  for (const StridedAxis& axis : axes) {
+    if (!merged.empty()) {
+      StridedAxis& before = merged.back();
+      const auto extent = static_cast<std::int64_t>(before.extent);
+      if (axis.out == before.out * extent && axis.in == before.in * extent) {
+        before.extent *= axis.extent;
+        continue;
+      }
+    }
+    merged.push_back(axis);
+  }
+  return merged;
+}
+
+std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
+  const std::vector<std::uint64_t> in = axes.in_strides();
+  const std::vector<std::uint64_t> out = axes.out_strides();
+  std::vector<StridedAxis> result;
+  for (std::size_t a = 0; a < axes.shape.size(); ++a) {
+    result.push_back({.extent = axes.shape[a],
+                      .in = static_cast<std::int64_t>(in[a]),
+                      .out = static_cast<std::int64_t>(out[a])});
+  }
+  return normal_axes(std::move(result));
+}
+
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes) {
+  const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
+  const auto even = [&](const StridedAxis& axis) {
+    return stays(axis) ? axis.extent % 2 == 0 : axis.in % 2 == 0 && axis.out % 2 == 0;
+  };
+  while (unit_bytes < static_cast<int>(kBoxVector) && std::any_of(axes.begin(), axes.end(), stays) &&
+         std::all_of(axes.begin(), axes.end(), even)) {
+    unit_bytes *= 2;
+    for (StridedAxis& axis : axes) {
+      if (stays(axis)) {
+        axis.extent /= 2;
+      } else {
+        axis.in /= 2;
+        axis.out /= 2;
+      }
+    }
+    axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
+               axes.end());
+  }
+}
+
+std::uint32_t BoxWalk::slots() const {
+  return static_cast<std::uint32_t>(
+      ceil_div(units, static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread)));
+}
+
+std::uint64_t StridedBox::boxes() const {
+  std::uint64_t count = 1;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    count *= ceil_div(axes[a].extent, std::uint64_t{extent[a]});
+  }
+  return count;
+}
+
+std::uint64_t StridedBox::units() const {
+  return std::accumulate(extent.begin(), extent.end(), std::uint64_t{1},
+                         [](std::uint64_t product, std::uint32_t e) { return product * e; });
+}
+
+bool StridedBox::cut(int axis) const { return extent[at(axis)] < axes[at(axis)].extent; }
+
+std::uint32_t StridedBox::grain() const { return static_cast<std::uint32_t>(in.vector / words); }
+
+std::vector<BoxPart> StridedBox::parts_of(int axis) const {
+  std::vector<BoxPart> result;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(result),
+               [axis](const BoxPart& part) { return part.axis == axis; });
+  if (axes[at(axis)].in == 0 && extent[at(axis)] > 1)
+    result.push_back({.axis = axis, .extent = extent[at(axis)]});
+  std::sort(result.begin(), result.end(), [](const BoxPart& a, const BoxPart& b) { return a.step < b.step; });
+  return result;
+}
+
+std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+                                       const BoxLimits& limits) {
+  FARO_CHECK(!axes.empty() &&
+             (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
+  BoxSearch search = search_of(axes, unit_bytes, limits);
+  std::uint64_t left =
+      std::uint64_t{limits.many_boxes} * limits.best_bytes / static_cast<unsigned>(unit_bytes);
+  for (const StridedAxis& axis : axes) left /= axis.extent;
+  if (left == 0) search.least_bytes = limits.best_bytes / 6;
+  std::vector<StridedBox> found = candidates_of(search);
+  search.least_bytes = 0;
+  if (found.empty()) found = candidates_of(search);
+  std::sort(found.begin(), found.end(),
+            [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
+  return found;
+}
+StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
+  for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
+    const std::uint32_t with_pads = limits.most_bytes * 5 / 4;
+    const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
+    if (detail::lay_out(box, most)) return box;
+  }
+  FARO_CHECK(false);
+  return {};
+}
+
+}  // namespace faro::layout

@@ -1,0 +1,113 @@
+// The box of a permutation of axes, or of any strided view: what a block moves through shared memory.
+//
+//     axes, fastest of the output first: an extent, a stride in the input, a stride in the output, in units
+//
+//     axes(48 28 28 28 48; 4 3 2 1 0)      box   2 of axis 3 and all 48 of axis 4: runs of 96 in the input,
+//                                                2 of axis 1 and all 48 of axis 0: runs of 96 in the output
+//
+// The input's run goes along its fastest axes, the last of them in part (axis p); the output's run likewise
+// (axis q); the box is the product of both. Only p and q are cut. Both are the slowest of their run, and of
+// the other side's rows, so whatever is left of a box at an end of the array is a prefix on every side.
+// Which p, which q and how much of them is found by trying: a few hundred boxes, each priced in a microsecond
+// by the sectors that its runs touch, how short they are, what lanes and boxes are left idle.
+//
+// In shared memory every part of the box, an axis or some of its digits, has a step of its own (box_banks.hpp
+// chooses the pads between them), and a place is the sum of digits times steps on both sides.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "layout/unit_axes.hpp"
+
+namespace faro::layout {
+
+struct StridedAxis {
+  std::uint64_t extent = 1;
+  std::int64_t in = 0;  // strides, in units; that of the input may be negative or 0
+  std::int64_t out = 0;
+
+  friend bool operator==(const StridedAxis&, const StridedAxis&) = default;
+};
+
+/// The normal form: no axis of 1, none that follows its neighbour on both sides, the output's fastest first.
+/// Requires: strides of the output above 0.
+std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes);
+
+/// The axes of an array in normal form.
+std::vector<StridedAxis> strided_axes(const UnitAxes& axes);
+
+/// Units twice as wide, up to 16 bytes, as long as the fastest axis of both sides and all strides allow.
+/// Requires: axes in normal form. Law: the same bytes go to the same places.
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes);
+
+struct BoxLimits {
+  bool vectors = true;                  // whether arrays are aligned to 16 bytes; else to a unit
+  std::uint32_t threads = 256;          // of a block
+  std::uint32_t most_bytes = 55 << 10;  // of a box in shared memory, with pads
+  std::uint32_t best_bytes = 32 << 10;  // what boxes are wanted to have
+  std::uint32_t many_boxes = 132 * 6;   // what keeps all multiprocessors busy
+  double short_reads = 16;              // bytes that the beginning of a run costs
+  double short_writes = 8;
+  double shared_lines = 0.35;  // of lines that a run does not fill, over its own
+};
+
+/// Digits of an index within the box, of one axis.
+struct BoxPart {
+  int axis = 0;
+  std::uint32_t extent = 1;
+  std::uint32_t step = 1;   // of the axis's coordinate
+  bool pad = false;         // whether there may be one before it
+  std::uint32_t place = 0;  // its step in shared memory, in words
+};
+
+/// One side's walk through the box.
+struct BoxWalk {
+  std::vector<int> run;          // axes, fastest first
+  std::vector<int> rest;         // in the order in which groups of lanes take them as rows
+  std::uint32_t units = 1;       // of a run
+  int vector = 1;                // units of an access
+  int spread = 1;                // accesses of a thread in each row: of single units more than one
+  std::uint64_t contiguous = 1;  // units that lie together
+  std::uint64_t alignment = 0;   // all that lies together begins at multiples of so many units; 0: of all
+
+  /// Lanes of a row.
+  std::uint32_t slots() const;
+};
+
+struct StridedBox {
+  std::vector<StridedAxis> axes;
+  int unit_bytes = 4;
+  std::vector<std::uint32_t> extent;  // of the box, by axis
+  int p = 0;                          // the axes that may be cut; equal: the same one
+  int q = 0;
+  BoxWalk in;
+  BoxWalk out;
+  int words = 1;                // units of a word of shared memory, along the input's fastest axis
+  bool clean = false;           // whether the input's vectors lie along one axis
+  std::uint32_t threads = 256;  // of a block
+  std::uint32_t near = 1;       // the output's rows that neighbouring lanes take
+  std::vector<BoxPart> parts;   // in the order in which they lie in shared memory, smallest steps first
+  std::uint32_t shared_words = 0;
+  double cost = 0;        // of a byte that is moved, in those of a copy
+  double congestion = 1;  // of shared memory, counted on a sample of warps
+
+  std::uint64_t boxes() const;
+  std::uint64_t units() const;  // of a whole box
+  bool cut(int axis) const;
+  int word_bytes() const { return unit_bytes * words; }
+  /// Words of a vector of the input.
+  std::uint32_t grain() const;
+  /// Of one axis, fastest digit first.
+  std::vector<BoxPart> parts_of(int axis) const;
+};
+
+/// All boxes that were tried, without places in shared memory, the cheapest first.
+std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+                                       const BoxLimits& limits = {});
+
+/// The best box. Requires: axes in normal form, at least one, 1, 2, 4, 8 or 16 bytes a unit (checked).
+/// Cost: some hundred microseconds.
+StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits = {});
+
+}  // namespace faro::layout

@@ -1,0 +1,444 @@
+// Boxes of axes on the counting memory, held against the definition: every byte once, runs long on both
+// sides, few bank conflicts, arrays past 2^32 units; all permutations of small shapes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "affine_kernel_support.hpp"
+#include "axes_kernel_support.hpp"
+#include "faro/error.hpp"
+#include "kernels/axes_box.hpp"
+#include "kernels/axes_box_params.hpp"
+#include "layout/strided_box.hpp"
+
+namespace faro::kernels {
+namespace axes_box_kernel_test {
+
+using layout::StridedAxis;
+using layout::StridedBox;
+using machine::AccessCounts;
+using machine::CountingMemory;
+
+std::string axes_text(const std::vector<StridedAxis>& axes) {
+  std::string text;
+  for (const StridedAxis& axis : axes) {
+    text += "(" + std::to_string(axis.extent) + " in " + std::to_string(axis.in) + " out " +
+            std::to_string(axis.out) + ")";
+  }
+  return text;
+}
+
+std::string box_text(const StridedBox& box) {
+  std::string text = "box";
+  for (const std::uint32_t e : box.extent) text += " " + std::to_string(e);
+  for (const layout::BoxWalk* walk : {&box.in, &box.out}) {
+    text += walk == &box.in ? ", in: " : ", out: ";
+    text += "runs of " + std::to_string(walk->units) + " by " + std::to_string(walk->vector);
+  }
+  return text + ", shared " + std::to_string(box.shared_words) + " words of " +
+         std::to_string(box.word_bytes());
+}
+
+// --- the kernel, by a shape that is known at run time
+
+template <BoxShape shape>
+void run_blocks(CountingMemory& memory, const AxesBoxParams& p, const CountingMemory::Launch& launch) {
+  memory.run(
+      launch,
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        load_box<shape>(m, p, block, thread);
+      },
+      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+        store_box<shape>(m, p, block, thread);
+      });
+}
+
+void run_kernel(CountingMemory& memory, const AxesBoxParams& p, const BoxShape& shape,
+                const CountingMemory::Launch& launch) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    ((shape == kBoxShapes[i] ? run_blocks<kBoxShapes[i]>(memory, p, launch) : void()), ...);
+  }
+  (std::make_index_sequence<std::size(kBoxShapes)>());
+}
+
+struct Reached {
+  std::set<std::string> shapes;
+  bool cut = false;
+  bool two_cuts = false;
+  bool same_cut = false;
+  bool several_axes_a_run = false;
+};
+
+// The offsets of all units, by an odometer.
+void expect_view(const std::vector<StridedAxis>& axes, std::size_t unit, std::span<const std::byte> in,
+                 std::span<const std::byte> out) {
+  std::vector<std::uint64_t> at(axes.size(), 0);
+  for (;;) {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      from += static_cast<std::int64_t>(at[a]) * axes[a].in;
+      to += static_cast<std::int64_t>(at[a]) * axes[a].out;
+    }
+    const std::size_t f = static_cast<std::size_t>(from) * unit;
+    const std::size_t t = static_cast<std::size_t>(to) * unit;
+    ASSERT_TRUE(std::equal(in.begin() + static_cast<std::ptrdiff_t>(f),
+                           in.begin() + static_cast<std::ptrdiff_t>(f + unit),
+                           out.begin() + static_cast<std::ptrdiff_t>(t)))
+        << "unit " << from << " of the input, " << to << " of the output";
+    std::size_t a = 0;
+    while (a < axes.size() && ++at[a] == axes[a].extent) at[a++] = 0;
+    if (a == axes.size()) return;
+  }
+}
+
+std::uint64_t units_of(const std::vector<StridedAxis>& axes) {
+  std::uint64_t units = 1;
+  for (const StridedAxis& axis : axes) units *= axis.extent;
+  return units;
+}
+
+AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const layout::BoxLimits& limits,
+                     std::mt19937_64& random, Reached& reached) {
+  const StridedBox box = layout::choose_box(axes, unit_bytes, limits);
+  SCOPED_TRACE(axes_text(axes) + ", " + std::to_string(unit_bytes) + " bytes: " + box_text(box));
+  const AxesBoxParams params = make_axes_box_params(box);
+  const auto unit = static_cast<std::size_t>(unit_bytes);
+  Arrays arrays(units_of(axes) * unit, random);
+  CountingMemory memory({.shared_bytes = params.shared_bytes()});
+  memory.add_input(arrays.in);
+  memory.add_output(arrays.output());
+  const BoxShape shape = box_shape(box);
+  run_kernel(memory, params, shape, {.blocks = params.tiles, .threads = kBoxThreads});
+  expect_view(axes, unit, arrays.in, arrays.output());
+  expect_guards(arrays);
+  EXPECT_TRUE(memory.output_complete());
+  EXPECT_EQ(memory.counts().global_loads.bytes, units_of(axes) * unit);
+  reached.shapes.insert(std::to_string(unit) + " " + std::to_string(shape.in_vector) + " " +
+                        std::to_string(shape.out_vector));
+  int cuts = 0;
+  for (std::size_t a = 0; a < axes.size(); ++a) cuts += axes[a].extent % box.extent[a] != 0 ? 1 : 0;
+  reached.cut |= cuts > 0;
+  reached.two_cuts |= cuts == 2;
+  reached.same_cut |= cuts > 0 && box.p == box.q;
+  reached.several_axes_a_run |= box.in.run.size() > 1 && box.out.run.size() > 1;
+  return memory.counts();
+}
+
+std::vector<StridedAxis> strided(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
+                                 std::uint64_t element_units = 1, std::uint64_t batch = 1) {
+  return layout::strided_axes(layout::unit_axes(Axes(shape, order), element_units, batch));
+}
+
+double congestion(const AccessCounts& counts) {
+  const auto& s = counts.shared_stores;
+  const auto& l = counts.shared_loads;
+  return static_cast<double>(s.wavefronts + l.wavefronts) / static_cast<double>(s.phases + l.phases);
+}
+
+TEST(UnitAxes, NormalFormWithElementsAndBatch) {
+  const UnitAxes plain = normal({2, 3, 1, 4}, {1, 3, 0, 2});  // 2 | 3 4 -> 12 2
+  EXPECT_EQ(plain.shape, (std::vector<std::uint64_t>{2, 12}));
+  EXPECT_EQ(plain.order, (std::vector<int>{1, 0}));
+  const UnitAxes more = layout::unit_axes(Axes({5, 7}, {1, 0}), 3, 10);
+  EXPECT_EQ(more.shape, (std::vector<std::uint64_t>{10, 5, 7, 3}));
+  EXPECT_EQ(more.order, (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(more.in_strides(), (std::vector<std::uint64_t>{105, 21, 3, 1}));
+  EXPECT_EQ(more.out_strides(), (std::vector<std::uint64_t>{105, 3, 15, 1}));
+  // What stays in front joins the batch, what stays behind the element.
+  const UnitAxes joined = layout::unit_axes(Axes({4, 5, 6, 7}, {0, 2, 1, 3}), 2, 9);
+  EXPECT_EQ(joined.shape, (std::vector<std::uint64_t>{36, 5, 6, 14}));
+  EXPECT_EQ(joined.order, (std::vector<int>{0, 2, 1, 3}));
+}
+
+TEST(StridedAxes, NormalFormIsOneWhateverItWasWrittenAs) {
+  const std::vector<StridedAxis> plain = strided({4, 6, 10}, {2, 0, 1});
+  EXPECT_EQ(plain, (std::vector<StridedAxis>{{24, 10, 1}, {10, 1, 24}}));
+  EXPECT_EQ(strided({24, 10}, {1, 0}), plain);
+  EXPECT_EQ(strided({2, 2, 1, 3, 2, 5, 2}, {5, 6, 2, 0, 1, 3, 4}), plain);
+  std::vector<StridedAxis> scattered = {{1, 7, 7}, {5, 2, 48}, {2, 1, 24}, {4, 60, 6}, {6, 10, 1}};
+  EXPECT_EQ(layout::normal_axes(scattered), plain);
+  // What stays in front or behind joins no axis that moves.
+  EXPECT_EQ(strided({3, 4, 5, 6}, {0, 2, 1, 3}).size(), 4U);
+}
+
+TEST(StridedAxes, UnitsAreWidenedByWhatStays) {
+  std::vector<StridedAxis> axes = strided({4, 6, 8}, {1, 0, 2});
+  int unit = 2;
+  layout::widen_unit(axes, unit);
+  EXPECT_EQ(unit, 16);
+  EXPECT_EQ(axes, strided({4, 6}, {1, 0}));
+  axes = strided({4, 6, 12}, {1, 0, 2});
+  unit = 2;
+  layout::widen_unit(axes, unit);
+  EXPECT_EQ(unit, 8);
+  EXPECT_EQ(axes, strided({4, 6, 3}, {1, 0, 2}));
+  axes = strided({4, 6}, {1, 0});
+  unit = 4;
+  layout::widen_unit(axes, unit);
+  EXPECT_EQ(unit, 4);
+}
+
+struct Case {
+  std::vector<std::uint64_t> shape;
+  std::vector<int> order;
+};
+
+TEST(StridedBoxes, RunsAreLongOnBothSidesWhateverTheShape) {
+  const Case cases[] = {
+      {{1000, 1000}, {1, 0}},
+      {{12345, 6789}, {1, 0}},
+      {{3, 1 << 20}, {1, 0}},
+      {{1 << 20, 3}, {1, 0}},
+      {{100, 3, 50, 7}, {2, 0, 3, 1}},
+      {{100, 3, 50, 7}, {3, 2, 1, 0}},
+      {{7, 5, 1 << 18}, {2, 1, 0}},
+      {{1 << 16, 2, 9, 3}, {3, 1, 2, 0}},
+      {{31, 33333}, {1, 0}},
+      {{4096, 17, 3}, {1, 0, 2}},
+      {{1 << 25, 2}, {1, 0}},
+      {{1024, 1024, 5}, {1, 0, 2}},
+      {{27, 27, 27, 27}, {3, 2, 1, 0}},
+      {{48, 28, 28, 28, 48}, {4, 3, 2, 1, 0}},
+  };
+  for (const Case& c : cases) {
+    const std::vector<StridedAxis> axes = strided(c.shape, c.order);
+    for (const int unit : {1, 2, 4, 8, 16}) {
+      const StridedBox box = layout::choose_box(axes, unit, {.many_boxes = 1});
+      SCOPED_TRACE(axes_text(axes) + ": " + box_text(box));
+      const auto width = static_cast<std::uint64_t>(unit);
+      EXPECT_GE(box.in.contiguous * width, std::min<std::uint64_t>(64, units_of(axes) * width));
+      EXPECT_GE(box.out.contiguous * width, std::min<std::uint64_t>(64, units_of(axes) * width));
+      EXPECT_LE(make_axes_box_params(box).shared_bytes(), 70U << 10);
+    }
+  }
+}
+
+TEST(AxesBoxKernel, KnownShapes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  const Case cases[] = {
+      {{2, 2}, {1, 0}},
+      {{256, 256}, {1, 0}},
+      {{100, 3, 50, 7}, {2, 0, 3, 1}},
+      {{3, 5000}, {1, 0}},
+      {{5000, 3}, {1, 0}},
+      {{5000, 4}, {1, 0}},
+      {{4, 5000}, {1, 0}},
+      {{100, 100, 3}, {1, 0, 2}},
+      {{101, 103}, {1, 0}},
+      {{4000, 2}, {1, 0}},
+      {{3, 2, 4, 5, 6, 7}, {5, 4, 3, 2, 1, 0}},
+      {{160, 96}, {1, 0}},
+      {{9, 130, 140}, {0, 2, 1}},
+      {{130, 9, 140}, {2, 1, 0}},
+      {{64, 2, 64, 2}, {2, 1, 0, 3}},
+      {{2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
+      {{16, 7, 5, 48}, {3, 2, 1, 0}},
+      {{10, 10, 10, 10}, {3, 2, 1, 0}},
+  };
+  double worst = 0;
+  for (const Case& c : cases) {
+    const std::vector<StridedAxis> axes = strided(c.shape, c.order);
+    for (const int unit : {1, 2, 4, 8, 16}) {
+      for (const bool vectors : {true, false}) {
+        for (const std::uint32_t many : {1U, 792U}) {
+          const AccessCounts counts =
+              run_box(axes, unit, {.vectors = vectors, .many_boxes = many}, random, reached);
+          const bool skinny = std::min(axes.front().extent, axes.back().extent) < 8 && axes.size() == 2;
+          if (units_of(axes) > 8000 && !skinny) worst = std::max(worst, congestion(counts));
+          if (HasFailure()) FAIL() << "seed " << kSeed;
+        }
+      }
+    }
+  }
+  EXPECT_LT(worst, 2.6);
+  EXPECT_TRUE(reached.cut && reached.two_cuts && reached.same_cut && reached.several_axes_a_run);
+}
+
+// All permutations of up to four axes of 1 to 5.
+TEST(AxesBoxKernel, EverySmallShape) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (std::size_t n = 1; n <= 4; ++n) {
+    std::vector<std::uint64_t> shape(n, 1);
+    for (;;) {
+      std::vector<int> order(n);
+      std::iota(order.begin(), order.end(), 0);
+      do {
+        const std::vector<StridedAxis> axes = strided(shape, order);
+        if (axes.size() < 2) continue;
+        run_box(axes, 1 << random() % 5, {.vectors = random() % 2 == 0}, random, reached);
+        if (HasFailure()) FAIL() << "seed " << kSeed;
+      } while (std::next_permutation(order.begin(), order.end()));
+      std::size_t a = 0;
+      while (a < n && ++shape[a] == 6) shape[a++] = 1;
+      if (a == n) break;
+    }
+  }
+}
+
+// Random shapes of two to six axes with batches and elements of several units.
+TEST(AxesBoxKernel, RandomShapes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (int round = 0; round < 2000; ++round) {
+    const std::size_t n = 2 + random() % 5;
+    std::vector<std::uint64_t> shape;
+    std::uint64_t count = 1;
+    for (std::size_t a = 0; a < n; ++a) {
+      const std::uint64_t most = std::max<std::uint64_t>(1, 6000 / count);
+      std::uint64_t extent = 1 + random() % std::min<std::uint64_t>(most, a + 1 == n ? 6000 : 90);
+      const std::uint64_t multiple = std::uint64_t{1} << random() % 6;  // vectors of some widths
+      if (extent > multiple) extent = extent / multiple * multiple;
+      shape.push_back(extent);
+      count *= shape.back();
+    }
+    std::shuffle(shape.begin(), shape.end(), random);
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const std::vector<StridedAxis> axes =
+        strided(shape, order, random() % 3 == 0 ? 3 : 1, random() % 3 == 0 ? 5 : 1);
+    if (axes.size() < 2) continue;
+    const layout::BoxLimits limits{.vectors = random() % 3 != 0,
+                                   .most_bytes = random() % 3 == 0 ? 4U << 10 : 44U << 10,
+                                   .many_boxes = random() % 2 == 0 ? 1U : 792U};
+    run_box(axes, 1 << random() % 5, limits, random, reached);
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+  for (const char* shape : {"1 1 1", "1 4 4", "1 4 16", "1 16 4", "1 16 16", "2 1 1", "2 2 2", "2 2 8",
+                            "2 8 2", "2 8 8", "4 1 1", "4 2 2", "4 4 4", "8 1 1", "8 2 2", "16 1 1"}) {
+    EXPECT_TRUE(reached.shapes.contains(shape)) << shape;
+  }
+}
+
+// The input may have any strides: slices, padded rows, turned axes, one row for all.
+TEST(AxesBoxKernel, ViewsOfTheInput) {
+  std::mt19937_64 random(kSeed);
+  for (int round = 0; round < 600; ++round) {
+    const std::size_t n = 1 + random() % 4;
+    std::vector<StridedAxis> axes(n);
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), 0U);
+    std::int64_t out = 1;
+    for (StridedAxis& axis : axes) {
+      axis = {.extent = 1 + random() % 20, .in = 0, .out = out};
+      out *= static_cast<std::int64_t>(axis.extent);
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    std::int64_t in = random() % 4 == 0 ? 2 : 1;
+    std::int64_t first = 0;
+    for (const std::size_t a : order) {
+      StridedAxis& axis = axes[a];
+      const auto extent = static_cast<std::int64_t>(axis.extent);
+      axis.in = random() % 5 == 0 ? 0 : random() % 4 == 0 ? -in : in;
+      if (axis.in < 0) first += (extent - 1) * in;
+      in *= extent + static_cast<std::int64_t>(random() % 3);
+    }
+    const std::vector<StridedAxis> normal = layout::normal_axes(axes);
+    if (normal.empty()) continue;
+    const int unit_bytes = 1 << random() % 5;
+    const auto unit = static_cast<std::size_t>(unit_bytes);
+    const StridedBox box = layout::choose_box(normal, unit_bytes, {.vectors = false});
+    SCOPED_TRACE(axes_text(normal) + ", " + std::to_string(unit_bytes) + " bytes: " + box_text(box));
+    const AxesBoxParams params = make_axes_box_params(box, static_cast<std::uint64_t>(first));
+    std::vector<std::byte> input(static_cast<std::size_t>(in + first) * unit);
+    for (std::byte& b : input) b = static_cast<std::byte>(random());
+    std::vector<std::byte> output(static_cast<std::size_t>(out) * unit);
+    CountingMemory memory({.shared_bytes = params.shared_bytes()});
+    memory.add_input(input);
+    memory.add_output(output);
+    run_kernel(memory, params, box_shape(box), {.blocks = params.tiles, .threads = kBoxThreads});
+    EXPECT_TRUE(memory.output_complete());
+    std::vector<std::byte> moved(input.begin() + first * static_cast<std::ptrdiff_t>(unit), input.end());
+    bool negative = false;
+    for (const StridedAxis& axis : normal) negative |= axis.in < 0;
+    if (!negative) expect_view(normal, unit, moved, output);
+    std::vector<std::uint64_t> at(normal.size(), 0);
+    for (bool more = true; more && negative;) {
+      std::int64_t from = first;
+      std::int64_t to = 0;
+      for (std::size_t a = 0; a < normal.size(); ++a) {
+        from += static_cast<std::int64_t>(at[a]) * normal[a].in;
+        to += static_cast<std::int64_t>(at[a]) * normal[a].out;
+      }
+      ASSERT_TRUE(std::equal(input.begin() + from * static_cast<std::ptrdiff_t>(unit),
+                             input.begin() + (from + 1) * static_cast<std::ptrdiff_t>(unit),
+                             output.begin() + to * static_cast<std::ptrdiff_t>(unit)));
+      std::size_t a = 0;
+      while (a < normal.size() && ++at[a] == normal[a].extent) at[a++] = 0;
+      more = a < normal.size();
+    }
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+}
+
+// As many axes as 2^40 elements can have: every digit of blocks, rows and runs in use.
+TEST(AxesBoxKernel, ManyAxes) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  std::vector<std::uint64_t> shape(14, 2);
+  std::vector<int> order(14);
+  std::iota(order.rbegin(), order.rend(), 0);
+  for (const int unit : {1, 2, 4, 8, 16}) run_box(strided(shape, order), unit, {}, random, reached);
+  shape.assign(40, 2);
+  order.resize(40);
+  std::iota(order.rbegin(), order.rend(), 0);
+  for (const int unit : {1, 4, 16}) {
+    const StridedBox box = layout::choose_box(strided(shape, order), unit);
+    const AxesBoxParams params = make_axes_box_params(box);
+    EXPECT_EQ(box.boxes() * box.units(), std::uint64_t{1} << 40);
+    EXPECT_EQ(params.tiles, box.boxes());
+    EXPECT_GT(params.grid_axes, 20);
+  }
+}
+
+// Blocks of an array of 2^36 units and more, and the index functions against the coordinates.
+TEST(AxesBoxKernel, BeyondThirtyTwoBits) {
+  std::mt19937_64 random(kSeed);
+  const Case cases[] = {{{(1 << 20) + 3, 7, (1 << 15) + 1}, {2, 0, 1}},
+                        {{2, std::uint64_t{1} << 36, 3}, {2, 1, 0}},
+                        {{(1 << 13) + 1, (1 << 13) + 3, 1 << 13}, {2, 1, 0}}};
+  for (const Case& c : cases) {
+    const std::vector<StridedAxis> axes = strided(c.shape, c.order);
+    const StridedBox box = layout::choose_box(axes, 4);
+    SCOPED_TRACE(axes_text(axes) + ": " + box_text(box));
+    const AxesBoxParams params = make_axes_box_params(box);
+    for (int sample = 0; sample < 40; ++sample) {
+      const std::uint64_t block = sample == 0 ? 0 : sample == 1 ? params.tiles - 1 : random() % params.tiles;
+      CountingMemory memory({.shared_bytes = params.shared_bytes()});
+      memory.add_virtual_input(units_of(axes) * 4);
+      memory.add_virtual_output(units_of(axes) * 4);
+      run_kernel(memory, params, box_shape(box), {.blocks = 1, .threads = kBoxThreads, .first_block = block});
+      EXPECT_EQ(memory.counts().global_loads.bytes, memory.counts().global_stores.bytes);
+      EXPECT_GT(memory.counts().global_loads.bytes, 0U);
+      const BoxOrigin origin = box_origin(params, block);
+      std::uint64_t out = 0;
+      for (const StridedAxis& axis : axes) {
+        out += origin.in / static_cast<std::uint64_t>(axis.in) % axis.extent *
+               static_cast<std::uint64_t>(axis.out);
+      }
+      EXPECT_EQ(out, origin.out);
+    }
+  }
+}
+
+TEST(AxesBoxKernel, RefusesWhatRowsCannotReach) {
+  const StridedBox box =
+      layout::choose_box({{.extent = std::uint64_t{1} << 24, .in = std::int64_t{1} << 24, .out = 1},
+                          {.extent = std::uint64_t{1} << 24, .in = 1, .out = std::int64_t{1} << 24}},
+                         16);
+  EXPECT_THROW(make_axes_box_params(box), Error);
+}
+
+}  // namespace axes_box_kernel_test
+}  // namespace faro::kernels
