@@ -13,7 +13,10 @@ if (($# != 2)); then
   exit 2
 fi
 name=$1 build=$2
-program=$(ls "$build"/{tests/gpu,bench}/gpu_"$name" "$build"/bench/gpu_"$name"_{bench,model} 2>/dev/null || true)
+program=
+for each in "$build"/{tests/gpu,bench}/gpu_"$name" "$build"/bench/gpu_"$name"_{bench,model}; do
+  if [[ -f $each ]]; then program=$each; fi
+done
 if [[ ! -x $program ]]; then
   echo "no program gpu_$name, gpu_${name}_bench or gpu_${name}_model in $build/tests/gpu or $build/bench; build it first" >&2
   exit 2
