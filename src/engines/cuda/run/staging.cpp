@@ -152,7 +152,7 @@ struct StagedExecutor::State {
   State(const Plan& plan, const StagingOptions& options, const StagingSizes& sizes)
       : device(plan.target().device),
         array_bytes(plan.array_bytes()),
-        threads(detail::thread_count(options.threads)),
+        threads(faro::detail::thread_count(options.threads)),
         pieces(plan.problem(), {.piece_bytes = sizes.piece_bytes}) {
     for (const Problem& kind : pieces.kinds()) {
       const Plan made(kind, plan.target());
