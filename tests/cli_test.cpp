@@ -83,7 +83,7 @@ TEST_F(Cli, FailuresAreOneLineAndWriteNothing) {
       {"permute gray a.npy ''", 6, "the name of a file"},
       {"permute gray a.npy /dev/null", 6, "a pipe or device"},
       {"permute gray a.npy loop.npy", 6, "loop.npy"},
-      {"permute gray a.npy .", 6, "`.`"},
+      {"permute gray a.npy .", 6, "it is a folder"},
       {"permute gray a.npy a.npy", 2, "same file"},
       {"permute gray a.npy link.npy", 2, "same file"},
       {"permute gray a.npy hard.npy", 2, "same file"},

@@ -30,6 +30,7 @@ const std::string kInclude =
 
 // Kernels by name: what they do, words of a struct, promised alignment.
 constexpr const char* kKernels = R"(
+#include "faro/device/aos.hpp"
 
 namespace aos = faro::device::aos;
 using Word = unsigned;
@@ -196,6 +197,7 @@ TEST(DeviceAosNvcc, TheDocumentedKernels) {
 }
 
 constexpr const char* kRefused = R"(
+#include "faro/device/aos.hpp"
 
 struct Odd { char byte[6]; };
 struct Huge { unsigned word[33]; };

@@ -263,7 +263,8 @@ HeldFile::HeldFile(const fs::path& path, const std::string& operation, bool read
   if (!descriptor_.is_open() && reading_suffices && (errno == EACCES || errno == EROFS))
     descriptor_.reset(open(path.c_str(), O_RDONLY | kFlags));
   if (!descriptor_.is_open())
-    fail(ErrorCode::file, operation, reason(errno), "a .npy file that may be read and written");
+    fail(ErrorCode::file, operation, errno == EISDIR ? "a directory" : reason(errno),
+         "a .npy file that may be read and written");
   if (fstat(descriptor_.get(), &status_) != 0) fail(ErrorCode::file, operation, reason(errno), "a .npy file");
   if (!S_ISREG(status_.st_mode))
     fail(ErrorCode::file, operation, S_ISDIR(status_.st_mode) ? "a directory" : "a pipe or device",

@@ -26,7 +26,8 @@ std::string folded(std::string_view text) {
 bool is_near(std::string_view word, std::string_view candidate, std::size_t distance) {
   const std::size_t longer = std::max(word.size(), candidate.size());
   if (longer > 2) return distance * 3 <= longer;
-  return distance == 0 || (word.size() == 2 && word[0] == candidate[1] && word[1] == candidate[0]);
+  const bool are_two = word.size() == 2 && candidate.size() == 2;
+  return distance == 0 || (are_two && word[0] == candidate[1] && word[1] == candidate[0]);
 }
 
 }  // namespace
