@@ -5,42 +5,32 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
-#include <vector>
 
 namespace faro::detail {
 namespace {
 
-// Keeps threads alive until all that can be made are made.
-struct Gate {
-  std::mutex mutex;
-  std::condition_variable opened;
-  bool is_open = false;
+// Each thread makes the next and waits for it, so that all live when the last is made. Nothing is allocated:
+// running a plan may get here.
+struct Chain {
+  int wanted;
+  int made;
 };
 
-void* wait_at(void* argument) {
-  Gate& gate = *static_cast<Gate*>(argument);
-  std::unique_lock lock(gate.mutex);
-  gate.opened.wait(lock, [&] { return gate.is_open; });
+void* make_next(void* argument) {
+  Chain& chain = *static_cast<Chain*>(argument);
+  ++chain.made;
+  pthread_t next{};
+  if (chain.made < chain.wanted && pthread_create(&next, nullptr, make_next, &chain) == 0)
+    pthread_join(next, nullptr);
   return nullptr;
 }
 
 // How many of `wanted` threads, ours among them, there can be at a time.
 int possible_threads(int wanted) {
-  Gate gate;
-  std::vector<pthread_t> made;
-  made.reserve(static_cast<std::size_t>(wanted));
-  pthread_t thread{};
-  while (static_cast<int>(made.size()) + 1 < wanted && pthread_create(&thread, nullptr, wait_at, &gate) == 0)
-    made.push_back(thread);
-  {
-    const std::lock_guard lock(gate.mutex);
-    gate.is_open = true;
-  }
-  gate.opened.notify_all();
-  for (const pthread_t each : made) pthread_join(each, nullptr);
-  return static_cast<int>(made.size()) + 1;
+  Chain chain{.wanted = wanted, .made = 0};
+  make_next(&chain);
+  return chain.made;
 }
 
 }  // namespace
