@@ -2,13 +2,13 @@
 //
 // Within panel p the target of column p b + k is (r + k m) mod n, r = (i + p) mod m. The targets of
 // successive columns are an arithmetic progression with step m that wraps around at the row's end. Each of
-// the c panels has `a` progressions (`lap` in the code), m = a c in all, and any m w consecutive targets, a
+// the c panels has `a` progressions, m = a c in all, and any m w consecutive targets, a
 // *stretch*, hold w columns of every progression:
 //
 //     n = 12, m = 3, i = 0            targets 3 .. 8 (w = 2) are
-//     lap 0     0  3  6  9               columns 1 2   of progression 0
-//     lap 1     1  4  7 10               columns 5 6   of progression 1     (columns are numbered through)
-//     lap 2     2  5  8 11               columns 9 10  of progression 2
+//     progression 0     0  3  6  9               columns 1 2   of progression 0
+//     progression 1     1  4  7 10               columns 5 6   of progression 1     (columns are numbered
+//     through) progression 2     2  5  8 11               columns 9 10  of progression 2
 //
 // C2R reads the m segments of w columns, permutes them in shared memory and writes the stretch; R2C reads
 // the stretch and writes the segments. A block computes the segments' ends once, by division, and keeps them
@@ -42,8 +42,8 @@ struct C2rLongRowsParams {
   std::uint32_t steps = 0;          // of a thread
   device::Division64 by_stretches;
   device::Division64 by_rows;
-  device::Division32 by_laps;     // a
-  device::Division32 by_segment;  // width x units
+  device::Division32 by_progressions;  // a
+  device::Division32 by_segment;       // width x units
   device::Division32 by_units;
 
   constexpr std::uint64_t stretch() const { return shape.m * width; }
@@ -60,7 +60,7 @@ struct C2rLongRowsParams {
 constexpr void finish(C2rLongRowsParams& p) {
   p.by_stretches = device::Division64((p.shape.n + p.stretch() - 1) / p.stretch());
   p.by_rows = device::Division64(p.rows);
-  p.by_laps = device::Division32(static_cast<std::uint32_t>(p.shape.a));
+  p.by_progressions = device::Division32(static_cast<std::uint32_t>(p.shape.a));
   p.by_segment = device::Division32(p.width * p.units);
   p.by_units = device::Division32(p.units);
   const std::uint32_t segment = p.width * p.units;
@@ -106,12 +106,12 @@ template <typename Params, typename Stretch>
 constexpr C2rSegment c2r_segment(const Params& p, const Stretch& stretch, std::uint64_t array,
                                  std::uint32_t number) {
   const C2rShape& s = p.shape;
-  std::uint32_t lap = number;
-  const std::uint32_t panel = p.by_laps.divide(lap);
+  std::uint32_t progression = number;
+  const std::uint32_t panel = p.by_progressions.divide(progression);
   const std::uint64_t row = c2r_wrapped(stretch.row + panel, s.m);
   // The least k with row + k m >= x.
   const auto first_at = [&](std::uint64_t x) { return x > row ? s.by_m.quotient(x - row + s.m - 1) : 0; };
-  const std::uint64_t before = lap * s.n;
+  const std::uint64_t before = progression * s.n;
   const std::uint64_t begin = first_at(stretch.begin + before);
   const std::uint64_t end = first_at(stretch.end + before);
   return {.element = array + row * s.n + panel * s.b + begin,

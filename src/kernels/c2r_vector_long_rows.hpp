@@ -46,7 +46,7 @@ struct C2rVectorLongRowsParams {
   device::Division64 by_stretches;    // of a panel
   device::Division64 by_row_stretches;
   device::Division64 by_rows;
-  device::Division32 by_laps;  // a
+  device::Division32 by_progressions;  // a
   device::Division32 by_m;
   device::Division32 by_segment_vectors;
 
@@ -78,7 +78,7 @@ constexpr void finish(C2rVectorLongRowsParams& p, std::uint64_t element_bytes) {
   p.by_stretches = device::Division64(stretches);
   p.by_row_stretches = device::Division64(stretches * s.c);
   p.by_rows = device::Division64(p.rows);
-  p.by_laps = device::Division32(static_cast<std::uint32_t>(s.a));
+  p.by_progressions = device::Division32(static_cast<std::uint32_t>(s.a));
   p.by_m = device::Division32(static_cast<std::uint32_t>(s.m));
   p.by_segment_vectors = device::Division32(vectors);
 }

@@ -89,7 +89,7 @@ struct C2rVectorStrip {
   }
 
   /// The strip's part of row i, which has not moved.
-  constexpr C2rRun home(const C2rVectorStripsParams& p, std::uint32_t row) const {
+  constexpr C2rRun unmoved(const C2rVectorStripsParams& p, std::uint32_t row) const {
     return {.first = extent.array + row * p.shape.n + column, .count = columns, .scratch = false};
   }
   /// The strip's part of row r, at its place.
@@ -120,7 +120,7 @@ constexpr void list_c2r_strip_in(Memory& memory, const C2rVectorStripsParams& p,
   for (std::uint32_t row = thread; row < m; row += p.threads) {
     std::uint32_t position = row;
     if (p.r2c) position = static_cast<std::uint32_t>(ordered_row(p.shape, row));
-    const C2rRun run = p.r2c ? strip.home(p, row) : strip.held(p, row);
+    const C2rRun run = p.r2c ? strip.unmoved(p, row) : strip.held(p, row);
     const C2rLine line = make_c2r_line<bytes>(strip.extent, run, position);
     detail::store_c2r_line(memory, 0, row, line);
     const std::uint32_t begin = p.tile + position * p.pitch * kC2rVectorBytes + line.begin * bytes;
@@ -154,7 +154,7 @@ constexpr void list_c2r_strip_out(Memory& memory, const C2rVectorStripsParams& p
   const auto m = static_cast<std::uint32_t>(p.shape.m);
   for (std::uint32_t row = thread; row < m; row += p.threads) {
     const std::uint32_t entry = p.r2c ? m - 1 - row : static_cast<std::uint32_t>(ordered_row(p.shape, row));
-    const C2rRun run = p.r2c ? strip.held(p, row) : strip.home(p, row);
+    const C2rRun run = p.r2c ? strip.held(p, row) : strip.unmoved(p, row);
     detail::store_c2r_line(memory, 0, row, make_c2r_line<bytes>(strip.extent, run, entry));
   }
 }

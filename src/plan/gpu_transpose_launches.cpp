@@ -206,35 +206,35 @@ class Launches {
     if (plan_.r2c) {
       windows_down(true);
       rows(down, apart ? up : C2rHeld{});
-      if (apart) windows_home(false);
+      if (apart) windows_back(false);
     } else {
       if (apart) windows_down(false);
       rows(apart ? down : C2rHeld{}, up);
-      windows_home(true);
+      windows_back(true);
     }
   }
 
-  // From home: the first batch to the scratch, the next to where that was.
+  // Out of the array: the first batch to the scratch, the next to where that was.
   void windows_down(bool shuffles) {
-    const kernels::C2rColumns home = array();
-    windows(shuffles, 0, plan_.moved_columns, home, scratch(0));
+    const kernels::C2rColumns place = array();
+    windows(shuffles, 0, plan_.moved_columns, place, scratch(0));
     for (std::uint64_t first = plan_.moved_columns; first < plan_.n; first += plan_.moved_columns) {
-      kernels::C2rColumns to = home;
+      kernels::C2rColumns to = place;
       to.shift = -static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, plan_.moved_columns, home, to);
+      windows(shuffles, first, plan_.moved_columns, place, to);
     }
   }
 
-  // The opposite, to home.
-  void windows_home(bool shuffles) {
-    const kernels::C2rColumns home = array();
+  // The opposite, back into the array.
+  void windows_back(bool shuffles) {
+    const kernels::C2rColumns place = array();
     const std::uint64_t cut = plan_.n - plan_.moved_columns;
     for (std::uint64_t first = 0; first < cut; first += plan_.moved_columns) {
-      kernels::C2rColumns from = home;
+      kernels::C2rColumns from = place;
       from.shift = static_cast<std::int64_t>(plan_.moved_columns);
-      windows(shuffles, first, std::min(plan_.moved_columns, cut - first), from, home);
+      windows(shuffles, first, std::min(plan_.moved_columns, cut - first), from, place);
     }
-    windows(shuffles, cut, plan_.moved_columns, scratch(cut), home);
+    windows(shuffles, cut, plan_.moved_columns, scratch(cut), place);
   }
 
   kernels::C2rColumns array() const {

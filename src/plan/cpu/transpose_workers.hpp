@@ -48,13 +48,13 @@ inline constexpr std::uint64_t kSmallTransposeBytes = 4096;
 /// Diagonals, unless panels are too narrow for rows to be moved panel by panel.
 inline Panels panels_of(const Rectangle& rectangle, const TransposeWorkers& workers) {
   constexpr std::uint64_t kNarrowBytes = 4096;
-  constexpr std::uint64_t kFewLaps = 32;  // of a shared row, which goes in blocks of some places each
+  constexpr std::uint64_t kFewWraps = 32;  // of a shared row, which goes in blocks of some places each
   const std::uint64_t panels = std::gcd(rectangle.rows, rectangle.columns);
   const std::uint64_t panel = std::max(rectangle.rows, rectangle.columns) / panels;
-  const std::uint64_t lap = std::min(rectangle.rows, rectangle.columns);
+  const std::uint64_t wrap = std::min(rectangle.rows, rectangle.columns);
   if (panels == 1) return Panels::none;
   const bool narrow =
-      panel * rectangle.element_bytes < kNarrowBytes || (workers.shared_rows && panel / lap < kFewLaps);
+      panel * rectangle.element_bytes < kNarrowBytes || (workers.shared_rows && panel / wrap < kFewWraps);
   return narrow ? Panels::rotated_apart : Panels::along_diagonals;
 }
 

@@ -57,35 +57,35 @@ std::uint64_t in_registers(std::uint64_t element_bytes, std::uint64_t runs) {
   return runs / side * side;
 }
 
-// Runs, one after another, to places side by side, laps apart. A run at a time where registers do not serve.
-void turn_to_laps(std::uint64_t element_bytes, const PlaneIn& runs, std::uint64_t count, std::uint64_t length,
-                  const PlaneOut& laps) {
+// Runs, one after another, to places side by side, wraps apart. A run at a time where registers do not serve.
+void turn_to_wraps(std::uint64_t element_bytes, const PlaneIn& runs, std::uint64_t count,
+                   std::uint64_t length, const PlaneOut& wraps) {
   const std::uint64_t done = in_registers(element_bytes, count);
-  if (done != 0) transpose_plane(element_bytes, runs, done, length, laps);
+  if (done != 0) transpose_plane(element_bytes, runs, done, length, wraps);
   with_width(element_bytes, [&](auto width) {
     for (std::uint64_t run = done; run < count; ++run) {
       const std::byte* from = runs.data + run * runs.stride_bytes;
-      std::byte* to = laps.data + run * width.bytes();
-      for (std::uint64_t t = 0; t < length; ++t, from += width.bytes(), to += laps.stride_bytes)
+      std::byte* to = wraps.data + run * width.bytes();
+      for (std::uint64_t t = 0; t < length; ++t, from += width.bytes(), to += wraps.stride_bytes)
         width.move(from, to);
     }
   });
 }
-void turn_to_runs(std::uint64_t element_bytes, const PlaneIn& laps, std::uint64_t count, std::uint64_t length,
-                  const PlaneOut& runs) {
+void turn_to_runs(std::uint64_t element_bytes, const PlaneIn& wraps, std::uint64_t count,
+                  std::uint64_t length, const PlaneOut& runs) {
   const std::uint64_t done = in_registers(element_bytes, count);
-  if (done != 0) transpose_plane(element_bytes, laps, length, done, runs);
+  if (done != 0) transpose_plane(element_bytes, wraps, length, done, runs);
   with_width(element_bytes, [&](auto width) {
     for (std::uint64_t run = done; run < count; ++run) {
-      const std::byte* from = laps.data + run * width.bytes();
+      const std::byte* from = wraps.data + run * width.bytes();
       std::byte* to = runs.data + run * runs.stride_bytes;
-      for (std::uint64_t t = 0; t < length; ++t, from += laps.stride_bytes, to += width.bytes())
+      for (std::uint64_t t = 0; t < length; ++t, from += wraps.stride_bytes, to += width.bytes())
         width.move(from, to);
     }
   });
 }
 
-// What the next block will need: m runs and as many laps are more streams than the processor follows.
+// What the next block will need: m runs and as many wraps are more streams than the processor follows.
 void fetch_rows(const std::byte* from, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at, 1, 2);
 }
@@ -128,7 +128,7 @@ void RowShuffle::copy(const Stretch& stretch, const RowPlace& from, const RowPla
   });
 }
 
-// The m places of a lap, each with a run of `length` elements; or fewer places.
+// The m places of a wrap, each with a run of `length` elements; or fewer places.
 struct RowShuffle::Block {
   Stretch places;
   std::uint64_t length;
@@ -216,10 +216,10 @@ void RowShuffle::move_block(std::uint64_t i, const Block& block, const RowPlace&
         if (another && run + 2 * part <= shape_.n) fetch_rows(row + (run + part) * bytes, part * bytes);
         staged += part * bytes;
         left -= part;
-        run = runs[k].panel_end - shape_.b;  // a panel's laps close
+        run = runs[k].panel_end - shape_.b;  // a panel's wraps close
       }
     }
-    if (direction_ == Shuffle::c2r) turn_to_laps(bytes, {stage, run_bytes}, some, block.length, stretch_out);
+    if (direction_ == Shuffle::c2r) turn_to_wraps(bytes, {stage, run_bytes}, some, block.length, stretch_out);
   }
 }
 

@@ -1,12 +1,12 @@
 // The row shuffles of a transposition in place.
 //
 //     m = 3, n = 8, row 0, C2R:   element j goes to place 3 j mod 8      0 3 6 . 1 4 7 . 2 5
-//                                                                        lap 0 | lap 1 | lap 2
+//                                                                        wrap 0 | wrap 1 | wrap 2
 //
-// The places of consecutive elements are m apart until the row's end is reached, then they begin anew: a lap.
-// So the shuffle is nearly the transposition of an m x (n / m) array within the row. A row that the caches
-// hold is moved element by element; a longer one in blocks (the plan says which): on one side m runs, a part
-// of every lap, on the other one stretch of the row.
+// The places of consecutive elements are m apart until the row's end is reached, then they begin anew: a
+// wrap. So the shuffle is nearly the transposition of an m x (n / m) array within the row. A row that the
+// caches hold is moved element by element; a longer one in blocks (the plan says which): on one side m runs,
+// a part of every wrap, on the other one stretch of the row.
 //
 //     runs   | 0 1 | 2 3 | 4 5 |  <--transposed-->  | 0 2 4 | 1 3 5 |   stretch      m = 3, runs of 2
 //
