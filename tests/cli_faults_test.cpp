@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Case {
   std::string arguments;
   std::string out;  // the file that it writes; empty: none
 };
+void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }
 
 std::vector<Case> cases() {
   return {
