@@ -41,14 +41,14 @@ endfunction()
 
 # One layer of the library: the sources below src/FOLDER... as objects that go into `library`.
 #
-#     faro_layer(LIBRARY NAME FOLDERS FOLDER... [HOT REGEX] [LEVEL -O2])
+#     faro_layer(LIBRARY NAME FOLDERS FOLDER... [HOT REGEX LEVEL -O2] [COLD -O1])
 #
 # Files of a layer are compiled together (FARO_UNITY), which takes a third of the time; names in their unnamed namespaces are
-# therefore unique within a layer. What decides and tells is optimised little (-O1) in a Release build. Files whose path matches
+# therefore unique within a layer. What decides and tells is optimised little (-Og, or COLD) in a Release build. Files whose path matches
 # HOT, which move or search arrays, are compiled together at LEVEL; so is, file by file and at -O2, what includes itself once for each
 # of Highway's instruction sets.
 function(faro_layer library name)
-  cmake_parse_arguments(layer "" "HOT;LEVEL" "FOLDERS" ${ARGN})
+  cmake_parse_arguments(layer "" "HOT;LEVEL;COLD" "FOLDERS" ${ARGN})
   set(files "")
   foreach(folder IN LISTS layer_FOLDERS)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
@@ -64,7 +64,10 @@ function(faro_layer library name)
     faro_layer_objects(${library} ${library}_${name}_hot ${layer_LEVEL} ${hot})
   endif()
   if(cold)
-    faro_layer_objects(${library} ${library}_${name} -O1 ${cold})
+    if(NOT layer_COLD)
+      set(layer_COLD -Og)
+    endif()
+    faro_layer_objects(${library} ${library}_${name} ${layer_COLD} ${cold})
   endif()
 endfunction()
 
@@ -87,7 +90,11 @@ function(faro_layer_objects library layer level)
   # A type of an unnamed namespace in a class of one of the files is no fault where files are compiled together.
   target_compile_options(${layer} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
   target_compile_options(${layer} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
-  if(level STREQUAL "-O1")
+  if(level STREQUAL "-Og" AND FARO_SANITIZE)
+    # Instrumented, kernels that the planner counts take five minutes at -O1 and one so.
+    target_compile_options(${layer} PRIVATE -O0)
+  endif()
+  if(level MATCHES "^-O[1g]$")
     faro_harden(${layer})
   endif()
   set(sources ${ARGN})

@@ -71,7 +71,7 @@ bool is_left_over(int descriptor, std::string_view name) {
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return false;
   if (name.substr(kTemporaryPrefix.size(), kBootDigits) == boot_digits()) return true;
-  constexpr time_t kDay = 24 * 60 * 60;
+  constexpr time_t kDay = 86'400;
   return status.st_ctime + kDay < time(nullptr);
 }
 

@@ -19,6 +19,20 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if FARO_SINGLE_BYTES_ALONE
+
+void MoveTileOrbits(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* data) {
+  if (p.tile.vector_bytes != 64 || p.tile.unit_bytes != 1)
+    return N_AVX3::MoveTileOrbits(p, range, fetch, data);
+  MoveTiles<WideLine<1>>(p, range, fetch, data);
+}
+
+void MoveSegmentOrbits(const SegmentOrbits& p, TileRange range, Fetch fetch, std::byte* data) {
+  N_AVX3::MoveSegmentOrbits(p, range, fetch, data);
+}
+
+#else
+
 void MoveTileOrbits(const TileOrbits& p, TileRange range, Fetch fetch, std::byte* data) {
 #if FARO_HAVE_WIDE_LINES
   if (p.tile.vector_bytes == 64) {
@@ -115,6 +129,8 @@ void MoveSegmentOrbits(const SegmentOrbits& p, TileRange range, Fetch fetch, std
   if (p.segment_bytes % kLineBytes == 0) return SwapPairs<kLineBytes>(p, range, fetch, data);
   SwapPairs<16>(p, range, fetch, data);
 }
+
+#endif  // FARO_SINGLE_BYTES_ALONE
 
 }  // namespace HWY_NAMESPACE
 }  // namespace faro::cpu

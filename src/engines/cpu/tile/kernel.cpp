@@ -114,6 +114,10 @@ void RunStores(const TileProgram& p, TileRange range, StoreKind stores, const st
 }
 
 void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std::byte* in, std::byte* out) {
+#if FARO_SINGLE_BYTES_ALONE
+  if (p.vector_bytes != 64 || p.unit_bytes != 1) return N_AVX3::RunTiles(p, range, stores, in, out);
+  RunStores<WideLine<1>>(p, range, stores, in, out);
+#else
 #if FARO_HAVE_WIDE_LINES
   if (p.vector_bytes == 64) {
     switch (p.unit_bytes) {
@@ -131,6 +135,7 @@ void RunTiles(const TileProgram& p, TileRange range, StoreKind stores, const std
   }
 #endif
   RunStores<BlockLine>(p, range, stores, in, out);
+#endif
 }
 
 std::uint64_t WidestVectorBytes(std::uint64_t unit_bytes) {

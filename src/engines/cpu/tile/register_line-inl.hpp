@@ -91,6 +91,14 @@ struct BlockLine {
 };
 #endif
 
+// AVX3_DL gains on AVX3 where single bytes are permuted, and nowhere else: all else is AVX3's there, compiled once.
+#undef FARO_SINGLE_BYTES_ALONE
+#if HWY_TARGET == HWY_AVX3_DL && (HWY_TARGETS & HWY_AVX3)
+#define FARO_SINGLE_BYTES_ALONE 1
+#else
+#define FARO_SINGLE_BYTES_ALONE 0
+#endif
+
 #undef FARO_HAVE_WIDE_LINES  // of the target before
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 #define FARO_HAVE_WIDE_LINES 1
