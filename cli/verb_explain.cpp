@@ -203,6 +203,7 @@ Verb explain_verb(CLI::App& app) {
                    "With --svg: 1, 2, 4, 5, 6, 7 or 8, a figure of the published method drawn for this map")
       ->type_name("K")
       ->check(refuse_empty);
+  add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { explain(*options); }};
 }

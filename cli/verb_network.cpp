@@ -339,6 +339,7 @@ Verb network_verb(CLI::App& app) {
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);
+  add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { network_action(*options); }};
 }

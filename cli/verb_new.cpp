@@ -314,6 +314,7 @@ Verb new_verb(CLI::App& app) {
   command->add_option("--seed", options->seed, "Of --fill random; the default is 0")
       ->type_name("N")
       ->check(refuse_empty);
+  add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { make_array(*options); }};
 }

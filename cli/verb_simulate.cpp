@@ -291,6 +291,7 @@ Verb simulate_verb(CLI::App& app) {
   command->add_flag("--timeline", options->timeline,
                     "Also print what enters the pipeline in the first 256 units");
   add("--svg", options->svg, "FILE", "Also draw that to this file");
+  add_no_sync(*command);
   command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { simulate(*options); }};
 }

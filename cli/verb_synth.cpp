@@ -284,6 +284,7 @@ Verb synth_verb(CLI::App& app) {
   command->add_flag("--image", options->image,
                     "With --emit: a whole image, whose width and height are told at launch");
   word("--time-limit", options->time_limit, "SECONDS", "Of the search; the default is 600");
+  add_no_sync(*command);
   command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { run(*options); }};
 }

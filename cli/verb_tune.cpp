@@ -105,6 +105,7 @@ Verb tune_verb(CLI::App& app) {
   options->common.add_device(*command);
   options->common.add_threads(*command);
   command->add_flag("--quick", options->quick, "Fewer sizes and widths: some seconds");
+  add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { tune(*options); }};
 }

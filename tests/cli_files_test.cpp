@@ -6,6 +6,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "cli_support.hpp"
@@ -79,6 +82,95 @@ TEST_F(Files, WhatIsReplacedKeepsOwnerModeAndAttributes) {
     if (has_attributes) {
       EXPECT_EQ(getxattr(path("a.npy").c_str(), "user.of", value, sizeof value), 4);
       EXPECT_STREQ(value, "mine");
+    }
+  }
+}
+
+// An access control list as the kernel keeps it: a version, then tag, permissions and number of each entry.
+std::string access_list(std::uint32_t user, std::uint16_t permissions) {
+  struct Entry {
+    std::uint16_t tag;
+    std::uint16_t permissions;
+    std::uint32_t number;
+  };
+  constexpr std::uint32_t kVersion = 2;
+  constexpr std::uint32_t kNobodyNamed = 0xffffffff;
+  const std::array entries{Entry{0x01, 6, kNobodyNamed}, Entry{0x02, permissions, user},
+                           Entry{0x04, 4, kNobodyNamed}, Entry{0x10, 6, kNobodyNamed},
+                           Entry{0x20, 0, kNobodyNamed}};
+  std::string text(sizeof kVersion, '\0');
+  std::memcpy(text.data(), &kVersion, sizeof kVersion);
+  for (const Entry& entry : entries) text.append(reinterpret_cast<const char*>(&entry), sizeof entry);
+  return text;
+}
+
+std::string attribute_of(const fs::path& file, const char* name) {
+  std::string value(4096, '\0');
+  const ssize_t bytes = getxattr(file.c_str(), name, value.data(), value.size());
+  value.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  return value;
+}
+
+constexpr const char* kAccessList = "system.posix_acl_access";
+constexpr const char* kDefaultList = "system.posix_acl_default";
+
+TEST_F(Files, WhatIsReplacedKeepsItsAccessList) {
+  std::ofstream(path("out.cu")) << "old\n";
+  std::ofstream(path("out.svg")) << "old\n";
+  const std::string wanted = access_list(kNobody, 6);
+  struct Written {
+    const char* file;
+    const char* arguments;
+  };
+  for (const Written& each :
+       {Written{"a.npy", "permute --in-place reverse a.npy --quiet"},
+        Written{"out.cu", "emit 'bit_reversal(8)' --out out.cu"},
+        Written{"out.svg", "explain 'bit_reversal(8)' --svg out.svg"}, Written{"a.npy", "new 16 u4 a.npy"}}) {
+    if (setxattr(path(each.file).c_str(), kAccessList, wanted.data(), wanted.size(), 0) != 0)
+      GTEST_SKIP() << "no access control lists on this file system";
+    const auto mode = status_of(each.file).st_mode;
+    ASSERT_EQ(run(each.arguments).status, 0) << each.arguments;
+    EXPECT_EQ(attribute_of(path(each.file), kAccessList), wanted) << each.arguments;
+    EXPECT_EQ(status_of(each.file).st_mode, mode) << each.arguments;
+  }
+}
+
+// A folder's default list is for new files; one that had none of its own gets none by being replaced.
+TEST_F(Files, AFoldersDefaultListIsNotGivenToWhatIsReplaced) {
+  const std::string list = access_list(kNobody, 6);
+  ASSERT_EQ(chmod(path("a.npy").c_str(), 0600), 0);
+  if (setxattr(directory_.c_str(), kDefaultList, list.data(), list.size(), 0) != 0)
+    GTEST_SKIP() << "no access control lists on this file system";
+  ASSERT_EQ(run("permute --in-place reverse a.npy --quiet").status, 0);
+  EXPECT_EQ(attribute_of(path("a.npy"), kAccessList), "");
+  EXPECT_EQ(status_of("a.npy").st_mode & 0777U, 0600U);
+  ASSERT_EQ(run("permute reverse a.npy out.npy --quiet").status, 0);
+  EXPECT_NE(attribute_of(path("out.npy"), kAccessList), "") << "a new file, as the folder wants them";
+}
+
+TEST_F(Files, AttributesThatCannotBeGivenRefuseTheFile) {
+  const char* const faults = std::getenv("FARO_FAULTS");
+  if (faults == nullptr) GTEST_SKIP() << "no FARO_FAULTS: ctest gives it";
+  std::ofstream(path("out.cu")) << "old\n";
+  for (const char* const file : {"a.npy", "out.cu"}) {
+    const std::string list = access_list(kNobody, 6);
+    if (setxattr(path(file).c_str(), "user.of", "mine", 4, 0) != 0 ||
+        setxattr(path(file).c_str(), kAccessList, list.data(), list.size(), 0) != 0)
+      GTEST_SKIP() << "no attributes or access control lists on this file system";
+  }
+  const auto before = files();
+  for (const std::string at : {"1", "2"}) {
+    for (const std::string arguments :
+         {"permute --in-place reverse a.npy", "emit 'bit_reversal(8)' --out out.cu"}) {
+      for (const std::string named : {"0", "1"}) {
+        const Result result =
+            run(arguments, "FARO_FAULT=attribute FARO_FAULT_AT=" + at + " FARO_NO_TMPFILE=" + named +
+                               " LD_PRELOAD='" + std::string(faults) + "'");
+        EXPECT_EQ(result.status, 6) << arguments;
+        EXPECT_THAT(result.err, HasSubstr("its attribute ")) << arguments;
+        EXPECT_EQ(files(), before) << arguments;
+        EXPECT_EQ(attribute_of(path("a.npy"), "user.of"), "mine");
+      }
     }
   }
 }

@@ -86,7 +86,7 @@ class BoxSideMaker {
       for (const BoxPart& part : box_.parts_of(axis)) {
         const std::size_t inner = offsets.size();
         for (std::uint32_t digit = 1; digit < part.extent; ++digit) {
-          const std::int64_t at = digit * part.step * stride_of(axis);
+          const std::int64_t at = std::int64_t{digit} * part.step * stride_of(axis);
           for (std::size_t i = 0; i < inner; ++i) {
             offsets.push_back({offsets[i].at + at, offsets[i].place + digit * part.place});
           }

@@ -63,8 +63,9 @@ std::uint64_t most_turns(std::span<const std::uint32_t> addresses) {
 }
 
 void add_turns(Table& table, const std::string& subject, const ConflictFreeSchedule& lists, bool is_ours) {
-  for (Row row : {exact_row(subject, "read congestion", 1, most_turns(lists.source), kCongestionUnit),
-                  exact_row(subject, "write congestion", 1, most_turns(lists.target), kCongestionUnit)}) {
+  for (const Row& row :
+       {exact_row(subject, "read congestion", 1, most_turns(lists.source), kCongestionUnit),
+        exact_row(subject, "write congestion", 1, most_turns(lists.target), kCongestionUnit)}) {
     table.rows.push_back(is_ours ? of_model(row) : row);
   }
 }

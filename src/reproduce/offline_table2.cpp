@@ -61,7 +61,8 @@ Tally tally_of(std::span<const std::uint64_t> addresses) {
 // (CUDA C++ Programming Guide, devices of compute capability 3.x, 32-bit mode).
 Tally tally_of_wide_banks(std::span<const std::uint64_t> addresses) {
   std::vector<std::uint64_t> pairs(addresses.begin(), addresses.end());
-  for (std::uint64_t& pair : pairs) pair = pair / (2 * kOfflineWidth) * kOfflineWidth + pair % kOfflineWidth;
+  constexpr std::uint64_t kWidth = kOfflineWidth;
+  for (std::uint64_t& pair : pairs) pair = pair / (2 * kWidth) * kWidth + pair % kWidth;
   return tally_of(pairs);
 }
 
@@ -267,9 +268,9 @@ Table offline_table2(const Options& options) {
       "n = 1024 elements of 4 bytes, a thread each; p, q, s and d are 32-bit numbers in shared memory",
       "the paper prints no congestion but that of its own algorithm, which it proves to be 1",
       "random: the mean over permutations; a warp's targets are 32 different places of 1024",
-      "Shuffle: the paper says that S takes longer than D since bank conflicts increase; in its model both "
-      "have "
-      "2 turns in every warp. On banks of 8 bytes, such as a GTX 680's, D has 1 and S has 2",
+      "Shuffle: the paper says that S takes longer than D since bank conflicts increase",
+      "Shuffle: in the paper's model both have 2 turns in every warp",
+      "Shuffle: on banks of 8 bytes, such as a GTX 680's, D has 1 turn and S has 2",
       "the paper prints 2.390 for D on random; its times divide to 2.399",
       "many blocks: 8 for every multiprocessor, each with an array of its own",
       device ? fmt::format("times: here {}, verified, then medians of contestants that take turns; in the "

@@ -193,7 +193,8 @@ struct Prediction {
 double share_of_close_pairs(Index w) {
   // Among the first orders of a group, pairs that swap two indices.
   constexpr std::array<double, 7> kClose{0, 0, 1, 2, 4, 6, 9};
-  const double close = w / 6 * kClose[6] + kClose[w % 6];
+  const Index groups = w / 6;
+  const double close = static_cast<double>(groups) * kClose[6] + kClose[w % 6];
   return close / (w * (w - 1) / 2.0);
 }
 

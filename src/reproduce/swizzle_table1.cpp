@@ -156,17 +156,14 @@ Table swizzle_table1(const Options& options) {
       add_cell(table, kernel, space, warp);
   }
   table.notes = {
-      "space 1: easy swizzles, conditions without constants; 2: easy swizzles, all conditions; 3: all of "
-      "both, in "
-      "every hole",
-      "the released sketches declare the lanes of Mult-32, Mult-64 and the 2D convolution, and the "
-      "conditions of "
-      "Mult-32, easy in space 3, too; whether the published times are of those, the paper does not say",
+      "space 1: easy swizzles, conditions without constants; 2: easy swizzles, all conditions",
+      "space 3: all of both, in every hole",
+      "the released sketches declare some holes easy in space 3, too: the lanes of Mult-32, Mult-64 and",
+      "the 2D convolution, the conditions of Mult-32; the paper does not say whether its times are of those",
       "conditions compare by = != >= > <= <, as in the paper; the released grammar has no !=",
       "here a solution is all solutions: the search ends when there is no other",
-      "missing: the rows of Mult-32 and Mult-64 in shared memory, 1, 1, 3 and 479, 865, timeout; no search "
-      "here "
-      "takes an address in shared memory that a hole decides",
+      "missing: the rows of Mult-32 and Mult-64 in shared memory, 1, 1, 3 and 479, 865, timeout",
+      "missing since no search here takes an address in shared memory that a hole decides",
       "the 2D convolution is that of 3 x 3 taps; that of 7 x 7 needs a constant that its source has lost",
       "seconds are of other machines and decide nothing; a search that takes longer than 600 s ends here"};
   return table;

@@ -99,9 +99,9 @@ class Writer {
   void tell(const Statement& statement, const std::string& loops) {
     if (const auto* const loop = std::get_if<LoopStatement>(&statement)) {
       const std::string& counter = context_.names.loops[static_cast<std::size_t>(loop->number)];
+      const std::string within = loops + ", " + counter + " below " + std::to_string(loop->count);
       for (const Statement& inner : loop->body) {
-        if (live_.contains(&inner))
-          tell(inner, loops + ", " + counter + " below " + std::to_string(loop->count));
+        if (live_.contains(&inner)) tell(inner, within);
       }
       return;
     }

@@ -1,7 +1,7 @@
 // Faults of the system, for a command that is started with this library preloaded (LD_PRELOAD).
 //
-//     FARO_FAULT=KIND     memory, open, write, sync, rename, map, reserve: calls of the C library of one kind
-//     FARO_FAULT_AT=N     the N-th of them fails, from 1; 0: none, they are counted
+//     FARO_FAULT=KIND     memory, open, write, sync, rename, map, reserve, attribute: calls of the C library
+//     of one kind FARO_FAULT_AT=N     the N-th of them fails, from 1; 0: none, they are counted
 //     FARO_FAULT_COUNT=F  their number is written to the file F at the end
 //     FARO_FAULT_KILL=1   instead of failing, the process is killed before the N-th
 //     FARO_THREADS=N      no more than N threads at a time
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -184,6 +185,12 @@ int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   static const auto real = next<int (*)(int, int, off_t, off_t)>("fallocate");
   if (fails("reserve")) return error(ENOSPC);
   return real(descriptor, mode, offset, bytes);
+}
+
+int fsetxattr(int descriptor, const char* name, const void* value, size_t bytes, int flags) noexcept {
+  static const auto real = next<int (*)(int, const char*, const void*, size_t, int)>("fsetxattr");
+  if (fails("attribute")) return error(EOPNOTSUPP);
+  return real(descriptor, name, value, bytes, flags);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),

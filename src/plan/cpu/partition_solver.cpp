@@ -24,6 +24,7 @@ std::vector<CpuPass> partition_passes_on_cpu(const CpuWork& work) {
   const bool forwards = work.way == Way::forwards;
   const ChunkPart part = chunk_part(shape, work.element_bytes);
   std::vector<CpuPass> passes;
+  passes.reserve(static_cast<std::size_t>(shape.levels()));
   for (int level = 0; level < shape.levels(); ++level) {
     passes.push_back(
         {.kind = forwards ? PassKind::spread : PassKind::collect,
