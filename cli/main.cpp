@@ -30,6 +30,7 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro explain 'transpose(4096, 4096)'           how a permutation is run, and why
   faro bench 'bit_reversal(24)'                  timed against a plain copy and the obvious loop
   faro maps                                      every permutation that has a name
+  faro take index.npy in.npy out.npy             rows by an index array: out[i] = in[index[i]]
   faro info                                      version, processor, engines
 
 `faro --help` lists the verbs, `faro VERB --help` the options of one.)";
@@ -39,9 +40,9 @@ class Command {
     app_.set_version_flag("--version", "faro " FARO_VERSION " (" FARO_COMMIT ")",
                           "The version and the commit");
     app_.require_subcommand(0, 1);
-    for (const auto make :
-         {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb, layout_verb, reproduce_verb,
-          simulate_verb, network_verb, emit_verb, tune_verb, synth_verb}) {
+    for (const auto make : {permute_verb, explain_verb, bench_verb, maps_verb, info_verb, new_verb,
+                            layout_verb, reproduce_verb, simulate_verb, network_verb, emit_verb, tune_verb,
+                            synth_verb, take_verb, put_verb, add_verb, route_verb}) {
       verbs_.push_back(make(app_));
     }
   }
@@ -84,7 +85,7 @@ class Command {
       const std::string suggestion = did_you_mean(word, candidates);
       fail(ErrorCode::usage, "find the verb", "`" + word + "`",
            "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
-           "tune or synth",
+           "tune, synth, take, put, add or route",
            suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};

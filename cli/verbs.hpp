@@ -7,6 +7,8 @@
 //     faro network ACTION [PROGRAM [IN.npy OUT.npy]]
 //     faro emit SPEC                       faro tune
 //     faro synth EXAMPLE
+//     faro take|put|add INDEX.npy IN.npy OUT.npy
+//     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
 // turns errors into one line, JSON and an exit status.
@@ -35,5 +37,9 @@ Verb network_verb(CLI::App& app);
 Verb emit_verb(CLI::App& app);
 Verb tune_verb(CLI::App& app);
 Verb synth_verb(CLI::App& app);
+Verb take_verb(CLI::App& app);
+Verb put_verb(CLI::App& app);
+Verb add_verb(CLI::App& app);
+Verb route_verb(CLI::App& app);
 
 }  // namespace faro::cli

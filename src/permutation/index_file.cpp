@@ -72,20 +72,30 @@ std::string spec_of(const std::string& path) {
 
 }  // namespace
 
+FileEntries file_entries(const io::NpyHeader& header, std::span<const std::byte> data,
+                         const std::string& path) {
+  const FileType type = type_of(header, path);
+  FileEntries entries{.bytes = data,
+                      .type = {.bytes = type.bytes == 8 ? 8 : 4, .is_signed = type.is_signed},
+                      .converted = {}};
+  if (type.bytes < 4 || type.is_swapped) {
+    entries.converted = converted(data, type);
+    entries.bytes = entries.converted;
+  }
+  return entries;
+}
+
 Indexed index_array(const io::NpyHeader& header, std::span<const std::byte> data, Direction direction,
                     const std::string& path) {
-  const FileType type = type_of(header, path);
+  static_cast<void>(type_of(header, path));  // refuses before the shape does
   const auto is_long = [](std::uint64_t extent) { return extent != 1; };
   if (header.shape.empty() || std::count_if(header.shape.begin(), header.shape.end(), is_long) > 1) {
     fail(ErrorCode::value, reading(path), text_of(header.shape), "an index array of one axis",
          "index.reshape(-1) flattens it");
   }
-  const IndexType read_as{.bytes = type.bytes == 8 ? 8 : 4, .is_signed = type.is_signed};
   try {
-    if (type.bytes < 4 || type.is_swapped) {
-      return Indexed::from_bytes(converted(data, type), read_as, direction);
-    }
-    return Indexed::from_bytes(data, read_as, direction);
+    const FileEntries entries = file_entries(header, data, path);
+    return Indexed::from_bytes(entries.bytes, entries.type, direction);
   } catch (const Error& error) {
     ErrorReport report = error.report();
     report.operation = reading(path);

@@ -1,0 +1,123 @@
+// Rows that come back from their buckets, each the weighted sum of its items in the order of its keys.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engines/cpu/rows/numbers.hpp"
+#include "engines/cpu/team.hpp"
+#include "faro/error.hpp"
+#include "faro/routing.hpp"
+#include "permutation/index_rows.hpp"
+#include "threads.hpp"
+
+namespace faro {
+namespace {
+
+struct CombineWork {
+  const Combine& of;
+  std::uint64_t row_bytes;
+  const std::byte* in;
+  std::byte* out;
+  std::uint64_t out_rows;
+  int threads;
+};
+
+template <typename Stored, typename Real>
+void combine_rows(const CombineWork& work) {
+  const Combine& of = work.of;
+  const detail::RowReader reader{RowMove(Add{.to = of.places, .rows = of.rows})};
+  const std::uint64_t elements = work.row_bytes / sizeof(Stored);
+  cpu::share_out(work.out_rows, work.threads, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<Real> sums(elements);
+    std::vector<std::uint64_t> places(of.keys_per_row);
+    for (std::uint64_t row = begin; row < end; ++row) {
+      std::fill(sums.begin(), sums.end(), Real{0});
+      reader.read(row * of.keys_per_row, of.keys_per_row, places.data());
+      for (std::uint64_t j = 0; j < of.keys_per_row; ++j) {
+        if (places[j] == detail::kNoRow) continue;
+        const std::byte* const from = work.in + places[j] * work.row_bytes;
+        const Real weight =
+            of.weights.empty() ? Real{1} : static_cast<Real>(of.weights[row * of.keys_per_row + j]);
+        for (std::uint64_t i = 0; i < elements; ++i) {
+          Stored x;
+          std::memcpy(&x, from + i * sizeof(Stored), sizeof(Stored));
+          const Real product = weight * static_cast<Real>(cpu::widened(x));
+          sums[i] += product;
+        }
+      }
+      std::byte* const to = work.out + row * work.row_bytes;
+      for (std::uint64_t i = 0; i < elements; ++i) {
+        Stored x;
+        cpu::round_to(sums[i], x);
+        std::memcpy(to + i * sizeof(Stored), &x, sizeof(Stored));
+      }
+    }
+  });
+}
+
+template <typename Stored>
+void combine_of(const CombineWork& work) {
+  if (work.of.sums == Sums::fp64) return combine_rows<Stored, double>(work);
+  combine_rows<Stored, float>(work);
+}
+
+void require_combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+                     std::span<const std::byte> out) {
+  const auto refuse_combine = [](const std::string& got, const std::string& wanted) {
+    fail(ErrorCode::value, "combine", got, wanted);
+  };
+  if (of.number < Number::f16)
+    refuse_combine(std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
+  if (of.sums == Sums::compensated || (of.sums == Sums::fp32 && of.number == Number::f64))
+    refuse_combine(std::string("sums ") + name(of.sums), "usual or fp64");
+  if (row_bytes == 0 || row_bytes % bytes_of(of.number) != 0) {
+    refuse_combine("rows of " + std::to_string(row_bytes) + " bytes",
+                   std::string("a whole number of ") + name(of.number));
+  }
+  if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
+    refuse_combine(std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
+                   "a whole number of rows");
+  }
+  if (!of.weights.empty() && of.weights.size() != of.places.count)
+    refuse_combine(std::to_string(of.weights.size()) + " weights", "one for each place, or none");
+  static_cast<void>(check_rows(Add{.to = of.places, .rows = of.rows}));
+  const std::uint64_t out_rows = of.places.count / of.keys_per_row;
+  for (const auto& [array, rows] : {std::pair(in, of.rows), std::pair(out, out_rows)}) {
+    std::uint64_t bytes = 0;
+    const bool fits = !__builtin_mul_overflow(rows, row_bytes, &bytes) && bytes == array.size();
+    if (!fits || (bytes > 0 && array.data() == nullptr)) {
+      refuse_combine("an array of " + std::to_string(array.size()) + " bytes",
+                     std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes");
+    }
+  }
+  if (!in.empty() && !out.empty() && in.data() < out.data() + out.size() &&
+      out.data() < in.data() + in.size())
+    refuse_combine("arrays that overlap", "arrays that lie apart");
+}
+
+}  // namespace
+
+void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, int threads) {
+  require_combine(of, row_bytes, in, out);
+  const std::uint64_t out_rows = of.places.count / of.keys_per_row;
+  const CombineWork work{.of = of,
+                         .row_bytes = row_bytes,
+                         .in = in.data(),
+                         .out = out.data(),
+                         .out_rows = out_rows,
+                         .threads = out.size() < 65536 ? 1 : detail::thread_count(threads)};
+  switch (of.number) {
+    case Number::f16:
+      return combine_of<cpu::Half>(work);
+    case Number::bf16:
+      return combine_of<cpu::BrainHalf>(work);
+    case Number::f32:
+      return combine_of<float>(work);
+    default:
+      return combine_rows<double, double>(work);
+  }
+}
+
+}  // namespace faro

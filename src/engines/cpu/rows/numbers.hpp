@@ -1,0 +1,143 @@
+// Numbers that are added up: how each type is stored, and what its sums are kept in.
+//
+//     binary16   1 sign, 5 exponent, 10 mantissa bits        bfloat16   the upper half of a binary32
+//
+// A sum begins as what was stored, takes one number after another, and is rounded to its type once, to
+// nearest and ties to even.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace faro::cpu {
+
+/// Binary16 and bfloat16 as their bits.
+struct Half {
+  std::uint16_t bits = 0;
+};
+struct BrainHalf {
+  std::uint16_t bits = 0;
+};
+
+inline float to_float(BrainHalf x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+
+inline float to_float(Half x) {
+  const auto sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;
+  const std::uint32_t rest = x.bits & 0x7fffU;
+  if (rest >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (rest & 0x3ffU) << 13);
+  // The exponent moved over, and scaled from the one bias to the other; exact for subnormals too.
+  const float scaled = std::bit_cast<float>(rest << 13) * 0x1p112F;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
+}
+
+/// A binary64 rounded once to a format of `kMantissa` stored mantissa bits and smallest exponent `kLowest`
+/// (of a normal number), as bits below the sign. `kInfinity` are the bits of infinity.
+template <int kMantissa, int kLowest, std::uint32_t kInfinity>
+std::uint16_t rounded_bits(double x) {
+  const auto sign = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(x) >> 48 & 0x8000U);
+  const double magnitude = std::fabs(x);
+  if (std::isnan(x)) return static_cast<std::uint16_t>(sign | kInfinity | 1U << (kMantissa - 1));
+  if (std::isinf(x)) return static_cast<std::uint16_t>(sign | kInfinity);
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(magnitude);
+  const int exponent = static_cast<int>(bits >> 52) - 1023;
+  if (exponent < kLowest - kMantissa - 1) return static_cast<std::uint16_t>(sign);
+  // In units of the last place: a whole number after rounding, whose carry into the exponent is right.
+  const int place = (exponent < kLowest ? kLowest : exponent) - kMantissa;
+  const std::uint64_t mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+  const int dropped = place - (exponent - 52);  // 1 to 54 bits
+  const std::uint64_t kept = mantissa >> dropped;
+  const std::uint64_t rest = mantissa & ((std::uint64_t{1} << dropped) - 1);
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const std::uint64_t up = rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
+  const auto scale = static_cast<std::uint32_t>(exponent < kLowest ? 0 : exponent - kLowest);
+  // A normal number's hidden bit counts as the step to its exponent.
+  const std::uint32_t result = (scale << kMantissa) + static_cast<std::uint32_t>(kept + up);
+  return static_cast<std::uint16_t>(sign | (result < kInfinity ? result : kInfinity));
+}
+
+inline void round_to(double x, Half& to) { to.bits = rounded_bits<10, -14, 0x7c00>(x); }
+
+inline void round_to(double x, BrainHalf& to) { to.bits = rounded_bits<7, -126, 0x7f80>(x); }
+
+inline void round_to(float x, Half& to) { round_to(static_cast<double>(x), to); }
+
+inline void round_to(float x, BrainHalf& to) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t quiet = bits >> 16 | 0x40U;
+  const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+  to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+}
+
+template <typename Real>
+void round_to(Real x, float& to) {
+  to = static_cast<float>(x);
+}
+template <typename Real>
+void round_to(Real x, double& to) {
+  to = static_cast<double>(x);
+}
+
+inline float widened(Half x) { return to_float(x); }
+inline float widened(BrainHalf x) { return to_float(x); }
+template <typename T>
+T widened(T x) {
+  return x;
+}
+
+/// A sum kept as a number of its own type, in the output itself.
+template <typename T>
+struct OwnSum {
+  using Stored = T;
+  static constexpr bool kInPlace = true;
+  T sum{};
+
+  void start(T x) { sum = x; }
+  void add(T x) { sum = static_cast<T>(sum + x); }
+  T result() const { return sum; }
+};
+
+/// A sum kept as a wider number.
+template <typename T, typename Wide>
+struct WideSum {
+  using Stored = T;
+  static constexpr bool kInPlace = false;
+  Wide sum{};
+
+  void start(T x) { sum = static_cast<Wide>(widened(x)); }
+  void add(T x) { sum += static_cast<Wide>(widened(x)); }
+  T result() const {
+    T rounded;
+    round_to(sum, rounded);
+    return rounded;
+  }
+};
+
+/// A sum and, beside it, what its roundings lost. Source: Neumaier, 1974.
+template <typename T, typename Real>
+struct CompensatedSum {
+  using Stored = T;
+  static constexpr bool kInPlace = false;
+  Real sum{};
+  Real lost{};
+
+  void start(T x) {
+    sum = static_cast<Real>(widened(x));
+    lost = 0;
+  }
+  void add(T x) {
+    const Real y = static_cast<Real>(widened(x));
+    const Real next = sum + y;
+    lost += std::fabs(sum) >= std::fabs(y) ? (sum - next) + y : (y - next) + sum;
+    sum = next;
+  }
+  T result() const {
+    T rounded;
+    // Past the largest number nothing was lost that could be told: inf - inf is no number.
+    round_to(std::isfinite(sum) ? sum + lost : sum, rounded);
+    return rounded;
+  }
+};
+
+}  // namespace faro::cpu

@@ -1,0 +1,90 @@
+// Rows put: the input is read in order, the output written wherever the entries say. No two rows go to one
+// place, so threads never meet.
+#include <algorithm>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/rows/row_work.hpp"
+
+namespace faro::cpu {
+namespace {
+
+// Bytes begin .. end - 1 of the input.
+void put_runs(const RowWork& work, std::uint64_t begin, std::uint64_t end) {
+  EntryBlocks blocks(work);
+  const bool streamed = work.plan.streamed();
+  while (begin < end) {
+    const std::uint64_t row = begin / work.row_bytes;
+    const std::uint64_t array = row / work.count;
+    const std::uint64_t at = begin % work.row_bytes;
+    const std::uint64_t most = (end - begin + at + work.row_bytes - 1) / work.row_bytes;
+    const EntryBlocks::Block block = blocks.read(row % work.count, work.count, most);
+    const std::uint64_t to = block.rows[0];
+    std::uint64_t length = 1;
+    while (length < block.size && block.rows[length] == (to == kNoRow ? kNoRow : to + length)) ++length;
+    const std::uint64_t bytes = std::min(length * work.row_bytes - at, end - begin);
+    if (to != kNoRow)
+      copy_bytes(work.in + begin, work.out + (array * work.rows + to) * work.row_bytes + at, bytes, streamed);
+    begin += bytes;
+  }
+  finish_streams();
+}
+
+template <typename Width>
+void put_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64_t end) {
+  EntryBlocks blocks(work);
+  const std::uint64_t bytes = width.bytes();
+  while (begin < end) {
+    const std::uint64_t array = begin / work.count;
+    const std::uint64_t first = begin % work.count;
+    const EntryBlocks::Block block = blocks.read(first, std::min(work.count, first + (end - begin)));
+    std::byte* const out = work.out + array * work.rows * bytes;
+    const std::byte* const in = work.in + begin * bytes;
+    for (std::uint64_t i = 0; i < block.size; ++i) {
+      if (i + EntryBlocks::kAhead < block.size + block.ahead) {
+        const std::uint64_t ahead = block.rows[i + EntryBlocks::kAhead];
+        __builtin_prefetch(out + (ahead == kNoRow ? 0 : ahead) * bytes, 1, 2);
+      }
+      if (block.rows[i] != kNoRow) width.move(in + i * bytes, out + block.rows[i] * bytes);
+    }
+    begin += block.size;
+  }
+}
+
+template <typename Width>
+void put_buckets(Width width, const RowWork& work) {
+  PartedRows parted(work);
+  for (std::uint64_t array = 0; array < work.outer; ++array) {
+    std::byte* const out = work.out + array * work.rows * work.row_bytes;
+    for (std::uint64_t first = 0; first < work.count; first += RowPlan::kRowsInAWave) {
+      parted.part(array, first, std::min(work.count, first + RowPlan::kRowsInAWave));
+      share_out(parted.buckets(), work.threads, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t bucket = begin; bucket < end; ++bucket)
+          for (std::uint64_t at = parted.begin(bucket); at < parted.end(bucket); ++at)
+            width.move(parted.bytes(at), out + parted.row(bucket, at) * width.bytes());
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void run_put(const RowWork& work) {
+  const std::uint64_t bytes = work.plan.in_bytes();
+  if (bytes == 0) return;
+  if (work.plan.way() == RowWay::buckets)
+    return with_width(work.row_bytes, [&](auto width) { put_buckets(width, work); });
+  const int threads = work.threads_for(bytes);
+  if (work.plan.way() == RowWay::runs) {
+    constexpr std::uint64_t kShareBytes = 4096;
+    share_out((bytes + kShareBytes - 1) / kShareBytes, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      put_runs(work, begin * kShareBytes, std::min(end * kShareBytes, bytes));
+    });
+    return;
+  }
+  with_width(work.row_bytes, [&](auto width) {
+    share_out(work.outer * work.count, threads,
+              [&](std::uint64_t begin, std::uint64_t end) { put_rows(width, work, begin, end); });
+  });
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,126 @@
+// What the ways of moving rows share: the plan's numbers at hand, and entries that come in blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engines/cpu/element_width.hpp"
+#include "engines/cpu/team.hpp"
+#include "faro/plan/row_plan.hpp"
+#include "permutation/index_rows.hpp"
+
+namespace faro::cpu {
+
+using detail::kNoRow;
+
+struct RowWork {
+  RowWork(const RowPlan& of, const std::byte* source, std::byte* target)
+      : plan(of),
+        reader(of.move()),
+        in(source),
+        out(target),
+        count(row_numbers(of.move()).count),
+        rows(numbered_rows(of.move())),
+        row_bytes(of.layout().row_bytes),
+        outer(of.layout().outer),
+        threads(std::max(of.target().threads, 1)) {}
+
+  /// Threads for so many bytes: a few of them are moved sooner than a thread is woken.
+  int threads_for(std::uint64_t bytes) const {
+    constexpr std::uint64_t kThreadBytes = 1 << 16;
+    return static_cast<int>(
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), 1 + bytes / kThreadBytes));
+  }
+
+  const RowPlan& plan;
+  detail::RowReader reader;
+  const std::byte* in;
+  std::byte* out;
+  std::uint64_t count;  // entries
+  std::uint64_t rows;   // that they number
+  std::uint64_t row_bytes;
+  std::uint64_t outer;
+  int threads;
+  /// Set where an entry names no row that there is.
+  mutable std::atomic<bool> wrong{false};
+};
+
+/// The entries of one thread, in blocks; those of small arrays are read once for all.
+class EntryBlocks {
+ public:
+  static constexpr std::uint64_t kBlock = 1024;
+  static constexpr std::uint64_t kAhead = 32;  // entries that follow a block, to fetch their rows
+
+  explicit EntryBlocks(const RowWork& work) : work_(work) {}
+
+  struct Block {
+    const std::uint64_t* rows = nullptr;  // `size`, and `ahead` more
+    std::uint64_t size = 0;
+    std::uint64_t ahead = 0;
+  };
+
+  /// Entries from `first` on, at most `most` of them and kBlock, none past `last`.
+  Block read(std::uint64_t first, std::uint64_t last, std::uint64_t most = kBlock) {
+    const std::uint64_t size = std::min({last - first, most, kBlock});
+    const std::uint64_t ahead = std::min(work_.count - first - size, kAhead);
+    if (first < begin_ || first + size + ahead > end_) {
+      begin_ = first;
+      end_ = std::min(first + kBlock + kAhead, work_.count);
+      if (!work_.reader.read(begin_, end_ - begin_, rows_.data()))
+        work_.wrong.store(true, std::memory_order_relaxed);
+    }
+    return {.rows = rows_.data() + (first - begin_), .size = size, .ahead = ahead};
+  }
+
+ private:
+  const RowWork& work_;
+  std::array<std::uint64_t, kBlock + kAhead> rows_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+/// Contributions of a wave, those to one bucket of the output after each other and in the order they came in.
+class PartedRows {
+ public:
+  /// `narrow`: rows of at most 8 bytes, which are kept themselves; of others their position is kept.
+  explicit PartedRows(const RowWork& work);
+
+  /// Parts entries first .. last - 1 of array `array`. Requires: at most RowPlan::kRowsInAWave.
+  void part(std::uint64_t array, std::uint64_t first, std::uint64_t last);
+
+  std::uint64_t buckets() const { return buckets_; }
+  std::uint64_t begin(std::uint64_t bucket) const { return begins_[bucket]; }
+  std::uint64_t end(std::uint64_t bucket) const { return begins_[bucket + 1]; }
+  /// Of the output.
+  std::uint64_t row(std::uint64_t bucket, std::uint64_t at) const {
+    return bucket * work_.plan.bucket_rows() + rows_[at];
+  }
+  /// The row's bytes, in a narrow one's place or in the input.
+  const std::byte* bytes(std::uint64_t at) const {
+    return narrow_ ? reinterpret_cast<const std::byte*>(&what_[at])
+                   : work_.in + (array_ * work_.count + what_[at]) * work_.row_bytes;
+  }
+
+ private:
+  template <typename Narrow>
+  void place(Narrow narrow, std::uint64_t first, std::uint64_t last, std::uint64_t* next);
+  const RowWork& work_;
+  bool narrow_;
+  int bucket_bits_;
+  std::uint64_t buckets_;
+  std::uint64_t array_ = 0;
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint64_t> next_;  // for each thread and bucket
+  std::vector<std::uint32_t> rows_;  // within the bucket
+  std::vector<std::uint64_t> what_;
+};
+
+void run_take(const RowWork& work);
+void run_put(const RowWork& work);
+void run_add(const RowWork& work);
+
+}  // namespace faro::cpu

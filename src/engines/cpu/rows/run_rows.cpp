@@ -1,0 +1,23 @@
+#include <variant>
+
+#include "engines/cpu/rows.hpp"
+#include "engines/cpu/rows/row_work.hpp"
+#include "faro/error.hpp"
+
+namespace faro::cpu {
+
+void run_rows(const RowPlan& plan, const std::byte* in, std::byte* out) {
+  const RowWork work(plan, in, out);
+  if (std::holds_alternative<Take>(plan.move())) {
+    run_take(work);
+  } else if (std::holds_alternative<Put>(plan.move())) {
+    run_put(work);
+  } else {
+    run_add(work);
+  }
+  if (!work.wrong.load()) return;
+  fail(ErrorCode::value, name(plan.move()), "entries that name other rows than when they were planned",
+       "entries that stay as they are", "what was written is not to be used");
+}
+
+}  // namespace faro::cpu

@@ -1,0 +1,131 @@
+// Rows taken: the output is written in order, the input read wherever the entries say.
+//
+// Runs: an equal share of the output's bytes a thread, so that few long rows are shared out as well as many.
+// Blocks: short rows are gathered in a stage in the L1 cache, whose bytes are then streamed, for a store past
+// the caches is worth its price only where it fills lines.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/rows/row_work.hpp"
+
+namespace faro::cpu {
+namespace {
+
+constexpr std::uint64_t kTakeStageBytes = 16384;
+
+// Bytes of a pattern that begins anew at each row, for rows that nothing is taken for.
+void fill_row(std::byte* to, std::uint64_t at, std::uint64_t bytes, const Fill& fill) {
+  if (fill.with == Fill::With::kept) return;
+  if (fill.with != Fill::With::value) {
+    std::memset(to, 0, bytes);
+    return;
+  }
+  for (std::uint64_t i = 0; i < bytes; ++i) to[i] = fill.value[(at + i) % fill.value.size()];
+}
+
+// Bytes begin .. end - 1 of the output.
+void take_runs(const RowWork& work, const Fill& fill, std::uint64_t begin, std::uint64_t end) {
+  EntryBlocks blocks(work);
+  const bool streamed = work.plan.streamed();
+  while (begin < end) {
+    const std::uint64_t row = begin / work.row_bytes;
+    const std::uint64_t array = row / work.count;
+    const std::uint64_t first = row % work.count;
+    const std::uint64_t at = begin % work.row_bytes;
+    // Rows that this thread has a part of, as far as they follow each other.
+    const std::uint64_t most = (end - begin + at + work.row_bytes - 1) / work.row_bytes;
+    const EntryBlocks::Block block = blocks.read(first, work.count, most);
+    const std::uint64_t from = block.rows[0];
+    std::uint64_t length = 1;
+    while (length < block.size && block.rows[length] == (from == kNoRow ? kNoRow : from + length)) ++length;
+    const std::uint64_t bytes = std::min(length * work.row_bytes - at, end - begin);
+    std::byte* const to = work.out + begin;
+    if (from != kNoRow) {
+      copy_bytes(work.in + (array * work.rows + from) * work.row_bytes + at, to, bytes, streamed);
+    } else {
+      fill_row(to, at, bytes, fill);
+    }
+    begin += bytes;
+  }
+  finish_streams();
+}
+
+// Rows of one block, to where they belong or to the stage. `absent`: a row of the fill; null where it is what
+// was there.
+template <typename Width>
+void take_block(Width width, const EntryBlocks::Block& block, const std::byte* in, std::byte* to,
+                const std::byte* absent, const std::byte* kept) {
+  const std::uint64_t bytes = width.bytes();
+  const auto source = [&](std::uint64_t i) {
+    const std::uint64_t row = block.rows[i];
+    const std::byte* const otherwise = absent != nullptr ? absent : kept + i * bytes;
+    return row == kNoRow ? otherwise : in + row * bytes;
+  };
+  const std::uint64_t fetched = std::min(
+      block.size, block.size + block.ahead - std::min(EntryBlocks::kAhead, block.size + block.ahead));
+  const auto move = [&](std::uint64_t i) {
+    const std::byte* const from = source(i);
+    if (from != to + i * bytes) width.move(from, to + i * bytes);
+  };
+  std::uint64_t i = 0;
+  for (; i < fetched; ++i) {
+    const std::uint64_t row = block.rows[i + EntryBlocks::kAhead];
+    prefetch_element(in + (row == kNoRow ? 0 : row) * bytes, bytes);
+    move(i);
+  }
+  for (; i < block.size; ++i) move(i);
+}
+
+template <typename Width>
+void take_rows(Width width, const RowWork& work, const std::byte* absent, std::uint64_t begin,
+               std::uint64_t end) {
+  EntryBlocks blocks(work);
+  alignas(64) std::array<std::byte, kTakeStageBytes> stage;
+  const std::uint64_t bytes = width.bytes();
+  const bool staged = work.plan.streamed();
+  // Whole lines, where the output begins with one.
+  const std::uint64_t most = staged
+                                 ? std::max<std::uint64_t>(kTakeStageBytes / bytes / kLineBytes * kLineBytes,
+                                                           kTakeStageBytes / bytes)
+                                 : EntryBlocks::kBlock;
+  while (begin < end) {
+    const std::uint64_t array = begin / work.count;
+    const std::uint64_t first = begin % work.count;
+    const std::uint64_t last = std::min(work.count, first + (end - begin));
+    const EntryBlocks::Block block = blocks.read(first, last, most);
+    std::byte* const out = work.out + begin * bytes;
+    const std::byte* const in = work.in + array * work.rows * bytes;
+    take_block(width, block, in, staged ? stage.data() : out, absent, out);
+    if (staged) copy_streamed(stage.data(), out, block.size * bytes);
+    begin += block.size;
+  }
+  finish_streams();
+}
+
+}  // namespace
+
+void run_take(const RowWork& work) {
+  const Fill& fill = std::get<Take>(work.plan.move()).fill;
+  const std::uint64_t bytes = work.plan.out_bytes();
+  if (bytes == 0) return;
+  const int threads = work.threads_for(bytes);
+  if (work.plan.way() == RowWay::runs) {
+    constexpr std::uint64_t kShareBytes = 4096;
+    share_out((bytes + kShareBytes - 1) / kShareBytes, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      take_runs(work, fill, begin * kShareBytes, std::min(end * kShareBytes, bytes));
+    });
+    return;
+  }
+  std::vector<std::byte> absent(fill.with == Fill::With::kept ? 0 : work.row_bytes);
+  if (!absent.empty()) fill_row(absent.data(), 0, absent.size(), fill);
+  with_width(work.row_bytes, [&](auto width) {
+    share_out(work.outer * work.count, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      take_rows(width, work, absent.empty() ? nullptr : absent.data(), begin, end);
+    });
+  });
+}
+
+}  // namespace faro::cpu

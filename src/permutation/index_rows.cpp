@@ -1,0 +1,170 @@
+#include "permutation/index_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/permutation/take.hpp"
+#include "index_check.hpp"
+#include "rounding.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::uint64_t kCheckBlock = 1024;
+
+// As its type has it.
+std::string row_entry_text(const RowNumbers& numbers, std::uint64_t value) {
+  return numbers.type.is_signed ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value);
+}
+
+[[noreturn]] void refuse_row(const RowMove& move, std::uint64_t position, std::uint64_t value) {
+  const std::uint64_t rows = numbered_rows(move);
+  const bool is_take = std::holds_alternative<Take>(move);
+  const auto* const take = std::get_if<Take>(&move);
+  const bool fills = take != nullptr && take->fill.with != Fill::With::nothing;
+  const bool would_be_absent =
+      is_take && !fills && row_numbers(move).type.is_signed && value == detail::kNoRow;
+  fail(ErrorCode::value, name(move),
+       "row " + row_entry_text(row_numbers(move), value) + " at position " + std::to_string(position),
+       rows == 0 ? "no entry: there are no rows" : "rows from 0 to " + std::to_string(rows - 1),
+       would_be_absent ? "a fill says what -1 gives" : "");
+}
+
+[[noreturn]] void refuse_twice(const RowMove& move, const detail::RowReader& reader) {
+  const std::uint64_t rows = numbered_rows(move);
+  const auto marker = absent_marker(move);
+  detail::Marks marks(rows);
+  std::uint64_t second = 0;
+  while (reader.entry(second) == marker || !marks.mark_alone(reader.entry(second))) ++second;
+  std::uint64_t first = 0;
+  while (reader.entry(first) != reader.entry(second)) ++first;
+  fail(ErrorCode::value, name(move),
+       "row " + std::to_string(reader.entry(second)) + " at positions " + std::to_string(first) + " and " +
+           std::to_string(second),
+       "each row at most once", "add takes rows that repeat");
+}
+
+void require_move(const RowMove& move) {
+  const RowNumbers& numbers = row_numbers(move);
+  if (numbers.type.bytes != 4 && numbers.type.bytes != 8) {
+    fail(ErrorCode::value, name(move), "entries of " + std::to_string(numbers.type.bytes) + " bytes",
+         "entries of 4 or 8 bytes");
+  }
+  if (numbers.count > 0 && numbers.data == nullptr)
+    fail(ErrorCode::value, name(move), "a null pointer", "the entries");
+  if (numbers.count > Indexed::kMaxCount || numbered_rows(move) > Indexed::kMaxCount) {
+    fail(ErrorCode::value, name(move), std::to_string(std::max(numbers.count, numbered_rows(move))) + " rows",
+         "at most 2^40 rows");
+  }
+}
+
+// What one thread or block has seen.
+struct Seen {
+  std::uint64_t absent = 0;
+  std::uint64_t runs = 0;
+};
+
+Seen seen_in(const std::uint64_t* rows, std::uint64_t n, std::uint64_t before) {
+  Seen seen;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const bool absent = rows[i] == detail::kNoRow;
+    // Absent entries follow each other as themselves, rows as their successors; no row wraps to kNoRow.
+    const bool follows =
+        absent ? before == detail::kNoRow : rows[i] == before + 1 && before != detail::kNoRow;
+    seen.absent += absent ? 1 : 0;
+    seen.runs += follows ? 0 : 1;
+    before = rows[i];
+  }
+  return seen;
+}
+
+}  // namespace
+
+const char* name(Number number) noexcept {
+  static constexpr std::array kNames{"i8",  "u8",  "i16", "u16",  "i32", "u32",
+                                     "i64", "u64", "f16", "bf16", "f32", "f64"};
+  return kNames[static_cast<std::size_t>(number)];
+}
+
+std::uint64_t bytes_of(Number number) noexcept {
+  static constexpr std::array<std::uint64_t, 12> kBytes{1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
+  return kBytes[static_cast<std::size_t>(number)];
+}
+
+const char* name(Sums sums) noexcept {
+  static constexpr std::array kNames{"usual", "fp32", "fp64", "compensated"};
+  return kNames[static_cast<std::size_t>(sums)];
+}
+
+const char* name(const RowMove& move) noexcept {
+  static constexpr std::array kNames{"take", "put", "add"};
+  return kNames[move.index()];
+}
+
+const RowNumbers& row_numbers(const RowMove& move) noexcept {
+  if (const auto* const take = std::get_if<Take>(&move)) return take->from;
+  if (const auto* const put = std::get_if<Put>(&move)) return put->to;
+  return std::get_if<Add>(&move)->to;
+}
+
+std::uint64_t numbered_rows(const RowMove& move) noexcept {
+  return std::visit([](const auto& of) { return of.rows; }, move);
+}
+
+std::optional<std::uint64_t> absent_marker(const RowMove& move) noexcept {
+  const auto* const take = std::get_if<Take>(&move);
+  if (take != nullptr && take->fill.with == Fill::With::nothing) return std::nullopt;
+  const auto marker = std::visit([](const auto& of) { return of.marker; }, move);
+  if (marker || !row_numbers(move).type.is_signed) return marker;
+  return detail::kNoRow;
+}
+
+RowCensus check_rows(const RowMove& move, int threads) {
+  require_move(move);
+  const detail::RowReader reader(move);
+  const std::uint64_t count = reader.count();
+  const bool distinct = std::holds_alternative<Put>(move);
+  if (distinct) detail::require_memory(name(move), "a check of the rows", numbered_rows(move) / 8);
+  detail::Marks marks(distinct ? numbered_rows(move) : 0);
+  const int used = detail::threads_for(count, threads);
+  std::atomic<std::uint64_t> wrong_block{detail::kNoRow};
+  std::atomic<bool> twice{false};
+  std::uint64_t absent = 0;
+  std::uint64_t runs = 0;
+  const auto blocks = static_cast<std::int64_t>(detail::ceil_div(count, kCheckBlock));
+#pragma omp parallel for schedule(static) num_threads(used) reduction(+ : absent, runs) if (used > 1)
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    std::array<std::uint64_t, kCheckBlock + 1> rows;
+    const std::uint64_t first = static_cast<std::uint64_t>(block) * kCheckBlock;
+    const std::uint64_t n = std::min(kCheckBlock, count - first);
+    // With the entry before, for the runs; before the first there is one that nothing follows.
+    const std::uint64_t before = first == 0 ? 0 : 1;
+    rows[0] = numbered_rows(move);
+    if (!reader.read(first - before, n + before, rows.data() + 1 - before))
+      detail::keep_smallest(wrong_block, static_cast<std::uint64_t>(block));
+    const Seen seen = seen_in(rows.data() + 1, n, rows[0]);
+    absent += seen.absent;
+    runs += seen.runs;
+    if (!distinct) continue;
+    for (std::uint64_t i = 1; i <= n; ++i) {
+      if (rows[i] == detail::kNoRow || numbered_rows(move) == 0) continue;
+      if (used > 1 ? marks.mark_shared(rows[i]) : marks.mark_alone(rows[i])) twice.store(true);
+    }
+  }
+  if (wrong_block.load() != detail::kNoRow) {
+    const auto marker = absent_marker(move);
+    // The entry before a block is read with it, so it may be that one.
+    std::uint64_t i = wrong_block.load() * kCheckBlock;
+    if (i > 0) --i;
+    while (reader.entry(i) == marker || reader.entry(i) < numbered_rows(move)) ++i;
+    refuse_row(move, i, reader.entry(i));
+  }
+  if (twice.load()) refuse_twice(move, reader);
+  return {.absent = absent, .runs = runs};
+}
+
+}  // namespace faro

@@ -1,0 +1,81 @@
+// Entries of any of the types that rows are numbered by, read in blocks as 64-bit numbers.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "faro/permutation/take.hpp"
+
+namespace faro::detail {
+
+/// In place of a row's number where an entry names none.
+inline constexpr std::uint64_t kNoRow = ~std::uint64_t{0};
+
+class RowReader {
+ public:
+  explicit RowReader(const RowMove& move)
+      : numbers_(row_numbers(move)), rows_(numbered_rows(move)), marker_(absent_marker(move)) {}
+
+  std::uint64_t count() const { return numbers_.count; }
+
+  /// Entry i, sign-extended. Requires: i < count() (unchecked).
+  std::uint64_t entry(std::uint64_t i) const {
+    std::uint64_t value = 0;
+    with_entries([&](auto load) { value = load(i); });
+    return value;
+  }
+
+  /// Writes the rows of entries first .. first + n - 1, kNoRow where there is none. Returns whether all are
+  /// rows that there are or absent; of those that are not, row 0 is written, or kNoRow where there are no
+  /// rows. Requires: within count() (unchecked).
+  bool read(std::uint64_t first, std::uint64_t n, std::uint64_t* rows) const {
+    bool fine = true;
+    with_entries([&](auto load) {
+      std::uint64_t wrong = 0;
+      const std::uint64_t instead = rows_ == 0 ? kNoRow : 0;
+      if (marker_) {
+        const std::uint64_t marker = *marker_;
+        for (std::uint64_t i = 0; i < n; ++i) {
+          const std::uint64_t value = load(first + i);
+          const bool absent = value == marker;
+          const bool out_of_range = !absent && value >= rows_;
+          wrong |= out_of_range ? 1 : 0;
+          rows[i] = absent ? kNoRow : out_of_range ? instead : value;
+        }
+      } else {
+        for (std::uint64_t i = 0; i < n; ++i) {
+          const std::uint64_t value = load(first + i);
+          wrong |= value >= rows_ ? 1 : 0;
+          rows[i] = value >= rows_ ? instead : value;
+        }
+      }
+      fine = wrong == 0;
+    });
+    return fine;
+  }
+
+ private:
+  template <typename Word, typename Use>
+  void use_words(const Use& use) const {
+    const auto* const bytes = static_cast<const std::byte*>(numbers_.data);
+    use([bytes](std::uint64_t i) {
+      Word word;
+      std::memcpy(&word, bytes + i * sizeof(Word), sizeof(Word));
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(word));
+    });
+  }
+
+  template <typename Use>
+  void with_entries(const Use& use) const {
+    if (numbers_.type.bytes == 8) return use_words<std::int64_t>(use);
+    if (numbers_.type.is_signed) return use_words<std::int32_t>(use);
+    use_words<std::uint32_t>(use);
+  }
+
+  RowNumbers numbers_;
+  std::uint64_t rows_;
+  std::optional<std::uint64_t> marker_;
+};
+
+}  // namespace faro::detail

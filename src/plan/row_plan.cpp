@@ -1,0 +1,192 @@
+// The decision between the ways of moving rows. Its numbers are measured: docs/notes/row-experiments.md.
+#include "faro/plan/row_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "io/buffer.hpp"
+#include "rounding.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::uint64_t kMostRowBytes = std::uint64_t{1} << 62;
+constexpr std::uint64_t kLongBytes = 1024;         // of a run, which is then copied by itself
+constexpr std::uint64_t kBucketBytes = 256 << 10;  // of the output in one bucket: half of a core's cache
+constexpr std::uint64_t kMostBuckets = 1 << 14;
+constexpr std::uint64_t kColumnBytes = 512;       // of each thread's part of a row
+constexpr std::uint64_t kAloneBytes = 256 << 10;  // of contributions that one thread adds up by itself
+constexpr std::uint64_t kPutBucketsRowBytes = 8;  // wider rows are put as fast without
+
+std::uint64_t rows_bytes(const RowMove& move, std::uint64_t rows, const RowLayout& layout) {
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(rows, layout.row_bytes, &bytes) ||
+      __builtin_mul_overflow(bytes, layout.outer, &bytes) || bytes > kMostRowBytes) {
+    fail(ErrorCode::value, name(move),
+         fmt::format("{} x {} rows of {} bytes", layout.outer, rows, layout.row_bytes),
+         "arrays of at most 2^62 bytes");
+  }
+  return bytes;
+}
+
+void require_layout(const RowMove& move, const RowLayout& layout) {
+  if (layout.row_bytes == 0) fail(ErrorCode::value, name(move), "rows of 0 bytes", "rows of at least a byte");
+  if (const auto* const take = std::get_if<Take>(&move)) {
+    const bool by_value = take->fill.with == Fill::With::value;
+    if (by_value && (take->fill.value.empty() || layout.row_bytes % take->fill.value.size() != 0)) {
+      fail(ErrorCode::value, "take", fmt::format("a fill of {} bytes", take->fill.value.size()),
+           fmt::format("one that divides a row of {} bytes", layout.row_bytes));
+    }
+  }
+  const auto* const add = std::get_if<Add>(&move);
+  if (add == nullptr) return;
+  if (layout.row_bytes % bytes_of(add->number) != 0) {
+    fail(ErrorCode::value, "add", fmt::format("rows of {} bytes", layout.row_bytes),
+         fmt::format("whole numbers of type {}, {} bytes each", name(add->number), bytes_of(add->number)));
+  }
+  const bool is_float = add->number >= Number::f16;
+  const bool known =
+      add->sums == Sums::usual || (is_float && !(add->sums == Sums::fp32 && add->number == Number::f64));
+  if (!known) {
+    fail(ErrorCode::value, "add", fmt::format("sums {} of {}", name(add->sums), name(add->number)),
+         is_float ? "usual, fp64 or compensated" : "usual, which is exact and wraps",
+         is_float ? "a sum is not kept in less than its numbers" : "");
+  }
+}
+
+// Bytes of what a sum is kept in; 0 where it is kept in the output itself.
+std::uint64_t sum_bytes(const Add& add) {
+  const bool short_float = add.number == Number::f16 || add.number == Number::bf16;
+  const std::uint64_t usual = short_float ? 4 : bytes_of(add.number);
+  switch (add.sums) {
+    case Sums::usual:
+      return short_float ? usual : 0;
+    case Sums::fp32:
+      return add.number == Number::f32 ? 0 : 4;
+    case Sums::fp64:
+      return add.number == Number::f64 ? 0 : 8;
+    case Sums::compensated:
+      return 2 * usual;
+  }
+  return 0;
+}
+
+}  // namespace
+
+const char* name(RowWay way) noexcept {
+  static constexpr std::array kNames{"runs", "blocks", "buckets", "columns", "in order"};
+  return kNames[static_cast<std::size_t>(way)];
+}
+
+RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target)
+    : move_(std::move(move)), layout_(layout), target_(target) {
+  if (target_.engine != Engine::cpu) {
+    fail(ErrorCode::unsupported, name(move_), fmt::format("engine {}", name(target_.engine)),
+         "engine cpu, which moves rows");
+  }
+  require_layout(move_, layout_);
+  census_ = check_rows(move_, target_.threads);
+  static_cast<void>(in_bytes() + out_bytes());  // refuses what no array holds
+  decide();
+}
+
+RowPlan RowPlan::with_rows_of(std::uint64_t row_bytes) const {
+  RowPlan other = *this;
+  other.layout_.row_bytes = row_bytes;
+  require_layout(move_, other.layout_);
+  static_cast<void>(other.in_bytes() + other.out_bytes());
+  other.decide();
+  return other;
+}
+
+std::uint64_t RowPlan::in_bytes() const {
+  const bool takes = std::holds_alternative<Take>(move_);
+  return rows_bytes(move_, takes ? numbered_rows(move_) : row_numbers(move_).count, layout_);
+}
+
+std::uint64_t RowPlan::out_bytes() const {
+  const bool takes = std::holds_alternative<Take>(move_);
+  return rows_bytes(move_, takes ? row_numbers(move_).count : numbered_rows(move_), layout_);
+}
+
+void RowPlan::decide() {
+  const std::uint64_t count = row_numbers(move_).count;
+  const std::uint64_t moved = count * layout_.row_bytes;  // of one array
+  const auto threads = static_cast<std::uint64_t>(std::max(target_.threads, 1));
+  const bool large = numbered_rows(move_) * layout_.row_bytes > target_.streaming_bytes;
+  // A bucket is a power of two of rows, and there are not too many of them.
+  const std::uint64_t fitting = std::max<std::uint64_t>(kBucketBytes / layout_.row_bytes, 1);
+  const std::uint64_t needed = detail::ceil_div(numbered_rows(move_), kMostBuckets);
+  bucket_rows_ = std::bit_ceil(std::max({std::bit_floor(fitting), needed, std::uint64_t{1}}));
+  if (const auto* const add = std::get_if<Add>(&move_)) {
+    if (moved * layout_.outer <= kAloneBytes || layout_.outer >= 4 * threads ||
+        (threads == 1 && !large && sum_bytes(*add) == 0)) {
+      way_ = RowWay::in_order;
+      reason_ = layout_.outer > 1 ? "a thread adds up whole arrays" : "little is added, by one thread";
+    } else if (layout_.row_bytes / threads >= kColumnBytes) {
+      way_ = RowWay::columns;
+      reason_ = fmt::format("each of {} threads adds its part of every row", threads);
+    } else {
+      way_ = RowWay::buckets;
+      reason_ = fmt::format("what is added is parted by its target, {} rows each, and stays in order",
+                            bucket_rows_);
+    }
+    return;
+  }
+  const std::uint64_t written = std::holds_alternative<Take>(move_) ? moved : std::min(moved, out_bytes());
+  streamed_ = written * layout_.outer > target_.streaming_bytes;
+  const std::uint64_t run_bytes = census_.runs == 0 ? 0 : moved / census_.runs;
+  const std::string past = streamed_ ? ", past the caches" : "";
+  if (run_bytes >= kLongBytes) {
+    way_ = RowWay::runs;
+    reason_ = fmt::format("what follows each other is {} on the mean, and copied whole{}",
+                          io::size_text(run_bytes), past);
+  } else if (std::holds_alternative<Put>(move_) && large && layout_.row_bytes <= kPutBucketsRowBytes &&
+             numbered_rows(move_) / 4 <= count && layout_.outer == 1 && run_bytes < 64) {
+    way_ = RowWay::buckets;
+    reason_ = fmt::format("narrow rows go all over {}: they are parted by their target first, {} rows each",
+                          io::size_text(out_bytes()), bucket_rows_);
+  } else {
+    way_ = RowWay::blocks;
+    reason_ = fmt::format("short rows are fetched ahead and moved one by one{}", past);
+  }
+}
+
+std::uint64_t RowPlan::workspace_bytes() const {
+  std::uint64_t bytes = 0;
+  if (const auto* const add = std::get_if<Add>(&move_)) {
+    const std::uint64_t arrays =
+        way_ == RowWay::in_order
+            ? std::min<std::uint64_t>(layout_.outer, static_cast<std::uint64_t>(std::max(target_.threads, 1)))
+            : 1;
+    const std::uint64_t numbers = numbered_rows(move_) * (layout_.row_bytes / bytes_of(add->number));
+    bytes += arrays * numbers * sum_bytes(*add);
+  }
+  if (way_ == RowWay::buckets) bytes += std::min(row_numbers(move_).count, kRowsInAWave) * kBytesOfAPartedRow;
+  return bytes;
+}
+
+std::string RowPlan::explain() const {
+  const RowNumbers& numbers = row_numbers(move_);
+  const bool takes = std::holds_alternative<Take>(move_);
+  std::string text =
+      fmt::format("{}: {} rows of {}, {} {}", name(move_), numbers.count, io::size_text(layout_.row_bytes),
+                  takes ? "from" : "to", numbered_rows(move_));
+  if (layout_.outer != 1) text += fmt::format(", in each of {} arrays", layout_.outer);
+  if (const auto* const add = std::get_if<Add>(&move_))
+    text += fmt::format("; numbers {}, sums {}", name(add->number), name(add->sums));
+  text += fmt::format("\nentries: {} bytes each, {}; {} absent, {} run{} of neighbours", numbers.type.bytes,
+                      numbers.type.is_signed ? "signed" : "unsigned", census_.absent, census_.runs,
+                      census_.runs == 1 ? "" : "s");
+  text += fmt::format("\nway: {}: {}", name(way_), reason_);
+  text += fmt::format("\nmemory: reads {}, writes {}, workspace {}; {}", io::size_text(in_bytes()),
+                      io::size_text(out_bytes()), io::size_text(workspace_bytes()), target_.name);
+  return text;
+}
+
+}  // namespace faro
