@@ -61,8 +61,8 @@ Tally tally_of(std::span<const std::uint64_t> addresses) {
 // (CUDA C++ Programming Guide, devices of compute capability 3.x, 32-bit mode).
 Tally tally_of_wide_banks(std::span<const std::uint64_t> addresses) {
   std::vector<std::uint64_t> pairs(addresses.begin(), addresses.end());
-  constexpr std::uint64_t kWidth = kOfflineWidth;
-  for (std::uint64_t& pair : pairs) pair = pair / (2 * kWidth) * kWidth + pair % kWidth;
+  constexpr std::uint64_t kWide = kOfflineWidth;
+  for (std::uint64_t& pair : pairs) pair = pair / (2 * kWide) * kWide + pair % kWide;
   return tally_of(pairs);
 }
 
