@@ -137,8 +137,7 @@ void require_shape(const RowsOptions& options, const io::NpyHeader& base, const 
   std::vector<std::uint64_t> compared = base.shape;
   if (free_axis && *free_axis < compared.size()) compared[*free_axis] = shape[*free_axis];
   if (compared == shape) return;
-  std::vector<std::uint64_t> wanted = shape;
-  std::string text = shape_text(wanted);
+  std::string text = shape_text(shape);
   if (free_axis) text += fmt::format(", any extent on axis {}", *free_axis);
   fail(ErrorCode::value, options.operation(), "--into of shape " + shape_text(base.shape), "shape " + text);
 }

@@ -111,11 +111,11 @@ const RowNumbers& row_numbers(const RowMove& move) noexcept {
   return std::get_if<Add>(&move)->to;
 }
 
-std::uint64_t numbered_rows(const RowMove& move) noexcept {
+std::uint64_t numbered_rows(const RowMove& move) {
   return std::visit([](const auto& of) { return of.rows; }, move);
 }
 
-std::optional<std::uint64_t> absent_marker(const RowMove& move) noexcept {
+std::optional<std::uint64_t> absent_marker(const RowMove& move) {
   const auto* const take = std::get_if<Take>(&move);
   if (take != nullptr && take->fill.with == Fill::With::nothing) return std::nullopt;
   const auto marker = std::visit([](const auto& of) { return of.marker; }, move);

@@ -109,9 +109,9 @@ const char* name(const RowMove& move) noexcept;
 
 /// The entries, and the rows that they number.
 const RowNumbers& row_numbers(const RowMove& move) noexcept;
-std::uint64_t numbered_rows(const RowMove& move) noexcept;
+std::uint64_t numbered_rows(const RowMove& move);
 /// The marker, or what stands for it; nothing where every entry has to name a row.
-std::optional<std::uint64_t> absent_marker(const RowMove& move) noexcept;
+std::optional<std::uint64_t> absent_marker(const RowMove& move);
 
 /// What the sweep that checks entries sees.
 struct RowCensus {
