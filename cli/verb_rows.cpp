@@ -183,9 +183,9 @@ RowsAsked rows_asked(const RowsOptions& options, const io::NpyHeader& input, con
   if (!options.fill.empty()) asked.fill = item_of("--fill", options.fill, input, options.bf16);
   const auto marker = marker_of(options);
   if (takes) {
-    Fill fill = asked.fill.empty() ? Fill{} : Fill::of(asked.fill);
-    if (base != nullptr) fill = Fill::kept();
-    if (marker && fill.with == Fill::With::nothing) {
+    faro::Fill fill = asked.fill.empty() ? faro::Fill{} : faro::Fill::of(asked.fill);
+    if (base != nullptr) fill = faro::Fill::kept();
+    if (marker && fill.with == faro::Fill::With::nothing) {
       fail(ErrorCode::usage, options.operation(), "--marker without --fill or --into",
            "one of them, which says what such an entry gives");
     }
