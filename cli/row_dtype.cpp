@@ -115,7 +115,9 @@ std::vector<std::byte> item_of(const std::string& option, const std::string& tex
   const std::uint64_t bytes = header.item_bytes;
   std::optional<std::vector<std::byte>> item;
   std::string wanted = "a number";
-  if (as_bf16) {
+  if (as_bf16 && bytes != sizeof(cpu::BrainHalf)) {
+    fail(ErrorCode::value, "read --bf16", "dtype " + header.descr, "items of 2 bytes");
+  } else if (as_bf16) {
     item = real_number(text, bytes, true);
   } else if (code.kind == 'b') {
     wanted = "true or false";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faro/permutation/maps.hpp"
+#include "faro/permutation/modular.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/index_check.hpp"
 #include "permutation/parser.hpp"
@@ -145,6 +146,37 @@ Permutation flip_of_shape(SpecReader& reader, const std::vector<std::uint64_t>&)
 }
 
 Permutation read_flip(SpecReader& reader) { return maps::flip(reader.number("the number of elements")); }
+
+Permutation read_multiply(SpecReader& reader) {
+  const std::uint64_t count = reader.count_of(2, "the number of elements");
+  const Modular map = maps::multiply(count, reader.integer("the factor"));
+  reader.allow_index_array(count);
+  return as_index_array(map);
+}
+
+Permutation read_affine_mod(SpecReader& reader) {
+  const std::uint64_t count = reader.count_of(3, "the number of elements");
+  const std::int64_t factor = reader.integer("the factor");
+  reader.comma();
+  const Modular map = maps::affine_mod(count, factor, reader.integer("the shift"));
+  reader.allow_index_array(count);
+  return as_index_array(map);
+}
+
+Permutation read_good_thomas(SpecReader& reader) {
+  const std::uint64_t rows = reader.number("the number of rows");
+  reader.comma();
+  const std::uint64_t columns = reader.number("the number of columns");
+  std::uint64_t count = 0;
+  if (!__builtin_mul_overflow(rows, columns, &count)) reader.allow_index_array(count);
+  return maps::good_thomas(rows, columns);
+}
+
+Permutation read_rader(SpecReader& reader) {
+  const std::uint64_t prime = reader.number("a prime number");
+  reader.allow_index_array(prime);
+  return maps::rader(prime);
+}
 
 Permutation read_random(SpecReader& reader) {
   const std::uint64_t count = reader.count_of(2, "the number of elements");

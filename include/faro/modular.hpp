@@ -1,0 +1,37 @@
+// Multiplications modulo a number of elements, carried out on the host: one sweep, no index array, any count
+// to 2^40 (faro/permutation/modular.hpp has the maps and why).
+//
+//     faro::permute(faro::maps::multiply(1 << 16, 5), sizeof(double), in_bytes, out_bytes);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "faro/permutation/modular.hpp"
+#include "faro/permutation/take.hpp"
+
+namespace faro {
+
+/// out[b][map(x)] = in[b][x], for as many arrays b as the spans hold. Any alignment. `threads` 0: what OpenMP
+/// would use. Errors: ErrorCode::value for elements of 0 or of more than 4096 bytes, for a map that the
+/// functions of maps:: would not make, for spans that are no whole number of arrays, of different sizes, null
+/// or overlapping; nothing is written then.
+void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, int threads = 0);
+
+/// How a number is negated: floating-point ones by their sign, integers in two's complement, and unsigned
+/// ones below a modulus as what is left of it.
+struct Negation {
+  Number number = Number::u64;
+  std::uint64_t modulus = 0;  // 0: none
+};
+
+/// The automorphism X -> X^k of polynomials modulo X^n + 1, on their n coefficients: coefficient i goes to
+/// k i mod n, and is negated where k i mod 2 n is n or more. As many polynomials as the spans hold.
+/// Errors: as permute; also ErrorCode::value for a k that has a divisor with 2 n, naming the greatest, and
+///         for a modulus with other numbers than unsigned integers.
+void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                        std::span<const std::byte> in, std::span<std::byte> out, int threads = 0);
+
+}  // namespace faro

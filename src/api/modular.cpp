@@ -1,0 +1,77 @@
+#include "faro/modular.hpp"
+
+#include <numeric>
+#include <string>
+
+#include "engines/cpu/modular.hpp"
+#include "faro/error.hpp"
+#include "faro/plan/problem.hpp"
+
+namespace faro {
+namespace {
+
+[[noreturn]] void refuse_modular(const std::string& got, const std::string& wanted) {
+  fail(ErrorCode::value, "permute", got, wanted);
+}
+
+void require_modular(const Modular& map) {
+  const bool fits = map.count > 0 && map.count <= Indexed::kMaxCount && map.shift < map.count &&
+                    map.factor < map.count + (map.count == 1 ? 1 : 0) && std::gcd(map.factor, map.count) == 1;
+  if (!fits) {
+    refuse_modular("x to " + std::to_string(map.factor) + " x + " + std::to_string(map.shift) + " mod " +
+                       std::to_string(map.count),
+                   "a unit and a shift below the count, which is at most 2^40");
+  }
+}
+
+void require_modular_arrays(std::uint64_t array_bytes, std::span<const std::byte> in,
+                            std::span<const std::byte> out) {
+  if (in.size() != out.size() || in.size() % array_bytes != 0) {
+    refuse_modular("arrays of " + std::to_string(in.size()) + " and " + std::to_string(out.size()) + " bytes",
+                   "two of one size, a multiple of " + std::to_string(array_bytes) + " bytes");
+  }
+  if (in.empty()) return;
+  if (in.data() == nullptr || out.data() == nullptr) refuse_modular("a null pointer", "two arrays");
+  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
+  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
+  if (begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
+    refuse_modular("arrays that overlap", "arrays that lie apart");
+}
+
+}  // namespace
+
+void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, int threads) {
+  require_modular(map);
+  if (element_bytes == 0 || element_bytes > kMaxElementBytes)
+    refuse_modular("elements of " + std::to_string(element_bytes) + " bytes", "from 1 to 4096 bytes");
+  const std::uint64_t array_bytes = map.count * element_bytes;
+  require_modular_arrays(array_bytes, in, out);
+  cpu::permute(map, {.element_bytes = element_bytes, .batch = in.size() / array_bytes}, in.data(), out.data(),
+               threads);
+}
+
+void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                        std::span<const std::byte> in, std::span<std::byte> out, int threads) {
+  if (n == 0 || n > Indexed::kMaxCount / 2)
+    refuse_modular("polynomials of " + std::to_string(n) + " coefficients", "from 1 to 2^39 coefficients");
+  const Modular doubled = maps::multiply(2 * n, k);  // refuses what has a divisor with 2 n
+  const bool is_unsigned = negation.number == Number::u8 || negation.number == Number::u16 ||
+                           negation.number == Number::u32 || negation.number == Number::u64;
+  const std::uint64_t width = bytes_of(negation.number);
+  const bool fits = negation.modulus == 0 ||
+                    (is_unsigned && (width == 8 || negation.modulus <= std::uint64_t{1} << (8 * width)));
+  if (!fits) {
+    refuse_modular(
+        "a modulus of " + std::to_string(negation.modulus) + " with numbers " + name(negation.number),
+        "unsigned integers below it");
+  }
+  const std::uint64_t array_bytes = n * width;
+  require_modular_arrays(array_bytes, in, out);
+  cpu::permute_negated(
+      {.count = n, .factor = doubled.factor % n, .shift = 0},
+      {.sign_factor = doubled.factor, .number = negation.number, .modulus = negation.modulus},
+      in.size() / array_bytes, in.data(), out.data(), threads);
+}
+
+}  // namespace faro

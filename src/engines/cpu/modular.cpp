@@ -1,0 +1,198 @@
+#include "engines/cpu/modular.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "engines/cpu/element_width.hpp"
+#include "threads.hpp"
+
+namespace faro::cpu {
+namespace {
+
+__extension__ using WideIndex = unsigned __int128;
+
+constexpr std::uint64_t kModularTileBytes = 32768;
+constexpr std::uint64_t kModularRunBytes = 512;  // of a tile's sides, where the matrix is as long
+
+// A rectangle cut into tiles, each `columns` x `rows` at most.
+struct ModularTiles {
+  ModularRectangle all;
+  std::uint64_t columns = 1;
+  std::uint64_t rows = 1;
+
+  ModularTiles(const ModularRectangle& rectangle, std::uint64_t element_bytes) : all(rectangle) {
+    const std::uint64_t fitting = std::max<std::uint64_t>(kModularTileBytes / element_bytes, 1);
+    const std::uint64_t run = std::max<std::uint64_t>(kModularRunBytes / element_bytes, 1);
+    // Sides of one run; where one is shorter, the other takes what is left.
+    columns = std::min({std::max<std::uint64_t>(all.columns, 1), run, fitting});
+    rows = std::min(std::max<std::uint64_t>(all.rows, 1), fitting / columns);
+    columns = std::min(std::max<std::uint64_t>(all.columns, 1), fitting / rows);
+  }
+
+  std::uint64_t across() const { return (all.columns + columns - 1) / columns; }
+  std::uint64_t count() const { return across() * ((all.rows + rows - 1) / rows); }
+
+  ModularRectangle tile(std::uint64_t number) const {
+    const std::uint64_t i = number % across() * columns;
+    const std::uint64_t j = number / across() * rows;
+    return {.first_i = all.first_i + i,
+            .first_j = all.first_j + j,
+            .columns = std::min(columns, all.columns - i),
+            .rows = std::min(rows, all.rows - j)};
+  }
+};
+
+// An array whose end is followed by its beginning, walked in steps below its length.
+class Ring {
+ public:
+  Ring(std::uint64_t count, std::uint64_t step, WideIndex start)
+      : count_(count), step_(step), at_(static_cast<std::uint64_t>(start % count)) {}
+
+  // Calls move(place, first, number) for the one or two stretches of `length` elements from here.
+  template <typename Move>
+  void stretches(std::uint64_t length, const Move& move) const {
+    const std::uint64_t before_end = std::min(length, count_ - at_);
+    move(at_, std::uint64_t{0}, before_end);
+    if (before_end < length) move(std::uint64_t{0}, before_end, length - before_end);
+  }
+  void advance() { at_ = at_ >= count_ - step_ ? at_ - (count_ - step_) : at_ + step_; }
+
+ private:
+  std::uint64_t count_;
+  std::uint64_t step_;
+  std::uint64_t at_;
+};
+
+// Elements as they are.
+template <typename Width>
+struct MovedColumn {
+  Width width;
+
+  void start(std::uint64_t, std::uint64_t) {}
+  void move(const std::byte* from, std::byte* to) const { width.move(from, to); }
+  std::uint64_t bytes() const { return width.bytes(); }
+};
+
+// Numbers of which some are negated: those of x where sign_factor x mod 2 count is count or more. Along a
+// column x moves on by c, and sign_factor c mod 2 count is 1 or 1 + count; where x goes round the end, the
+// product loses sign_factor count, which is an odd multiple of count.
+template <typename Word, typename Negate>
+struct SignedColumn {
+  std::uint64_t count;
+  std::uint64_t undone;  // c
+  std::uint64_t sign_factor;
+  Negate negate;
+  std::uint64_t x = 0;
+  std::uint64_t product = 0;  // sign_factor x mod 2 count
+
+  void start(std::uint64_t i, std::uint64_t j) {
+    x = static_cast<std::uint64_t>((static_cast<WideIndex>(j) * undone + i) % count);
+    product = static_cast<std::uint64_t>(static_cast<WideIndex>(x) * sign_factor % (2 * count));
+  }
+  void move(const std::byte* from, std::byte* to) {
+    Word word;
+    std::memcpy(&word, from, sizeof(word));
+    if (product >= count) word = negate(word);
+    std::memcpy(to, &word, sizeof(word));
+    const std::uint64_t step =
+        static_cast<std::uint64_t>(static_cast<WideIndex>(undone) * sign_factor % (2 * count));
+    const bool wraps = x >= count - undone;
+    x = wraps ? x - (count - undone) : x + undone;
+    product += step + (wraps ? count : 0);
+    while (product >= 2 * count) product -= 2 * count;
+  }
+  static constexpr std::uint64_t bytes() { return sizeof(Word); }
+};
+
+// Rows of the input into the stage, then columns of the stage into rows of the output.
+template <typename Column>
+void move_tile(Column column, const Modular& map, std::uint64_t undone, const ModularRectangle& tile,
+               const std::byte* in, std::byte* out) {
+  alignas(64) std::array<std::byte, kModularTileBytes> stage;
+  const std::uint64_t bytes = column.bytes();
+  const std::uint64_t pitch = tile.columns * bytes;
+  Ring source(map.count, undone, tile.first_i + static_cast<WideIndex>(tile.first_j) * undone);
+  for (std::uint64_t j = 0; j < tile.rows; ++j, source.advance()) {
+    source.stretches(tile.columns, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
+      std::memcpy(stage.data() + j * pitch + first * bytes, in + at * bytes, number * bytes);
+    });
+  }
+  Ring target(map.count, map.factor,
+              static_cast<WideIndex>(tile.first_i) * map.factor + tile.first_j + map.shift);
+  for (std::uint64_t i = 0; i < tile.columns; ++i, target.advance()) {
+    column.start(tile.first_i + i, tile.first_j);
+    target.stretches(tile.rows, [&](std::uint64_t at, std::uint64_t first, std::uint64_t number) {
+      const std::byte* from = stage.data() + first * pitch + i * bytes;
+      std::byte* to = out + at * bytes;
+      for (std::uint64_t j = 0; j < number; ++j, from += pitch, to += bytes) column.move(from, to);
+    });
+  }
+}
+
+template <typename Column>
+void permute_by(const Column& column, const Modular& map, std::uint64_t batch, const std::byte* in,
+                std::byte* out, int threads) {
+  const std::uint64_t array_bytes = map.count * column.bytes();
+  const std::uint64_t undone = map.inverse().factor;
+  const auto cover = l_shape(map);
+  const std::array<ModularTiles, 2> tiles{ModularTiles(cover[0], column.bytes()),
+                                          ModularTiles(cover[1], column.bytes())};
+  const std::uint64_t of_array = tiles[0].count() + tiles[1].count();
+  constexpr std::uint64_t kThreadBytes = 1 << 18;
+  const int used = array_bytes * batch < kThreadBytes ? 1 : detail::thread_count(threads);
+  const auto all = static_cast<std::int64_t>(of_array * batch);
+  constexpr int kTilesAtATime = 16;
+#pragma omp parallel for schedule(dynamic, kTilesAtATime) num_threads(used) if (used > 1)
+  for (std::int64_t number = 0; number < all; ++number) {
+    const std::uint64_t array = static_cast<std::uint64_t>(number) / of_array;
+    const std::uint64_t tile = static_cast<std::uint64_t>(number) % of_array;
+    const ModularRectangle rectangle =
+        tile < tiles[0].count() ? tiles[0].tile(tile) : tiles[1].tile(tile - tiles[0].count());
+    move_tile(column, map, undone, rectangle, in + array * array_bytes, out + array * array_bytes);
+  }
+}
+
+template <typename Word>
+void permute_words(const Modular& map, const ModularSigns& signs, std::uint64_t batch, const std::byte* in,
+                   std::byte* out, int threads) {
+  const auto run = [&](auto negate) {
+    permute_by(SignedColumn<Word, decltype(negate)>{.count = map.count,
+                                                    .undone = map.inverse().factor,
+                                                    .sign_factor = signs.sign_factor,
+                                                    .negate = negate},
+               map, batch, in, out, threads);
+  };
+  if (signs.number >= Number::f16)
+    return run(
+        [](Word x) { return static_cast<Word>(x ^ static_cast<Word>(Word{1} << (sizeof(Word) * 8 - 1))); });
+  if (signs.modulus != 0) {
+    const auto modulus = static_cast<Word>(signs.modulus);
+    return run([modulus](Word x) { return x == 0 ? x : static_cast<Word>(modulus - x); });
+  }
+  run([](Word x) { return static_cast<Word>(0 - x); });
+}
+
+}  // namespace
+
+void permute(const Modular& map, const ModularArrays& arrays, const std::byte* in, std::byte* out,
+             int threads) {
+  with_width(arrays.element_bytes, [&](auto width) {
+    permute_by(MovedColumn<decltype(width)>{width}, map, arrays.batch, in, out, threads);
+  });
+}
+
+void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_t batch, const std::byte* in,
+                     std::byte* out, int threads) {
+  switch (bytes_of(signs.number)) {
+    case 1:
+      return permute_words<std::uint8_t>(map, signs, batch, in, out, threads);
+    case 2:
+      return permute_words<std::uint16_t>(map, signs, batch, in, out, threads);
+    case 4:
+      return permute_words<std::uint32_t>(map, signs, batch, in, out, threads);
+    default:
+      return permute_words<std::uint64_t>(map, signs, batch, in, out, threads);
+  }
+}
+
+}  // namespace faro::cpu
