@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint64_t kCacheBoxBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLongElementBytes = 512;
 constexpr std::uint64_t kCacheLine = 64;
+constexpr std::uint64_t kManyParts = 8;
 
 std::uint64_t distance(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
 
@@ -41,7 +42,10 @@ void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint6
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
     const std::uint64_t wanted = up((wanted_bytes + run - 1) / run);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
-    const std::uint64_t part = parts <= 1 ? whole : std::min(whole, up((whole + parts - 1) / parts));
+    // Of many parts a sliver at the end costs little; few are alike.
+    const std::uint64_t alike =
+        parts >= kManyParts ? wanted : up((whole + parts - 1) / std::max<std::uint64_t>(parts, 1));
+    const std::uint64_t part = parts <= 1 ? whole : std::min(whole, alike);
     extents[axis] = std::max(extents[axis], part);
     run *= extents[axis];
     if (extents[axis] < whole) break;
