@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "bench/arguments.hpp"
+#include "bench/axes_suites.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
-#include "bench/gpu_axes/suites.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"

@@ -21,6 +21,10 @@
 //                                 .placement = faro::Placement::in_place});
 //     reversal.run(out);                                                   // one array, and no second one
 //
+//     auto rows = faro::plan(faro::Strided{.extents = {3, 4}, .in_strides = {-4, 1}, .out_strides = {4, 1},
+//                                          .in_offset = 8}, sizeof(float));
+//     rows.run(in, out);                                                   // 3 rows of 4, flipped
+//
 // This header is the whole public interface, host-only C++20.
 #pragma once
 
@@ -42,6 +46,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
@@ -233,5 +238,58 @@ ExecutablePlan plan(const Permutation& permutation, std::uint64_t element_bytes,
 
 /// What plan() would decide, with nothing made for running it: no schedule, no kernels.
 Plan plan_only(const Problem& problem, const PlanOptions& options = {});
+
+/// The plan of a strided view together with the engine that runs it. Cheap to move; every const member may be
+/// called from many threads at once.
+class ExecutableStridedPlan {
+ public:
+  ExecutableStridedPlan(ExecutableStridedPlan&&) noexcept;
+  ExecutableStridedPlan& operator=(ExecutableStridedPlan&&) noexcept;
+  ~ExecutableStridedPlan();
+
+  /// out[out_offset + i . out_strides] = in[in_offset + i . in_strides]; every other element of the output
+  /// stays as it is. The arrays have so many elements, at least plan().in_elements() and
+  /// plan().out_elements(), and may be larger. Alignment, streams and times: as ExecutablePlan::run. Errors:
+  /// ErrorCode::value for arrays that the strides leave, null pointers, arrays that overlap, memory that the
+  /// engine cannot access, a stream for engine cpu; nothing is written then.   Cost: allocates what
+  /// workspace_bytes() says.
+  void run(const void* in, std::uint64_t in_elements, void* out, std::uint64_t out_elements,
+           Stream stream = {}) const;
+
+  /// The same for vectors, arrays and whatever else is contiguous: plan.run(in, out). Errors: also
+  /// ErrorCode::value for values of another width than the plan's elements.
+  template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+  requires std::ranges::sized_range<const In> && std::ranges::sized_range<Out>
+  void run(const In& in, Out&& out, Stream stream = {}) const {
+    using T = std::ranges::range_value_t<Out>;
+    static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>,
+                  "faro moves elements, and converts none");
+    static_assert(std::is_trivially_copyable_v<T>, "faro moves bytes");
+    require_width_of(sizeof(T));
+    run(std::ranges::data(in), std::ranges::size(in), std::ranges::data(out), std::ranges::size(out), stream);
+  }
+
+  const StridedPlan& plan() const;
+  std::string explain() const;
+  Engine engine() const;
+  std::uint64_t workspace_bytes() const;
+
+ private:
+  struct State;
+  explicit ExecutableStridedPlan(std::unique_ptr<State> state);
+  friend ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes,
+                                    const PlanOptions& options);
+  const State& state() const;
+  void require_width_of(std::uint64_t bytes) const;
+
+  std::unique_ptr<State> state_;
+};
+
+/// Plans a view. Errors: those of StridedPlan, and of the options; a method, a schedule and calibration are
+/// for index arrays and affine maps only.
+ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
+
+/// What that would decide.
+StridedPlan plan_only(const Strided& view, std::uint64_t element_bytes, const PlanOptions& options = {});
 
 }  // namespace faro

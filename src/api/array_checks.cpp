@@ -55,6 +55,35 @@ void check_arrays(const Plan& plan, const void* in, const void* out, std::uint64
   }
 }
 
+void check_view(const StridedPlan& plan, const CountedArray<const void*>& in,
+                const CountedArray<void*>& out) {
+  const auto require = [](const char* side, std::uint64_t got, std::uint64_t wanted) {
+    if (got >= wanted) return;
+    fail(ErrorCode::value, "run", std::string("an ") + side + " of " + std::to_string(got) + " elements",
+         "at least " + std::to_string(wanted) + ", which the strides reach");
+  };
+  require("input", in.elements, plan.in_elements());
+  require("output", out.elements, plan.out_elements());
+  if (plan.moved_bytes() == 0) return;
+  if (in.data == nullptr || out.data == nullptr)
+    fail(ErrorCode::value, "run", in.data == nullptr ? "a null input" : "a null output", "an array");
+  // What the strides reach: the rest of the arrays is not touched.
+  const std::uint64_t in_bytes = plan.in_elements() * plan.element_bytes();
+  const std::uint64_t out_bytes = plan.out_elements() * plan.element_bytes();
+  check_ends(in.data, in_bytes);
+  check_ends(out.data, out_bytes);
+  if (!overlap(in.data, in_bytes, out.data, out_bytes)) return;
+  fail(ErrorCode::value, "run", in.data == out.data ? "one array as input and output" : "overlapping arrays",
+       "two disjoint arrays", "a view is copied out of place");
+}
+
+void check_width(std::uint64_t bytes, std::uint64_t wanted) {
+  if (bytes == wanted) return;
+  fail(ErrorCode::value, "run", "values of " + std::to_string(bytes) + " bytes",
+       "values of the plan's element width, " + std::to_string(wanted) + " bytes",
+       "the plan says the width; pointers have none");
+}
+
 void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t bytes, Stream stream) {
   if (!is_in_place(plan.plan()))
     fail(ErrorCode::value, "run", "one array for a plan out of place", "two arrays, run(in, out, bytes)",

@@ -18,6 +18,18 @@ void check_array(const ExecutablePlan& plan, const void* data, std::uint64_t byt
 /// The array of a plan in place, which run_staged takes as input and output.
 void check_staged_array(const Plan& plan, const void* in, const void* out, std::uint64_t bytes);
 
+/// An array and how many elements it has.
+template <typename Pointer>
+struct CountedArray {
+  Pointer data = nullptr;
+  std::uint64_t elements = 0;
+};
+/// Two disjoint arrays that a view's strides stay within.
+void check_view(const StridedPlan& plan, const CountedArray<const void*>& in, const CountedArray<void*>& out);
+
+/// Values of the plan's width.
+void check_width(std::uint64_t bytes, std::uint64_t wanted);
+
 void check_stream(Engine engine, Stream stream);
 
 void check_on_host(const void* in, const void* out, const char* remedy);

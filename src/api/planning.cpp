@@ -209,4 +209,15 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   return {Plan(problem, std::move(target), std::move(recognition), options.index_choice), reason, nullptr};
 }
 
+Target target_for_view(const PlanOptions& options) {
+  check_options(options);
+  if (!options.index_choice.empty() || options.index_schedule != nullptr || options.calibrate) {
+    fail(ErrorCode::value, "plan", "a method, a schedule or calibration for a strided view", "none of them",
+         "views have one way");
+  }
+  PlanOptions resolved = options;
+  if (resolved.engine == Engine::automatic) resolved.engine = Engine::cpu;
+  return with_predictions(make_target(resolved), resolved, {.of_tiles = false, .of_index_arrays = true});
+}
+
 }  // namespace faro::detail

@@ -21,4 +21,7 @@ struct Decision {
 /// Errors: those of faro::plan.
 Decision decide(const Problem& problem, const PlanOptions& options);
 
+/// For a strided view. Errors: those of options that views have no use for.
+Target target_for_view(const PlanOptions& options);
+
 }  // namespace faro::detail

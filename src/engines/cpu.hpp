@@ -12,6 +12,7 @@
 
 #include "faro/plan/calibration.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cpu {
@@ -37,6 +38,8 @@ class Executor {
   /// (checked). The plan then only says widths, batch and target; its chosen() may differ. Errors:
   /// ErrorCode::value where its count is not the plan's.
   Executor(const Plan& plan, std::shared_ptr<const schedule::IndexSchedule> schedule);
+  /// Of a view. run() then takes arrays that hold plan.in_elements() and plan.out_elements() at least.
+  explicit Executor(const StridedPlan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();

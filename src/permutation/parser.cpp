@@ -5,6 +5,7 @@
 
 #include "index_file.hpp"
 #include "permutation/notes.hpp"
+#include "permutation/pattern.hpp"
 #include "spec_file.hpp"
 #include "text.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::string_view kAnyMap = "a map such as `bit_reversal(20)`";
 ParsedPermutation SpecReader::whole() {
   Permutation result = map();
   if (!cursor_.at_end()) cursor_.fail_here("the end of the text after the map");
-  return {std::move(result), axes_};
+  return {.permutation = std::move(result), .axes = axes_};
 }
 
 Permutation SpecReader::map() {
@@ -212,6 +213,7 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
 
 detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options) {
   try {
+    if (is_pattern(text)) return {.parsed = parse_pattern(text, options.shape), .notes = {}};
     SpecReader reader(text, options);
     ParsedPermutation parsed = reader.whole();
     return {.parsed = std::move(parsed), .notes = reader.notes()};

@@ -90,18 +90,28 @@ struct ParseOptions {
   std::optional<std::vector<std::uint64_t>> shape = std::nullopt;
 };
 
-/// Reads one permutation, `@file.qasm`, `@file.json` and `@index.npy` included.
+/// Reads one permutation, `@file.qasm`, `@file.json` and `@index.npy` included, or a pattern of axes as
+/// einops writes them: 'b s h d -> b h s d', 'b (h d) s -> b h s d, h=8'.
 /// Law:    parse(to_text(p)) == p, but for an index array whose text is only a description.
 /// Errors: ErrorCode::spec with the place in the text and, for a misspelt name, the nearest one;
 ///         ErrorCode::value for a singular matrix; ErrorCode::file where a named file cannot be read;
 ///         ErrorCode::unsupported for what is understood but not possible yet.
 Permutation parse_permutation(std::string_view text, const ParseOptions& options = {});
 
+/// Of a pattern such as 'b (h d) s -> b h s d': the array's shape and the result's. Its axes are finer where
+/// brackets join them.
+struct RegroupedShape {
+  std::vector<std::uint64_t> before;
+  std::vector<std::uint64_t> after;
+};
+
 struct ParsedPermutation {
   Permutation permutation;
   /// What the words say of axes: of `transpose`, `axes`, `aos_to_soa`, `soa_to_aos`, and of their inverses
   /// and compositions. Nothing for maps of indices alone.
-  std::optional<NamedAxes> axes;
+  std::optional<NamedAxes> axes = std::nullopt;
+  /// Of a pattern.
+  std::optional<RegroupedShape> regrouped = std::nullopt;
 };
 
 /// The same, with the axes that the text names.

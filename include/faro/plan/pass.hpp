@@ -19,8 +19,8 @@
 //       kernel   axes turned, units of 4 bytes, rows of 256 and lines of 512 bytes
 //       launch   5,247 blocks of 288 threads and 35 KiB
 //
-//       kernel   boxes of 64 x 65 elements, turned in registers
-//       threads  2, each by way of 40 KiB, written past the caches
+//       kernel   boxes of 128 x 128 elements, turned in registers
+//       threads  2, each by way of 72 KiB, written past the caches
 //
 // Kinds copy to direct are of affine maps: they have a map and a tile.
 #pragma once

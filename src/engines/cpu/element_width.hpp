@@ -21,7 +21,17 @@ struct AnyWidth {
   std::uint64_t value = 0;
 
   std::uint64_t bytes() const { return value; }
-  void move(const std::byte* from, std::byte* to) const { std::memcpy(to, from, value); }
+  void move(const std::byte* from, std::byte* to) const {
+    constexpr std::uint64_t kStep = 16;
+    constexpr std::uint64_t kMostSteps = 256;  // bytes, beyond which std::memcpy has wider registers
+    if (value < kStep || value > kMostSteps) {
+      std::memcpy(to, from, value);
+      return;
+    }
+    // Whole steps, and a last one that may overlap them.
+    for (std::uint64_t at = 0; at + kStep <= value; at += kStep) std::memcpy(to + at, from + at, kStep);
+    std::memcpy(to + value - kStep, from + value - kStep, kStep);
+  }
 };
 
 /// Calls use(width) with the width as a type.

@@ -18,10 +18,25 @@ struct PlaneOut {
   std::uint64_t stride_bytes = 0;
 };
 
+/// A matrix whose rows begin anywhere, and its transpose likewise: rows[r] bytes from `data`.
+struct PlaneRows {
+  const std::byte* data = nullptr;
+  const std::int64_t* rows = nullptr;
+  std::uint64_t count = 0;
+};
+struct PlaneColumns {
+  std::byte* data = nullptr;
+  const std::int64_t* columns = nullptr;
+  std::uint64_t count = 0;
+};
+
 using faro::detail::transposes_in_registers;
 
 /// to[c][r] = from[r][c].   Any alignment.
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
                      std::uint64_t columns, const PlaneOut& to);
+
+/// The same of rows and columns that begin anywhere.
+void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to);
 
 }  // namespace faro::cpu

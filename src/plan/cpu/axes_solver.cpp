@@ -1,37 +1,40 @@
-// Permutations of axes: one pass, box by box, or piece by piece where elements are long
-// (layout/axes_box.hpp).
+// Permutations of axes, and strided views: one pass, box by box, or piece by piece where elements are long
+// (layout/cache_box.hpp).
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
 
-constexpr std::uint64_t kRegisterBytes = 16;
-
-// Registers serve where both sides' innermost axes have as many elements as one holds.
-AxesMove move_of(const layout::AxesBox& box) {
+// Registers serve where both sides' runs begin with axes of their own.
+AxesMove move_of(const layout::CacheBox& box) {
   if (box.is_of_long_elements()) return AxesMove::pieces;
-  if (box.shape.size() < 2 || !transposes_in_registers(box.element_bytes)) return AxesMove::table;
-  const std::uint64_t in = box.extent.back() * box.element_bytes;
-  const std::uint64_t out = box.extent[static_cast<std::size_t>(box.order.back())] * box.element_bytes;
-  return in >= kRegisterBytes && out >= kRegisterBytes ? AxesMove::planes : AxesMove::table;
+  const std::vector<std::size_t> in = box.in_run();
+  const std::vector<std::size_t> out = box.out_run();
+  const auto has = [](const std::vector<std::size_t>& axes, std::size_t axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  const bool turns = transposes_in_registers(box.element_bytes) && box.in_contiguous() > 0 &&
+                     box.out_contiguous() > 0 && !has(out, in.front()) && !has(in, out.front());
+  return turns ? AxesMove::planes : AxesMove::table;
 }
 
-std::vector<CpuPass> axes_passes_on_cpu(const CpuWork& work) {
-  CpuAxes axes{.box = layout::choose_axes_box(std::get<Axes>(work.form), work.element_bytes)};
-  axes.move = move_of(axes.box);
-  CpuPass pass{.kind = PassKind::axes, .kernel = {}};
-  pass.run.workspace.part_bytes = axes_thread_bytes(axes.box);
-  pass.kernel = std::move(axes);
-  return {std::move(pass)};
+// A box as it is written: runs of the output one after another.
+std::uint64_t stage_bytes_of(const layout::CacheBox& box) {
+  const std::vector<std::size_t> run = box.out_run();
+  std::uint64_t elements = 1;
+  for (std::size_t k = 0; k < box.out_contiguous(); ++k) elements *= box.extent[run[k]];
+  return whole_pages(stage_pitch(elements * box.element_bytes) * (box.elements() / elements));
 }
 
-// "64 x 65"
+// "64 x 65", slowest of the output first
 std::string extents_text(const std::vector<std::uint64_t>& extents) {
   std::string text;
-  for (const std::uint64_t extent : extents) {
-    if (extent != 1) text += fmt::format("{}{}", text.empty() ? "" : " x ", extent);
+  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) {
+    if (*extent != 1) text += fmt::format("{}{}", text.empty() ? "" : " x ", *extent);
   }
   return text.empty() ? "1" : text;
 }
@@ -43,14 +46,33 @@ std::string axes_loop(const CpuPass& pass) {
                                    ? "elements"
                                    : size_text(axes.box.element_bytes) + " side by side";
   return fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements,
-                     axes.move == AxesMove::planes ? "turned in registers" : "by a table of places");
+                     axes.move == AxesMove::planes ? "turned in registers" : "element by element");
+}
+
+// The axes of like arrays, slowest last, in elements.
+std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
+  return layout::strided_axes(layout::unit_axes(std::get<Axes>(work.form), 1, work.batch));
 }
 
 }  // namespace
 
+CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
+                         bool past_caches) {
+  CpuAxes made{.box = layout::choose_cache_box(axes, element_bytes)};
+  made.move = move_of(made.box);
+  made.staged = past_caches && made.move != AxesMove::pieces;
+  CpuPass pass{.kind = PassKind::axes, .kernel = {}};
+  pass.streamed = past_caches;
+  if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box);
+  pass.kernel = std::move(made);
+  return pass;
+}
+
 const CpuSolver kCpuAxesSolver{
     .has_form = has_form<Axes>,
-    .passes = axes_passes_on_cpu,
+    .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
+      return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes)};
+    },
     .makes = is_kernel<CpuAxes>,
     .words = [](const CpuPass& pass) -> std::string {
       return std::get<CpuAxes>(pass.kernel).move == AxesMove::pieces

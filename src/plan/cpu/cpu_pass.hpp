@@ -26,7 +26,7 @@
 #include "faro/plan/transpose_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition_params.hpp"
-#include "layout/axes_box.hpp"
+#include "layout/cache_box.hpp"
 #include "plan/cpu/cpu_workspace.hpp"
 #include "plan/cpu/transpose_workers.hpp"
 #include "plan/index_form.hpp"
@@ -44,11 +44,13 @@ struct CpuAffine {
   bool fetches_ahead = false;       // in place
 };
 
-/// Long elements in pieces; boxes plane by plane in registers, or through a table of places.
+/// Long elements in pieces; boxes plane by plane in registers, or element by element.
 enum class AxesMove : std::uint8_t { pieces, planes, table };
+/// The arrays of a batch are an axis. With a stage, boxes are put together before they are written.
 struct CpuAxes {
-  layout::AxesBox box;
+  layout::CacheBox box;
   AxesMove move = AxesMove::table;
+  bool staged = false;
 };
 struct CpuCyclic {
   Cyclic cyclic;
@@ -180,10 +182,17 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
 /// Of an affine pass on a CPU, in place or not.
 CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target& target);
 
+/// Of a strided view in normal form, complete but for its counts and threads.
+CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
+                         bool past_caches);
+
 // --- as a plan shows them
 
 std::vector<Pass> cpu_passes_of(const IndexPlan& plan);
 std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
+/// Of a strided view in normal form, with at least one element.
+Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
+                 const Target& target);
 /// Completes a pass with what the CPU engine runs.
 void put_on_cpu(Pass& pass, CpuPass made);
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "faro/schedule/index_schedule.hpp"
-#include "layout/axes_box.hpp"
+#include "layout/cache_box.hpp"
 
 namespace faro::detail {
 
@@ -44,9 +44,11 @@ constexpr bool fits_caches(std::uint64_t elements, std::uint64_t element_bytes) 
   return elements <= kMostThreadBytes / element_bytes;
 }
 
-/// Two boxes: as it was read, and as it is written.
-inline std::uint64_t axes_thread_bytes(const layout::AxesBox& box) {
-  return 2 * whole_pages(box.elements() * box.element_bytes);
+/// From a row of a box's stage to the next: an odd number of lines, which fall in different sets of a cache;
+/// rows of less than a line follow one another.
+constexpr std::uint64_t stage_pitch(std::uint64_t row_bytes) {
+  return row_bytes < kLineBytes ? row_bytes
+                                : whole_lines(row_bytes) / kLineBytes / 2 * 2 * kLineBytes + kLineBytes;
 }
 
 struct CpuWorkspace {

@@ -1,9 +1,9 @@
-#include "bench/gpu_axes/suites.hpp"
+#include "bench/axes_suites.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace faro::bench::gpu {
+namespace faro::bench {
 namespace {
 
 struct TtcShapes {
@@ -123,4 +123,4 @@ std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   return suites;
 }
 
-}  // namespace faro::bench::gpu
+}  // namespace faro::bench

@@ -1,11 +1,12 @@
-// The suites of gpu_axes_bench: permutations of axes that people ask for, and those that are hard.
+// The suites of axes_bench and gpu_axes_bench: permutations of axes that people ask for, and those that are
+// hard.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace faro::bench::gpu {
+namespace faro::bench {
 
 struct AxesShape {
   std::vector<std::uint64_t> shape;  // of the input, slowest axis first
@@ -24,4 +25,4 @@ struct AxesSuite {
 /// skinny.
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths);
 
-}  // namespace faro::bench::gpu
+}  // namespace faro::bench

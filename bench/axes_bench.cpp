@@ -1,0 +1,245 @@
+// axes_bench: permutations of axes on the CPU, as plans run them, beside a plain copy of the same bytes in
+// the same rounds. `axes_bench --help` lists the options.
+//
+// Every result is verified, element by element, before it is timed. HPTT is a peer where its library is found
+// at run time: its own C interface, which plans anew in each call; its results are verified too.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "bench/axes_suites.hpp"
+#include "bench/report.hpp"
+#include "engines/cpu.hpp"
+#include "faro/error.hpp"
+#include "faro/faro.hpp"
+#include "faro_build_info.hpp"
+#include "io/buffer.hpp"
+#include "io/npy.hpp"
+#include "measure.hpp"
+
+namespace faro::bench {
+namespace {
+
+constexpr const char* kUsage =
+    R"(axes_bench: permutations of axes on the CPU beside a plain copy
+
+  --suites LIST      of ttc,ranks,primes,channels,attention,skinny     (default all)
+  --widths LIST      of elements of the TTC suite, in bytes            (default 4)
+  --threads COUNT    0: all                                            (default 0)
+  --budget-ms NUMBER of measuring a shape                              (default 1000)
+  --hptt FILE        HPTT's library, a peer at 4 and 8 bytes           (default libhptt.so, where it is)
+  --out FILE         the tables, in Markdown
+  --help
+)";
+
+struct AxesOptions {
+  std::vector<std::string> suites = {};  // none: all
+  std::vector<std::uint64_t> widths = {4};
+  int threads = 0;
+  double budget_ms = 1000;
+  std::string hptt = {};
+  std::string out = {};
+  std::string command = {};
+};
+
+AxesOptions parse(const CommandLine& line) {
+  AxesOptions options;
+  options.command = line.text();
+  const auto read_suites = [&](const Argument& list) {
+    for (const Argument& part : split(list)) options.suites.emplace_back(part.text);
+  };
+  line.read({{"--suites", read_suites},
+             {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+             {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
+             {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},
+             {"--hptt", [&](const Argument& a) { options.hptt = a.text; }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}});
+  return options;
+}
+
+// HPTT's C interface, B = alpha * A permuted + beta * B.
+class Hptt {
+ public:
+  explicit Hptt(const std::string& file) {
+    library_ = dlopen(file.empty() ? "libhptt.so" : file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library_ == nullptr && !file.empty())
+      fail(ErrorCode::file, "axes_bench", "--hptt " + file, "HPTT's library", dlerror());
+    if (library_ == nullptr) return;
+    float_ = reinterpret_cast<Transpose<float>>(dlsym(library_, "sTensorTranspose"));
+    double_ = reinterpret_cast<Transpose<double>>(dlsym(library_, "dTensorTranspose"));
+  }
+
+  bool takes(const AxesShape& shape) const {
+    return (shape.element_bytes == sizeof(float) && float_ != nullptr) ||
+           (shape.element_bytes == sizeof(double) && double_ != nullptr);
+  }
+
+  void run(const AxesShape& shape, const std::byte* in, std::byte* out, int threads) const {
+    const std::vector<int> extents(shape.shape.begin(), shape.shape.end());
+    const auto rank = static_cast<int>(extents.size());
+    constexpr int kRowMajor = 1;
+    if (shape.element_bytes == sizeof(float)) {
+      float_(shape.order.data(), rank, 1, reinterpret_cast<const float*>(in), extents.data(), nullptr, 0,
+             reinterpret_cast<float*>(out), nullptr, threads, kRowMajor);
+    } else {
+      double_(shape.order.data(), rank, 1, reinterpret_cast<const double*>(in), extents.data(), nullptr, 0,
+              reinterpret_cast<double*>(out), nullptr, threads, kRowMajor);
+    }
+  }
+
+ private:
+  template <typename T>
+  using Transpose = void (*)(const int* perm, int rank, T alpha, const T* a, const int* extents,
+                             const int* outer_a, T beta, T* b, const int* outer_b, int threads,
+                             int row_major);
+  void* library_ = nullptr;  // for as long as the program runs
+  Transpose<float> float_ = nullptr;
+  Transpose<double> double_ = nullptr;
+};
+
+// Numbers, none of which is a NaN that arithmetic might change.
+void fill(std::byte* data, std::uint64_t bytes, std::uint64_t width) {
+  std::uint64_t state = 1;
+  for (std::uint64_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    state = state * 0x9e3779b97f4a7c15 + 0x632be59bd9b4e019;
+    const std::uint64_t word = (state >> 8) & (width == 8 ? 0x3fffffffffffffff : 0x3fffffff3fffffff);
+    std::memcpy(data + at, &word, std::min<std::uint64_t>(sizeof(word), bytes - at));
+  }
+}
+
+// The definition, in the order of the input.
+void verify(const char* who, const AxesShape& shape, const std::byte* in, const std::byte* out) {
+  const std::size_t rank = shape.shape.size();
+  std::vector<std::uint64_t> steps(rank);
+  std::uint64_t count = 1;
+  for (std::size_t k = rank; k-- > 0;) {
+    const auto axis = static_cast<std::size_t>(shape.order[k]);
+    steps[axis] = count;
+    count *= shape.shape[axis];
+  }
+  std::vector<std::uint64_t> at(rank, 0);
+  std::uint64_t target = 0;
+  const std::uint64_t width = shape.element_bytes;
+  for (std::uint64_t x = 0; x < count; ++x) {
+    if (std::memcmp(in + x * width, out + target * width, width) != 0) {
+      fail(ErrorCode::verification, std::string(who) + ": " + shape.text(),
+           fmt::format("another element at {}", target), fmt::format("the input's element {}", x));
+    }
+    for (std::size_t axis = rank; axis-- > 0;) {
+      target += steps[axis];
+      if (++at[axis] < shape.shape[axis]) break;
+      target -= steps[axis] * shape.shape[axis];
+      at[axis] = 0;
+    }
+  }
+}
+
+class AxesBench {
+ public:
+  explicit AxesBench(const AxesOptions& options)
+      : options_(options), target_(cpu::target(options.threads)), hptt_(options.hptt) {}
+
+  /// Whether every shape worked.
+  bool run() {
+    add(fmt::format(
+        "# Permutations of axes on a CPU\n\n{}; {}; commit {}; load {:.1f} before; `{}`\n\n"
+        "Every result was verified before it was timed. Medians of alternating rounds; shares are "
+        "of the plain copy of the\nsame bytes in the same rounds. HPTT plans in each call.\n",
+        machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command));
+    std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
+    for (const AxesSuite& suite : axes_suites(options_.widths)) {
+      const auto& names = options_.suites;
+      const bool wanted = names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) {
+                            return suite.name.rfind(name, 0) == 0;
+                          });
+      if (!wanted) continue;
+      const std::vector<double> shares = measure(suite);
+      if (shares.empty()) continue;
+      summary += fmt::format("| {} | {} | {:.1f}% | {:.1f}% |\n", suite.name, shares.size(), median(shares),
+                             *std::min_element(shares.begin(), shares.end()));
+    }
+    add(summary);
+    return failures_ == 0;
+  }
+
+ private:
+  std::vector<double> measure(const AxesSuite& suite) {
+    add("\n## " + suite.name + "\n\n| axes | share | ms | copy, ms | HPTT | plan, us | loop |\n" +
+        "|---|---|---|---|---|---|---|\n");
+    std::vector<double> shares;
+    for (const AxesShape& shape : suite.shapes) {
+      try {
+        shares.push_back(time(shape));
+      } catch (const std::exception& error) {
+        ++failures_;
+        add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
+      }
+    }
+    return shares;
+  }
+
+  double time(const AxesShape& shape) {
+    const Problem problem{.permutation = Axes(shape.shape, shape.order),
+                          .element_bytes = shape.element_bytes};
+    const std::uint64_t bytes = total_bytes(problem);
+    const auto begin = std::chrono::steady_clock::now();
+    const Plan plan(problem, target_);
+    const std::chrono::duration<double, std::micro> planning = std::chrono::steady_clock::now() - begin;
+    const cpu::Executor engine(plan);
+    const io::Buffer in(bytes);
+    const io::Buffer out(bytes);
+    const io::Buffer lent(std::max<std::uint64_t>(1, engine.workspace_bytes()));
+    fill(in.data(), bytes, shape.element_bytes);
+    std::vector<std::function<void()>> contestants{
+        [&] { engine.run(in.data(), out.data(), lent.data()); },
+        [&] { cpu::copy(in.data(), out.data(), bytes, target_.threads); }};
+    const auto hptt = [&] { hptt_.run(shape, in.data(), out.data(), target_.threads); };
+    if (hptt_.takes(shape)) {
+      hptt();
+      verify("HPTT", shape, in.data(), out.data());
+      contestants.emplace_back(hptt);
+    }
+    std::fill_n(out.data(), bytes, std::byte{0xff});
+    contestants.front()();
+    verify("faro", shape, in.data(), out.data());
+    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    constexpr double percent = 100;
+    const auto share = [&](std::size_t i) { return percent * times[1].median_ms / times[i].median_ms; };
+    const Pass* const pass = plan.passes().empty() ? nullptr : &plan.passes().front();
+    add(fmt::format("| {} | {:.1f}% | {:.2f} | {:.2f} | {} | {:.0f} | {} |\n", shape.text(), share(0),
+                    times[0].median_ms, times[1].median_ms,
+                    times.size() > 2 ? fmt::format("{:.1f}%", share(2)) : "", planning.count(),
+                    pass != nullptr && pass->team ? pass->team->kernel : "none"));
+    return share(0);
+  }
+
+  void add(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    text_ += text;
+    if (!options_.out.empty()) io::write_file(options_.out, text_);
+  }
+
+  AxesOptions options_;
+  Target target_;
+  Hptt hptt_;
+  int failures_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+}  // namespace faro::bench
+
+int main(int count, char** words) {
+  using namespace faro::bench;
+  return run_program(count, words, kUsage,
+                     [](const CommandLine& line) { return AxesBench(parse(line)).run() ? 0 : 1; });
+}

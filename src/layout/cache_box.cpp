@@ -1,0 +1,139 @@
+#include "layout/cache_box.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace faro::layout {
+namespace {
+
+constexpr std::uint64_t kCacheBoxBytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t kLongElementBytes = 512;
+constexpr std::uint64_t kCacheLine = 64;
+constexpr std::uint64_t kManyParts = 8;
+
+std::uint64_t distance(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
+
+std::vector<std::size_t> all_axes(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+std::vector<std::size_t> by_input(const std::vector<StridedAxis>& axes) {
+  std::vector<std::size_t> order = all_axes(axes.size());
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::uint64_t of_a = distance(axes[a].in);
+    const std::uint64_t of_b = distance(axes[b].in);
+    return of_a != 0 && (of_b == 0 || of_a < of_b);
+  });
+  return order;
+}
+
+// Grows a box along one side's axes, fastest first, until its run is about as long as wanted. The last axis
+// is cut into parts that are alike and of whole lines, where the run before it allows.
+void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint64_t wanted_bytes,
+          std::vector<std::uint64_t>& extents) {
+  std::uint64_t run = box.element_bytes;
+  for (const std::size_t axis : order) {
+    if (run >= wanted_bytes) break;
+    const std::uint64_t whole = box.axes[axis].extent;
+    const std::uint64_t grain = kCacheLine / std::gcd(run, kCacheLine);
+    const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
+    const std::uint64_t wanted = up((wanted_bytes + run - 1) / run);
+    const std::uint64_t parts = (whole + wanted / 2) / wanted;
+    // Of many parts a sliver at the end costs little; few are alike.
+    const std::uint64_t alike =
+        parts >= kManyParts ? wanted : up((whole + parts - 1) / std::max<std::uint64_t>(parts, 1));
+    const std::uint64_t part = parts <= 1 ? whole : std::min(whole, alike);
+    extents[axis] = std::max(extents[axis], part);
+    run *= extents[axis];
+    if (extents[axis] < whole) break;
+  }
+}
+
+std::uint64_t product(const std::vector<std::uint64_t>& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+std::vector<std::uint64_t> longest_box(const CacheBox& box) {
+  const std::vector<std::size_t> out_order = all_axes(box.axes.size());
+  std::vector<std::uint64_t> longest;
+  for (std::uint64_t wanted = box.element_bytes;; wanted *= 2) {
+    std::vector<std::uint64_t> extents(box.axes.size(), 1);
+    grow(box, box.in_order, wanted, extents);
+    grow(box, out_order, wanted, extents);
+    const bool too_large = product(extents) * box.element_bytes > kCacheBoxBytes;
+    if (!longest.empty() && (too_large || extents == longest)) {
+      if (too_large || wanted > kCacheBoxBytes) return longest;
+    }
+    longest = std::move(extents);
+  }
+}
+
+std::vector<std::size_t> run_of(const CacheBox& box, const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> run;
+  for (const std::size_t axis : order) {
+    run.push_back(axis);
+    if (box.extent[axis] < box.axes[axis].extent) break;
+  }
+  while (!run.empty() && box.extent[run.back()] == 1) run.pop_back();
+  return run;
+}
+
+template <typename StrideOf>
+std::size_t contiguous(const CacheBox& box, const std::vector<std::size_t>& run, const StrideOf& stride_of) {
+  auto step = static_cast<std::int64_t>(box.element_bytes);
+  if (!run.empty() && stride_of(box.axes[run.front()]) < 0) step = -step;
+  std::size_t joined = 0;
+  for (const std::size_t axis : run) {
+    if (stride_of(box.axes[axis]) != step) break;
+    step *= static_cast<std::int64_t>(box.axes[axis].extent);
+    ++joined;
+  }
+  return joined;
+}
+
+}  // namespace
+
+bool CacheBox::is_of_long_elements() const { return extent.empty(); }
+
+std::uint64_t CacheBox::elements() const { return extent.empty() ? 0 : product(extent); }
+
+std::uint64_t CacheBox::count() const {
+  std::uint64_t boxes = 1;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const std::uint64_t part = extent.empty() ? 1 : extent[a];
+    boxes *= (axes[a].extent + part - 1) / part;
+  }
+  return boxes;
+}
+
+std::vector<std::size_t> CacheBox::in_run() const { return run_of(*this, in_order); }
+std::vector<std::size_t> CacheBox::out_run() const { return run_of(*this, all_axes(axes.size())); }
+
+std::size_t CacheBox::in_contiguous() const {
+  return contiguous(*this, in_run(), [](const StridedAxis& axis) { return axis.in; });
+}
+std::size_t CacheBox::out_contiguous() const {
+  return contiguous(*this, out_run(), [](const StridedAxis& axis) { return axis.out; });
+}
+
+CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t element_bytes) {
+  CacheBox box{.axes = axes, .element_bytes = element_bytes, .extent = {}, .in_order = {}};
+  const auto width = static_cast<std::int64_t>(element_bytes);
+  for (StridedAxis& axis : box.axes) {
+    axis.in *= width;
+    axis.out *= width;
+  }
+  while (!box.axes.empty() && box.axes.front().in == box.axes.front().out &&
+         box.axes.front().out == static_cast<std::int64_t>(box.element_bytes)) {
+    box.element_bytes *= box.axes.front().extent;
+    box.axes.erase(box.axes.begin());
+  }
+  box.in_order = by_input(box.axes);
+  if (!box.axes.empty() && box.element_bytes < kLongElementBytes) box.extent = longest_box(box);
+  return box;
+}
+
+}  // namespace faro::layout

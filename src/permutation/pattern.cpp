@@ -1,0 +1,243 @@
+#include "permutation/pattern.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "permutation/text.hpp"
+
+namespace faro::detail {
+namespace {
+
+using PatternGroup = std::vector<std::string>;  // names of one axis, the slowest first; none: an axis of 1
+using PatternSide = std::vector<PatternGroup>;
+using PatternLengths = std::map<std::string, std::uint64_t, std::less<>>;
+
+constexpr const char* kEllipsis = "...";
+constexpr std::size_t kMostPatternAxes = 64;
+
+class PatternReader {
+ public:
+  explicit PatternReader(std::string_view text) : text_(text) {}
+
+  PatternSide before;
+  PatternSide after;
+  PatternLengths lengths;
+
+  void read() {
+    const std::size_t arrow = text_.find("->");
+    before = side(text_.substr(0, arrow));
+    std::string_view rest = text_.substr(arrow + 2);
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    after = side(rest.substr(0, comma));
+    while (rest.size() > std::min(rest.find(','), rest.size())) {
+      rest.remove_prefix(rest.find(',') + 1);
+      length(rest.substr(0, std::min(rest.find(','), rest.size())));
+    }
+  }
+
+  [[noreturn]] void refuse(const std::string& got, const std::string& wanted,
+                           const std::string& remedy = {}) const {
+    fail(ErrorCode::spec, "parse " + in_quotes(text_), got, wanted, remedy);
+  }
+  [[noreturn]] void refuse_value(const std::string& got, const std::string& wanted,
+                                 const std::string& remedy = {}) const {
+    fail(ErrorCode::value, "parse " + in_quotes(text_), got, wanted, remedy);
+  }
+
+ private:
+  static std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+  }
+
+  PatternSide side(std::string_view text) const {
+    PatternSide groups;
+    bool open = false;
+    std::size_t names = 0;
+    while (!(text = trimmed(text)).empty()) {
+      const char first = text.front();
+      if (first == '(' || first == ')') {
+        if ((first == '(') == open) refuse("brackets within brackets, or unmatched", "pairs of brackets");
+        open = first == '(';
+        if (open) groups.emplace_back();
+        text.remove_prefix(1);
+        continue;
+      }
+      std::string name;
+      if (text.starts_with(kEllipsis)) {
+        if (open) refuse("`...` within brackets", "`...` as axes of their own");
+        name = kEllipsis;
+      } else if (is_word_start(first)) {
+        name = text.substr(0, count_while(text, is_word));
+      } else if (first == '1' && (text.size() == 1 || !is_word(text[1]))) {
+        text.remove_prefix(1);
+        if (!open) groups.emplace_back();
+        continue;
+      } else {
+        refuse(in_quotes(text, 20), "names of axes, brackets, `1` and `...`",
+               "for example 'b s h d -> b h s d'");
+      }
+      text.remove_prefix(name.size());
+      if (++names > kMostPatternAxes) refuse("more than 64 axes", "at most 64");
+      if (!open) groups.emplace_back();
+      groups.back().push_back(std::move(name));
+    }
+    if (open) refuse("a bracket that is not closed", "pairs of brackets");
+    return groups;
+  }
+
+  // "h=8"
+  void length(std::string_view text) {
+    const std::string_view given = trimmed(text);
+    const std::size_t sign = given.find('=');
+    const std::string_view name = trimmed(given.substr(0, std::min(sign, given.size())));
+    const bool is_name =
+        !name.empty() && is_word_start(name.front()) && count_while(name, is_word) == name.size();
+    if (sign == std::string_view::npos || !is_name) refuse(in_quotes(given, 20), "lengths such as `h=8`");
+    const std::string_view digits = trimmed(given.substr(sign + 1));
+    const ScannedNumber number = scan_number(digits);
+    if (number.fault != NumberFault::none || number.length != digits.size())
+      refuse(in_quotes(given, 20), "lengths such as `h=8`");
+    if (number.value == 0 || number.value > Indexed::kMaxCount)
+      refuse_value(in_quotes(given, 20), "a length from 1 to 2^40");
+    if (!lengths.emplace(std::string(name), number.value).second)
+      refuse("a second length of `" + std::string(name) + "`", "one");
+  }
+
+  std::string_view text_;
+};
+
+std::vector<std::string> names_of(const PatternSide& side) {
+  std::vector<std::string> names;
+  for (const PatternGroup& group : side) names.insert(names.end(), group.begin(), group.end());
+  return names;
+}
+
+void check_names(const PatternReader& reader) {
+  std::vector<std::string> before = names_of(reader.before);
+  std::vector<std::string> after = names_of(reader.after);
+  for (auto* const names : {&before, &after}) {
+    std::sort(names->begin(), names->end());
+    const auto twice = std::adjacent_find(names->begin(), names->end());
+    if (twice != names->end())
+      reader.refuse("`" + *twice + "` twice on one side", "each axis once on each side");
+  }
+  for (const auto& [some, others] : {std::pair(&before, &after), std::pair(&after, &before)}) {
+    for (const std::string& name : *some) {
+      if (std::binary_search(others->begin(), others->end(), name)) continue;
+      reader.refuse("`" + name + "` on one side only", "the same axes on both sides",
+                    "axes are permuted; none is summed up or repeated");
+    }
+  }
+  for (const auto& [name, length] : reader.lengths) {
+    if (!std::binary_search(before.begin(), before.end(), name))
+      reader.refuse("a length of `" + name + "`, which is no axis", "lengths of the pattern's axes");
+  }
+}
+
+// `...` as so many axes of their own, whose names no text can have.
+void expand(PatternSide& side, std::size_t axes) {
+  PatternSide expanded;
+  for (PatternGroup& group : side) {
+    if (group != PatternGroup{kEllipsis}) {
+      expanded.push_back(std::move(group));
+      continue;
+    }
+    for (std::size_t axis = 0; axis < axes; ++axis) expanded.push_back({kEllipsis + std::to_string(axis)});
+  }
+  side = std::move(expanded);
+}
+
+// The lengths that follow from those of the array's axes.
+void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
+  const bool has_ellipsis =
+      std::find(reader.before.begin(), reader.before.end(), PatternGroup{kEllipsis}) != reader.before.end();
+  const std::size_t named = reader.before.size() - (has_ellipsis ? 1 : 0);
+  if (has_ellipsis ? shape.size() < named : shape.size() != named) {
+    reader.refuse_value(
+        "an array of " + std::to_string(shape.size()) + (shape.size() == 1 ? " axis" : " axes"),
+        std::to_string(named) + (has_ellipsis ? " or more" : "") + ", as the pattern has");
+  }
+  expand(reader.before, shape.size() - named);
+  expand(reader.after, shape.size() - named);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::uint64_t known = 1;
+    const std::string* missing = nullptr;
+    for (const std::string& name : reader.before[axis]) {
+      const auto length = reader.lengths.find(name);
+      if (length != reader.lengths.end()) {
+        known *= std::min(length->second, Indexed::kMaxCount / std::max<std::uint64_t>(known, 1) + 1);
+        continue;
+      }
+      if (missing != nullptr) {
+        reader.refuse_value("neither the length of `" + *missing + "` nor that of `" + name + "`",
+                            "all lengths in a bracket but one",
+                            "such as `" + name + "=8` behind the pattern");
+      }
+      missing = &name;
+    }
+    const std::string of_axis = "axis " + std::to_string(axis) + " of " + std::to_string(shape[axis]);
+    if (missing == nullptr && known != shape[axis])
+      reader.refuse_value(of_axis, "a length of " + std::to_string(known) + ", as the pattern says");
+    if (missing == nullptr) continue;
+    if (shape[axis] % known != 0)
+      reader.refuse_value(of_axis, "a multiple of " + std::to_string(known) + ", as the pattern says");
+    reader.lengths.emplace(*missing, shape[axis] / known);
+  }
+}
+
+std::vector<std::uint64_t> shape_of(const PatternSide& side, const PatternLengths& lengths) {
+  std::vector<std::uint64_t> shape;
+  for (const PatternGroup& group : side) {
+    std::uint64_t extent = 1;
+    for (const std::string& name : group) extent *= lengths.find(name)->second;
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+}  // namespace
+
+bool is_pattern(std::string_view text) {
+  return text.find("->") != std::string_view::npos && text.find('@') == std::string_view::npos;
+}
+
+std::string inverse_pattern(std::string_view text) {
+  const std::size_t arrow = std::min(text.find("->"), text.size());
+  const std::string_view rest = text.substr(std::min(arrow + 2, text.size()));
+  const std::size_t comma = std::min(rest.find(','), rest.size());
+  return std::string(rest.substr(0, comma)) + " -> " + std::string(text.substr(0, arrow)) +
+         std::string(rest.substr(comma));
+}
+
+ParsedPermutation parse_pattern(std::string_view text,
+                                const std::optional<std::vector<std::uint64_t>>& shape) {
+  PatternReader reader(text);
+  reader.read();
+  check_names(reader);
+  if (shape) complete(reader, *shape);
+  NamedAxes axes;
+  const std::vector<std::string> before = names_of(reader.before);
+  for (const std::string& name : before) {
+    const auto length = reader.lengths.find(name);
+    if (length == reader.lengths.end()) {
+      reader.refuse_value("no length of `" + name + "`", "a length of each axis where there is no array",
+                          "such as `" + name + "=8` behind the pattern");
+    }
+    axes.shape.push_back(length->second);
+  }
+  for (const std::string& name : names_of(reader.after)) {
+    axes.order.push_back(static_cast<int>(std::find(before.begin(), before.end(), name) - before.begin()));
+  }
+  const bool is_empty = std::find(axes.shape.begin(), axes.shape.end(), 0) != axes.shape.end();
+  Permutation permutation = is_empty ? Axes({0}, {0}) : Axes(axes.shape, axes.order);
+  RegroupedShape regrouped{.before = shape_of(reader.before, reader.lengths),
+                           .after = shape_of(reader.after, reader.lengths)};
+  return {.permutation = std::move(permutation), .axes = std::move(axes), .regrouped = std::move(regrouped)};
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,112 @@
+#include "faro/plan/strided_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "plan/cpu/cpu_pass.hpp"
+#include "plan/facts.hpp"
+#include "plan/json_schema.hpp"
+#include "plan/margin_text.hpp"
+
+namespace faro {
+namespace {
+
+constexpr std::uint64_t kMostStridedBytes = std::uint64_t{1} << 62;
+
+void check_strided_width(const Strided& view, std::uint64_t element_bytes) {
+  if (element_bytes == 0 || element_bytes > kMaxElementBytes) {
+    fail(ErrorCode::value, "plan", fmt::format("elements of {} bytes", element_bytes),
+         fmt::format("1 to {} bytes", kMaxElementBytes));
+  }
+  if (std::max(in_elements(view), out_elements(view)) > kMostStridedBytes / element_bytes) {
+    fail(ErrorCode::value, "plan", fmt::format("{} on elements of {} bytes", to_text(view), element_bytes),
+         "arrays of at most 2^62 bytes");
+  }
+}
+
+std::vector<layout::StridedAxis> axes_of_view(const Strided& normal) {
+  std::vector<layout::StridedAxis> axes;
+  for (std::size_t axis = 0; axis < normal.extents.size(); ++axis) {
+    axes.push_back(
+        {.extent = normal.extents[axis], .in = normal.in_strides[axis], .out = normal.out_strides[axis]});
+  }
+  return layout::normal_axes(std::move(axes));
+}
+
+std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
+  if (needed == moved) return fmt::format("{} elements", needed);
+  return fmt::format("{} elements at least, {} of them", needed, moved);
+}
+
+}  // namespace
+
+StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target)
+    : view_(view), normal_(normal_form(view)), element_bytes_(element_bytes), target_(std::move(target)) {
+  check_strided_width(view_, element_bytes_);
+  in_elements_ = faro::in_elements(view_);
+  out_elements_ = faro::out_elements(view_);
+  moved_bytes_ = element_count(view_) * element_bytes_;
+  if (const auto permutation = as_permutation(normal_)) {
+    permutation_ = std::make_shared<const Plan>(
+        Problem{.permutation = *permutation, .element_bytes = element_bytes_}, target_);
+    return;
+  }
+  if (target_.engine == Engine::cuda) {
+    fail(ErrorCode::unsupported, "plan", to_text(view_) + " with engine cuda",
+         "a view that is a permutation of all elements", "engine cpu takes every view");
+  }
+  passes_.push_back(detail::cpu_pass_of(axes_of_view(normal_), element_bytes_, target_));
+}
+
+std::string StridedPlan::explain() const {
+  detail::MarginText text;
+  const std::uint64_t moved = element_count(view_);
+  text.whole_line("view", to_text(view_));
+  text.line("", fmt::format("reads an array of {}", elements_of_array(in_elements_, moved)));
+  text.line("", fmt::format("writes an array of {}", elements_of_array(out_elements_, moved)));
+  if (permutation_) return text.take() + permutation_->explain();
+  text.whole_line("normal form", to_text(normal_));
+  text.line("elements", detail::size_text(element_bytes_) + " wide");
+  text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
+  for (const Pass& pass : passes_) {
+    text.line("pass 1", fmt::format("{}: {}", name(pass.kind), pass.what));
+    text.line("  moves", fmt::format("reads {} and writes as much", detail::size_text(moved_bytes_)));
+    text.line("  kernel", pass.team->kernel);
+    text.line("  threads", fmt::format("{}{}", pass.team->threads,
+                                       pass.team->streamed ? ", written past the caches" : ""));
+  }
+  return text.take();
+}
+
+std::string StridedPlan::explain_json() const {
+  using Json = nlohmann::ordered_json;
+  Json json = {
+      {"schema", detail::kJsonSchema},
+      {"view", to_text(view_)},
+      {"normal_form", to_text(normal_)},
+      {"elements", element_count(view_)},
+      {"element_bytes", element_bytes_},
+      {"in_elements", in_elements_},
+      {"out_elements", out_elements_},
+      {"bytes", moved_bytes_},
+      {"target", {{"engine", name(target_.engine)}, {"name", target_.name}, {"threads", target_.threads}}}};
+  json["permutation"] = permutation_ ? Json::parse(permutation_->explain_json()) : Json();
+  json["passes"] = Json::array();
+  for (const Pass& pass : passes_) {
+    json["passes"].push_back({{"kind", name(pass.kind)},
+                              {"reason", pass.what},
+                              {"bytes_read", pass.bytes_read},
+                              {"bytes_written", pass.bytes_written},
+                              {"team",
+                               {{"kernel", pass.team->kernel},
+                                {"threads", pass.team->threads},
+                                {"streamed", pass.team->streamed},
+                                {"thread_bytes", pass.team->thread_bytes}}}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace faro

@@ -1,0 +1,355 @@
+// Strided views and axes on the CPU engine: against one obvious loop, with guard zones, and every element of
+// the output that no index reaches as it was.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine_support.hpp"
+#include "faro/faro.hpp"
+#include "plan/cpu/cpu_pass.hpp"
+
+namespace faro {
+namespace cpu_strided_engine_test {
+
+using testing::kAlignment;
+using testing::kGuardBytes;
+using testing::kInstrumented;
+using testing::kPoison;
+
+// An array between guard zones, some bytes past a line.
+class Guarded {
+ public:
+  Guarded(std::uint64_t bytes, std::size_t past_line)
+      : memory_(bytes + 2 * kGuardBytes + 2 * kAlignment, kPoison), bytes_(bytes) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data()) + kGuardBytes;
+    data_ = kGuardBytes + (kAlignment - begin % kAlignment) % kAlignment + past_line;
+  }
+  std::byte* data() { return memory_.data() + data_; }
+  std::uint64_t bytes() const { return bytes_; }
+  const std::vector<std::byte>& memory() const { return memory_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::uint64_t bytes_;
+  std::size_t data_ = 0;
+};
+
+void fill(Guarded& array, std::uint64_t seed) {
+  testing::SplitMix64 random{seed};
+  for (std::uint64_t at = 0; at < array.bytes(); ++at) array.data()[at] = static_cast<std::byte>(random());
+}
+
+// The definition, one element after another.
+void move_by_loop(const Strided& view, std::uint64_t width, const std::byte* in, std::byte* out) {
+  if (std::find(view.extents.begin(), view.extents.end(), 0) != view.extents.end()) return;
+  std::vector<std::uint64_t> at(view.extents.size(), 0);
+  auto from = static_cast<std::int64_t>(view.in_offset);
+  auto to = static_cast<std::int64_t>(view.out_offset);
+  for (;;) {
+    std::memcpy(out + static_cast<std::uint64_t>(to) * width, in + static_cast<std::uint64_t>(from) * width,
+                width);
+    std::size_t a = at.size();
+    while (a-- > 0) {
+      from += view.in_strides[a];
+      to += view.out_strides[a];
+      if (++at[a] < view.extents[a]) break;
+      from -= view.in_strides[a] * static_cast<std::int64_t>(at[a]);
+      to -= view.out_strides[a] * static_cast<std::int64_t>(at[a]);
+      at[a] = 0;
+    }
+    if (a == static_cast<std::size_t>(-1)) return;
+  }
+}
+
+enum class Stores { as_sized, streamed };
+
+struct Setting {
+  std::uint64_t width = 4;
+  std::size_t in_past_line = 0;
+  std::size_t out_past_line = 0;
+  int threads = 1;
+  Stores stores = Stores::as_sized;
+};
+
+StridedPlan plan_of(const Strided& view, const Setting& setting) {
+  Target target = cpu::target(setting.threads);
+  if (setting.stores == Stores::streamed) target.streaming_bytes = 0;
+  return {view, setting.width, std::move(target)};
+}
+
+void expect_moved(const Strided& view, const Setting& setting) {
+  SCOPED_TRACE(to_text(view) + ", elements of " + std::to_string(setting.width) + " bytes, " +
+               std::to_string(setting.in_past_line) + " and " + std::to_string(setting.out_past_line) +
+               " bytes past a line, " + std::to_string(setting.threads) + " threads" +
+               (setting.stores == Stores::streamed ? ", streamed" : ""));
+  Guarded in(in_elements(view) * setting.width, setting.in_past_line);
+  Guarded out(out_elements(view) * setting.width, setting.out_past_line);
+  Guarded wanted(out_elements(view) * setting.width, setting.out_past_line);
+  fill(in, 1);
+  fill(out, 2);
+  std::copy_n(out.data(), out.bytes(), wanted.data());
+  const std::vector<std::byte> before = in.memory();
+  move_by_loop(view, setting.width, in.data(), wanted.data());
+  const StridedPlan plan = plan_of(view, setting);
+  const cpu::Executor executor(plan);
+  if (plan.moved_bytes() > 0) executor.run(in.data(), out.data());
+  ASSERT_TRUE(std::equal(out.data() - kGuardBytes / 2, out.data() + out.bytes() + kGuardBytes / 2,
+                         wanted.data() - kGuardBytes / 2));
+  ASSERT_EQ(in.memory(), before);
+}
+
+Strided view_of(const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+  Strided view{.extents = shape, .in_strides = {}, .out_strides = {}};
+  view.in_strides.resize(shape.size());
+  view.out_strides.resize(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    view.in_strides[a] = stride;
+    stride *= static_cast<std::int64_t>(shape[a]);
+  }
+  stride = 1;
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    const auto a = static_cast<std::size_t>(order[k]);
+    view.out_strides[a] = stride;
+    stride *= static_cast<std::int64_t>(shape[a]);
+  }
+  return view;
+}
+
+// Through faro::plan, as a user has it.
+void expect_axes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order, std::uint64_t width,
+                 std::uint64_t batch, Stores stores) {
+  const Axes axes(shape, order);
+  Strided view = view_of(shape, order);
+  view.extents.insert(view.extents.begin(), batch);
+  view.in_strides.insert(view.in_strides.begin(), static_cast<std::int64_t>(axes.count()));
+  view.out_strides.insert(view.out_strides.begin(), static_cast<std::int64_t>(axes.count()));
+  const std::uint64_t bytes = axes.count() * width * batch;
+  Guarded in(bytes, 0);
+  Guarded out(bytes, 0);
+  Guarded wanted(bytes, 0);
+  fill(in, 3);
+  move_by_loop(view, width, in.data(), wanted.data());
+  Target target = cpu::target(2);
+  if (stores == Stores::streamed) target.streaming_bytes = 0;
+  const Plan plan(Problem{.permutation = axes, .element_bytes = width, .batch = batch}, target);
+  const cpu::Executor executor(plan);
+  executor.run(in.data(), out.data());
+  ASSERT_TRUE(std::equal(out.data() - kGuardBytes / 2, out.data() + bytes + kGuardBytes / 2,
+                         wanted.data() - kGuardBytes / 2))
+      << to_text(axes) << ", elements of " << width << " bytes, batch " << batch;
+}
+
+// All permutations of all shapes to four axes with extents 1 to 5.
+TEST(CpuStridedEngine, EveryOrderOfEverySmallShape) {
+  int shapes = 0;
+  const std::uint64_t most = kInstrumented ? 3 : 5;
+  for (std::size_t rank = 1; rank <= 4; ++rank) {
+    std::vector<std::uint64_t> shape(rank, 1);
+    for (;;) {
+      std::vector<int> order(rank);
+      std::iota(order.begin(), order.end(), 0);
+      do {
+        const std::uint64_t width = std::vector<std::uint64_t>{1, 2, 4, 8, 16, 3, 12}[shapes % 7];
+        expect_axes(shape, order, width, 1, shapes % 2 == 0 ? Stores::as_sized : Stores::streamed);
+        // As a view, which nothing but boxes carries out.
+        if (shapes % 5 == 0) {
+          Strided view = view_of(shape, order);
+          view.out_offset = 1;
+          expect_moved(view, {.width = width, .stores = Stores::streamed});
+        }
+        if (::testing::Test::HasFatalFailure()) return;
+        ++shapes;
+      } while (std::next_permutation(order.begin(), order.end()));
+      std::size_t a = rank;
+      while (a-- > 0) {
+        if (++shape[a] <= most) break;
+        shape[a] = 1;
+      }
+      if (a == static_cast<std::size_t>(-1)) break;
+    }
+  }
+  EXPECT_GE(shapes, kInstrumented ? 2000 : 15'000);
+}
+
+// Random views of all kinds. The sweep reaches every way of moving a box.
+TEST(CpuStridedEngine, RandomViews) {
+  std::mt19937_64 random(191);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const std::vector<std::uint64_t> widths{1, 2, 4, 8, 16, 3, 5, 6, 12, 24, 32, 48, 60, 64, 100};
+  std::set<std::string> reached;
+  int moved = 0;
+  const int trials = kInstrumented ? 400 : 6000;
+  for (int trial = 0; trial < trials; ++trial) {
+    Strided view;
+    const std::size_t rank = 1 + below(5);
+    const std::uint64_t most = below(6) == 0 ? 90 : 18;
+    std::uint64_t count = 1;
+    for (std::size_t a = 0; a < rank; ++a) {
+      view.extents.push_back(1 + below(most));
+      count *= view.extents.back();
+    }
+    if (count > 60'000) continue;
+    view.in_strides.resize(rank);
+    view.out_strides.resize(rank);
+    std::vector<std::size_t> order(rank);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (auto* const strides : {&view.in_strides, &view.out_strides}) {
+      std::shuffle(order.begin(), order.end(), random);
+      const bool is_in = strides == &view.in_strides;
+      // Gaps are rare along the fastest axis, and grow.
+      std::int64_t stride = below(8) == 0 ? 1 + static_cast<std::int64_t>(below(4)) : 1;
+      for (const std::size_t a : order) {
+        (*strides)[a] = stride;
+        if (is_in && below(12) == 0) (*strides)[a] = 0;
+        if (is_in && below(12) == 0) (*strides)[a] = static_cast<std::int64_t>(below(4));
+        if (below(5) == 0) (*strides)[a] = -(*strides)[a];
+        stride *= static_cast<std::int64_t>(view.extents[a]);
+        if (below(5) == 0) stride += static_cast<std::int64_t>(below(6));
+      }
+      std::uint64_t offset = below(2) * below(9);
+      for (std::size_t a = 0; a < rank; ++a) {
+        if ((*strides)[a] < 0) offset += static_cast<std::uint64_t>(-(*strides)[a]) * (view.extents[a] - 1);
+      }
+      (is_in ? view.in_offset : view.out_offset) = offset;
+    }
+    const std::uint64_t width = widths[below(below(2) == 0 ? 5 : widths.size())];
+    if (std::max(in_elements(view), out_elements(view)) * width > (std::uint64_t{1} << 22)) continue;
+    const Setting setting{.width = width,
+                          .in_past_line = below(2) * below(64),
+                          .out_past_line = below(2) * below(64),
+                          .threads = 1 + static_cast<int>(below(3)),
+                          .stores = below(2) == 0 ? Stores::as_sized : Stores::streamed};
+    expect_moved(view, setting);
+    if (::testing::Test::HasFatalFailure()) return;
+    ++moved;
+    const StridedPlan plan = plan_of(view, setting);
+    if (plan.permutation_plan() != nullptr) continue;
+    const auto& axes = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
+    const char* const move = axes.move == detail::AxesMove::pieces   ? "pieces"
+                             : axes.move == detail::AxesMove::planes ? "planes"
+                                                                     : "table";
+    reached.insert(std::string(move) + (axes.staged ? ", staged" : ""));
+  }
+  EXPECT_GT(moved, trials / 3);
+  EXPECT_EQ(reached, (std::set<std::string>{"pieces", "planes", "planes, staged", "table", "table, staged"}));
+}
+
+// Sizes of many boxes, ends that are cut, and what fills a box with one run.
+TEST(CpuStridedEngine, LargerShapes) {
+  const std::vector<std::pair<std::vector<std::uint64_t>, std::vector<int>>> cases{
+      {{301, 423}, {1, 0}},
+      {{3, 30'001}, {1, 0}},
+      {{30'001, 3}, {1, 0}},
+      {{2, 3, 20'007}, {1, 0, 2}},
+      {{61, 7, 600}, {2, 1, 0}},
+      {{9, 11, 13, 17, 19}, {4, 3, 2, 1, 0}},
+      {{30, 41, 50, 7}, {0, 2, 1, 3}},
+      {{5, 4, 3, 5, 4, 3, 5, 4, 3}, {8, 6, 4, 2, 0, 7, 5, 3, 1}},
+      {{40, 500, 9}, {1, 0, 2}},
+      {{3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}}};
+  for (const auto& [shape, order] : cases) {
+    for (const std::uint64_t width : {1, 2, 4, 8, 16, 12}) {
+      if (kInstrumented && width != 4) continue;
+      const Strided view = view_of(shape, order);
+      for (const int threads : {1, 3}) {
+        expect_moved(view, {.width = width, .threads = threads, .stores = Stores::streamed});
+        Strided apart = view;  // a view, by boxes for sure
+        apart.out_offset = 3;
+        apart.in_offset = 1;
+        expect_moved(apart, {.width = width,
+                             .in_past_line = 5,
+                             .out_past_line = 9,
+                             .threads = threads,
+                             .stores = threads == 1 ? Stores::as_sized : Stores::streamed});
+      }
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(CpuStridedEngine, Batches) {
+  expect_axes({3, 5}, {1, 0}, 4, 1000, Stores::streamed);
+  expect_axes({3, 5}, {1, 0}, 4, 1000, Stores::as_sized);
+  expect_axes({3, 5, 2}, {2, 1, 0}, 3, 77, Stores::streamed);
+  expect_axes({300, 5}, {1, 0}, 600, 3, Stores::streamed);
+}
+
+// --- as a user has it
+
+std::string refusal_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.report().got + "; wanted " + error.report().wanted;
+  }
+  return "none";
+}
+
+TEST(StridedPlan, RunsOnVectors) {
+  const std::vector<float> in{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  std::vector<float> out(12, -1);
+  const auto rows =
+      faro::plan(Strided{.extents = {3, 4}, .in_strides = {-4, 1}, .out_strides = {4, 1}, .in_offset = 8},
+                 sizeof(float));
+  rows.run(in, out);
+  EXPECT_EQ(out, (std::vector<float>{8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3}));
+  const auto windows =
+      faro::plan(Strided{.extents = {3, 2}, .in_strides = {1, 1}, .out_strides = {3, 1}}, sizeof(float));
+  out.assign(9, -1);
+  windows.run(in, out);
+  EXPECT_EQ(out, (std::vector<float>{0, 1, -1, 1, 2, -1, 2, 3, -1}));
+  EXPECT_EQ(rows.engine(), Engine::cpu);
+  EXPECT_THAT(rows.explain(), ::testing::HasSubstr("strided(3 4; -4 1; 4 1; 8 0)"));
+  EXPECT_THAT(rows.plan().explain_json(), ::testing::HasSubstr("\"normal_form\""));
+  const auto transposed =
+      faro::plan(Strided{.extents = {3, 4}, .in_strides = {4, 1}, .out_strides = {1, 3}}, sizeof(float));
+  ASSERT_NE(transposed.plan().permutation_plan(), nullptr);
+  EXPECT_THAT(transposed.explain(), ::testing::HasSubstr("transpose(3, 4)"));
+}
+
+TEST(StridedPlan, Refusals) {
+  const Strided view{.extents = {3, 4}, .in_strides = {5, 1}, .out_strides = {4, 1}};
+  const auto plan = faro::plan(view, 4);
+  std::vector<float> in(14);
+  std::vector<float> out(12);
+  plan.run(in, out);
+  using ::testing::HasSubstr;
+  const std::vector<float> poison(12, 7);
+  out = poison;
+  in.resize(13);
+  EXPECT_THAT(refusal_of([&] { plan.run(in, out); }), HasSubstr("an input of 13 elements"));
+  in.resize(20);
+  std::vector<float> shorter(11, 7);
+  EXPECT_THAT(refusal_of([&] { plan.run(in, shorter); }), HasSubstr("an output of 11 elements"));
+  EXPECT_THAT(refusal_of([&] { plan.run(in.data(), 20, in.data() + 5, 12); }), HasSubstr("overlapping"));
+  EXPECT_THAT(refusal_of([&] { plan.run(nullptr, 20, out.data(), 12); }), HasSubstr("a null input"));
+  std::vector<double> wide_in(14);
+  std::vector<double> wide_out(12);
+  EXPECT_THAT(refusal_of([&] { plan.run(wide_in, wide_out); }), HasSubstr("values of 8 bytes"));
+  EXPECT_EQ(out, poison);
+  EXPECT_EQ(shorter, std::vector<float>(11, 7));
+  EXPECT_THAT(refusal_of([&] { faro::plan(view, 0); }), HasSubstr("elements of 0 bytes"));
+  EXPECT_THAT(refusal_of([&] { faro::plan(view, 5000); }), HasSubstr("elements of 5000 bytes"));
+  EXPECT_THAT(refusal_of([&] {
+                faro::plan(Strided{.extents = {3, 4}, .in_strides = {4, 1}, .out_strides = {2, 1}}, 4);
+              }),
+              HasSubstr("meet"));
+  PlanOptions options;
+  options.index_choice.method = IndexMethod::direct;
+  EXPECT_THAT(refusal_of([&] { faro::plan(view, 4, options); }), HasSubstr("for a strided view"));
+  auto moved = faro::plan(view, 4);
+  const auto other = std::move(moved);
+  EXPECT_THAT(refusal_of([&] { moved.run(in, out); }), HasSubstr("moved from"));
+}
+
+}  // namespace cpu_strided_engine_test
+}  // namespace faro
