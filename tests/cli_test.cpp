@@ -411,7 +411,7 @@ TEST_F(Cli, PagesGoToStandardOutput) {
     EXPECT_FALSE(result.out.ends_with("\n\n"));
     EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
   }
-  EXPECT_LE(lines_of(run("").out), 10);
+  EXPECT_LE(lines_of(run("").out), 12);
 }
 
 TEST_F(Cli, UnwritableStandardOutputIsAFileError) {
