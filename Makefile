@@ -1,149 +1,102 @@
-#Thin names for what CMakePresets.json and tools / do. `make help` lists them.
-#Works on a bare Debian 12 as root, and asks nothing.
+# Thin names for what CMakePresets.json and tools/ do. `make help` lists them.
+# Works on a bare Debian 12 as root, and asks nothing.
 
-SHELL : = / bin / bash.DEFAULT_GOAL : = help gpu_benches
-    : = gpu - bench - network gpu - bench - index gpu - bench - passes gpu - bench - transpose gpu - bench -
-        aos gpu - bench - axes gpu - bench - swizzle.PHONY : help build demo test check fuzz bench bench -
-        axes bench - machine gpu - test gpu - bench gpu - verify - model $(gpu_benches)
-format clean
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle
+.PHONY: help build demo test check fuzz bench bench-axes bench-machine gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
 
-            help
-    : @echo "make build    install what is missing, build Release; the command is build/faro" @echo
-      "make demo     build, then permute a real .npy file and verify it" @echo
-      "make test     build and run everything that guards a change, 20 minutes; the last lines are ctest's "
-      "summary" @echo
-      "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of "
-      "fuzzing, the benchmarks' build" @echo
-      "make fuzz     every fuzzer, MINUTES=10 together; the last lines are a table of executions and "
-      "branches reached" @echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
-      @echo
-      "make bench-axes     permutations of axes on the CPU beside a copy, and HPTT where it is; "
-      "ARGS='--suites ttc': ten minutes" @echo
-      "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds" @echo
-      "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run "
-      "where one is" @echo
-      "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: "
-      "the emitted kernels" @echo
-      "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's "
-      "counters" @echo
-      "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: "
-      "seconds" @echo
-      "make gpu-bench-index  build/gpu-index/, the same for index arrays beside gather and scatter; "
-      "ARGS='--budget 60': faster" @echo
-      "make gpu-bench-passes  build/gpu-passes/, the same for single passes: axes, rolls, flips, windows, "
-      "runs, and their variants" @echo
-      "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place "
-      "and out of place" @echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures" @echo
-      "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, "
-      "primes, channels, skinny" @echo
-      "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that "
-      "were found" @echo "make format   format the sources in place" @echo
-      "make clean    remove the build trees"
+help:
+	@echo "make build    install what is missing, build Release; the command is build/faro"
+	@echo "make demo     build, then permute a real .npy file and verify it"
+	@echo "make test     build and run everything that guards a change, 20 minutes; the last lines are ctest's summary"
+	@echo "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of fuzzing, the benchmarks' build"
+	@echo "make fuzz     every fuzzer, MINUTES=10 together; the last lines are a table of executions and branches reached"
+	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
+	@echo "make bench-axes  permutations of axes on the CPU beside a copy, and HPTT where it is; ARGS='--suites ttc': ten minutes"
+	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
+	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
+	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: the emitted kernels"
+	@echo "make gpu-verify-model  build/gpu-verify/, the same for its predictions beside Nsight Compute's counters"
+	@echo "make gpu-bench-network  build/gpu-network/, the same for networks beside CUB and cuFFT; ARGS=--quick: seconds"
+	@echo "make gpu-bench-index  build/gpu-index/, the same for index arrays beside gather and scatter; ARGS='--budget 60': faster"
+	@echo "make gpu-bench-passes  build/gpu-passes/, the same for single passes: axes, rolls, flips, windows, runs, and their variants"
+	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
+	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
+	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny"
+	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
+	@echo "make format   format the sources in place"
+	@echo "make clean    remove the build trees"
 
-      build : @tools /
-              install_dependencies.sh build @cmake-- preset release-- log -
-    level =
-    WARNING > / dev /
-                  null @cmake-- build-- preset release-- target faro
+build:
+	@tools/install_dependencies.sh build
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro
 
-                      demo : build @tools /
-                             demo.sh build /
-                             faro
+demo: build
+	@tools/demo.sh build/faro
 
-#Kernels are compiled for one architecture where tests only compile them : for that of the GPUs that faro is \
-    measured on.
-                                 cuda_of_tests =
-        $$(tools / has_nvcc.sh&& echo - DFARO_CUDA = ON - DCMAKE_CUDA_ARCHITECTURES = 90 - real)
+# Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
+cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
 
-                test : @tools /
-                       install_dependencies.sh test cmake-- preset release -
-        DFARO_BUILD_TESTS =
-            ON - DFARO_CHECKS =
-                quick $(cuda_of_tests) cmake-- build-- preset release @ctest-- preset release -
-                j $$(nproc)
+test:
+	@tools/install_dependencies.sh test
+	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
+	cmake --build --preset release
+	@ctest --preset release -j $$(nproc)
 
-                        check : @tools /
-                                install_dependencies.sh test cmake-- preset release -
-                DFARO_BUILD_TESTS =
-                    ON - DFARO_BUILD_BENCH =
-                        ON - DFARO_CHECKS =
-                            all $(cuda_of_tests)
-                                cmake-- build-- preset release
-                            @ctest-- preset release -
-                            j $$(nproc)
+check:
+	@tools/install_dependencies.sh test
+	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
+	cmake --build --preset release
+	@ctest --preset release -j $$(nproc)
 
-                                    fuzz : @tools /
-                                           install_dependencies
-                                               .sh test @tools /
-                                           fuzz.sh $(or $(MINUTES), 10)
+fuzz:
+	@tools/install_dependencies.sh test
+	@tools/fuzz.sh $(or $(MINUTES),10)
 
-                                               bench : @tools /
-                                           install_dependencies
-                                               .sh build @cmake-- preset release -
-                            DFARO_BUILD_BENCH =
-                                ON-- log - level =
-                                    WARNING >
-                                    / dev / null @cmake-- build-- preset release-- target cpu_bench @build /
-                                            bench /
-                                            cpu_bench $(ARGS)
+bench:
+	@tools/install_dependencies.sh build
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target cpu_bench
+	@build/bench/cpu_bench $(ARGS)
 
-                                                bench
-                                        -
-                                        axes
-    : @tools /
-      install_dependencies.sh build @cmake-- preset
-      release - DFARO_BUILD_BENCH = ON-- log - level =
-                                        WARNING >
-                                        / dev / null @cmake-- build-- preset release-- target axes_bench @build /
-                                                bench /
-                                                axes_bench $(ARGS)
+bench-axes:
+	@tools/install_dependencies.sh build
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target axes_bench
+	@build/bench/axes_bench $(ARGS)
 
-                                                    bench
-                                            -
-                                            machine
-    : @tools /
-      install_dependencies.sh build @cmake-- preset
-      release - DFARO_BUILD_BENCH = ON-- log - level =
-                                        WARNING >
-                                        / dev / null @cmake-- build-- preset release-- target machine_bench schedule_bench @build /
-                                                bench / machine_bench @build / bench /
-                                                schedule_bench
+bench-machine:
+	@tools/install_dependencies.sh build
+	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target machine_bench schedule_bench
+	@build/bench/machine_bench
+	@build/bench/schedule_bench
 
-#$(call gpu_folder, TARGET, NAME) : builds the program and makes build / gpu - NAME /, \
-    which runs it on a machine with a GPU.
-                                                define gpu_folder @tools /
-                                                install_dependencies.sh gpu @cmake-- preset release
-                                            - DFARO_BUILD_$(if $ (filter test, $(2)), TESTS, BENCH) =
-                                            ON - DFARO_CUDA =
-                                                ON-- log
-                                                - level = WARNING >
-                                                          / dev /
-                                                              null @cmake-- build-- preset release-- target
-                                                              $(1) @ARGS = "$(ARGS)" tools / gpu_folder.sh
-                                                                                             $(2) build endef
+# $(call gpu_folder,TARGET,NAME): builds the program and makes build/gpu-NAME/, which runs it on a machine with a GPU.
+define gpu_folder
+@tools/install_dependencies.sh gpu
+@cmake --preset release -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+@cmake --build --preset release --target $(1)
+@ARGS="$(ARGS)" tools/gpu_folder.sh $(2) build
+endef
 
-                                                                                             gpu
-                                                                           -
-                                                                           test
-    : $(call gpu_folder, gpu_test, test)
+gpu-test:
+	$(call gpu_folder,gpu_test,test)
 
-          gpu
-      -
-      bench : $(call gpu_folder, gpu_bench, bench)
+gpu-bench:
+	$(call gpu_folder,gpu_bench,bench)
 
-                  gpu
-              -
-              verify -
-              model : $(call gpu_folder, gpu_verify_model, verify)
+gpu-verify-model:
+	$(call gpu_folder,gpu_verify_model,verify)
 
-                          $(gpu_benches)
-    : gpu - bench - %
-    : $(call gpu_folder, gpu_$ * _bench, $*)
+$(gpu_benches): gpu-bench-%:
+	$(call gpu_folder,gpu_$*_bench,$*)
 
-          format : @tools /
-                   install_dependencies.sh test @tools /
-                   format.sh
+format:
+	@tools/install_dependencies.sh test
+	@tools/format.sh
 
-                   clean : rm
-      -
-      rf build build - asan build - tsan
+clean:
+	rm -rf build build-asan build-tsan

@@ -91,7 +91,7 @@ struct BlockLine {
 };
 #endif
 
-// AVX3_DL gains on AVX3 where single bytes are permuted, and nowhere else: all else is AVX3's there, compiled once.
+// AVX3_DL gains on AVX3 where single bytes are permuted, and nowhere else: all else is AVX3's there.
 #undef FARO_SINGLE_BYTES_ALONE
 #if HWY_TARGET == HWY_AVX3_DL && (HWY_TARGETS & HWY_AVX3)
 #define FARO_SINGLE_BYTES_ALONE 1
