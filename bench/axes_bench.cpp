@@ -120,8 +120,8 @@ void verify(const char* who, const AxesShape& shape, const std::byte* in, const 
   const std::size_t rank = shape.shape.size();
   std::vector<std::uint64_t> steps(rank);
   std::uint64_t count = 1;
-  for (std::size_t k = rank; k-- > 0;) {
-    const auto axis = static_cast<std::size_t>(shape.order[k]);
+  for (auto k = shape.order.rbegin(); k != shape.order.rend(); ++k) {
+    const auto axis = static_cast<std::size_t>(*k);
     steps[axis] = count;
     count *= shape.shape[axis];
   }
