@@ -157,7 +157,8 @@ TEST(Modular, RefusesWhatIsNoUnit) {
                                    std::pair("affine_mod(9, -6, 1)", "greatest common divisor is 3"),
                                    std::pair("multiply(0, 1)", "0 elements"),
                                    std::pair("multiply(2^41, 1)", "2199023255552 elements")}) {
-    const std::string message = test::message_of(ErrorCode::value, [text = text] { parse_permutation(text); });
+    const std::string message =
+        test::message_of(ErrorCode::value, [text = text] { parse_permutation(text); });
     EXPECT_NE(message.find(part), std::string::npos) << message;
   }
   EXPECT_EQ(test::code_of([] { compose(maps::multiply(8, 3), maps::multiply(9, 2)); }), ErrorCode::value);
