@@ -30,6 +30,7 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro explain 'transpose(4096, 4096)'           how a permutation is run, and why
   faro bench 'bit_reversal(24)'                  timed against a plain copy and the obvious loop
   faro maps                                      every permutation that has a name
+  faro take index.npy in.npy out.npy             rows by an index array: out[i] = in[index[i]]
   faro info                                      version, processor, engines
 
 `faro --help` lists the verbs, `faro VERB --help` the options of one.)";

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "engines/cpu.hpp"
+#include "engines/cpu/rows.hpp"
 #include "engines/cpu/rows/numbers.hpp"
 #include "faro/rows.hpp"
 #include "refusal.hpp"
@@ -57,13 +59,12 @@ constexpr std::array<IndexType, 4> kTypes{{{.bytes = 4, .is_signed = false},
                                            {.bytes = 8, .is_signed = true}}};
 
 // The arrays between guards; `run` moves from one to the other, and the guards have to stay.
-Bytes run_guarded(const ExecutableRows& rows, const Bytes& in, const Bytes& before) {
+Bytes run_guarded(const RowPlan& plan, const Bytes& in, const Bytes& before) {
   Bytes guarded(before.size() + 2 * kGuard, std::byte{0xa5});
   std::copy(before.begin(), before.end(), guarded.begin() + kGuard);
   Bytes shifted(in.size() + 1);
   std::copy(in.begin(), in.end(), shifted.begin() + 1);
-  rows.run(std::span<const std::byte>(shifted).subspan(1),
-           std::span<std::byte>(guarded).subspan(kGuard, before.size()));
+  cpu::run_rows(plan, shifted.data() + 1, guarded.data() + kGuard);
   for (std::uint64_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(guarded[i], std::byte{0xa5}) << "before, at " << i;
     EXPECT_EQ(guarded[guarded.size() - 1 - i], std::byte{0xa5}) << "behind, at " << i;
@@ -169,7 +170,6 @@ Bytes taken(const Shape& shape, const std::vector<std::int64_t>& from, const Byt
 TEST(CpuRows, TakeIsItsDefinition) {
   std::mt19937_64 random(1);
   std::set<RowWay> ways;
-  std::set<bool> streamed;
   for (const Shape& shape : shapes()) {
     const Bytes in = random_bytes(random, shape.outer * shape.rows * shape.row_bytes);
     const Bytes before = random_bytes(random, shape.outer * shape.count * shape.row_bytes);
@@ -184,7 +184,8 @@ TEST(CpuRows, TakeIsItsDefinition) {
         const auto plan = plan_rows(take, {.outer = shape.outer, .row_bytes = shape.row_bytes},
                                     {.threads = 1 + static_cast<int>(random() % 5)});
         ways.insert(plan.plan().way());
-        ASSERT_TRUE(run_guarded(plan, in, before) == taken(shape, rows, in, fill, before)) << plan.explain();
+        ASSERT_TRUE(run_guarded(plan.plan(), in, before) == taken(shape, rows, in, fill, before))
+            << plan.explain();
         EXPECT_EQ(plan.plan().census().absent,
                   static_cast<std::uint64_t>(std::count(rows.begin(), rows.end(), -1)));
       }
@@ -193,24 +194,34 @@ TEST(CpuRows, TakeIsItsDefinition) {
   EXPECT_EQ(ways, (std::set<RowWay>{RowWay::runs, RowWay::blocks}));
 }
 
+// A machine whose caches are small.
+Target small_target(int threads) {
+  Target target = cpu::target(threads);
+  target.streaming_bytes = 1 << 16;
+  return target;
+}
+
 TEST(CpuRows, TakePastTheCaches) {
   std::mt19937_64 random(2);
-  for (const std::uint64_t width : {1, 4, 12, 48, 100, 2048}) {
-    Shape shape{.outer = 1, .count = 0, .rows = 100, .row_bytes = width};
-    shape.count = 12'000'000 / width + 5;
-    const Bytes in = random_bytes(random, shape.rows * width);
-    const auto rows = kPatterns[0].make(random, shape.count, shape.rows);
-    const Entries entries(rows, kTypes[1]);
-    for (const Fill& fill : {Fill::zero(), Fill::kept()}) {
-      const Bytes before(shape.count * width, std::byte{0x77});
-      Target target =
-          plan_rows(Take{.from = entries.numbers(), .rows = 100, .fill = fill}, {.row_bytes = width})
-              .plan()
-              .target();
-      const auto plan = plan_rows(Take{.from = entries.numbers(), .rows = 100, .fill = fill},
-                                  {.row_bytes = width}, {.threads = 3});
-      EXPECT_EQ(plan.plan().streamed(), shape.count * width > target.streaming_bytes);
-      ASSERT_TRUE(run_guarded(plan, in, before) == taken(shape, rows, in, fill, before)) << plan.explain();
+  for (const std::uint64_t width : {1, 3, 4, 12, 48, 64, 100, 1000, 2048}) {
+    for (const std::uint64_t outer : {1, 3}) {
+      Shape shape{.outer = outer, .count = 0, .rows = 100, .row_bytes = width};
+      shape.count = 200'000 / width + 5;
+      const Bytes in = random_bytes(random, shape.outer * shape.rows * width);
+      const Bytes before = random_bytes(random, shape.outer * shape.count * width);
+      for (const Pattern& pattern : kPatterns) {
+        const auto rows = pattern.make(random, shape.count, shape.rows);
+        const Entries entries(rows, kTypes[random() % kTypes.size()]);
+        for (const Fill& fill : {Fill::zero(), Fill::kept()}) {
+          const Take take{
+              .from = entries.numbers(), .rows = shape.rows, .fill = fill, .marker = entries.marker};
+          const RowPlan plan(take, {.outer = outer, .row_bytes = width}, small_target(3));
+          EXPECT_TRUE(plan.streamed());
+          ASSERT_TRUE(run_guarded(plan, in, before) == taken(shape, rows, in, fill, before))
+              << shape.text() << ", " << pattern.name << "\n"
+              << plan.explain();
+        }
+      }
     }
   }
 }
@@ -218,9 +229,10 @@ TEST(CpuRows, TakePastTheCaches) {
 TEST(CpuRows, PutIsItsDefinition) {
   std::mt19937_64 random(3);
   std::set<RowWay> ways;
+  bool streams = false;
   std::vector<Shape> all = shapes();
-  all.push_back({.outer = 1, .count = 3'000'000, .rows = 5'000'000, .row_bytes = 4});
-  all.push_back({.outer = 1, .count = 9'000'000, .rows = 18'000'000, .row_bytes = 1});
+  all.push_back({.outer = 1, .count = 300'000, .rows = 500'000, .row_bytes = 4});
+  all.push_back({.outer = 1, .count = 900'000, .rows = 1'800'000, .row_bytes = 1});
   for (Shape shape : all) {
     SCOPED_TRACE(shape.text());
     std::vector<std::int64_t> rows(shape.rows);
@@ -234,10 +246,14 @@ TEST(CpuRows, PutIsItsDefinition) {
     const Bytes in = random_bytes(random, shape.outer * shape.count * shape.row_bytes);
     Bytes out = random_bytes(random, shape.outer * shape.rows * shape.row_bytes);
     const Put put{.to = entries.numbers(), .rows = shape.rows, .marker = entries.marker};
-    const auto plan = plan_rows(put, {.outer = shape.outer, .row_bytes = shape.row_bytes},
-                                {.threads = 1 + static_cast<int>(random() % 4)});
-    ways.insert(plan.plan().way());
+    const RowLayout layout{.outer = shape.outer, .row_bytes = shape.row_bytes};
+    const int threads = 1 + static_cast<int>(random() % 4);
+    const RowPlan plan(put, layout, cpu::target(threads));
+    const RowPlan streamed(put, layout, small_target(threads));
+    ways.insert({plan.way(), streamed.way()});
+    streams = streams || streamed.streamed();
     const Bytes result = run_guarded(plan, in, out);
+    const Bytes past_the_caches = run_guarded(streamed, in, out);
     for (std::uint64_t o = 0; o < shape.outer; ++o) {
       for (std::uint64_t i = 0; i < shape.count; ++i) {
         if (rows[i] < 0) continue;
@@ -246,11 +262,10 @@ TEST(CpuRows, PutIsItsDefinition) {
       }
     }
     ASSERT_TRUE(result == out) << plan.explain();
+    ASSERT_TRUE(past_the_caches == out) << streamed.explain();
   }
-  EXPECT_TRUE(ways.contains(RowWay::runs));
-  EXPECT_TRUE(ways.contains(RowWay::blocks));
-  EXPECT_TRUE(ways.contains(RowWay::buckets) ||
-              plan_rows(Put{}, {}).plan().target().streaming_bytes > 20'000'000);
+  EXPECT_TRUE(streams);
+  EXPECT_EQ(ways, (std::set<RowWay>{RowWay::runs, RowWay::blocks}));
 }
 
 // The definition, in the type that sums are kept in.
@@ -373,16 +388,17 @@ TEST(CpuRows, AddIsItsDefinitionForEveryThreadCount) {
         const Bytes in = random_numbers(random, add.number, shape.outer * shape.count * shape.row_bytes);
         const Bytes out = random_numbers(random, add.number, shape.outer * shape.rows * shape.row_bytes);
         const Bytes expected = added_by_definition(shape, add, rows, in, out);
-        for (const int threads : {1, 2, 3, 5}) {
+        for (const int threads : {1, 2, 3, 5, 12}) {
           const auto plan =
               plan_rows(add, {.outer = shape.outer, .row_bytes = shape.row_bytes}, {.threads = threads});
           ways.insert(plan.plan().way());
-          ASSERT_TRUE(run_guarded(plan, in, out) == expected) << threads << " threads\n" << plan.explain();
+          ASSERT_TRUE(run_guarded(plan.plan(), in, out) == expected) << threads << " threads\n"
+                                                                     << plan.explain();
         }
       }
     }
   }
-  EXPECT_EQ(ways, (std::set<RowWay>{RowWay::buckets, RowWay::columns, RowWay::in_order}));
+  EXPECT_EQ(ways, (std::set<RowWay>{RowWay::ranges, RowWay::buckets, RowWay::columns, RowWay::in_order}));
 }
 
 TEST(CpuRows, SumsAreKeptInWhatWasAskedFor) {

@@ -1,4 +1,4 @@
-// The decision between the ways of moving rows. Its numbers are measured: docs/notes/row-experiments.md.
+// The decision between the ways of moving rows. What it rests on was measured: docs/notes/row-experiments.md.
 #include "faro/plan/row_plan.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,10 @@ constexpr std::uint64_t kBucketBytes = 256 << 10;  // of the output in one bucke
 constexpr std::uint64_t kMostBuckets = 1 << 14;
 constexpr std::uint64_t kColumnBytes = 512;       // of each thread's part of a row
 constexpr std::uint64_t kAloneBytes = 256 << 10;  // of contributions that one thread adds up by itself
-constexpr std::uint64_t kPutBucketsRowBytes = 8;  // wider rows are put as fast without
+constexpr std::uint64_t kMostRangeThreads = 8;    // each of which reads all entries
+constexpr std::uint64_t kBucketWaveRows = 4096;   // parted at a time for each bucket: its lines
+constexpr std::uint64_t kMostWaveRows = std::uint64_t{1} << 24;
+constexpr std::uint64_t kPartedRowBytes = 12;
 
 std::uint64_t rows_bytes(const RowMove& move, std::uint64_t rows, const RowLayout& layout) {
   std::uint64_t bytes = 0;
@@ -79,7 +82,7 @@ std::uint64_t sum_bytes(const Add& add) {
 }  // namespace
 
 const char* name(RowWay way) noexcept {
-  static constexpr std::array kNames{"runs", "blocks", "buckets", "columns", "in order"};
+  static constexpr std::array kNames{"runs", "blocks", "ranges", "buckets", "columns", "in order"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
@@ -118,19 +121,20 @@ void RowPlan::decide() {
   const std::uint64_t count = row_numbers(move_).count;
   const std::uint64_t moved = count * layout_.row_bytes;  // of one array
   const auto threads = static_cast<std::uint64_t>(std::max(target_.threads, 1));
-  const bool large = numbered_rows(move_) * layout_.row_bytes > target_.streaming_bytes;
   // A bucket is a power of two of rows, and there are not too many of them.
   const std::uint64_t fitting = std::max<std::uint64_t>(kBucketBytes / layout_.row_bytes, 1);
   const std::uint64_t needed = detail::ceil_div(numbered_rows(move_), kMostBuckets);
   bucket_rows_ = std::bit_ceil(std::max({std::bit_floor(fitting), needed, std::uint64_t{1}}));
   if (const auto* const add = std::get_if<Add>(&move_)) {
-    if (moved * layout_.outer <= kAloneBytes || layout_.outer >= 4 * threads ||
-        (threads == 1 && !large && sum_bytes(*add) == 0)) {
+    if (moved * layout_.outer <= kAloneBytes || layout_.outer >= 4 * threads || threads == 1) {
       way_ = RowWay::in_order;
-      reason_ = layout_.outer > 1 ? "a thread adds up whole arrays" : "little is added, by one thread";
+      reason_ = layout_.outer > 1 ? "a thread adds up whole arrays" : "one thread adds row after row";
     } else if (layout_.row_bytes / threads >= kColumnBytes) {
       way_ = RowWay::columns;
       reason_ = fmt::format("each of {} threads adds its part of every row", threads);
+    } else if (threads <= kMostRangeThreads) {
+      way_ = RowWay::ranges;
+      reason_ = fmt::format("each of {} threads adds what goes to its range of the rows", threads);
     } else {
       way_ = RowWay::buckets;
       reason_ = fmt::format("what is added is parted by its target, {} rows each, and stays in order",
@@ -146,15 +150,16 @@ void RowPlan::decide() {
     way_ = RowWay::runs;
     reason_ = fmt::format("what follows each other is {} on the mean, and copied whole{}",
                           io::size_text(run_bytes), past);
-  } else if (std::holds_alternative<Put>(move_) && large && layout_.row_bytes <= kPutBucketsRowBytes &&
-             numbered_rows(move_) / 4 <= count && layout_.outer == 1 && run_bytes < 64) {
-    way_ = RowWay::buckets;
-    reason_ = fmt::format("narrow rows go all over {}: they are parted by their target first, {} rows each",
-                          io::size_text(out_bytes()), bucket_rows_);
   } else {
     way_ = RowWay::blocks;
     reason_ = fmt::format("short rows are fetched ahead and moved one by one{}", past);
   }
+}
+
+std::uint64_t RowPlan::wave_rows() const {
+  const std::uint64_t buckets = detail::ceil_div(numbered_rows(move_), bucket_rows_);
+  return std::min(
+      {row_numbers(move_).count, kMostWaveRows, std::max<std::uint64_t>(buckets, 1) * kBucketWaveRows});
 }
 
 std::uint64_t RowPlan::workspace_bytes() const {
@@ -167,7 +172,7 @@ std::uint64_t RowPlan::workspace_bytes() const {
     const std::uint64_t numbers = numbered_rows(move_) * (layout_.row_bytes / bytes_of(add->number));
     bytes += arrays * numbers * sum_bytes(*add);
   }
-  if (way_ == RowWay::buckets) bytes += std::min(row_numbers(move_).count, kRowsInAWave) * kBytesOfAPartedRow;
+  if (way_ == RowWay::buckets) bytes += wave_rows() * kPartedRowBytes;
   return bytes;
 }
 

@@ -3,8 +3,9 @@
 //     way         rows                         what a thread does
 //     runs        long, or long runs of them   copies each run whole, an equal share of the bytes
 //     blocks      short                        reads a block of entries, fetches its rows ahead, moves them
-//     buckets     short, put or added all over parts the rows by where they go, then serves one cache-full
-//                 a large array                of the output after the other
+//     ranges      short, added                 adds those that go to its range of the output
+//     buckets     short, added by many         parts the rows by where they go, then serves one cache-full
+//                 threads                      of the output after the other
 //     columns     long, added                  adds an equal part of every row
 //     in order    few, or many arrays          adds the rows of whole arrays, one after another
 //
@@ -19,7 +20,7 @@
 
 namespace faro {
 
-enum class RowWay { runs, blocks, buckets, columns, in_order };
+enum class RowWay { runs, blocks, ranges, buckets, columns, in_order };
 /// "runs", "blocks", …, "in order".
 const char* name(RowWay way) noexcept;
 
@@ -48,9 +49,8 @@ class RowPlan {
 
   std::uint64_t in_bytes() const;
   std::uint64_t out_bytes() const;
-  /// Of way buckets: rows that are parted at a time, and what is kept of each.
-  static constexpr std::uint64_t kRowsInAWave = std::uint64_t{1} << 24;
-  static constexpr std::uint64_t kBytesOfAPartedRow = 12;
+  /// Of way buckets: rows that are parted at a time, enough of them for each bucket.
+  std::uint64_t wave_rows() const;
 
   /// Beside the arrays, while it runs.
   std::uint64_t workspace_bytes() const;

@@ -1,6 +1,7 @@
 // Rows added up. Each element's sum takes the input's rows in their order, whatever the way and the threads:
-// a thread owns whole arrays, a part of every row, or a bucket of the output's rows.
+// a thread owns whole arrays, a part of every row, a range of the output's rows, or a bucket of them.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -130,6 +131,44 @@ void add_columns(const RowWork& work) {
   }
 }
 
+// Rows begin .. end - 1 of the output: of each block of entries those that go there, in their order.
+template <typename Sum>
+void add_range(const RowWork& work, std::uint64_t array, RowSums<Sum>& sums, std::uint64_t begin,
+               std::uint64_t end) {
+  EntryBlocks blocks(work);
+  const std::byte* const in = work.in + array * work.count * work.row_bytes;
+  std::byte* const out = work.out + array * work.rows * work.row_bytes;
+  std::array<std::uint32_t, EntryBlocks::kBlock> own;
+  for (std::uint64_t at = 0; at < work.count;) {
+    const EntryBlocks::Block block = blocks.read(at, work.count);
+    std::uint64_t number = 0;
+    for (std::uint64_t i = 0; i < block.size; ++i) {
+      own[number] = static_cast<std::uint32_t>(i);
+      number += block.rows[i] - begin < end - begin ? 1 : 0;  // kNoRow is past every range
+    }
+    for (std::uint64_t k = 0; k < number; ++k) {
+      constexpr std::uint64_t kFetched = 16;
+      if (k + kFetched < number) sums.fetch(out, block.rows[own[k + kFetched]]);
+      sums.add(out, block.rows[own[k]], in + (at + own[k]) * work.row_bytes, 0, sums.elements());
+    }
+    at += block.size;
+  }
+}
+
+template <typename Sum>
+void add_ranges(const RowWork& work) {
+  RowSums<Sum> sums(work);
+  const std::uint64_t elements = sums.elements();
+  for (std::uint64_t array = 0; array < work.outer; ++array) {
+    std::byte* const out = work.out + array * work.rows * work.row_bytes;
+    share_out(work.rows, work.threads, [&](std::uint64_t begin, std::uint64_t end) {
+      sums.load(out, begin * elements, end * elements);
+      add_range(work, array, sums, begin, end);
+      sums.store(out, begin * elements, end * elements);
+    });
+  }
+}
+
 template <typename Sum>
 void add_buckets(const RowWork& work) {
   RowSums<Sum> sums(work);
@@ -138,8 +177,8 @@ void add_buckets(const RowWork& work) {
   for (std::uint64_t array = 0; array < work.outer; ++array) {
     std::byte* const out = work.out + array * work.rows * work.row_bytes;
     share_out(all, work.threads, [&](std::uint64_t begin, std::uint64_t end) { sums.load(out, begin, end); });
-    for (std::uint64_t first = 0; first < work.count; first += RowPlan::kRowsInAWave) {
-      parted.part(array, first, std::min(work.count, first + RowPlan::kRowsInAWave));
+    for (std::uint64_t first = 0; first < work.count; first += work.plan.wave_rows()) {
+      parted.part(array, first, std::min(work.count, first + work.plan.wave_rows()));
       const auto buckets = static_cast<std::int64_t>(parted.buckets());
 #pragma omp parallel for schedule(dynamic) num_threads(detail::thread_count(work.threads))
       for (std::int64_t bucket = 0; bucket < buckets; ++bucket) {
@@ -158,6 +197,8 @@ void add_by(const RowWork& work) {
   switch (work.plan.way()) {
     case RowWay::columns:
       return add_columns<Sum>(work);
+    case RowWay::ranges:
+      return add_ranges<Sum>(work);
     case RowWay::buckets:
       return add_buckets<Sum>(work);
     default:

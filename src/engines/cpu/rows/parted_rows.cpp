@@ -15,7 +15,7 @@ PartedRows::PartedRows(const RowWork& work)
       buckets_(detail::ceil_div(work.rows, work.plan.bucket_rows())),
       begins_(buckets_ + 1),
       next_(static_cast<std::size_t>(work.threads) * buckets_),
-      rows_(std::min(work.count, RowPlan::kRowsInAWave)),
+      rows_(std::min(work.count, work.plan.wave_rows())),
       what_(rows_.size()) {}
 
 template <typename Narrow>

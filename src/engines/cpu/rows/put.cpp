@@ -16,14 +16,12 @@ void put_runs(const RowWork& work, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t row = begin / work.row_bytes;
     const std::uint64_t array = row / work.count;
     const std::uint64_t at = begin % work.row_bytes;
-    const std::uint64_t most = (end - begin + at + work.row_bytes - 1) / work.row_bytes;
-    const EntryBlocks::Block block = blocks.read(row % work.count, work.count, most);
-    const std::uint64_t to = block.rows[0];
-    std::uint64_t length = 1;
-    while (length < block.size && block.rows[length] == (to == kNoRow ? kNoRow : to + length)) ++length;
-    const std::uint64_t bytes = std::min(length * work.row_bytes - at, end - begin);
-    if (to != kNoRow)
-      copy_bytes(work.in + begin, work.out + (array * work.rows + to) * work.row_bytes + at, bytes, streamed);
+    const EntryBlocks::Run run = blocks.run(row % work.count, work.count);
+    const std::uint64_t bytes = std::min(run.length * work.row_bytes - at, end - begin);
+    if (run.row != kNoRow) {
+      std::byte* const to = work.out + (array * work.rows + run.row) * work.row_bytes + at;
+      copy_bytes(work.in + begin, to, bytes, streamed);
+    }
     begin += bytes;
   }
   finish_streams();
@@ -50,29 +48,11 @@ void put_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64
   }
 }
 
-template <typename Width>
-void put_buckets(Width width, const RowWork& work) {
-  PartedRows parted(work);
-  for (std::uint64_t array = 0; array < work.outer; ++array) {
-    std::byte* const out = work.out + array * work.rows * work.row_bytes;
-    for (std::uint64_t first = 0; first < work.count; first += RowPlan::kRowsInAWave) {
-      parted.part(array, first, std::min(work.count, first + RowPlan::kRowsInAWave));
-      share_out(parted.buckets(), work.threads, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t bucket = begin; bucket < end; ++bucket)
-          for (std::uint64_t at = parted.begin(bucket); at < parted.end(bucket); ++at)
-            width.move(parted.bytes(at), out + parted.row(bucket, at) * width.bytes());
-      });
-    }
-  }
-}
-
 }  // namespace
 
 void run_put(const RowWork& work) {
   const std::uint64_t bytes = work.plan.in_bytes();
   if (bytes == 0) return;
-  if (work.plan.way() == RowWay::buckets)
-    return with_width(work.row_bytes, [&](auto width) { put_buckets(width, work); });
   const int threads = work.threads_for(bytes);
   if (work.plan.way() == RowWay::runs) {
     constexpr std::uint64_t kShareBytes = 4096;

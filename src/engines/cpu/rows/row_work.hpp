@@ -76,6 +76,25 @@ class EntryBlocks {
     return {.rows = rows_.data() + (first - begin_), .size = size, .ahead = ahead};
   }
 
+  /// Neighbours from `first` on, or entries that name no row: at least one, as far as the block goes that was
+  /// read last.
+  struct Run {
+    std::uint64_t row = 0;
+    std::uint64_t length = 0;
+    std::uint64_t next = kNoRow;  // the row behind it, where that is known
+  };
+  /// Requires: first < last (unchecked).
+  Run run(std::uint64_t first, std::uint64_t last) {
+    if (first < begin_ || first >= end_) static_cast<void>(read(first, last));
+    const std::uint64_t* const rows = rows_.data() + (first - begin_);
+    const std::uint64_t known = std::min(end_, last) - first;
+    Run run{.row = rows[0], .length = 1};
+    while (run.length < known && rows[run.length] == (run.row == kNoRow ? kNoRow : run.row + run.length))
+      ++run.length;
+    if (run.length < known) run.next = rows[run.length];
+    return run;
+  }
+
  private:
   const RowWork& work_;
   std::array<std::uint64_t, kBlock + kAhead> rows_;
@@ -89,7 +108,7 @@ class PartedRows {
   /// `narrow`: rows of at most 8 bytes, which are kept themselves; of others their position is kept.
   explicit PartedRows(const RowWork& work);
 
-  /// Parts entries first .. last - 1 of array `array`. Requires: at most RowPlan::kRowsInAWave.
+  /// Parts entries first .. last - 1 of array `array`. Requires: at most RowPlan::wave_rows().
   void part(std::uint64_t array, std::uint64_t first, std::uint64_t last);
 
   std::uint64_t buckets() const { return buckets_; }

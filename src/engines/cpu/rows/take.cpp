@@ -35,16 +35,13 @@ void take_runs(const RowWork& work, const Fill& fill, std::uint64_t begin, std::
     const std::uint64_t array = row / work.count;
     const std::uint64_t first = row % work.count;
     const std::uint64_t at = begin % work.row_bytes;
-    // Rows that this thread has a part of, as far as they follow each other.
-    const std::uint64_t most = (end - begin + at + work.row_bytes - 1) / work.row_bytes;
-    const EntryBlocks::Block block = blocks.read(first, work.count, most);
-    const std::uint64_t from = block.rows[0];
-    std::uint64_t length = 1;
-    while (length < block.size && block.rows[length] == (from == kNoRow ? kNoRow : from + length)) ++length;
-    const std::uint64_t bytes = std::min(length * work.row_bytes - at, end - begin);
+    const EntryBlocks::Run run = blocks.run(first, work.count);
+    const std::byte* const source = work.in + array * work.rows * work.row_bytes;
+    if (run.next != kNoRow) prefetch_element(source + run.next * work.row_bytes, work.row_bytes);
+    const std::uint64_t bytes = std::min(run.length * work.row_bytes - at, end - begin);
     std::byte* const to = work.out + begin;
-    if (from != kNoRow) {
-      copy_bytes(work.in + (array * work.rows + from) * work.row_bytes + at, to, bytes, streamed);
+    if (run.row != kNoRow) {
+      copy_bytes(source + run.row * work.row_bytes + at, to, bytes, streamed);
     } else {
       fill_row(to, at, bytes, fill);
     }
