@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "cli/report.hpp"
+#include "permutation/pattern.hpp"
 #include "permutation/rows.hpp"
 #include "plan/form_to_run.hpp"
 
@@ -179,7 +182,7 @@ bool is_transpose_of_words(const std::string& spec) {
 
 // The axes that a text names are the array's, or the array has one axis and no shape of its own.
 void check_axes(const PermuteOptions& options, FileProblem& made, const Division& division) {
-  if (!made.axes || !division.part) return;
+  if (!made.axes || !division.part || made.regrouped) return;  // a pattern was read for the array
   const Shape array = slice(made.shape, *division.part);
   if (array == made.axes->shape || array.size() <= 1) return;
   for (const Part& part : parts_of(made.shape, division.batch, division.group)) {
@@ -198,6 +201,60 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
                              : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
   }
   fail(ErrorCode::value, permuting(options), "shape " + shape_text(array), wanted, remedy);
+}
+
+// `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is that of all
+// elements, or of rows, is a count.
+std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Shape& shape) {
+  if (has_options(options) || shape.size() < 2) return std::nullopt;
+  std::string text;
+  std::copy_if(options.spec.begin(), options.spec.end(), std::back_inserter(text),
+               [](unsigned char c) { return std::isspace(c) == 0; });
+  const std::string head = "flip(";
+  if (!text.starts_with(head) || !text.ends_with(')')) return std::nullopt;
+  const std::string number = text.substr(head.size(), text.size() - head.size() - 1);
+  const std::string digits = number.starts_with('-') ? number.substr(1) : number;
+  constexpr std::size_t kMostDigits = 2;  // of an axis
+  const bool is_number =
+      !digits.empty() && digits.size() <= kMostDigits &&
+      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number) return std::nullopt;
+  const std::uint64_t value = std::stoull(digits);
+  if (number != digits) return value >= 1 && value <= shape.size() ? std::optional(number) : std::nullopt;
+  const bool is_count = value == product(shape, 0, shape.size()) || value == shape.front();
+  return value < shape.size() && !is_count ? std::optional(number) : std::nullopt;
+}
+
+// The permutation, and what it does to the shape; a pattern undone is the pattern of the way back.
+ParsedPermutation parsed_spec(const PermuteOptions& options, const std::optional<Shape>& at_hand,
+                              Direction direction) {
+  const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
+  if (options.inverse && faro::detail::is_pattern(options.spec)) {
+    return parse_spec_with_axes(faro::detail::inverse_pattern(options.spec), at_hand, direction, verbosity);
+  }
+  ParsedPermutation parsed = parse_spec_with_axes(options.spec, at_hand, direction, verbosity);
+  if (!options.inverse) return parsed;
+  parsed.permutation = inverse(parsed.permutation);
+  if (parsed.axes) parsed.axes = parsed.axes->inverse();
+  return parsed;
+}
+
+// Axes in their new order, those that one axis of the result joins together; of extent 1 anywhere.
+std::vector<std::vector<int>> joined_axes(const NamedAxes& axes, const Shape& result) {
+  std::vector<std::vector<int>> groups;
+  std::size_t next = 0;
+  for (const std::uint64_t extent : result) {
+    groups.emplace_back();
+    for (std::uint64_t joined = 1; joined < extent && next < axes.order.size(); ++next) {
+      groups.back().push_back(axes.order[next]);
+      joined *= axes.shape[static_cast<std::size_t>(axes.order[next])];
+    }
+  }
+  for (; next < axes.order.size(); ++next) {
+    if (groups.empty()) groups.emplace_back();
+    groups.back().push_back(axes.order[next]);
+  }
+  return groups;
 }
 
 std::string elements_text(const Division& division, std::uint64_t item_bytes, const Shape& shape) {
@@ -249,7 +306,14 @@ std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape&
 }  // namespace
 
 std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
+  if (result_shape) return *result_shape;
   if (!part) return shape;
+  if (regrouped) {
+    Shape result(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(part->first_axis));
+    result.insert(result.end(), regrouped->after.begin(), regrouped->after.end());
+    result.insert(result.end(), shape.begin() + static_cast<std::ptrdiff_t>(part->end_axis), shape.end());
+    return result;
+  }
   const Shape array = slice(shape, *part);
   std::optional<NamedAxes> moved;
   if (axes && axes->shape == array) moved = axes;
@@ -261,8 +325,13 @@ std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   return result;
 }
 
-FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header) {
+FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header) {
   const Shape& shape = header.shape;
+  PermuteOptions options = asked;
+  if (const auto along_axis = axis_of_flip(asked, shape)) {
+    options.spec = "flip";
+    options.axis = *along_axis;
+  }
   const std::optional<std::size_t> axis = axis_given(options, shape);
   Division division = axis ? along(shape, *axis, *axis + 1) : divided(options, header);
   if (axis) division.axis = axis;
@@ -270,12 +339,7 @@ FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& 
   const bool is_empty = division.batch == 0;
   const Shape at_hand = division.part ? slice(shape, *division.part) : Shape{division.elements};
   ParsedPermutation parsed =
-      parse_spec_with_axes(options.spec, is_empty ? std::nullopt : std::optional(at_hand), direction,
-                           options.quiet ? Verbosity::quiet : Verbosity::normal);
-  if (options.inverse) {
-    parsed.permutation = inverse(parsed.permutation);
-    if (parsed.axes) parsed.axes = parsed.axes->inverse();
-  }
+      parsed_spec(options, is_empty ? std::nullopt : std::optional(at_hand), direction);
   if (const auto found = by_lengths(options, shape, parsed)) division = *found;
   check_count(options, header, division, parsed.permutation);
   FileProblem made{.problem = {.permutation = std::move(parsed.permutation),
@@ -285,9 +349,64 @@ FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& 
                    .shape = shape,
                    .part = division.part,
                    .axes = std::move(parsed.axes),
+                   .regrouped = std::move(parsed.regrouped),
+                   .result_shape = {},
                    .elements = elements_text(division, header.item_bytes, shape)};
   check_axes(options, made, division);
   fit_width(options, made, division, header.item_bytes);
+  return made;
+}
+
+FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
+  const auto refuse = [&](const std::string& got) {
+    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got, "it with a permutation of axes",
+         "written in C order first, `axes(0 1 ...)` with --order F turns the file round");
+  };
+  if (!made.part) refuse("an axis cut in two");
+  const Shape array = slice(made.shape, *made.part);
+  NamedAxes moved{.shape = array, .order = std::vector<int>(array.size())};
+  std::iota(moved.order.begin(), moved.order.end(), 0);
+  if (made.axes && (made.regrouped || made.axes->shape == array)) {
+    moved = *made.axes;
+  } else if (const auto found = axes_moved(made.problem.permutation, array)) {
+    moved = *found;
+  } else if (!std::holds_alternative<Axes>(made.problem.permutation) ||
+             !std::get<Axes>(made.problem.permutation).is_identity()) {
+    const auto form = normal_form(made.problem.permutation);
+    const auto* const map = std::get_if<Affine>(&form);
+    if (map == nullptr || !map->is_identity()) refuse(options.label());
+  }
+  Shape result = array;
+  if (made.regrouped) {
+    result = made.regrouped->after;
+  } else {
+    result = moved.target_shape();
+  }
+  // The axes of the whole file, those before and behind the array's in their places.
+  const auto first = static_cast<std::ptrdiff_t>(made.part->first_axis);
+  const auto end = static_cast<std::ptrdiff_t>(made.part->end_axis);
+  Shape whole(made.shape.begin(), made.shape.begin() + first);
+  std::vector<std::vector<int>> groups;
+  for (int axis = 0; axis < static_cast<int>(first); ++axis) groups.push_back({axis});
+  for (std::vector<int>& group : joined_axes(moved, result)) {
+    for (int& axis : group) axis += static_cast<int>(first);
+    groups.push_back(std::move(group));
+  }
+  whole.insert(whole.end(), moved.shape.begin(), moved.shape.end());
+  for (auto extent = made.shape.begin() + end; extent != made.shape.end(); ++extent) {
+    groups.push_back({static_cast<int>(whole.size())});
+    whole.push_back(*extent);
+  }
+  made.result_shape = Shape(made.shape.begin(), made.shape.begin() + first);
+  made.result_shape->insert(made.result_shape->end(), result.begin(), result.end());
+  made.result_shape->insert(made.result_shape->end(), made.shape.begin() + end, made.shape.end());
+  if (std::find(whole.begin(), whole.end(), 0) != whole.end()) return made;
+  std::vector<int> order;
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group)
+    order.insert(order.end(), group->begin(), group->end());
+  made.problem.permutation = Axes(whole, order);
+  made.problem.element_bytes = header.item_bytes;
+  made.problem.batch = 1;
   return made;
 }
 

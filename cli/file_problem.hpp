@@ -10,8 +10,9 @@
 //
 // A permutation of as many elements as the file has rows is one of its rows, as numpy's data[index] is. The
 // array's axes are those that `transpose` and `axes` name, and the result has them in the order that the
-// permutation gives them. Where options cut an axis in two, what is permuted has no axes, and the shape
-// stays.
+// permutation gives them; a pattern such as 'b (h d) s -> b h s d' takes axes apart and joins them. `flip(K)`
+// is a flip along axis K where the file has one, unless it has K elements or rows. Where options cut an axis
+// in two, what is permuted has no axes, and the shape stays.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,10 @@ struct FileProblem {
   std::optional<Part> part;
   /// As the text says them, turned round for --inverse.
   std::optional<NamedAxes> axes;
+  /// Of a pattern of axes, likewise.
+  std::optional<RegroupedShape> regrouped;
+  /// Of the result, where the problem's own order is that of its file: --order F.
+  std::optional<std::vector<std::uint64_t>> result_shape;
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
@@ -47,5 +52,9 @@ struct FileProblem {
 /// Errors: ErrorCode::value where the file's items do not fit the permutation in number or in shape, and
 /// those of parse_spec.
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+
+/// The same with the result's first axis the fastest, all in one permutation of axes. Errors:
+/// ErrorCode::unsupported where the permutation is none of axes.
+FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made);
 
 }  // namespace faro::cli

@@ -10,6 +10,7 @@
 
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "permutation/pattern.hpp"
 
 namespace faro::cli {
 namespace {
@@ -105,6 +106,22 @@ std::string PermuteOptions::label() const {
   std::replace_if(
       label.begin(), label.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return label;
+}
+
+void complete_spec(PermuteOptions& options) {
+  if (options.order != "C" && options.order != "F") {
+    fail(ErrorCode::value, "permute `" + options.in + "`", "--order " + options.order, "C or F",
+         "F: the first axis is the fastest, as in Fortran, Julia and MATLAB");
+  }
+  if (options.order == "F" && options.in_place)
+    fail(ErrorCode::value, "permute `" + options.in + "`", "--order F with --in-place", "one of them");
+  if (options.lengths.empty()) return;
+  if (!faro::detail::is_pattern(options.spec)) {
+    fail(ErrorCode::value, "permute `" + options.in + "`", "--let with " + options.spec,
+         "it with a pattern of axes", "for example 'b (h d) s -> b h s d' --let h=8");
+  }
+  for (const std::string& length : options.lengths) options.spec += ", " + length;
+  options.lengths.clear();
 }
 
 cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOptions& plan_options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "faro/faro.hpp"
@@ -22,6 +23,8 @@ struct PermuteOptions {
   std::string map;
   std::string element;
   std::string axis;
+  std::string order = "C";           // of the result's file: C or F
+  std::vector<std::string> lengths;  // of a pattern's axes: "h=8"
   bool rows = false;
   bool inverse = false;
   bool in_place = false;
@@ -34,6 +37,10 @@ struct PermuteOptions {
 };
 
 cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOptions& plan_options);
+
+/// Appends --let to a pattern. Errors: ErrorCode::value where SPEC is none, or for another order than C and
+/// F.
+void complete_spec(PermuteOptions& options);
 
 /// The file that the permutation is read from is not written over: `path` is OUT, or FILE in place.
 void check_spec_file(const PermuteOptions& options, const std::string& path, const char* role);

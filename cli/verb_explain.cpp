@@ -150,11 +150,29 @@ Explanation explanation_as_typed(const ExplainOptions& options, const Problem& p
   }
 }
 
+// A strided view has one pass, and neither a drawing nor a choice of methods.
+void explain_view(const ExplainOptions& options) {
+  const bool has_others = !options.svg.empty() || options.in_place || !options.common.batch.empty() ||
+                          !options.capability.empty() || !options.common.tile.empty();
+  if (has_others) {
+    fail(ErrorCode::value, "explain",
+         "--svg, --in-place, --batch, --capability or --tile with a strided view", "a view alone");
+  }
+  const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
+  PlanOptions plan_options = options.common.plan_options(width);
+  plan_options.index_choice = options.index.choice();
+  const StridedPlan plan = plan_only(parse_strided(options.spec), width, plan_options);
+  std::string text = options.common.json ? plan.explain_json() : plan.explain();
+  while (!options.common.json && text.ends_with('\n')) text.pop_back();
+  print(text);
+}
+
 void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
   refuse_overwriting("explain", "--svg", options.svg, files_in(options.spec));
+  if (is_strided_text(options.spec)) return explain_view(options);
   const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),

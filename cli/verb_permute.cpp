@@ -19,6 +19,7 @@
 #include "cli/output.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
+#include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -260,12 +261,14 @@ void check_files(const PermuteOptions& options) {
   }
 }
 
-void permute(const PermuteOptions& options) {
+void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
+  complete_spec(options);
   Outcome outcome;
   FileProblem asked;
   check_map(options);
   check_files(options);
+  if (is_strided_text(options.spec)) return permute_strided(options);
   if (options.in_place) return permute_in_place(options);
   check_plan_cache(options);
   check_spec_file(options, options.out, "OUT");
@@ -277,6 +280,7 @@ void permute(const PermuteOptions& options) {
     const io::NpyInput input(options.in, progress.advance());
     const std::span<const std::byte> in = input.data();
     asked = file_problem_of(options, input.header());
+    if (options.order == "F") asked = in_fortran_order(options, input.header(), std::move(asked));
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
     check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);
@@ -285,7 +289,8 @@ void permute(const PermuteOptions& options) {
     const HostRun run(plan->plan, staging_options(options, plan_options));
     progress.step("reserving " + size_text(in.size()));
     const std::vector<std::uint64_t> shape = asked.shape_after(plan->plan.plan());
-    io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes);
+    io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes,
+                         options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c);
     const std::span<std::byte> out = output.data();
     progress.step("permuting " + size_text(in.size()));
     outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);
@@ -307,7 +312,11 @@ Verb permute_verb(CLI::App& app) {
   const auto options = std::make_shared<PermuteOptions>();
   CLI::App* const command =
       app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
-  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal` or `transpose(64, 32)`")
+  command
+      ->add_option(
+          "SPEC", options->spec,
+          "The permutation, such as `bit_reversal`, `transpose(64, 32)` or 'b s h d -> b h s d'; or a "
+          "strided view")
       ->required()
       ->type_name("");
   command->add_option("IN.npy", options->in, "The array to permute; any dtype of plain bytes")
@@ -366,6 +375,18 @@ Verb permute_verb(CLI::App& app) {
           "Elements are what lies along axis K, each permuted whole; 0 where a permutation is as long as "
           "the file has rows")
       ->type_name("K")
+      ->check(refuse_empty);
+  command
+      ->add_option("--let", options->lengths,
+                   "Of a pattern of axes: a length that the file does not tell, such as h=8")
+      ->type_name("NAME=LENGTH")
+      ->allow_extra_args(false)
+      ->check(refuse_empty);
+  command
+      ->add_option("--order", options->order,
+                   "Of OUT.npy: C, the last axis the fastest, or F, the first; a permutation of axes takes "
+                   "one pass all the same")
+      ->type_name("ORDER")
       ->check(refuse_empty);
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
   command->add_flag("--verify", options->verify,

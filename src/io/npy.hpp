@@ -29,6 +29,9 @@ class Buffer;
 /// Told of bytes that were read or written since the last call, by any thread; may be empty.
 using Advance = std::function<void(std::uint64_t bytes)>;
 
+/// Which axis of an array is the fastest: the last, or the first.
+enum class MemoryOrder : std::uint8_t { c, fortran };
+
 struct NpyHeader {
   std::string descr;             // the dtype as written, in UTF-8: "'<u4'", "'|V32'", or a structured list
   std::uint64_t item_bytes = 0;  // bytes of one item
@@ -51,7 +54,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
 
 /// The header as bytes, version 1 where it fits and else 2 or 3, padded to a multiple of 64.
 /// Requires: `descr` is a dtype's text as NpyHeader keeps it (unchecked).
-std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape);
+std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape,
+                                        MemoryOrder order = MemoryOrder::c);
 
 /// Item size of a dtype's text as numpy writes it in `descr` ("'>u4'", "'S32'", "[('a', '<f4', (3,)), …]").
 /// Errors: ErrorCode::file for objects, for items of no bytes and for what is not a dtype.
@@ -98,7 +102,7 @@ class NpyOutput {
   /// Errors: ErrorCode::file where the directory is missing or unwritable, `path` is no regular file, or
   ///         the disk is full.
   NpyOutput(const std::filesystem::path& path, const std::string& descr, std::span<const std::uint64_t> shape,
-            std::uint64_t item_bytes);
+            std::uint64_t item_bytes, MemoryOrder order = MemoryOrder::c);
   ~NpyOutput();
   NpyOutput(const NpyOutput&) = delete;
   NpyOutput& operator=(const NpyOutput&) = delete;

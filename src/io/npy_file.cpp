@@ -169,10 +169,10 @@ struct NpyOutput::State {
 };
 
 NpyOutput::NpyOutput(const fs::path& path, const std::string& descr, std::span<const std::uint64_t> shape,
-                     std::uint64_t item_bytes)
+                     std::uint64_t item_bytes, MemoryOrder order)
     : state_(std::make_unique<State>(path)) {
   State& state = *state_;
-  state.header = npy_header_bytes(descr, shape);
+  state.header = npy_header_bytes(descr, shape, order);
   const std::uint64_t data_bytes =
       NpyHeader{.descr = descr, .item_bytes = item_bytes, .shape = {shape.begin(), shape.end()}}.data_bytes();
   state.file_bytes = state.header.size() + data_bytes;

@@ -225,8 +225,10 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
   return header;
 }
 
-std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape) {
-  std::string dictionary = "{'descr': " + descr + ", 'fortran_order': False, 'shape': (";
+std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape,
+                                        MemoryOrder order) {
+  const std::string is_fortran = order == MemoryOrder::fortran ? "True" : "False";
+  std::string dictionary = "{'descr': " + descr + ", 'fortran_order': " + is_fortran + ", 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     dictionary +=
         (i == 0 ? "" : " ") + std::to_string(shape[i]) + (i + 1 < shape.size() || i == 0 ? "," : "");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/planners.hpp"
@@ -32,6 +33,11 @@ void check_affine(const Problem& problem) {
 
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
 
+// ", of 11.4 MiB"
+std::string size_of_second(const Problem& problem) {
+  return ", of " + detail::size_text(total_bytes(problem));
+}
+
 // The problem in the form that it is carried out in. In place, elements of a width that is no power of two
 // have a way only in transpositions.
 Problem in_form_to_run(Problem problem, const Target& target) {
@@ -43,7 +49,7 @@ Problem in_form_to_run(Problem problem, const Target& target) {
     fail(ErrorCode::unsupported, "plan",
          to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
          "elements whose width is a power of two, or a transposition",
-         "other widths need a second array for the result");
+         "other widths need a second array for the result" + size_of_second(problem));
   }
   const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation);
   if (cyclic != nullptr && cyclic->shift == 0 && !cyclic->reversed) {
@@ -178,7 +184,7 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
       fail(ErrorCode::unsupported, "plan",
            to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
            "an affine map over F2, or the transposition of an array of rows x columns",
-           "other permutations need a second array for the result");
+           "other permutations need a second array for the result" + size_of_second(problem_));
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);
     array_bytes_ = total_bytes(problem_);

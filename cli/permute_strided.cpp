@@ -1,0 +1,145 @@
+#include "cli/permute_strided.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "cli/host_run.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+void check_view_options(const PermuteOptions& options) {
+  const std::pair<bool, const char*> others[] = {
+      {options.in_place, "--in-place"},
+      {options.inverse, "--inverse"},
+      {options.rows, "--rows"},
+      {!options.axis.empty(), "--axis"},
+      {!options.common.batch.empty(), "--batch"},
+      {!options.common.element_bytes.empty(), "--element-bytes"},
+      {!options.map.empty() || !options.element.empty(), "--map"},
+      {!options.plan_cache.empty(), "--plan-cache"},
+      {options.index.gather || options.index.scatter, "--gather or --scatter"},
+      {options.order == "F", "--order F"},
+  };
+  for (const auto& [given, name] : others) {
+    if (given) {
+      fail(ErrorCode::value, "permute `" + options.in + "`", std::string(name) + " with a strided view",
+           "a view alone", "its strides say all");
+    }
+  }
+}
+
+// As the extents say, where the output is that array; else the elements one after another.
+Shape shape_of_view(const Strided& view) {
+  std::int64_t stride = 1;
+  bool dense = view.out_offset == 0;
+  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
+    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
+    stride *= static_cast<std::int64_t>(view.extents[axis]);
+  }
+  return dense ? view.extents : Shape{out_elements(view)};
+}
+
+// The obvious loop, over all indices. Returns whether every element is in its place.
+bool is_copied(const Strided& view, std::uint64_t width, const std::byte* in, const std::byte* out) {
+  if (element_count(view) == 0) return true;
+  Shape at(view.extents.size(), 0);
+  for (;;) {
+    auto from = static_cast<std::int64_t>(view.in_offset);
+    auto to = static_cast<std::int64_t>(view.out_offset);
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      from += static_cast<std::int64_t>(at[axis]) * view.in_strides[axis];
+      to += static_cast<std::int64_t>(at[axis]) * view.out_strides[axis];
+    }
+    if (std::memcmp(in + static_cast<std::uint64_t>(from) * width,
+                    out + static_cast<std::uint64_t>(to) * width, width) != 0) {
+      return false;
+    }
+    std::size_t left = at.size();
+    while (left > 0 && ++at[left - 1] == view.extents[left - 1]) at[--left] = 0;
+    if (left == 0) return true;
+  }
+}
+
+struct ViewRun {
+  Strided view;
+  Shape shape;
+  std::uint64_t width = 0;
+  double milliseconds = 0;
+};
+
+void report_view(const PermuteOptions& options, const ViewRun& run, const ExecutableStridedPlan& plan) {
+  const std::uint64_t bytes = plan.plan().moved_bytes();
+  if (options.common.json) {
+    Json json = new_json();
+    json["spec"] = to_text(run.view);
+    json["in"] = options.in;
+    json["out"] = options.out;
+    json["shape"] = run.shape;
+    json["elements"] = element_count(run.view);
+    json["element_bytes"] = run.width;
+    json["bytes"] = bytes;
+    json["engine"] = name(plan.engine());
+    json["device"] = plan.plan().target().name;
+    json["ms"] = run.milliseconds;
+    json["gb_per_s"] = gb_per_s(bytes, run.milliseconds);
+    json["verified"] = options.verify;
+    return print(json);
+  }
+  if (options.quiet) return;
+  note(fmt::format("{}: {} of {} in {:.3g} ms, {:.3g} GB/s{}; shape {}", options.label(),
+                   count_text(element_count(run.view), "element"), size_text(run.width), run.milliseconds,
+                   gb_per_s(bytes, run.milliseconds), options.verify ? ", verified" : "",
+                   shape_text(run.shape)));
+}
+
+}  // namespace
+
+void permute_strided(const PermuteOptions& options) {
+  check_view_options(options);
+  ViewRun run{.view = parse_strided(options.spec), .shape = {}};
+  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+  const io::NpyInput input(options.in, progress.advance());
+  run.width = input.header().item_bytes;
+  const std::uint64_t items = input.header().item_count();
+  if (items < in_elements(run.view)) {
+    fail(ErrorCode::value, "permute `" + options.in + "`", fmt::format("a file of {} items", items),
+         fmt::format("at least {}, which the strides of {} reach", in_elements(run.view), options.label()));
+  }
+  const ExecutableStridedPlan plan = faro::plan(run.view, run.width, options.common.plan_options(run.width));
+  if (plan.engine() == Engine::cuda) {
+    fail(ErrorCode::unsupported, "permute `" + options.in + "`", "a strided view with --engine cuda",
+         "engine cpu", "a permutation of axes, such as `axes(1 0)`, takes either");
+  }
+  run.shape = shape_of_view(run.view);
+  io::NpyOutput output(options.out, input.header().descr, run.shape, run.width);
+  const std::span<std::byte> out = output.data();
+  if (out_elements(run.view) != element_count(run.view)) std::fill(out.begin(), out.end(), std::byte{0});
+  progress.step("permuting");
+  const auto start = std::chrono::steady_clock::now();
+  plan.run(input.data().data(), items, out.data(), out.size() / run.width);
+  run.milliseconds = milliseconds_since(start);
+  if (options.verify && !is_copied(run.view, run.width, input.data().data(), out.data())) {
+    fail(ErrorCode::verification, "verify " + to_text(run.view), "another result", "the obvious loop's",
+         "no result was written; this is a bug in faro, please report it with the command");
+  }
+  progress.step("writing " + options.out, out.size());
+  output.finish(progress.advance());
+  progress.end();
+  report_view(options, run, plan);
+  output.commit();
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,13 @@
+// faro permute 'strided(...)' IN.npy OUT.npy: a view of the file's items, copied to a new file.
+#pragma once
+
+#include "cli/permute_options.hpp"
+
+namespace faro::cli {
+
+/// The result has the view's shape where its elements follow one another in the output, else one axis; items
+/// that no element reaches are 0. Errors: ErrorCode::value for a view that leaves the file, and for options
+/// that are for permutations; those of parse_strided.
+void permute_strided(const PermuteOptions& options);
+
+}  // namespace faro::cli

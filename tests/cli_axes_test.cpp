@@ -1,0 +1,159 @@
+// Axes, patterns, flips along an axis, Fortran order and strided views on files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli_support.hpp"
+
+namespace cli_axes_test {
+
+using namespace faro::testing;
+
+class AxesCli : public CommandTest {
+ protected:
+  std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
+
+  std::string shape_of(const std::string& name) const {
+    const std::string bytes = bytes_of(name);
+    const std::size_t open = bytes.find("'shape': (") + 9;
+    return bytes.substr(open, bytes.find(')', open) + 1 - open);
+  }
+
+  // The items of a file of u4 whose header has 128 bytes.
+  std::vector<std::uint32_t> items_of(const std::string& name) const {
+    const std::string data = bytes_of(name).substr(128);
+    std::vector<std::uint32_t> items(data.size() / 4);
+    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(items.data()));
+    return items;
+  }
+
+  std::vector<std::uint32_t> permuted(const std::string& arguments, const std::string& in,
+                                      const std::string& shape) const {
+    SCOPED_TRACE("faro permute " + arguments + " " + in);
+    const Result result = run("permute " + arguments + " " + in + " out.npy --verify");
+    EXPECT_EQ(result.status, 0) << result.err;
+    if (result.status != 0) return {};
+    EXPECT_EQ(shape_of("out.npy"), shape);
+    return items_of("out.npy");
+  }
+
+  void expect_documented(const std::string& arguments, const std::string& section) const {
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.err;
+    const Json json = Json::parse(result.out);
+    std::set<std::string> keys;
+    collect_keys(json, "", keys);
+    EXPECT_EQ(leaves_of(keys), documented_keys()[section]);
+  }
+
+  void expect_refused(const std::string& arguments, const std::string& part) const {
+    SCOPED_TRACE("faro permute " + arguments);
+    const auto before = files();
+    const Result result = run("permute " + arguments);
+    EXPECT_NE(result.status, 0);
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+    EXPECT_TRUE(files() == before);
+  }
+};
+
+TEST_F(AxesCli, Patterns) {
+  ASSERT_EQ(run("new 2x3x4x5 u4 t.npy").status, 0);
+  const auto named = permuted("'b s h d -> b h s d'", "t.npy", "(2, 4, 3, 5)");
+  EXPECT_EQ(named, permuted("'axes(0 2 1 3)'", "t.npy", "(2, 4, 3, 5)"));
+  EXPECT_EQ(named, permuted("'b h s d -> b s h d' --inverse", "t.npy", "(2, 4, 3, 5)"));
+  EXPECT_EQ(named, permuted("'... s h d -> ... h s d'", "t.npy", "(2, 4, 3, 5)"));
+  EXPECT_EQ(named, permuted("'b s h d -> b h (s d)'", "t.npy", "(2, 4, 15)"));
+  EXPECT_EQ(named, permuted("'b s (x y) d -> b (x y) s d' --let x=2", "t.npy", "(2, 4, 3, 5)"));
+  EXPECT_EQ(named, permuted("'b s (x y) d -> b (x y) s d' --let y=2 --let x=2", "t.npy", "(2, 4, 3, 5)"));
+  EXPECT_EQ(named, permuted("'b s (x y) d -> b x y s d, x=2'", "t.npy", "(2, 2, 2, 3, 5)"));
+  EXPECT_EQ(named, permuted("'s h d -> h s d' --batch 2", "t.npy", "(2, 4, 3, 5)"));
+  ASSERT_EQ(run("explain 'a b -> b a, a=30, b=70'").status, 0);
+  expect_refused("'a b c -> c b a' t.npy out2.npy", "an array of 4 axes");
+  expect_refused("transpose t.npy out2.npy --let h=8", "--let with transpose");
+  expect_refused("'b s h (x d) -> b s h x d' t.npy out2.npy --let x=2", "a multiple of 2");
+}
+
+TEST_F(AxesCli, FlipAlongAnAxis) {
+  ASSERT_EQ(run("new 3x4x5 u4 t.npy").status, 0);
+  const auto in = items_of("t.npy");
+  const auto expect_flipped = [&](const std::string& arguments, std::size_t axis) {
+    const auto out = permuted(arguments, "t.npy", "(3, 4, 5)");
+    ASSERT_EQ(out.size(), 60U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        for (std::size_t k = 0; k < 5; ++k) {
+          const std::size_t from =
+              ((axis == 0 ? 2 - i : i) * 4 + (axis == 1 ? 3 - j : j)) * 5 + (axis == 2 ? 4 - k : k);
+          ASSERT_EQ(out[(i * 4 + j) * 5 + k], in[from]);
+        }
+      }
+    }
+  };
+  expect_flipped("'flip(1)'", 1);
+  expect_flipped("'flip(2)'", 2);
+  expect_flipped("'flip( -1 )'", 2);
+  expect_flipped("'flip(0)'", 0);
+  expect_flipped("'flip(3)'", 0);  // as many as rows
+  const auto all = permuted("'flip(60)'", "t.npy", "(3, 4, 5)");
+  EXPECT_EQ(all.front(), in.back());
+  expect_refused("'flip(7)' t.npy out2.npy", "flip(7)");
+}
+
+TEST_F(AxesCli, FortranOrder) {
+  ASSERT_EQ(run("new 3x4x5 u4 t.npy").status, 0);
+  const auto in = items_of("t.npy");
+  for (const std::string spec : {"'axes(0 1 2)'", "'axes(1 2 0)'", "'a b c -> b (c a)'", "transpose"}) {
+    SCOPED_TRACE(spec);
+    const Result result = run("permute " + spec + " t.npy f.npy --order F --verify");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(bytes_of("f.npy").find("'fortran_order': True"), std::string::npos);
+    ASSERT_EQ(run("permute " + spec + " t.npy c.npy").status, 0);
+    EXPECT_EQ(shape_of("f.npy"), shape_of("c.npy"));
+    // Read again, it is the same array.
+    ASSERT_EQ(run("permute identity f.npy again.npy").status != 0, true);  // 60 items are no 2^n
+    ASSERT_EQ(run("permute 'roll(0)' f.npy again.npy").status, 0);
+    EXPECT_EQ(items_of("again.npy"), items_of("c.npy"));
+  }
+  // Batches and elements keep their places.
+  ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy f.npy --batch 3 --order F").status, 0);
+  ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy c.npy --batch 3").status, 0);
+  ASSERT_EQ(run("permute 'roll(0)' f.npy again.npy").status, 0);
+  EXPECT_EQ(items_of("again.npy"), items_of("c.npy"));
+  expect_refused("'roll(7)' t.npy out2.npy --order F", "--order F with roll(7)");
+  expect_refused("transpose t.npy out2.npy --order A", "--order A");
+}
+
+TEST_F(AxesCli, StridedViews) {
+  ASSERT_EQ(run("new 6x6 u4 t.npy").status, 0);
+  const auto in = items_of("t.npy");
+  const auto inside = permuted("'strided(4 4; 6 1; 4 1; 7 0)'", "t.npy", "(4, 4)");
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) ASSERT_EQ(inside[i * 4 + j], in[7 + i * 6 + j]);
+  }
+  const auto padded = permuted("'strided(2 3; 3 1; 5 1; 0 1)'", "t.npy", "(9,)");
+  EXPECT_EQ(padded, (std::vector<std::uint32_t>{0, in[0], in[1], in[2], 0, 0, in[3], in[4], in[5]}));
+  const auto turned = permuted("'strided(6 6; 6 1; 1 6)'", "t.npy", "(36,)");
+  EXPECT_EQ(turned, permuted("transpose", "t.npy", "(6, 6)"));
+  const Result told = run("explain 'strided(4 4; 6 1; 4 1; 7 0)'");
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_NE(told.out.find("strided(4 4; 6 1; 4 1; 7 0)"), std::string::npos);
+  expect_documented("explain 'strided(4 4; 6 1; 4 1; 7 0)' --json", "explain, of a strided view");
+  expect_documented("permute 'strided(4 4; 6 1; 4 1; 7 0)' t.npy out.npy --json",
+                    "permute, of a strided view");
+  expect_refused("'strided(7 6; 6 1; 6 1)' t.npy out2.npy", "a file of 36 items");
+  expect_refused("'strided(4 4; 6 1; 2 1)' t.npy out2.npy", "which meet");
+  expect_refused("'strided(4 4; -6 1; 4 1)' t.npy out2.npy", "leave the input");
+  expect_refused("'strided(4 4; 6 1; 4 1)' t.npy --in-place", "--in-place with a strided view");
+}
+
+TEST_F(AxesCli, InPlaceSaysWhatElseItTakes) {
+  ASSERT_EQ(run("new 3x4x5 u4 t.npy").status, 0);
+  expect_refused("transpose t.npy --in-place", "of 240 bytes");
+}
+
+}  // namespace cli_axes_test
