@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -339,6 +340,44 @@ TEST(Compose, PowersOfEveryForm) {
   }
   EXPECT_EQ(power(maps::roll(10, 3), INT64_MIN), Permutation(maps::roll(10, 6)));  // 3 x -2^63 is -24 mod 10
   EXPECT_EQ(power(maps::roll(0, 0), 5), Permutation(maps::roll(0, 0)));
+}
+
+// pi^k is pi^(k mod the order of pi), and pi^j after pi^k is pi^(j+k): of exponents that no loop could run.
+TEST(Compose, PowersByAnyExponent) {
+  constexpr std::int64_t kLargest = INT64_MAX;
+  constexpr std::int64_t kSmallest = INT64_MIN;
+  for (const std::uint64_t count : {1U, 2U, 5U, 60U, 1000U}) {
+    std::vector<Permutation> maps{Indexed::random(count, count), Indexed::random(count, 7).inverse(),
+                                  maps::transpose_any(count, 7)};
+    for (const Permutation& map : maps) {
+      SCOPED_TRACE(to_text(map));
+      for (const std::int64_t k : {std::int64_t{2}, std::int64_t{1000003}, kLargest / 2, -kLargest / 3}) {
+        EXPECT_EQ(targets(compose(power(map, k), power(map, k + 1))), targets(power(map, 2 * k + 1))) << k;
+        EXPECT_EQ(targets(power(map, -k)), targets(inverse(power(map, k)))) << k;
+      }
+      EXPECT_EQ(targets(compose(power(map, kLargest), map)), targets(inverse(power(map, kSmallest))));
+      // By squaring: 2^62.
+      Permutation squared = map;
+      for (int i = 0; i < 62; ++i) squared = compose(squared, squared);
+      EXPECT_EQ(targets(power(map, std::int64_t{1} << 62)), targets(squared));
+    }
+  }
+}
+
+// However large the exponent is, one walk over the array.
+TEST(Compose, PowersTakeTheTimeOfOneWalk) {
+  const Permutation map = Indexed::random(std::uint64_t{1} << 20, 1);
+  const auto seconds = [&](std::int64_t k) {
+    double least = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      static_cast<void>(power(map, k));
+      least =
+          std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    return least;
+  };
+  EXPECT_LT(seconds(INT64_MAX), 8 * seconds(2));
 }
 
 TEST(Compose, OddSizes) {

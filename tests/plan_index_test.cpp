@@ -204,6 +204,9 @@ TEST_F(Calibrations, AreKeptAndReadAgain) {
   EXPECT_EQ(report_of([] { kept_calibration("a machine"); }).code, ErrorCode::file);
   EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr(path.string()));
   EXPECT_EQ(calibration_for("a machine", made)->curves.size(), made.curves.size());
+  std::ofstream(path) << "{}";
+  fs::resize_file(path, std::uintmax_t{1} << 40);  // a hole, of which nothing is read
+  EXPECT_THAT(calibration_for("a machine", made)->source, HasSubstr("at most 16 MiB"));
   keep_calibration("a machine", made);
   EXPECT_TRUE(kept_calibration("a machine").has_value());
   fs::remove(path);

@@ -77,6 +77,57 @@ Indexed as_index_array(const Permutation& a, const Permutation& b, std::uint64_t
       a, b);
 }
 
+// The k-th power by cycles: every element goes k places on along its own.
+//
+//     pi = 2 0 1 4 3      cycles 0 2 1 and 3 4      pi^2 = 1 2 0 3 4
+//
+// One walk over all elements, however large k is.
+template <typename Word, typename Next>
+Indexed cycle_power(std::uint64_t count, const Next& next, std::int64_t k, Direction direction) {
+  detail::require_memory("power", std::to_string(count) + " entries", 2 * count * sizeof(Word) + count / 8);
+  std::vector<Word> entries(count);
+  std::vector<Word> cycle;
+  detail::Marks seen(count);
+  for (std::uint64_t start = 0; start < count; ++start) {
+    cycle.clear();
+    for (std::uint64_t x = start; !seen.mark_alone(x); x = next(x)) cycle.push_back(static_cast<Word>(x));
+    if (cycle.empty()) continue;
+    const auto length = static_cast<std::int64_t>(cycle.size());
+    auto ahead = static_cast<std::size_t>((k % length + length) % length);
+    for (const Word x : cycle) {
+      entries[x] = cycle[ahead];
+      if (++ahead == cycle.size()) ahead = 0;
+    }
+  }
+  return {std::move(entries), direction};
+}
+
+template <typename Next>
+Indexed cycle_power(std::uint64_t count, const Next& next, std::int64_t k, Direction direction) {
+  return count > kMost32BitCount ? cycle_power<std::uint64_t>(count, next, k, direction)
+                                 : cycle_power<std::uint32_t>(count, next, k, direction);
+}
+
+// An array's power in the array's own direction: a gather's cycles are run through backwards, as its inverse
+// is.
+Indexed power_as_index_array(const Permutation& permutation, std::int64_t k) {
+  if (const auto* const array = std::get_if<Indexed>(&permutation)) {
+    return cycle_power(
+        array->count(), [&](std::uint64_t i) { return array->entry(i); }, k, array->direction());
+  }
+  return std::visit(
+      [k](const auto& form) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(form)>, Indexed>) {
+          return form;
+        } else {
+          return cycle_power(
+              element_count(form), [&](std::uint64_t x) -> std::uint64_t { return form(x); }, k,
+              Direction::scatter);
+        }
+      },
+      permutation);
+}
+
 void require_host(const Permutation& permutation) {
   const auto* const indexed = std::get_if<Indexed>(&permutation);
   if (indexed != nullptr) static_cast<void>(indexed->entries32());  // refuses a device's
@@ -154,17 +205,8 @@ Permutation compose(const Permutation& a, const Permutation& b) {
 Permutation power(const Permutation& permutation, std::int64_t k) {
   if (auto form = detail::power_form(permutation, k)) return std::move(*form);
   require_host(permutation);
-  Permutation base = k < 0 ? inverse(permutation) : permutation;
-  // Negated in unsigned arithmetic, where the most negative k has a magnitude too.
-  auto left = k < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(k) : static_cast<std::uint64_t>(k);
-  std::optional<Permutation> result;
-  for (; left != 0; left >>= 1) {
-    if ((left & 1) != 0) result = result ? compose(base, *result) : base;
-    if (left > 1) base = compose(base, base);
-  }
-  const auto* const indexed = std::get_if<Indexed>(&*result);
-  if (indexed == nullptr) return *result;
-  return told(*indexed, [&] { return "power(" + to_text(permutation) + ", " + std::to_string(k) + ")"; });
+  return told(power_as_index_array(permutation, k),
+              [&] { return "power(" + to_text(permutation) + ", " + std::to_string(k) + ")"; });
 }
 
 }  // namespace faro

@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/plan/calibration.hpp"
 #include "io/npy.hpp"
+#include "permutation/text.hpp"
 
 namespace faro {
 namespace {
@@ -24,6 +25,7 @@ constexpr std::uint64_t kMostElements = std::uint64_t{1} << 50;
 constexpr double kMostMicroseconds = 1e15;
 constexpr int kMostWidth = 4096;
 constexpr int kMostBits = 40;
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{16} << 20;
 
 constexpr IndexKernel kKernels[] = {IndexKernel::gather,   IndexKernel::scatter, IndexKernel::spread,
                                     IndexKernel::collect,  IndexKernel::place,   IndexKernel::pick,
@@ -93,8 +95,7 @@ class Reader {
  private:
   static std::string short_text(const Json& value) {
     constexpr std::size_t kMost = 40;
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    return text.size() <= kMost ? text : text.substr(0, kMost) + "…";
+    return detail::printable(value.dump(-1, ' ', true, Json::error_handler_t::replace), kMost);
   }
 
   std::string file_;
@@ -173,6 +174,9 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine) {
   std::error_code ignored;
   if (!path || !fs::exists(*path, ignored)) return std::nullopt;
   if (!fs::is_regular_file(*path, ignored)) Reader(path->string()).refuse("no regular file", "one");
+  const std::uint64_t bytes = fs::file_size(*path, ignored);
+  if (!ignored && bytes > kMostFileBytes)
+    Reader(path->string()).refuse(std::to_string(bytes) + " bytes", "at most 16 MiB of curves");
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad())
