@@ -275,6 +275,7 @@ ParsedPermutation parse_spec_with_axes(const std::string& text,
     for (const std::string& line : read.notes) {
       if (verbosity == Verbosity::normal) note("faro: " + line);
     }
+    remember_name(read.parsed.permutation, text);
     return std::move(read.parsed);
   };
   ParseOptions options{.bare_bits = {}, .direction = direction};

@@ -32,6 +32,14 @@ void HostRun::operator()(std::span<const std::byte> in, std::span<std::byte> out
   }
 }
 
+ShownRun::ShownRun(Progress& progress, const std::string& doing, Engine engine, std::uint64_t bytes) {
+  // Smaller ones are done before anything would be shown.
+  constexpr std::uint64_t kShownBytes = std::uint64_t{64} << 20;
+  const bool is_shown = engine == Engine::cpu && bytes > kShownBytes;
+  progress.step(is_shown ? doing : doing + " " + size_text(bytes), is_shown ? bytes : 0);
+  if (is_shown) watch_.emplace(bytes, progress.advance());
+}
+
 std::uint64_t HostRun::pieces() const {
   if (staged_) return staged_->pieces();
   return plan_.engine() == Engine::cuda ? 1 : 0;

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "cli/progress.hpp"
+#include "engines/cpu/run_watch.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 
@@ -34,6 +36,16 @@ class HostRun {
   cuda::StagingOptions options_;
   std::optional<cuda::StagedExecutor> staged_;
   double setup_ms_ = 0;
+};
+
+/// Shows how far a run on the CPU has come, of arrays that take a while: "permuting: 43% of 186 GiB, …". What
+/// a device does is not seen from here: "permuting 186 GiB".
+class ShownRun {
+ public:
+  ShownRun(Progress& progress, const std::string& doing, Engine engine, std::uint64_t bytes);
+
+ private:
+  std::optional<cpu::RunWatch> watch_;
 };
 
 struct Outcome {

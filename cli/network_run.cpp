@@ -80,7 +80,7 @@ struct RunTiming {
 };
 
 RunTiming run_on_cpu(const network::Executable& program, std::span<const std::byte> in,
-                     std::span<std::byte> out, int threads) {
+                     std::span<std::byte> out, int threads, const std::string& name, Progress& progress) {
   constexpr std::uint64_t kRepeatedBytes = std::uint64_t{16} << 20;
   constexpr double kBudgetMs = 30;
   const std::function<void()> run = [&] { program.run(in.data(), out.data(), in.size()); };
@@ -94,6 +94,7 @@ RunTiming run_on_cpu(const network::Executable& program, std::span<const std::by
     run();  // the last word is the program's
   } else {
     copy_ms = measure_alternating(std::span(&copy, 1), {.budget_ms = kBudgetMs}).front().median_ms;
+    const ShownRun shown(progress, "running " + name, Engine::cpu, in.size());
     const auto start = std::chrono::steady_clock::now();
     run();
     timing.milliseconds = milliseconds_since(start);
@@ -174,14 +175,15 @@ void run_network(const NetworkRunOptions& options) {
   const std::string operation = "network run `" + options.in + "`";
   if (io::same_file(options.in, options.out))
     fail(ErrorCode::value, operation, "the same file as OUT", "two files");
+  require_npy_name(operation, options.out);
   refuse_overwriting(operation, "OUT", options.out, files_in(options.program), "the program");
   std::optional<network::Executable> program;
   std::optional<network::Verification> verification;
   RunTiming timing;
   {
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
-    progress.step("reading " + options.in);
-    const io::NpyInput input(options.in);
+    progress.step("reading " + options.in, bytes_of_file(options.in));
+    const io::NpyInput input(options.in, progress.advance());
     const std::span<const std::byte> in = input.data();
     const network::Problem problem = problem_of(options, input.header());
     const PlanOptions common = options.common.plan_options(1);
@@ -192,20 +194,21 @@ void run_network(const NetworkRunOptions& options) {
                                                .segment_bits = options.sizes.segment_bits}));
     io::NpyOutput output(options.out, input.header().descr, input.header().shape, input.header().item_bytes);
     const std::span<std::byte> out = output.data();
-    progress.step("running " + options.program);
+    progress.step("measuring a copy");
     if (in.empty()) {
       // A batch of no arrays.
     } else if (program->plan().engine() == Engine::cuda) {
+      progress.step("running " + options.program);
       timing = run_on_gpu(*program, in, out, common.device);
     } else {
-      timing = run_on_cpu(*program, in, out, common.threads);
+      timing = run_on_cpu(*program, in, out, common.threads, options.program, progress);
     }
     if (options.verify) {
       progress.step("verifying");
       verification = network::verify(problem, in, out);
     }
-    progress.step("writing " + options.out);
-    output.finish();
+    progress.step("writing " + options.out, out.size());
+    output.finish(progress.advance());
     progress.end();
     if (options.common.json || !options.quiet) report(options, *program, timing, verification);
     output.commit();

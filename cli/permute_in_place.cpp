@@ -120,7 +120,6 @@ class Work {
     progress_.step("reserving " + size_text(in.size()));
     io::NpyOutput output(options_.in, input.header().descr, done.shape, input.header().item_bytes);
     const std::span<std::byte> data = output.data();
-    progress_.step("permuting " + size_text(in.size()));
     run_timed(done, in, data);
     if (options_.verify) {
       progress_.step("verifying");
@@ -142,8 +141,10 @@ class Work {
     if (!options_.quiet && isatty(STDERR_FILENO) == 1)
       note("`" + options_.in + "` is permuted where it lies: an interruption leaves a mixture");
     const InterruptNote interrupted(mixture);
-    progress_.step("permuting " + size_text(file.data().size()));
-    done.outcome.milliseconds = milliseconds_of([&] { run(done, file.data()); });
+    {
+      const ShownRun shown(progress_, "permuting", done.plan->engine(), file.data().size());
+      done.outcome.milliseconds = milliseconds_of([&] { run(done, file.data()); });
+    }
     progress_.step("writing " + options_.in);
     file.commit();
     report(done);
@@ -186,16 +187,19 @@ class Work {
 
   // Starts with a plain copy of the array. With --json arrays that are moved in a few milliseconds take turns
   // with it, for one run says little.
-  void run_timed(Done& done, std::span<const std::byte> in, std::span<std::byte> data) const {
+  void run_timed(Done& done, std::span<const std::byte> in, std::span<std::byte> data) {
+    progress_.step("copying " + size_text(in.size()));
     constexpr std::uint64_t kRepeatedBytes = std::uint64_t{64} << 20;
     constexpr double kBudgetMs = 30;
     const std::function<void()> copy = [&] { cpu::copy(in.data(), data.data(), in.size(), threads_); };
     const std::function<void()> permute = [&] { run(done, data); };
     if (!options_.common.json || in.size() > kRepeatedBytes) {
       copy();
+      const ShownRun shown(progress_, "permuting", done.plan->engine(), in.size());
       done.outcome.milliseconds = milliseconds_of(permute);
       return;
     }
+    progress_.step("permuting " + size_text(in.size()));
     const auto timings = measure_alternating(std::array{permute, copy}, {.budget_ms = kBudgetMs});
     done.outcome.milliseconds = timings[0].median_ms;
     const double copy_ms = timings[1].median_ms;

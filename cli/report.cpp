@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "engines/cpu.hpp"
 #include "engines/cuda_measure.hpp"
@@ -104,6 +107,38 @@ void print(const std::string& text) {
 
 void print(const Json& json) { print(dump(json)); }
 
+namespace {
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+// Whether what is before and at `i` is of one word, number or character.
+bool joins(const std::string& text, std::size_t i) {
+  const auto is_of_a_word = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  return i > 0 && i < text.size() && is_of_a_word(text[i - 1]) && is_of_a_word(text[i]);
+}
+
+// Canonical texts and what was typed, in the order of the command line.
+std::vector<std::pair<std::string, std::string>>& typed_names() {
+  static std::vector<std::pair<std::string, std::string>> names;
+  return names;
+}
+
+Error with_typed_names(const Error& error) noexcept {
+  try {
+    ErrorReport report = error.report();
+    for (std::string* const part : {&report.operation, &report.got, &report.wanted, &report.remedy})
+      *part = as_typed(*part);
+    return Error(report);
+  } catch (const std::exception&) {
+    return error;  // without the memory for it
+  }
+}
+
+}  // namespace
+
 std::string fit_for_a_terminal(std::string_view text) {
   constexpr std::size_t kLongestQuoted = 400;
   std::string shown;
@@ -121,13 +156,18 @@ std::string fit_for_a_terminal(std::string_view text) {
     } else if (text[at] == '`') {
       const std::size_t length = shown.size() - quoted_from;
       if (length > kLongestQuoted) {
-        const auto begins = [&](std::size_t i) {
-          return (static_cast<unsigned char>(shown[i]) & 0xc0) != 0x80;
-        };
         std::size_t begin = quoted_from + kLongestQuoted / 2;
         std::size_t end = shown.size() - kLongestQuoted / 2;
-        while (!begins(begin)) --begin;
-        while (end < shown.size() && !begins(end)) ++end;
+        // Between two words, where there is such a place near: half a number would be another one.
+        constexpr std::size_t kLongestWord = 80;
+        std::size_t words_end = begin;
+        std::size_t words_begin = end;
+        while (words_end > begin - kLongestWord && joins(shown, words_end)) --words_end;
+        while (words_begin < end + kLongestWord && joins(shown, words_begin)) ++words_begin;
+        if (!joins(shown, words_end)) begin = words_end;
+        if (!joins(shown, words_begin)) end = words_begin;
+        while (!begins_character(shown[begin])) --begin;
+        while (end < shown.size() && !begins_character(shown[end])) ++end;
         shown.replace(begin, end - begin, "…");
       }
       quoted_from = std::string::npos;
@@ -138,11 +178,27 @@ std::string fit_for_a_terminal(std::string_view text) {
   return shown;
 }
 
+void remember_name(const Permutation& permutation, const std::string& typed) {
+  if (!std::holds_alternative<Affine>(permutation)) return;
+  std::string canonical = to_text(permutation);
+  if (canonical.size() > typed.size()) typed_names().emplace_back(std::move(canonical), typed);
+}
+
+std::string as_typed(std::string text) {
+  for (const auto& [canonical, typed] : typed_names()) {
+    for (std::size_t at = text.find(canonical); at != std::string::npos;
+         at = text.find(canonical, at + typed.size()))
+      text.replace(at, canonical.size(), typed);
+  }
+  return text;
+}
+
 void note(const std::string& line) noexcept {
   std::fprintf(stderr, "%s\n", fit_for_a_terminal(line).c_str());
 }
 
-int report_error(const Error& error, bool as_json) noexcept {
+int report_error(const Error& told, bool as_json) noexcept {
+  const Error error = with_typed_names(told);
   const ErrorReport& report = error.report();
   std::fprintf(stderr, colours_wanted() ? "\x1b[1;31mfaro:\x1b[0m %s\n" : "faro: %s\n",
                fit_for_a_terminal(plain_message(error)).c_str());

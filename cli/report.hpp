@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::cli {
 
@@ -25,6 +26,13 @@ void print(const Json& json);
 /// A line whose names of files cannot harm who reads it: control characters and bytes that are no text as
 /// \x1b, quoted parts of more than 400 bytes without their middle. A new line stays one outside of quotes.
 std::string fit_for_a_terminal(std::string_view text);
+
+/// What a map was called where it was typed. Messages and pictures keep that name instead of the columns of
+/// its matrix: `random_bmmc(28, 1)`, and not 28 numbers.
+void remember_name(const Permutation& permutation, const std::string& typed);
+
+/// The same text with the typed names of maps where it has their matrices.
+std::string as_typed(std::string text);
 
 /// Writes a line to standard error. Where that fails nobody listens, and what it tells of is done all the
 /// same.

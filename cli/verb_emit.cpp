@@ -125,11 +125,18 @@ Json json_of(const Affine& map, const emit::Options& options, const emit::Source
   return json;
 }
 
+// The comments name the map as it was typed, where that is a name and no file, which may be another by then.
+emit::Source with_typed_name(emit::Source source, const std::string& spec) {
+  const bool is_plain = spec.find_first_of("@'\"\\\n\r\t") == std::string::npos;
+  if (is_plain) source.text = as_typed(std::move(source.text));
+  return source;
+}
+
 void run(const EmitOptions& options) {
   refuse_overwriting("emit", "--out", options.out, files_in(options.spec));
   const Affine map = affine(normal_form(parse_spec(options.spec)), "emit");
   const emit::Options emitted = emit_options(options);
-  const emit::Source source = emit::emit(map, emitted);
+  const emit::Source source = with_typed_name(emit::emit(map, emitted), options.spec);
   TextFile file(options.out, source.text);
   if (options.json) print(json_of(map, emitted, source));
   if (options.out.empty() && !options.json) print(source.text.substr(0, source.text.size() - 1));

@@ -114,40 +114,18 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// Text that names an affine map by the name that was typed, where its canonical one is longer:
-// `random_bmmc(28, 1)` rather than 28 columns.
-std::string as_typed(std::string text, const Permutation& permutation, const ExplainOptions& options) {
-  const std::string canonical = std::holds_alternative<Affine>(permutation) ? to_text(permutation) : "";
-  const bool is_plain = options.spec.find_first_of("<>&\"\n\t\r") == std::string::npos;
-  if (canonical.size() <= options.spec.size() || !is_plain) return text;
-  for (std::size_t at = text.find(canonical); at != std::string::npos;
-       at = text.find(canonical, at + options.spec.size())) {
-    text.replace(at, canonical.size(), options.spec);
-  }
-  return text;
-}
-
-// A drawing's title holds the beginning of a long name.
-std::string titled_as_typed(const std::string& drawing, const Permutation& permutation,
-                            const ExplainOptions& options) {
-  constexpr std::size_t kBeginning = 40;
-  std::string svg = as_typed(drawing, permutation, options);
+// A drawing with the name that was typed, where that needs no escapes. A title may hold the beginning of a
+// long name.
+std::string drawing_as_typed(const std::string& drawing, const Permutation& permutation,
+                             const ExplainOptions& options) {
+  constexpr std::size_t kBeginning = 24;
+  if (options.spec.find_first_of("<>&\"\n\t\r") != std::string::npos) return drawing;
+  std::string svg = as_typed(drawing);
   const std::string canonical = to_text(permutation);
   if (canonical.size() <= std::max(kBeginning, options.spec.size()) || svg == drawing) return svg;
   const std::size_t begin = svg.find(">" + canonical.substr(0, kBeginning));
   if (begin == std::string::npos) return svg;
   return svg.replace(begin + 1, svg.find('<', begin) - begin - 1, options.spec);
-}
-
-Explanation explanation_as_typed(const ExplainOptions& options, const Problem& problem) {
-  try {
-    return make_explanation(options, problem);
-  } catch (const Error& error) {
-    ErrorReport report = error.report();
-    report.got = as_typed(report.got, problem.permutation, options);
-    report.wanted = as_typed(report.wanted, problem.permutation, options);
-    throw Error(report);
-  }
 }
 
 // A strided view has one pass, and neither a drawing nor a choice of methods.
@@ -177,12 +155,11 @@ void explain(const ExplainOptions& options) {
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
-  const Explanation explanation = explanation_as_typed(options, problem);
+  const Explanation explanation = make_explanation(options, problem);
   TextFile svg(options.svg, options.svg.empty() ? std::string()
-                                                : titled_as_typed(drawing_of(options, explanation),
-                                                                  problem.permutation, options));
-  std::string text = options.common.json ? explanation.plan.explain_json()
-                                         : as_typed(explanation.text, problem.permutation, options);
+                                                : drawing_as_typed(drawing_of(options, explanation),
+                                                                   problem.permutation, options));
+  std::string text = options.common.json ? explanation.plan.explain_json() : as_typed(explanation.text);
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
   svg.commit();

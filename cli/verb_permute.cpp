@@ -292,8 +292,10 @@ void permute(PermuteOptions options) {
     io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes,
                          options.order == "F" ? io::MemoryOrder::fortran : io::MemoryOrder::c);
     const std::span<std::byte> out = output.data();
-    progress.step("permuting " + size_text(in.size()));
-    outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);
+    {
+      const ShownRun shown(progress, "permuting", plan->plan.engine(), in.size());
+      outcome = options.common.json ? run_timed(run, in, out, plan_options.threads) : run_once(run, in, out);
+    }
     if (options.verify) {
       progress.step("verifying " + size_text(in.size()));
       verify(asked.problem, in.data(), out.data(), plan_options.threads,

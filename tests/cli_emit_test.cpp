@@ -155,4 +155,39 @@ TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
   }
 }
 
+// In emitted text, in what is told, in pictures and in errors, and by whatever verb: the name that was typed,
+// and not the columns of its matrix. A file's name is none that emitted text could keep.
+TEST_F(CliEmit, AMapKeepsTheNameThatWasTyped) {
+  ASSERT_EQ(run("new 2^10 u4 a.npy").status, 0);
+  const std::string name = "random_bmmc(10, 1)";
+  for (const std::string arguments :
+       {"emit '" + name + "'", "emit '" + name + "' --kernel tile", "explain '" + name + "'",
+        "explain '" + name + "' --svg drawn.svg", "explain '" + name + "' --svg drawn.svg --figure 8",
+        "explain '" + name + "' --svg drawn.svg --figure 4",
+        "explain '" + name + "' --svg drawn.svg --figure 99", "permute '" + name + "' a.npy out.npy",
+        "permute '" + name + "' a.npy out.npy --method direct",
+        "permute '" + name + "' a.npy out.npy --element-bytes 8"}) {
+    const Result result = run(arguments);
+    const std::string drawn = content_of(directory_ / "drawn.svg");
+    for (const std::string* const text : {&result.out, &result.err, &drawn})
+      EXPECT_EQ(text->find("affine("), std::string::npos) << arguments << "\n" << *text;
+    fs::remove(directory_ / "drawn.svg");
+  }
+  std::ofstream(directory_ / "m.json") << R"({"n": 4, "columns": ["0xf", "0x4", "0x6", "0x1"]})";
+  EXPECT_NE(text_of("@m.json").find("made by:  faro emit 'affine(4; "), std::string::npos);
+}
+
+// A title ends between two words.
+TEST_F(CliEmit, NothingIsCutInTheMiddleOfAToken) {
+  for (const std::string spec :
+       {std::string("random_bmmc(20, 1)"),
+        std::string("affine(20; 0x1 0x3 0x7 0xf 0x1f 0x3f 0x7f 0xff 0x1ff 0x3ff 0x7ff 0xfff 0x1fff 0x3fff "
+                    "0x7fff 0xffff 0x1ffff 0x3ffff 0x7ffff 0xfffff)")}) {
+    ASSERT_EQ(run("explain '" + spec + "' --svg drawn.svg").status, 0) << spec;
+    const std::string drawn = content_of(directory_ / "drawn.svg");
+    for (std::size_t at = drawn.find("..."); at != std::string::npos; at = drawn.find("...", at + 3))
+      EXPECT_EQ(drawn.substr(at - 1, 1), " ") << drawn.substr(at < 80 ? 0 : at - 80, 90);
+  }
+}
+
 }  // namespace cli_emit_test

@@ -293,6 +293,7 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
       {"run sort keys.npy", 2, "too few"},
       {"run sort keys.npy keys.npy", 2, "the same file"},
       {"run sort missing.npy out.npy", 6, "missing.npy"},
+      {"run sort keys.npy o.bin", 2, "a name that ends in .npy"},
       {"run sort odd.npy out.npy", 2, "shape 48"},
       {"run sort cube.npy out.npy", 2, "shape 4x4x4"},
       {"run sort big.npy out.npy", 2, ">u4"},

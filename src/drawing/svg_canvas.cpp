@@ -90,7 +90,14 @@ std::string escape(std::string_view text) {
 
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  return std::string(text.substr(0, most - 3)) + "...";
+  // Between two words: half a number would be another one.
+  const auto is_of_a_word = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  std::size_t end = most < 3 ? 0 : most - 3;
+  while (end > 0 && is_of_a_word(text[end]) && is_of_a_word(text[end - 1])) --end;
+  return std::string(text.substr(0, end)) + "...";
 }
 
 void Canvas::box(const Box& box, std::string_view classes, std::string_view hint) {

@@ -4,6 +4,7 @@
 //     structured    list of (name, dtype) or (name, dtype, shape); a name may be a pair (title, name)
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -167,8 +168,17 @@ std::string excerpt(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     result += byte < 0x20 || byte == 0x7f ? '?' : c;
   }
-  // A character must not be cut in two: drop continuation bytes and the lead byte before them.
+  // Between two words, where there is such a place near: half a number would be another one.
+  const auto is_of_a_word = [&](std::size_t i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    return byte == '_' || byte >= 0x80 || std::isalnum(byte) != 0;
+  };
   if (text.size() > kLongest) {
+    constexpr std::size_t kLongestWord = 80;
+    std::size_t end = kLongest;
+    while (end > kLongest - kLongestWord && is_of_a_word(end) && is_of_a_word(end - 1)) --end;
+    if (end > kLongest - kLongestWord) result.resize(end);
+    // A character must not be cut in two: drop continuation bytes and the lead byte before them.
     while (!result.empty() && (static_cast<unsigned char>(result.back()) & 0xc0) == 0x80) result.pop_back();
     if (!result.empty() && static_cast<unsigned char>(result.back()) >= 0xc0) result.pop_back();
     result += "…";

@@ -13,6 +13,7 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "network/cpu_kernels.hpp"
 #include "network/cpu_passes.hpp"
@@ -185,9 +186,12 @@ struct CpuExecutor::State {
   }
 
   void run_pass(const PassProgram& program, const std::byte* from, std::byte* to) const {
+    using faro::cpu::Share;
     const std::uint64_t items = program.team.tiles;
     const int team = program.team.threads;
-    if (team <= 1) return run_tiles(program, 0, items, from, to);
+    const faro::cpu::WatchedWork watched(items);
+    const auto run_share = [&](const Share& share) { run_tiles(program, share.begin, share.end, from, to); };
+    if (team <= 1) return do_share(Share{.begin = 0, .end = items, .rank = 0}, watched, run_share);
     FirstError first_error;
 #pragma omp parallel num_threads(team)
     {
@@ -196,8 +200,8 @@ struct CpuExecutor::State {
       const std::uint64_t share = items / members;
       const std::uint64_t longer = items % members;
       const std::uint64_t begin = rank * share + std::min(rank, longer);
-      first_error.guard(
-          [&] { run_tiles(program, begin, begin + share + (rank < longer ? 1 : 0), from, to); });
+      const Share own{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank};
+      first_error.guard([&] { do_share(own, watched, run_share); });
     }
     first_error.rethrow();
   }
@@ -210,7 +214,10 @@ struct CpuExecutor::State {
     std::optional<cpu::ScratchPool::Loan> workspace;
     if (plan.workspace_bytes() != 0) workspace.emplace(workspaces.lend());
     const auto at = [&](Place place) { return place == Place::out ? out : workspace->data(); };
+    faro::cpu::RunWatch* const watch = faro::cpu::RunWatch::of_this_thread();
+    std::size_t pass = 0;
     for (const PassProgram& program : passes) {
+      if (watch != nullptr) watch->begin_pass(pass++, passes.size());
       const std::byte* const from = program.places.source == Place::in ? in : at(program.places.source);
       run_pass(program, from, at(program.places.target));
     }

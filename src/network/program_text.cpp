@@ -19,7 +19,12 @@ class Printer {
 
   std::string take() {
     if (full()) {
-      text_.resize(longest_);
+      // Between two words, where there is such a place: half a number would be another one.
+      const bool in_a_word = longest_ > 0 && text_.size() > longest_ &&
+                             faro::detail::is_word(text_[longest_]) &&
+                             faro::detail::is_word(text_[longest_ - 1]);
+      const std::size_t end = in_a_word ? text_.find_last_of(" ,;()", longest_ - 1) : longest_;
+      text_.resize(end == std::string::npos ? longest_ : end == longest_ ? end : end + 1);
       text_ += "...";
     }
     return std::move(text_);

@@ -55,7 +55,7 @@ PublishedTile published_tile(const Affine& map, int tile_bits, int iteration_bit
          "t in 1.." + std::to_string(n));
   }
   if (map.classify(tile_bits) == AffineClass::bmmc) {
-    fail(ErrorCode::unsupported, "make a published tile of " + to_text(Permutation(map)).substr(0, 60),
+    fail(ErrorCode::unsupported, "make a published tile of " + to_text(Permutation(map)),
          "a matrix that is not tiled for t = " + std::to_string(tile_bits),
          "t columns with zeros below row t, their upper block invertible",
          "figure 8 shows its two tiled factors");

@@ -53,6 +53,8 @@ const char* name(Family family) noexcept {
       return "random BPC";
     case Family::bit_reversal:
       return "bit reversal";
+    case Family::transpose:
+      return "transpose";
     case Family::random_bmmc:
       break;
   }
@@ -165,6 +167,21 @@ std::vector<Timing> LadderBench::State::time(
 
 std::vector<MapTimes> LadderBench::measure(const std::function<bool(Family, Rung)>& wanted, int bits,
                                            std::uint64_t seed, double budget_ms) const {
+  std::vector<Asked> asked;
+  for (const Family family : kFamilies) {
+    for (const NamedAffine& map : maps_of(family, bits, seed)) {
+      Asked each{.family = family, .map = map, .rungs = {}};
+      for (const Rung rung : rungs_of(family)) {
+        if (wanted(family, rung)) each.rungs.push_back(rung);
+      }
+      asked.push_back(std::move(each));
+    }
+  }
+  return measure(asked, bits, budget_ms);
+}
+
+std::vector<MapTimes> LadderBench::measure(const std::vector<Asked>& asked, int bits,
+                                           double budget_ms) const {
   FARO_CHECK(bits <= state_->bits);
   struct Entry {
     MapTimes times;
@@ -173,25 +190,19 @@ std::vector<MapTimes> LadderBench::measure(const std::function<bool(Family, Rung
   };
   std::vector<Entry> entries;
   std::vector<emit::Source> sources;
-  const auto add_rung = [&sources](Entry& entry, Rung rung) {
-    const std::vector<Affine> factors = factors_of(entry.times.family, entry.map.map, rung);
-    entry.chains.push_back({.first = sources.size(), .count = factors.size()});
-    entry.times.rungs.emplace_back(rung, Timing{});
-    for (const Affine& factor : factors)
-      sources.push_back(
-          emit::emit(factor, {.rung = rung, .name = "kernel_" + std::to_string(sources.size())}));
-  };
-  for (const Family family : kFamilies) {
-    for (const NamedAffine& map : maps_of(family, bits, seed)) {
-      Entry entry;
-      entry.times.family = family;
-      entry.times.spec = map.spec;
-      entry.map = map;
-      for (const Rung rung : rungs_of(family)) {
-        if (wanted(family, rung)) add_rung(entry, rung);
-      }
-      entries.push_back(std::move(entry));
+  for (const Asked& each : asked) {
+    Entry entry{.times = {.family = each.family, .spec = each.map.spec, .copy = {}, .rungs = {}},
+                .map = each.map,
+                .chains = {}};
+    for (const Rung rung : each.rungs) {
+      const std::vector<Affine> factors = factors_of(each.family, each.map.map, rung);
+      entry.chains.push_back({.first = sources.size(), .count = factors.size()});
+      entry.times.rungs.emplace_back(rung, Timing{});
+      for (const Affine& factor : factors)
+        sources.push_back(
+            emit::emit(factor, {.rung = rung, .name = "kernel_" + std::to_string(sources.size())}));
     }
+    entries.push_back(std::move(entry));
   }
   const std::vector<cuda::EmittedExecutor> kernels = cuda::make_emitted_executors(std::move(sources));
   state_->check.fill(state_->in.data(), bits);

@@ -25,10 +25,11 @@
 
 namespace faro::reproduce {
 
-enum class Family { random_bpc, bit_reversal, random_bmmc };
+enum class Family { random_bpc, bit_reversal, random_bmmc, transpose };
+/// Of figures 9 to 11.
 inline constexpr Family kFamilies[] = {Family::random_bpc, Family::bit_reversal, Family::random_bmmc};
 
-/// "random BPC", "bit reversal" or "random BMMC".
+/// "random BPC", "bit reversal", "random BMMC" or "transpose".
 const char* name(Family family) noexcept;
 
 /// Of random_bmmc, tile and banks are of its two factors, one after the other.
@@ -42,7 +43,7 @@ struct NamedAffine {
   Affine map;
 };
 
-/// The maps of a family on n bits.
+/// The maps of a family of kFamilies on n bits.
 std::vector<NamedAffine> maps_of(Family family, int bits, std::uint64_t seed);
 
 /// Of one map, in 4-byte elements.
@@ -75,6 +76,15 @@ class LadderBench {
   /// kernel that does something else; ErrorCode::device.
   std::vector<MapTimes> measure(const std::function<bool(Family, emit::Rung)>& wanted, int bits,
                                 std::uint64_t seed, double budget_ms) const;
+
+  /// A map of 2^bits elements, and what is timed for it.
+  struct Asked {
+    Family family = Family::transpose;
+    NamedAffine map;
+    std::vector<emit::Rung> rungs;
+  };
+  /// The same of these maps, in their order.
+  std::vector<MapTimes> measure(const std::vector<Asked>& asked, int bits, double budget_ms) const;
 
  private:
   struct State;

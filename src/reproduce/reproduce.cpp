@@ -36,12 +36,15 @@ constexpr const char* kRap =
 constexpr const char* kSwizzle =
     "Phothilimthana et al., Swizzle Inventor: data movement synthesis for GPU kernels";
 
-constexpr std::array<Entry, 16> kEntries{{
+constexpr std::array<Entry, 19> kEntries{{
+    {"bmmc-section2.3", "Section 2.3: copy, naive and tiled transpose of 2^15 x 2^15", kBmmc, bmmc_section23},
     {"bmmc-figure9", "Figure 9: the optimizations' effect on running time, 2^30 elements", kBmmc,
      bmmc_figure9},
     {"bmmc-figure10", "Figure 10: memory bandwidth of the kernels, 2^30 elements", kBmmc, bmmc_figure10},
     {"bmmc-figure11", "Figure 11: speed-up over the naive kernel, 2^20 to 2^30 elements", kBmmc,
      bmmc_figure11},
+    {"bmmc-figure12", "Figure 12: a transpose kernel on every shape of 2^25 elements", kBmmc, bmmc_figure12},
+    {"bmmc-appendix", "Appendix A: what merging the bits of an index saves", kBmmc, bmmc_appendix},
     {"offline-example", "The worked example: a 4 x 4 transpose on 4 banks", kOffline, offline_example},
     {"offline-table1", "Table I: accesses of the algorithms", kOffline, offline_table1},
     {"offline-table2", "Table II: congestion and time of five permutations of 1024 elements", kOffline,

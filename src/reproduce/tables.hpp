@@ -15,6 +15,9 @@ namespace faro::reproduce {
 Table bmmc_figure9(const Options& options);
 Table bmmc_figure10(const Options& options);
 Table bmmc_figure11(const Options& options);
+Table bmmc_section23(const Options& options);
+Table bmmc_figure12(const Options& options);
+Table bmmc_appendix(const Options& options);
 Table dmm_umm_figure4(const Options& options);
 Table dmm_umm_table1(const Options& options);
 Table offline_example(const Options& options);
@@ -41,6 +44,7 @@ inline constexpr double kStandardErrors = 5;
 inline constexpr double kRounding = 0.005;
 
 inline constexpr const char* kNoFigure = "the paper gives no figure";
+inline constexpr const char* kOtherMaps = "the paper does not say of which kernels";
 inline constexpr const char* kWithinErrors = "within 5 standard errors";
 inline constexpr const char* kWithinRounding = "within 5 standard errors, and 0.005 for the printed digits";
 

@@ -21,13 +21,13 @@ std::string figure_text(const Value& value, bool estimated) {
   return "-";
 }
 
-// Of a paper: as far as it is printed there, two digits behind the point at least.
+// Of a paper: as far as it is printed there, two digits behind the point at least (one from 10 on).
 std::string printed_text(const Value& value) {
   const auto* const figure = std::get_if<double>(&value);
   if (figure == nullptr) return figure_text(value, false);
   const std::string shortest = fmt::format("{}", *figure);
-  const std::string usual = fmt::format("{:.2f}", *figure);
-  return shortest.size() > usual.size() ? shortest : figure_text(value, false);
+  const std::string usual = figure_text(value, false);
+  return shortest.size() > usual.size() ? shortest : usual;
 }
 
 using TextLine = std::array<std::string, 8>;

@@ -4,6 +4,7 @@
 //     of one kind FARO_FAULT_AT=N     the N-th of them fails, from 1; 0: none, they are counted
 //     FARO_FAULT_COUNT=F  their number is written to the file F at the end
 //     FARO_FAULT_KILL=1   instead of failing, the process is killed before the N-th
+//     FARO_FAULT_WAIT=S   instead of failing, the N-th waits for S seconds
 //     FARO_THREADS=N      no more than N threads at a time
 //     FARO_NO_TMPFILE=1   no file system has nameless files
 //
@@ -44,6 +45,7 @@ struct Settings {
   const char* kind = getenv("FARO_FAULT");
   long at = number_of("FARO_FAULT_AT", 0);
   bool kills = number_of("FARO_FAULT_KILL", 0) != 0;
+  long wait_seconds = number_of("FARO_FAULT_WAIT", 0);
   bool has_no_tmpfile = number_of("FARO_NO_TMPFILE", 0) != 0;
   long most_threads = number_of("FARO_THREADS", 0);
 };
@@ -59,7 +61,9 @@ bool fails(const char* kind) {
   const long call = ++calls;
   if (call != settings().at) return false;
   if (settings().kills) kill(getpid(), SIGKILL);
-  return true;
+  if (settings().wait_seconds == 0) return true;
+  sleep(static_cast<unsigned>(settings().wait_seconds));
+  return false;
 }
 
 int error(int number) {

@@ -69,22 +69,34 @@ void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace
   std::byte* const memory = lent.bytes() != 0 && lent.from_page ? at_page(workspace) : workspace;
   const std::uint64_t group = run_.arrays_at_once == 0 ? arrays_ : run_.arrays_at_once;
   const std::uint64_t turns = run_.arrays_at_once == 0 ? 1 : faro::detail::ceil_div(arrays_, group);
+  // Where threads take turns for themselves, it tells of turns, else of passes.
+  const bool one_by_one = turns == 1 || run_.turns_at_once <= 1;
+  RunWatch* const watch = RunWatch::of_this_thread();
+  if (watch != nullptr) watch->begin_pass(0, 1);
+  const auto take_turn = [&](std::uint64_t turn, std::byte* own) {
+    const std::uint64_t first = turn * group;
+    for (std::size_t k = 0; k < passes_.size(); ++k) {
+      const Placed& pass = passes_[k];
+      if (watch != nullptr && one_by_one)
+        watch->begin_pass(turn * passes_.size() + k, turns * passes_.size());
+      const std::uint64_t at = first * array_bytes_ + pass.offset;
+      std::byte* const between = memory + lent.threads_bytes();
+      const bool from_between = pass.source == PassBuffer::workspace;
+      const bool to_between = pass.target == PassBuffer::workspace;
+      const std::byte* const given = pass.source == PassBuffer::input ? in : out;
+      pass.program->run({.in = from_between ? between : given + at,
+                         .out = to_between ? between : out + at,
+                         .arrays = std::min(group, arrays_ - first),
+                         .memory = own});
+    }
+  };
+  if (one_by_one) {
+    for (std::uint64_t turn = 0; turn < turns; ++turn) take_turn(turn, memory);
+    return;
+  }
   share_out_by_rank(turns, run_.turns_at_once, [&](Share share) {
     std::byte* const own = memory == nullptr ? nullptr : memory + share.rank * lent.part_bytes;
-    for (std::uint64_t turn = share.begin; turn < share.end; ++turn) {
-      const std::uint64_t first = turn * group;
-      for (const Placed& pass : passes_) {
-        const std::uint64_t at = first * array_bytes_ + pass.offset;
-        std::byte* const between = memory + lent.threads_bytes();
-        const bool from_between = pass.source == PassBuffer::workspace;
-        const bool to_between = pass.target == PassBuffer::workspace;
-        const std::byte* const given = pass.source == PassBuffer::input ? in : out;
-        pass.program->run({.in = from_between ? between : given + at,
-                           .out = to_between ? between : out + at,
-                           .arrays = std::min(group, arrays_ - first),
-                           .memory = own});
-      }
-    }
+    for (std::uint64_t turn = share.begin; turn < share.end; ++turn) take_turn(turn, own);
   });
 }
 

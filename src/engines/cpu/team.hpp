@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engines/cpu/run_watch.hpp"
 #include "threads.hpp"
 
 namespace faro::cpu {
@@ -17,13 +18,26 @@ struct Share {
   std::uint64_t rank = 0;  // below the number of threads that were asked for
 };
 
-/// Calls work(Share) on equal shares of 0..count, one a thread, and returns when all are done.
+/// Calls work(share), or where somebody watches, work(piece) for the share's pieces in order.
+template <typename Work>
+void do_share(const Share& share, const WatchedWork& watched, const Work& work) {
+  if (!watched.is_watched()) return work(share);
+  constexpr std::uint64_t kPieces = 64;
+  const std::uint64_t piece = std::max<std::uint64_t>(1, (share.end - share.begin) / kPieces);
+  for (std::uint64_t begin = share.begin; begin < share.end;) {
+    const std::uint64_t end = share.end - begin < 2 * piece ? share.end : begin + piece;
+    work(Share{.begin = begin, .end = end, .rank = share.rank});
+    watched.did(end - begin);
+    begin = end;
+  }
+}
+
+/// Calls work(Share) on equal shares of 0..count, one a thread, and returns when all are done. A share may
+/// come in pieces, one after another.
 template <typename Work>
 void share_out_by_rank(std::uint64_t count, int threads, const Work& work) {
-  if (threads <= 1) {
-    work(Share{.begin = 0, .end = count, .rank = 0});
-    return;
-  }
+  const WatchedWork watched(count);
+  if (threads <= 1) return do_share(Share{.begin = 0, .end = count, .rank = 0}, watched, work);
 #pragma omp parallel num_threads(detail::thread_count(threads))
   {
     const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
@@ -32,7 +46,8 @@ void share_out_by_rank(std::uint64_t count, int threads, const Work& work) {
     const std::uint64_t share = count / team;
     const std::uint64_t longer = count % team;
     const std::uint64_t begin = rank * share + std::min(rank, longer);
-    work(Share{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank});
+    do_share(Share{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank}, watched,
+             work);
   }
 }
 

@@ -26,14 +26,18 @@ template <typename Move>
 void take_turns(std::uint64_t tiles, int team, const Move& move) {
   constexpr std::uint64_t kTurnsPerThread = 32;
   constexpr std::uint64_t kTilesPerTurn = 64;
-  const std::uint64_t turns = team <= 1 ? 1 : static_cast<std::uint64_t>(team) * kTurnsPerThread;
+  const WatchedWork watched(tiles);
+  const bool at_once = team <= 1 && !watched.is_watched();
+  const std::uint64_t turns = at_once ? 1 : static_cast<std::uint64_t>(std::max(team, 1)) * kTurnsPerThread;
   const std::uint64_t length = std::max(kTilesPerTurn, (tiles + turns - 1) / turns);
   std::atomic<std::uint64_t> next{0};
   share_out(static_cast<std::uint64_t>(team), team, [&](std::uint64_t, std::uint64_t) {
     for (;;) {
       const std::uint64_t begin = next.fetch_add(length, std::memory_order_relaxed);
       if (begin >= tiles) return;
-      move(TileRange{.begin = begin, .end = std::min(tiles, begin + length)});
+      const std::uint64_t end = std::min(tiles, begin + length);
+      move(TileRange{.begin = begin, .end = end});
+      watched.did(end - begin);
     }
   });
 }

@@ -23,6 +23,7 @@ Shuffle shuffle_of(const CpuSweep& sweep) { return sweep.r2c ? Shuffle::r2c : Sh
 class SweepProgram : public ElementProgram {
  public:
   void run(const Step& step) const override {
+    const WatchedParts parts(step.arrays);
     for (std::uint64_t array = 0; array < step.arrays; ++array)
       sweep(step.out + array * array_bytes(), step.memory);
   }
@@ -197,6 +198,7 @@ class SharedRowSweep final : public RowSweep {
   void sweep(std::byte* data, std::byte* memory) const override {
     const std::uint64_t m = about().m;
     const RowPlace shared{.first = memory};
+    const WatchedParts parts(m + 1);
     for (std::uint64_t place = 0; place < m; ++place) {
       const RowPlace from = row_at(data, place);
       const RowPlace to = place == 0 ? shared : row_at(data, place - 1);
