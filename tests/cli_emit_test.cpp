@@ -160,7 +160,7 @@ TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
 TEST_F(CliEmit, AMapKeepsTheNameThatWasTyped) {
   ASSERT_EQ(run("new 2^10 u4 a.npy").status, 0);
   const std::string name = "random_bmmc(10, 1)";
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {"emit '" + name + "'", "emit '" + name + "' --kernel tile", "explain '" + name + "'",
         "explain '" + name + "' --svg drawn.svg", "explain '" + name + "' --svg drawn.svg --figure 8",
         "explain '" + name + "' --svg drawn.svg --figure 4",
@@ -179,7 +179,7 @@ TEST_F(CliEmit, AMapKeepsTheNameThatWasTyped) {
 
 // A title ends between two words.
 TEST_F(CliEmit, NothingIsCutInTheMiddleOfAToken) {
-  for (const std::string spec :
+  for (const std::string& spec :
        {std::string("random_bmmc(20, 1)"),
         std::string("affine(20; 0x1 0x3 0x7 0xf 0x1f 0x3f 0x7f 0xff 0x1ff 0x3ff 0x7ff 0xfff 0x1fff 0x3fff "
                     "0x7fff 0xffff 0x1ffff 0x3ffff 0x7ffff 0xfffff)")}) {
