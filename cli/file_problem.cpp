@@ -386,8 +386,8 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
   const auto first = static_cast<std::ptrdiff_t>(made.part->first_axis);
   const auto end = static_cast<std::ptrdiff_t>(made.part->end_axis);
   Shape whole(made.shape.begin(), made.shape.begin() + first);
-  std::vector<std::vector<int>> groups;
-  for (int axis = 0; axis < static_cast<int>(first); ++axis) groups.push_back({axis});
+  std::vector<std::vector<int>> groups(made.part->first_axis);
+  for (int axis = 0; axis < static_cast<int>(first); ++axis) groups[static_cast<std::size_t>(axis)] = {axis};
   for (std::vector<int>& group : joined_axes(moved, result)) {
     for (int& axis : group) axis += static_cast<int>(first);
     groups.push_back(std::move(group));

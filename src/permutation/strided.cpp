@@ -223,7 +223,7 @@ Affine flipped_affine(const Strided& normal) {
     const int in = f2::trailing_bit(length_of(normal.in_strides[axis]));
     const int out = f2::trailing_bit(length_of(normal.out_strides[axis]));
     for (int bit = 0; bit < f2::trailing_bit(normal.extents[axis]); ++bit) {
-      to[static_cast<std::size_t>(in + bit)] = out + bit;
+      to[static_cast<std::size_t>(in) + static_cast<std::size_t>(bit)] = out + bit;
       if (normal.in_strides[axis] < 0) flipped |= f2::Word{1} << (out + bit);
     }
   }

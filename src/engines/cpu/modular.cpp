@@ -87,7 +87,7 @@ struct SignedColumn {
 
   void start(std::uint64_t i, std::uint64_t j) {
     x = static_cast<std::uint64_t>((static_cast<WideIndex>(j) * undone + i) % count);
-    product = static_cast<std::uint64_t>(static_cast<WideIndex>(x) * sign_factor % (2 * count));
+    product = static_cast<std::uint64_t>(static_cast<WideIndex>(x) * sign_factor % (WideIndex{2} * count));
   }
   void move(const std::byte* from, std::byte* to) {
     Word word;
@@ -95,7 +95,7 @@ struct SignedColumn {
     if (product >= count) word = negate(word);
     std::memcpy(to, &word, sizeof(word));
     const std::uint64_t step =
-        static_cast<std::uint64_t>(static_cast<WideIndex>(undone) * sign_factor % (2 * count));
+        static_cast<std::uint64_t>(static_cast<WideIndex>(undone) * sign_factor % (WideIndex{2} * count));
     const bool wraps = x >= count - undone;
     x = wraps ? x - (count - undone) : x + undone;
     product += step + (wraps ? count : 0);
