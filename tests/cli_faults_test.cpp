@@ -209,6 +209,7 @@ struct Victim {
   std::string out;  // empty: the cache of measured curves
   int kills;
 };
+void PrintTo(const Victim& victim, std::ostream* out) { *out << victim.name; }
 
 std::vector<Victim> victims() {
   return {

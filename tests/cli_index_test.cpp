@@ -242,7 +242,7 @@ TEST_F(IndexCli, RefusesInOneLine) {
       {"permute @index.npy a.npy x.npy --chunk-bits 4 --levels 1", 2, "wanted"},
       {"permute @index.npy a.npy x.npy --levels 3,,2", 2, "--levels"},
       {"permute @index.npy a.npy x.npy --method direct --chunk-bits 4", 2, "method partition"},
-      {"permute gray four.npy x.npy --method direct", 3, "a method for gray(2)"},
+      {"permute gray four.npy x.npy --method direct", 3, "a method for gray,"},
       {"permute @index.npy a.npy x.npy --tile 1,2,3,4", 2, "tile"},
       {"permute @index.npy a.npy x.npy --map v", 3, "engine cpu"},
       {"permute @index.npy a.npy x.npy --plan-cache ''", 2, "--plan-cache: an empty value"},
