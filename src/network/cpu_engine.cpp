@@ -1,7 +1,5 @@
 #include "network/cpu_engine.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <complex>
 #include <exception>
@@ -186,23 +184,11 @@ struct CpuExecutor::State {
   }
 
   void run_pass(const PassProgram& program, const std::byte* from, std::byte* to) const {
-    using faro::cpu::Share;
-    const std::uint64_t items = program.team.tiles;
-    const int team = program.team.threads;
-    const faro::cpu::WatchedWork watched(items);
-    const auto run_share = [&](const Share& share) { run_tiles(program, share.begin, share.end, from, to); };
-    if (team <= 1) return do_share(Share{.begin = 0, .end = items, .rank = 0}, watched, run_share);
     FirstError first_error;
-#pragma omp parallel num_threads(team)
-    {
-      const auto members = static_cast<std::uint64_t>(omp_get_num_threads());
-      const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
-      const std::uint64_t share = items / members;
-      const std::uint64_t longer = items % members;
-      const std::uint64_t begin = rank * share + std::min(rank, longer);
-      const Share own{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank};
-      first_error.guard([&] { do_share(own, watched, run_share); });
-    }
+    faro::cpu::share_out(program.team.tiles, program.team.threads,
+                         [&](std::uint64_t begin, std::uint64_t end) {
+                           first_error.guard([&] { run_tiles(program, begin, end, from, to); });
+                         });
     first_error.rethrow();
   }
 

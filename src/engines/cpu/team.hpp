@@ -1,9 +1,6 @@
 // Work shared out among threads, in order and in equal parts.
 #pragma once
 
-#include <omp.h>
-
-#include <algorithm>
 #include <cstdint>
 
 #include "engines/cpu/run_watch.hpp"
@@ -18,37 +15,26 @@ struct Share {
   std::uint64_t rank = 0;  // below the number of threads that were asked for
 };
 
-/// Calls work(share), or where somebody watches, work(piece) for the share's pieces in order.
-template <typename Work>
-void do_share(const Share& share, const WatchedWork& watched, const Work& work) {
-  if (!watched.is_watched()) return work(share);
-  constexpr std::uint64_t kPieces = 64;
-  const std::uint64_t piece = std::max<std::uint64_t>(1, (share.end - share.begin) / kPieces);
-  for (std::uint64_t begin = share.begin; begin < share.end;) {
-    const std::uint64_t end = share.end - begin < 2 * piece ? share.end : begin + piece;
-    work(Share{.begin = begin, .end = end, .rank = share.rank});
-    watched.did(end - begin);
-    begin = end;
+/// A work behind a pointer. What is called once a share need not be inlined: there is one parallel region for
+/// every kind of work.
+struct ShareCall {
+  const void* work;
+  void (*call)(const void* work, const Share& share);
+
+  template <typename Work>
+  static ShareCall of(const Work& work) {
+    return {&work, [](const void* that, const Share& share) { (*static_cast<const Work*>(that))(share); }};
   }
-}
+  void operator()(const Share& share) const { call(work, share); }
+};
+
+void share_out_calls(std::uint64_t count, int threads, ShareCall work);
 
 /// Calls work(Share) on equal shares of 0..count, one a thread, and returns when all are done. A share may
-/// come in pieces, one after another.
+/// come in pieces, one after another: it does where somebody watches the run.
 template <typename Work>
 void share_out_by_rank(std::uint64_t count, int threads, const Work& work) {
-  const WatchedWork watched(count);
-  if (threads <= 1) return do_share(Share{.begin = 0, .end = count, .rank = 0}, watched, work);
-#pragma omp parallel num_threads(detail::thread_count(threads))
-  {
-    const auto team = static_cast<std::uint64_t>(omp_get_num_threads());
-    const auto rank = static_cast<std::uint64_t>(omp_get_thread_num());
-    // Rounded so that no product of counts is needed: the first shares are one longer.
-    const std::uint64_t share = count / team;
-    const std::uint64_t longer = count % team;
-    const std::uint64_t begin = rank * share + std::min(rank, longer);
-    do_share(Share{.begin = begin, .end = begin + share + (rank < longer ? 1 : 0), .rank = rank}, watched,
-             work);
-  }
+  share_out_calls(count, threads, ShareCall::of(work));
 }
 
 /// The same for work(begin, end).
