@@ -82,6 +82,12 @@ std::vector<std::uint64_t> parse_widths(const Argument& argument) {
   return widths;
 }
 
+std::vector<std::string> parse_names(const Argument& argument) {
+  std::vector<std::string> names;
+  for (const Argument& part : split(argument)) names.emplace_back(part.text);
+  return names;
+}
+
 std::vector<Argument> split(const Argument& argument, char separator) {
   std::vector<Argument> parts;
   std::string_view text = argument.text;

@@ -35,6 +35,9 @@ std::vector<int> parse_ints(const Argument& argument, int least, int most);
 /// "1,4,16": widths of elements that are one unit.
 std::vector<std::uint64_t> parse_widths(const Argument& argument);
 
+/// "ttc,ranks".
+std::vector<std::string> parse_names(const Argument& argument);
+
 /// The parts between separators.
 std::vector<Argument> split(const Argument& argument, char separator = ',');
 

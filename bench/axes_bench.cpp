@@ -53,10 +53,7 @@ struct AxesOptions {
 AxesOptions parse(const CommandLine& line) {
   AxesOptions options;
   options.command = line.text();
-  const auto read_suites = [&](const Argument& list) {
-    for (const Argument& part : split(list)) options.suites.emplace_back(part.text);
-  };
-  line.read({{"--suites", read_suites},
+  line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
              {"--budget-ms", [&](const Argument& a) { options.budget_ms = parse_int(a, 1); }},

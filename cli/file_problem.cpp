@@ -41,6 +41,14 @@ Shape slice(const Shape& shape, const Part& part) {
           shape.begin() + static_cast<std::ptrdiff_t>(part.end_axis)};
 }
 
+// `shape` with `other` in the place of the part.
+Shape replaced(const Shape& shape, const Part& part, const Shape& other) {
+  Shape result(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(part.first_axis));
+  result.insert(result.end(), other.begin(), other.end());
+  result.insert(result.end(), shape.begin() + static_cast<std::ptrdiff_t>(part.end_axis), shape.end());
+  return result;
+}
+
 Division along(const Shape& shape, std::size_t first, std::size_t end) {
   return {.batch = product(shape, 0, first),
           .elements = product(shape, first, end),
@@ -308,21 +316,13 @@ std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape&
 std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   if (result_shape) return *result_shape;
   if (!part) return shape;
-  if (regrouped) {
-    Shape result(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(part->first_axis));
-    result.insert(result.end(), regrouped->after.begin(), regrouped->after.end());
-    result.insert(result.end(), shape.begin() + static_cast<std::ptrdiff_t>(part->end_axis), shape.end());
-    return result;
-  }
+  if (regrouped) return replaced(shape, *part, regrouped->after);
   const Shape array = slice(shape, *part);
   std::optional<NamedAxes> moved;
   if (axes && axes->shape == array) moved = axes;
   if (!axes) moved = axes_moved(plan.problem().permutation, array);
   if (!moved) return shape;
-  Shape result = shape;
-  const Shape target = moved->target_shape();
-  std::copy(target.begin(), target.end(), result.begin() + static_cast<std::ptrdiff_t>(part->first_axis));
-  return result;
+  return replaced(shape, *part, moved->target_shape());
 }
 
 FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header) {
@@ -376,12 +376,7 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
     const auto* const map = std::get_if<Affine>(&form);
     if (map == nullptr || !map->is_identity()) refuse(options.label());
   }
-  Shape result = array;
-  if (made.regrouped) {
-    result = made.regrouped->after;
-  } else {
-    result = moved.target_shape();
-  }
+  const Shape result = made.regrouped ? made.regrouped->after : moved.target_shape();
   // The axes of the whole file, those before and behind the array's in their places.
   const auto first = static_cast<std::ptrdiff_t>(made.part->first_axis);
   const auto end = static_cast<std::ptrdiff_t>(made.part->end_axis);
@@ -397,9 +392,7 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
     groups.push_back({static_cast<int>(whole.size())});
     whole.push_back(*extent);
   }
-  made.result_shape = Shape(made.shape.begin(), made.shape.begin() + first);
-  made.result_shape->insert(made.result_shape->end(), result.begin(), result.end());
-  made.result_shape->insert(made.result_shape->end(), made.shape.begin() + end, made.shape.end());
+  made.result_shape = replaced(made.shape, *made.part, result);
   if (std::find(whole.begin(), whole.end(), 0) != whole.end()) return made;
   std::vector<int> order;
   for (auto group = groups.rbegin(); group != groups.rend(); ++group)

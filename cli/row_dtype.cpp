@@ -38,12 +38,6 @@ std::vector<std::byte> bytes_of_value(const T& value) {
   return {first, first + sizeof(T)};
 }
 
-[[noreturn]] void refuse_item(const std::string& option, const std::string& text, const io::NpyHeader& header,
-                              const std::string& wanted) {
-  fail(ErrorCode::value, "read " + option, "`" + text + "`",
-       fmt::format("{} of dtype {}", wanted, header.descr));
-}
-
 std::optional<std::vector<std::byte>> whole_number(const std::string& text, bool is_signed,
                                                    std::uint64_t bytes) {
   const char* first = text.data();
@@ -138,7 +132,10 @@ std::vector<std::byte> item_of(const std::string& option, const std::string& tex
   } else {
     wanted = "0, which gives items of zero bytes,";
   }
-  if (!item) refuse_item(option, text, header, wanted);
+  if (!item) {
+    fail(ErrorCode::value, "read " + option, "`" + text + "`",
+         fmt::format("{} of dtype {}", wanted, header.descr));
+  }
   if (code.swapped) std::reverse(item->begin(), item->end());
   // A complex number is its real part and 0.
   item->resize(bytes);

@@ -48,10 +48,7 @@ struct AxesOptions {
 AxesOptions parse(const CommandLine& line) {
   AxesOptions options;
   options.command = line.text();
-  const auto read_suites = [&](const Argument& list) {
-    for (const Argument& part : split(list)) options.suites.emplace_back(part.text);
-  };
-  line.read({{"--suites", read_suites},
+  line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});

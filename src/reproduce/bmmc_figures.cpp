@@ -29,29 +29,11 @@ bool is_an_end(Family family, Rung rung) {
   return rung == Rung::naive || rung == published_rung(family) || rung == Rung::one_pass;
 }
 
-// The bench, or nothing and a note that says why.
-std::unique_ptr<LadderBench> make_bench(Table& table) {
-  const std::string reason = LadderBench::why_not();
-  if (!reason.empty()) {
-    table.notes.push_back("no times: " + reason);
-    return nullptr;
-  }
-  auto bench = std::make_unique<LadderBench>(kFigureBits);
-  table.notes.push_back("measured on " + bench->device());
-  if (bench->bits() < kFigureBits) {
-    table.notes.push_back(
-        fmt::format("2^{} elements: three arrays of 2^{} do not fit its memory", bench->bits(), kFigureBits));
-  }
-  return bench;
-}
-
 void add_method(Table& table, const Options& options) {
   table.notes.push_back(fmt::format(
       "random BPC and random BMMC: 5 maps each, random_bpc(n, s) and random_bmmc(n, s) for s = {} to {}",
       options.seed, options.seed + 4));
-  table.notes.emplace_back(
-      "4-byte elements; each result verified on the device, then medians of kernels that take turns with the "
-      "copy");
+  table.notes.emplace_back(kTimedInTurns);
 }
 
 std::vector<const MapTimes*> of_family(const std::vector<MapTimes>& all, Family family) {
@@ -85,18 +67,6 @@ std::optional<Spread> spread(const std::vector<const MapTimes*>& maps,
   return Spread{.least = *std::min_element(values.begin(), values.end()),
                 .middle = median(values),
                 .most = *std::max_element(values.begin(), values.end())};
-}
-
-Row timed_row(const std::string& subject, const std::string& quantity, const Value& paper,
-              std::optional<double> here, const char* unit) {
-  return {.subject = subject,
-          .quantity = quantity,
-          .paper = paper,
-          .here = here ? Value(*here) : Value(),
-          .unit = unit,
-          .agrees = {},
-          .standard_error = {},
-          .criterion = here ? kOtherHardware : kNeedsGpu};
 }
 
 // A row for the median and, where there are several maps, one for each end.
@@ -154,7 +124,7 @@ double gib_per_s(double elements, double ms) {
 
 Table bmmc_figure9(const Options& options) {
   Table table;
-  const auto bench = make_bench(table);
+  const auto bench = make_bench(table, kFigureBits);
   std::vector<MapTimes> all;
   if (bench != nullptr)
     all = bench->measure([](Family, Rung) { return true; }, bench->bits(), options.seed, kLargeBudgetMs);
@@ -186,7 +156,7 @@ Table bmmc_figure9(const Options& options) {
 
 Table bmmc_figure10(const Options& options) {
   Table table;
-  const auto bench = make_bench(table);
+  const auto bench = make_bench(table, kFigureBits);
   std::vector<MapTimes> all;
   if (bench != nullptr) all = bench->measure(is_an_end, bench->bits(), options.seed, kLargeBudgetMs);
   const auto copy = spread(pointers_to(all), [&bench](const MapTimes& times) {
@@ -217,7 +187,7 @@ Table bmmc_figure10(const Options& options) {
 
 Table bmmc_figure11(const Options& options) {
   Table table;
-  const auto bench = make_bench(table);
+  const auto bench = make_bench(table, kFigureBits);
   const int most_bits = bench == nullptr ? kFigureBits : bench->bits();
   std::vector<MapTimes> everything;
   for (int bits = kLeastSizeBits; bits <= most_bits; ++bits) {

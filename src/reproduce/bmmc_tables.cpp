@@ -30,34 +30,10 @@ NamedAffine transpose_of(int row_bits, int column_bits) {
   return {.spec = fmt::format("transpose({}, {})", rows, columns), .map = maps::transpose(rows, columns)};
 }
 
-// A time, or what follows from one.
-Row gpu_row(const std::string& subject, const std::string& quantity, const Value& paper,
-            std::optional<double> here, const char* unit) {
-  return {.subject = subject,
-          .quantity = quantity,
-          .paper = paper,
-          .here = here ? Value(*here) : Value(),
-          .unit = unit,
-          .agrees = {},
-          .standard_error = {},
-          .criterion = here ? kOtherHardware : kNeedsGpu};
-}
-
-// The bench, or nothing and a note that says why.
+// The bench, or nothing, and the notes that go with it.
 std::unique_ptr<LadderBench> bench_of(Table& table, int bits) {
-  const std::string reason = LadderBench::why_not();
-  if (!reason.empty()) {
-    table.notes.push_back("no times: " + reason);
-    return nullptr;
-  }
-  auto bench = std::make_unique<LadderBench>(bits);
-  table.notes.push_back("measured on " + bench->device());
-  if (bench->bits() < bits)
-    table.notes.push_back(
-        fmt::format("2^{} elements: three arrays of 2^{} do not fit its memory", bench->bits(), bits));
-  table.notes.emplace_back(
-      "4-byte elements; each result verified on the device, then medians of kernels that take turns with the "
-      "copy");
+  auto bench = make_bench(table, bits);
+  if (bench != nullptr) table.notes.emplace_back(kTimedInTurns);
   return bench;
 }
 
@@ -147,8 +123,8 @@ Table bmmc_section23(const Options& /*options*/) {
     std::optional<double> share;
     if (times) took = rung ? times->of(*rung).median_ms : times->copy.median_ms;
     if (times) share = 100 * times->copy.median_ms / *took;
-    table.rows.push_back(gpu_row(subject, "running time", ms, took, "ms"));
-    table.rows.push_back(gpu_row(subject, "effective bandwidth", percent, share, "percent"));
+    table.rows.push_back(timed_row(subject, "running time", ms, took, "ms"));
+    table.rows.push_back(timed_row(subject, "effective bandwidth", percent, share, "percent"));
   };
   add("copy", std::nullopt, 9.3, std::uint64_t{100});
   add("naive transpose", Rung::naive, 26.4, 35.2);
@@ -180,13 +156,13 @@ Table bmmc_figure12(const Options& /*options*/) {
       std::optional<double> here;
       if (!all.empty()) here = all[static_cast<std::size_t>(column_bits - 1)].of(rung).median_ms;
       table.rows.push_back(
-          gpu_row(fmt::format("2^{} columns, {}", column_bits, kernel), "running time", {}, here, "ms"));
+          timed_row(fmt::format("2^{} columns, {}", column_bits, kernel), "running time", {}, here, "ms"));
       if (!here) continue;
       least = column_bits == 1 ? *here : std::min(least, *here);
       most = std::max(most, *here);
     }
-    table.rows.push_back(gpu_row("all shapes, " + kernel, "slowest / fastest", {},
-                                 all.empty() ? std::nullopt : std::optional(most / least), "ratio"));
+    table.rows.push_back(timed_row("all shapes, " + kernel, "slowest / fastest", {},
+                                   all.empty() ? std::nullopt : std::optional(most / least), "ratio"));
   }
   table.notes.emplace_back(
       "the curves have no numbers; the text says that the time on an AMD GPU depends heavily on the shape, "

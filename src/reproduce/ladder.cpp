@@ -1,5 +1,7 @@
 #include "reproduce/ladder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -218,6 +220,33 @@ std::vector<MapTimes> LadderBench::measure(const std::vector<Asked>& asked, int 
     all.push_back(std::move(entry.times));
   }
   return all;
+}
+
+std::unique_ptr<LadderBench> make_bench(Table& table, int bits) {
+  const std::string reason = LadderBench::why_not();
+  if (!reason.empty()) {
+    table.notes.push_back("no times: " + reason);
+    return nullptr;
+  }
+  auto bench = std::make_unique<LadderBench>(bits);
+  table.notes.push_back("measured on " + bench->device());
+  if (bench->bits() < bits) {
+    table.notes.push_back(
+        fmt::format("2^{} elements: three arrays of 2^{} do not fit its memory", bench->bits(), bits));
+  }
+  return bench;
+}
+
+Row timed_row(const std::string& subject, const std::string& quantity, const Value& paper,
+              std::optional<double> here, const char* unit) {
+  return {.subject = subject,
+          .quantity = quantity,
+          .paper = paper,
+          .here = here ? Value(*here) : Value(),
+          .unit = unit,
+          .agrees = {},
+          .standard_error = {},
+          .criterion = here ? kOtherHardware : kNeedsGpu};
 }
 
 }  // namespace faro::reproduce

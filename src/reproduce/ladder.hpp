@@ -16,12 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "faro/emit/emit.hpp"
 #include "measure.hpp"
+#include "reproduce/tables.hpp"
 
 namespace faro::reproduce {
 
@@ -90,5 +92,17 @@ class LadderBench {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// How LadderBench measures, for a table's notes.
+inline constexpr const char* kTimedInTurns =
+    "4-byte elements; each result verified on the device, then medians of kernels that take turns with the "
+    "copy";
+
+/// The bench for arrays of 2^bits elements and notes of what it runs on, or nothing and a note that says why.
+std::unique_ptr<LadderBench> make_bench(Table& table, int bits);
+
+/// A time of LadderBench, or what follows from one; nothing where there was no bench.
+Row timed_row(const std::string& subject, const std::string& quantity, const Value& paper,
+              std::optional<double> here, const char* unit);
 
 }  // namespace faro::reproduce

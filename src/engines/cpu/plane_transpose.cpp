@@ -47,6 +47,18 @@ Done TransposeSquares(std::uint64_t /*element_bytes*/, const PlaneIn& /*from*/, 
 
 // Interleaving the first half of the rows with the second, as often as the side has bits, is a transpose:
 // each round moves one bit of the row's number into the lane's.
+template <class D, std::size_t kSide>
+HWY_INLINE void TransposeRegisters(D d, hn::Vec<D> (&rows)[kSide]) {
+  for (std::size_t side = kSide; side > 1; side /= 2) {
+    hn::Vec<D> mixed[kSide];
+    for (std::size_t i = 0; i < kSide / 2; ++i) {
+      mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
+      mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
+    }
+    for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
+  }
+}
+
 template <typename Lane>
 HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
   constexpr std::size_t kSide = 16 / sizeof(Lane);
@@ -57,14 +69,7 @@ HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
     rows[i] = hn::BitCast(
         d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from.data + i * from.stride_bytes)));
   }
-  for (std::size_t side = kSide; side > 1; side /= 2) {
-    hn::Vec<decltype(d)> mixed[kSide];
-    for (std::size_t i = 0; i < kSide / 2; ++i) {
-      mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
-      mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
-    }
-    for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
-  }
+  TransposeRegisters(d, rows);
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, rows[i]), bytes,
                reinterpret_cast<std::uint8_t*>(to.data + i * to.stride_bytes));
@@ -117,14 +122,7 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   for (std::size_t i = 0; i < kSide; ++i) {
     lines[i] = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + rows[i])));
   }
-  for (std::size_t side = kSide; side > 1; side /= 2) {
-    hn::Vec<decltype(d)> mixed[kSide];
-    for (std::size_t i = 0; i < kSide / 2; ++i) {
-      mixed[2 * i] = hn::InterleaveLower(d, lines[i], lines[i + kSide / 2]);
-      mixed[2 * i + 1] = hn::InterleaveUpper(d, lines[i], lines[i + kSide / 2]);
-    }
-    for (std::size_t i = 0; i < kSide; ++i) lines[i] = mixed[i];
-  }
+  TransposeRegisters(d, lines);
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to + columns[i]));
   }

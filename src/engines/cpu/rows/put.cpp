@@ -55,10 +55,8 @@ void run_put(const RowWork& work) {
   if (bytes == 0) return;
   const int threads = work.threads_for(bytes);
   if (work.plan.way() == RowWay::runs) {
-    constexpr std::uint64_t kShareBytes = 4096;
-    share_out((bytes + kShareBytes - 1) / kShareBytes, threads, [&](std::uint64_t begin, std::uint64_t end) {
-      put_runs(work, begin * kShareBytes, std::min(end * kShareBytes, bytes));
-    });
+    share_out_bytes(bytes, threads,
+                    [&](std::uint64_t begin, std::uint64_t end) { put_runs(work, begin, end); });
     return;
   }
   with_width(work.row_bytes, [&](auto width) {

@@ -49,6 +49,15 @@ struct RowWork {
   mutable std::atomic<bool> wrong{false};
 };
 
+/// Calls work(begin, end) on equal shares of the bytes; they begin at multiples of 4 KiB.
+template <typename Work>
+void share_out_bytes(std::uint64_t bytes, int threads, const Work& work) {
+  constexpr std::uint64_t kShareBytes = 4096;
+  share_out((bytes + kShareBytes - 1) / kShareBytes, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    work(begin * kShareBytes, std::min(end * kShareBytes, bytes));
+  });
+}
+
 /// The entries of one thread, in blocks; those of small arrays are read once for all.
 class EntryBlocks {
  public:

@@ -110,10 +110,8 @@ void run_take(const RowWork& work) {
   if (bytes == 0) return;
   const int threads = work.threads_for(bytes);
   if (work.plan.way() == RowWay::runs) {
-    constexpr std::uint64_t kShareBytes = 4096;
-    share_out((bytes + kShareBytes - 1) / kShareBytes, threads, [&](std::uint64_t begin, std::uint64_t end) {
-      take_runs(work, fill, begin * kShareBytes, std::min(end * kShareBytes, bytes));
-    });
+    share_out_bytes(bytes, threads,
+                    [&](std::uint64_t begin, std::uint64_t end) { take_runs(work, fill, begin, end); });
     return;
   }
   std::vector<std::byte> absent(fill.with == Fill::With::kept ? 0 : work.row_bytes);
