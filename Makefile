@@ -30,10 +30,14 @@ help:
 
 build:
 	@tools/install_dependencies.sh build
-	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro
 
-demo: build
+# A first build is for this machine's processor, which takes two thirds of the time; a tree that is there is kept as it is.
+demo:
+	@tools/install_dependencies.sh build
+	@cmake --preset release $$([[ -e build/CMakeCache.txt ]] || echo -DFARO_CPU_TARGETS=NATIVE) --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro
 	@tools/demo.sh build/faro
 
 # Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
@@ -41,13 +45,13 @@ cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITE
 
 test:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
+	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
 	cmake --build --preset release
 	@ctest --preset release -j $$(nproc)
 
 check:
 	@tools/install_dependencies.sh test
-	cmake --preset release -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
+	cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_TESTS=ON -DFARO_BUILD_BENCH=ON -DFARO_CHECKS=all $(cuda_of_tests)
 	cmake --build --preset release
 	@ctest --preset release -j $$(nproc)
 
@@ -57,19 +61,19 @@ fuzz:
 
 bench:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target cpu_bench
 	@build/bench/cpu_bench $(ARGS)
 
 bench-axes:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target axes_bench
 	@build/bench/axes_bench $(ARGS)
 
 bench-machine:
 	@tools/install_dependencies.sh build
-	@cmake --preset release -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target machine_bench schedule_bench
 	@build/bench/machine_bench
 	@build/bench/schedule_bench
@@ -77,7 +81,7 @@ bench-machine:
 # $(call gpu_folder,TARGET,NAME): builds the program and makes build/gpu-NAME/, which runs it on a machine with a GPU.
 define gpu_folder
 @tools/install_dependencies.sh gpu
-@cmake --preset release -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
+@cmake --preset release -DFARO_CPU_TARGETS=ALL -DFARO_BUILD_$(if $(filter test,$(2)),TESTS,BENCH)=ON -DFARO_CUDA=ON --log-level=WARNING >/dev/null
 @cmake --build --preset release --target $(1)
 @ARGS="$(ARGS)" tools/gpu_folder.sh $(2) build
 endef

@@ -11,10 +11,22 @@ elseif(NOT FARO_SANITIZE STREQUAL "")
 endif()
 
 # The instruction sets that Highway compiles for. Processors of the last ten years have AVX2 or more; older ones take the
-# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all.
+# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all. So does
+# what this machine's compiler knows of its processor where FARO_CPU_TARGETS is NATIVE: the engine still asks the processor
+# that it runs on, and takes the baseline on another one that lacks them.
 set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(FARO_SANITIZE)
   set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+elseif(FARO_CPU_TARGETS STREQUAL "NATIVE" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
+    OUTPUT_VARIABLE native_macros ERROR_QUIET)
+  if(native_macros MATCHES "__AVX512BW__")
+    set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX2)")
+  elseif(native_macros MATCHES "__AVX2__")
+    set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  endif()
+elseif(NOT FARO_CPU_TARGETS MATCHES "^(ALL|NATIVE)$")
+  message(FATAL_ERROR "FARO_CPU_TARGETS is `${FARO_CPU_TARGETS}`; wanted ALL or NATIVE")
 endif()
 
 set(faro_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
