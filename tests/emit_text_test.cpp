@@ -194,6 +194,8 @@ TEST(Refusals, AreNamed) {
       {"comment", ErrorCode::value, "comment", fused("v // and more")},
       {"new line", ErrorCode::value, "new line", fused("v\n+ 1")},
       {"open quote", ErrorCode::value, "does not close", fused("v + 'a")},
+      {"line end in quotes", ErrorCode::value, "a new line", fused("v + '\n'")},
+      {"escape in quotes", ErrorCode::value, "a `\\`", fused("v + '\\''")},
       {"half for C++", ErrorCode::unsupported, "__half",
        [](Options& o) {
          o.language = Language::cpp;

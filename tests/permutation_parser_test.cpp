@@ -121,6 +121,8 @@ TEST(Parser, BareNamesTakeTheArraysSize) {
   EXPECT_EQ(refusal("rotate_bits", fixed).wanted, "`rotate_bits(n, k)`");
   EXPECT_EQ(refusal("gray", {.bare_bits = 65}).code, ErrorCode::value);
   EXPECT_EQ(refusal("gray", {.bare_bits = -1}).code, ErrorCode::value);
+  EXPECT_EQ(refusal("circuit()", {.bare_bits = 65}).code, ErrorCode::value);
+  EXPECT_EQ(refusal("circuit(x 0)", {.bare_bits = -1}).code, ErrorCode::value);
 }
 
 // What the array at hand fixes need not be typed.

@@ -22,6 +22,7 @@ class Reader {
   explicit Reader(const std::string& text) : text_(text) {}
 
   MapExpression read() {
+    refuse_anywhere();
     while (at_ < text_.size()) step();
     if (!open_.empty()) fail_expression(text_, std::string("a `") + open_.back() + "` that does not close");
     if (result_.text.find_first_not_of(' ') == std::string::npos) fail_expression(text_, "nothing");
@@ -31,12 +32,18 @@ class Reader {
  private:
   char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
 
+  // What is refused between quotes, too: it would end the line, or the quotes elsewhere than here.
+  void refuse_anywhere() const {
+    for (const char c : text_) {
+      if (static_cast<unsigned char>(c) < ' ')
+        fail_expression(text_, "a new line or another control character");
+      if (c == '\\') fail_expression(text_, "a `\\`");
+    }
+  }
+
   void step() {
     const char c = text_[at_];
-    if (static_cast<unsigned char>(c) < ' ')
-      fail_expression(text_, "a new line or another control character");
     if (c == '/' && (next() == '/' || next() == '*')) fail_expression(text_, "a comment");
-    if (c == '\\') fail_expression(text_, "a `\\`");
     if (c == '#' || (c == ';' && open_.find('{') == std::string::npos)) {
       fail_expression(text_, std::string("a `") + c + "`");
     }

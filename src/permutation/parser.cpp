@@ -91,6 +91,10 @@ std::optional<std::uint64_t> SpecReader::count_at_hand() const {
 }
 
 std::optional<int> SpecReader::bits_at_hand() const {
+  if (options_.bare_bits && (*options_.bare_bits < 0 || *options_.bare_bits > f2::kMaxDimension)) {
+    cursor_.fail(ErrorCode::value, "an array of 2^" + std::to_string(*options_.bare_bits) + " elements",
+                 "2^0 to 2^64");
+  }
   if (options_.bare_bits || !options_.shape) return options_.bare_bits;
   const std::uint64_t count = count_at_hand().value_or(0);
   return f2::is_power_of_two(count) ? std::optional(f2::trailing_bit(count)) : std::nullopt;
