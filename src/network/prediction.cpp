@@ -139,15 +139,28 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
 }
 
 double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates) {
-  // Layers keep a multiprocessor busy beside device memory, for about as long again; segments shorter than a
-  // line cost a part of the lines that they are read and written from.
-  constexpr double kBusy = 1.87;
+  // A launch takes the time of a copy, and each layer what moving so much of the array more would take:
+  // fitted to sorts and Walsh-Hadamard transforms of 2^26 to 2^28 elements of 4 bytes, and to Fourier's of 8
+  // bytes (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in
+  // segments shorter than a line, pays for a part of the lines besides.
+  constexpr double kLayer = 0.163;
+  constexpr double kFourierLayer = 0.206;
   constexpr double kParts = 0.4;
   constexpr double kLine = 128;
-  const double bytes = 2 * static_cast<double>(plan.array_bytes());
+  const auto array_bytes = static_cast<double>(plan.array_bytes());
+  const double bytes = 2 * array_bytes;
+  const Pass& pass = plan.passes()[launch.pass];
+  const auto cost_of = [&](const LocalLayer& layer) {
+    const OperatorKind kind = layer.op.kind;
+    return kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier ? kFourierLayer : kLayer;
+  };
+  // The layers of a pass are mostly alike, and a launch has all of them or some.
+  const double layers =
+      pass.layers.empty() ? 0 : cost_of(pass.layers.front()) * static_cast<double>(launch.layers);
   const auto lines =
       static_cast<double>(launch.counts.global_loads.lines + launch.counts.global_stores.lines);
-  return rates.copy.microseconds(kBusy * bytes + kParts * std::max(0.0, kLine * lines - bytes));
+  const double parts = pass.in_place ? 0 : kParts * std::max(0.0, kLine * lines - bytes);
+  return rates.copy.microseconds(bytes + layers * array_bytes + parts);
 }
 
 std::string kernel_text(const Plan& plan) {
