@@ -50,7 +50,9 @@ Json pass_json(const Pass& pass) {
 
 std::string Plan::explain_json() const {
   Json directions = Json::array();
-  for (const Layer& layer : normal_form_.layers) directions.push_back(faro::detail::hex(layer.direction()));
+  for (const Layer& layer : normal_form_.layers) {
+    if (normal_form_.bits > 0) directions.push_back(faro::detail::hex(layer.direction()));
+  }
   Json json = {{"schema", faro::detail::kJsonSchema},
                {"program", short_text(problem_.program)},
                {"index_bits", normal_form_.bits},
@@ -64,7 +66,8 @@ std::string Plan::explain_json() const {
                {"segment_bits", sizes_.segment_bits},
                {"layer_count", normal_form_.layers.size()},
                {"directions", std::move(directions)},
-               {"final_map", faro::to_text(normal_form_.final_map)},
+               {"final_map", normal_form_.final_text.empty() ? faro::to_text(normal_form_.final_map)
+                                                             : normal_form_.final_text},
                {"pass_counts", counts_json(counts_)},
                {"bytes_moved", bytes_moved()},
                {"workspace_bytes", workspace_bytes()}};
