@@ -129,7 +129,7 @@ TEST(NetworkEachEngine, UsersFunctionsTakeTheirOwnTypes) {
   EXPECT_EQ(run(problem, in), wanted);
   EXPECT_EQ(run(problem, in, 2), wanted);
   EXPECT_NE(message_of(ErrorCode::value, [&] { compile({.program = program, .element = {}}); })
-                .find("pairs(bounded): got elements of type u32, wanted f32, which its function takes"),
+                .find("each(halved): got elements of type u32, wanted f32, which its function takes"),
             std::string::npos);
 
   const auto swapped = operators::each<KeyValue<double>>("swapped", [](KeyValue<double> v) {

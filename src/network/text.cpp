@@ -29,6 +29,12 @@ constexpr std::size_t kLargestFileBytes = std::size_t{1} << 20;
 
 std::string elements_text(int n) { return n == 0 ? "one element" : "2^" + std::to_string(n) + " elements"; }
 
+// Few index arrays are affine maps: a program whose maps make or read many is up to no good.
+std::uint64_t most_index_elements(int n) {
+  constexpr int kMostCountBits = 40;
+  return (std::uint64_t{1} << 26) + (std::uint64_t{1} << (std::min(n, kMostCountBits) + 2));
+}
+
 // `name size`, as calls are written.
 struct Call {
   std::string name;
@@ -44,9 +50,8 @@ class Expander {
   Expander(const Tokens& tokens, const Syntax& syntax) : tokens_(tokens), syntax_(syntax) {}
 
   Program whole(int n) {
-    // Few index arrays are affine maps: a text that makes or reads many is up to no good.
-    constexpr int kMostCountBits = 40;
-    index_elements_left_ = (std::uint64_t{1} << 26) + (std::uint64_t{1} << (std::min(n, kMostCountBits) + 2));
+    n_ = n;
+    index_elements_left_ = most_index_elements(n);
     variable_ = {"n", static_cast<std::uint64_t>(n)};
     return expand(syntax_.program, n);
   }
@@ -208,6 +213,10 @@ class Expander {
     } catch (const Error& error) {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;
+      if (report.got.starts_with("an index array of")) {
+        report.remedy = "all maps of a program may make or read " + std::to_string(most_index_elements(n_)) +
+                        " entries of index arrays together";
+      }
       throw Error(report);
     }
     if (result.bits() != n) {
@@ -301,6 +310,7 @@ class Expander {
   std::vector<Call> active_;
   std::map<Call, Program> done_;
   std::uint64_t index_elements_left_ = 0;  // that the maps may make or read
+  int n_ = 0;                              // of the whole program
   int depth_ = 0;
 };
 
