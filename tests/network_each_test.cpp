@@ -278,7 +278,7 @@ TEST(NetworkNames, MapsOfStrangersMakeFewIndexArrays) {
   std::string text = "bmmc(multiply(2^20, 1))";
   for (int i = 0; i < 100; ++i) text += " . bmmc(multiply(2^20, 1))";
   EXPECT_THAT(message_of(ErrorCode::value, [&] { parse_program(text, 20); }),
-              HasSubstr("all maps of a program may make or read 71303168 entries of index arrays together"));
+              HasSubstr("wanted at most 71303168 entries in all maps of a program"));
 }
 
 }  // namespace network_each_test

@@ -214,8 +214,8 @@ class Expander {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;
       if (report.got.starts_with("an index array of")) {
-        report.remedy = "all maps of a program may make or read " + std::to_string(most_index_elements(n_)) +
-                        " entries of index arrays together";
+        report.wanted =
+            "at most " + std::to_string(most_index_elements(n_)) + " entries in all maps of a program";
       }
       throw Error(report);
     }
