@@ -206,8 +206,16 @@ TEST_F(CliNetwork, TakesAffineMapsInAnyForm) {
     const std::string wanted = " . bmmc(" + same.map + ") . sort";
     Json given = json_of("explain 'merge" + sorted + "' --bits 4");
     Json map = json_of("explain 'merge" + wanted + "' --bits 4");
-    given.erase("text");
-    map.erase("text");
+    for (Json* const json : {&given, &map}) {  // all but what the map is called
+      EXPECT_NE(json->at("plan").at("final_map"), nullptr);
+      json->erase("text");
+      json->at("rewriting").erase("steps");
+      json->at("rewriting").at("before").erase("text");
+      json->at("rewriting").at("after").erase("text");
+      json->at("plan").erase("program");
+      json->at("plan").erase("final_map");
+      for (Json& pass : json->at("plan").at("passes")) pass.erase("map");
+    }
     EXPECT_EQ(given, map);
     json_of("run 'merge" + sorted + "' keys.npy given.npy --verify --quiet");
     json_of("run 'merge" + wanted + "' keys.npy map.npy --verify --quiet");
