@@ -243,7 +243,13 @@ TEST_F(CliNetwork, ReportsOnStandardErrorUnlessQuiet) {
   const Result result = run("network run sort keys.npy out.npy --verify");
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("verified: sorted"));
+  EXPECT_THAT(result.err, HasSubstr("sort: 2^6 u32 in 1 pass, "));
+  EXPECT_THAT(result.err, HasSubstr(" GB/s, verified\n"));
+  const std::string program =
+      R"('each(add 5) . parm(3; pairs(step "auto t = a; a = b; b = t + p;")) . sort . each(add 5)')";
+  const Result longer = run("network run " + program + " keys.npy out.npy --verify");
+  EXPECT_TRUE(longer.err.starts_with("program: 2^6 u32 in 1 pass, ")) << longer.err;
+  EXPECT_LE(longer.err.size(), 81U) << longer.err;
   EXPECT_EQ(run("network run sort keys.npy out.npy --quiet").err, "");
 }
 

@@ -35,7 +35,7 @@ void expect_same(const char* text, const Function& wanted) {
   const auto function = host_function(operators::user("mine", text), type);
   for (const T first : samples<T>()) {
     for (const T second : samples<T>()) {
-      for (const std::uint64_t p : {0, 5, 1000}) {
+      for (const std::uint64_t p : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1000}}) {
         T a = first;
         T b = second;
         std::byte memory[2 * sizeof(T) + 1];
