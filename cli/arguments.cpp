@@ -57,13 +57,15 @@ kernels::CompiledTile parse_tile(const std::string& text, std::uint64_t width) {
 
 // More than a few for each processor only take turns.
 int parse_threads(const std::string& text) {
-  constexpr int kMostOfOne = 4;
-  const int processors = omp_get_num_procs();
-  const auto given = static_cast<int>(parse_number("--threads", text, 1, kMaxThreads));
-  if (given <= kMostOfOne * processors) return given;
+  constexpr std::uint64_t kMostOfOne = 4;
+  const auto processors = static_cast<std::uint64_t>(omp_get_num_procs());
+  const std::uint64_t most = std::min<std::uint64_t>(kMostOfOne * processors, kMaxThreads);
+  const auto given = read_number(text);
+  if (given && *given >= 1 && *given <= most) return static_cast<int>(*given);
   fail(ErrorCode::value, "read --threads", "`" + text + "`",
-       fmt::format("a number from 1 to {}, {} for each processor", kMostOfOne * processors, kMostOfOne),
-       fmt::format("there are {} here", count_text(static_cast<std::uint64_t>(processors), "processor")));
+       fmt::format("a number from 1 to {}, {} for each processor", most, kMostOfOne),
+       fmt::format("there {} {} here; without --threads all are used", processors == 1 ? "is" : "are",
+                   count_text(processors, "processor")));
 }
 
 // Whether SPEC lacks nothing but the n of a map without it: with some n it can be read.

@@ -127,6 +127,22 @@ RunTiming run_on_gpu(const network::Executable& program, std::span<const std::by
   return timing;
 }
 
+// One line of at most 80 columns: a program that leaves no room is told by its result alone.
+std::string run_line(std::string text, const network::Executable& program, double run_ms, double rate,
+                     bool verified) {
+  constexpr std::size_t kColumns = 80;
+  const network::Problem& problem = program.plan().problem();
+  const std::string arrays = problem.batch == 1 ? "" : fmt::format("{} x ", problem.batch);
+  const std::string done =
+      fmt::format(": {}2^{} {} in {}, {:.3g} ms, {:.3g} GB/s{}", arrays, problem.program.bits(),
+                  network::to_text(problem.element),
+                  fmt::format("{} {}", program.sweeps(), program.sweeps() == 1 ? "pass" : "passes"), run_ms,
+                  rate, verified ? ", verified" : "");
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return (text.size() + done.size() <= kColumns ? text : "program") + done;
+}
+
 void report(const NetworkRunOptions& options, const network::Executable& program, const RunTiming& timing,
             const std::optional<network::Verification>& verification) {
   const network::Plan& plan = program.plan();
@@ -135,12 +151,7 @@ void report(const NetworkRunOptions& options, const network::Executable& program
   const double rate = gb_per_s(plan.array_bytes(), run_ms) * static_cast<double>(program.sweeps());
   const network::Problem& problem = plan.problem();
   if (!options.common.json) {
-    const std::size_t count = program.sweeps();
-    note(fmt::format("{}: {} of 2^{} {}, {} in {} {}; {:.3g} ms, {:.3g} GB/s moved, a copy {:.3g} GB/s{}; {}",
-                     options.program, count_text(problem.batch, "array"), problem.program.bits(),
-                     network::to_text(problem.element), count_text(plan.normal_form().layers.size(), "layer"),
-                     count, count == 1 ? "pass" : "passes", run_ms, rate, timing.copy_gb_per_s,
-                     verification ? ", verified: " + verification->method : "", name(plan.engine())));
+    note(run_line(options.program, program, run_ms, rate, verification.has_value()));
     return;
   }
   Json json = new_json();

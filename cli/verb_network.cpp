@@ -256,6 +256,7 @@ void list(const NetworkOptions& options) {
       json["programs"].push_back({{"name", entry.name}, {"meaning", entry.meaning}});
     }
     json["operators"] = network::operator_names();
+    json["functions"] = network::elementwise_names();
     json["rules"] = Json::array();
     for (const network::Rule& rule : network::rewrite_rules()) {
       json["rules"].push_back({{"name", rule.name}, {"law", rule.law}});
@@ -268,6 +269,8 @@ void list(const NetworkOptions& options) {
   }
   text += "\noperators\n ";
   for (const std::string& name : network::operator_names()) text += " " + name;
+  text += "\n\nelementwise functions\n ";
+  for (const std::string& name : network::elementwise_names()) text += " " + name;
   text += "\n\nrules\n";
   for (const network::Rule& rule : network::rewrite_rules()) {
     text += fmt::format("  {:<18}{}\n", rule.name, rule.law);

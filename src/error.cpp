@@ -6,11 +6,21 @@
 namespace faro {
 namespace {
 
-// A report is shown on one line, whatever a file or a spec contained.
+// A report is shown on one line, whatever the name of a file or a spec contained: ESC is \x1b.
 std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::none_of(text.begin(), text.end(), is_control)) return text;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (is_control(code)) {
+      shown += {'\\', 'x', kDigits[code >> 4], kDigits[code & 15]};
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
 }
 
 std::string message_of(const ErrorReport& report) {

@@ -268,6 +268,12 @@ TEST_F(ShapeCli, NewTakesNamesAndFills) {
            {"new 3 u4 x.bin", "ends in .npy"},
            {"permute flip n.npy o.bin", "`o.npy` would be one"},
            {"permute flip n.npy out.npy --threads 1000", "for each processor"},
+           {"permute flip n.npy out.npy --threads 0", "for each processor; there "},
+           {"permute flip n.npy out.npy --threads -1", "; without --threads all are used"},
+           {"permute flip n.npy out.npy --threads 5000", "for each processor"},
+           {"permute flip \"$(printf 'a\\033[31mb.npy')\" out.npy",
+            "cannot read a\\x1b[31mb.npy: no such file"},
+           {"new 2^50 u4 huge.npy", "cannot write huge.npy: the disk is full"},
            {"layout", "no --rows, no --columns, no --access"},
            {"permute flip nope.npy out.npy", "cannot read nope.npy: no such file"}}) {
     const Result result = run(arguments);

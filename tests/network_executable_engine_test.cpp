@@ -88,10 +88,11 @@ TEST(NetworkExecutable, RefusesOptionsAndOperators) {
       message_of(ErrorCode::value, [&] { compile({.program = fft(4), .element = {.scalar = Scalar::u32}}); })
           .find("fourier"),
       std::string::npos);
-  const Problem text_only{.program = pairs(operators::user("mine", "a = b;"), 4), .element = {}};
+  const Problem text_only{.program = pairs(operators::user("mine", "for (;;) a = b;"), 4), .element = {}};
   EXPECT_EQ(message_of(ErrorCode::unsupported, [&] { compile(text_only, {.engine = Engine::cpu}); }),
-            "pairs(mine) on engine cpu: got an operator with CUDA text only, wanted a host function; give "
-            "operators::user a function, or take engine cuda");
+            "pairs(mine) on engine cpu: got `for (;;) a = b;` at character 1 of its text, wanted a statement: `a = "
+            "b;`, `auto t = a;`, `if (a < b) ...`; a CPU reads simple statements; give a host function in C++, or "
+            "take engine cuda");
 }
 
 TEST(NetworkExecutable, EmptyBatchesAndDefaults) {

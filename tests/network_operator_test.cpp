@@ -104,12 +104,10 @@ TEST(Operator, UsersAreNamedAndHaveSomethingToRun) {
   EXPECT_EQ(one, copy);
 
   std::uint32_t word = 0;
-  EXPECT_EQ(
-      message_of(
-          ErrorCode::unsupported,
-          [&] { apply(operators::user("mine", "a = b;"), {.scalar = Scalar::u32}, &word, &word, 0, 1); })
-          .rfind("pairs(mine): got an operator with CUDA text only", 0),
-      0U);
+  const auto unread = [&] {
+    apply(operators::user("mine", "asm();"), {.scalar = Scalar::u32}, &word, &word, 0, 1);
+  };
+  EXPECT_EQ(message_of(ErrorCode::unsupported, unread).rfind("pairs(mine) on engine cpu: got `asm();`", 0), 0U);
 }
 
 // --- compare-exchange

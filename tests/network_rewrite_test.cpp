@@ -20,6 +20,7 @@ std::vector<Program> candidates(int n, std::mt19937_64& random) {
   const std::vector<Operator> ops{witness(), min_max(), hadamard()};
   std::vector<Program> leaves{identity(n), bmmc(Affine(n)), bmmc(maps::random_bmmc(n, random()))};
   if (n > 0) leaves.push_back(pairs(ops[random() % ops.size()], n));
+  leaves.push_back(each(operators::each("multiply 5"), n));
   if (n > 1) {
     // Moves neighbours together.
     leaves.push_back(bmmc(compose(maps::xor_mask(n, random() & f2::low_mask(n) & ~f2::Word{1}),

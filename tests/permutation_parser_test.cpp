@@ -372,6 +372,11 @@ TEST(Parser, IndexArraysCanBeLimited) {
     EXPECT_EQ(report.code, ErrorCode::value) << text;
     EXPECT_EQ(report.wanted, "at most 100") << text;
   }
+  // All arrays of a text together, made or read.
+  EXPECT_EQ(element_count(parse_permutation("compose(random(33, 1), random(33, 2))", limited)), 33U);
+  const ErrorReport report = refusal("compose(random(40, 1), random(40, 2))", limited);
+  EXPECT_EQ(report.got, "an index array of 40 elements, after others of 80");
+  EXPECT_EQ(report.wanted, "at most 100 in all");
 }
 
 struct BadText {

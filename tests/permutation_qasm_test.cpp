@@ -317,5 +317,25 @@ TEST(Qasm, Refused) {
   }
 }
 
+// A definition takes much more memory than its text: there is an end to them.
+TEST(Qasm, DefinitionsAndRegistersAreCounted) {
+  std::string gates = "qreg q[2];\n";
+  std::string registers = "qreg q[2];\n";
+  for (int i = 0; i < 20000; ++i) {
+    gates += "gate g" + std::to_string(i) + " a {}\n";
+    registers += "bit c" + std::to_string(i) + ";\n";
+  }
+  for (const auto& [text, got] : {std::pair(gates, "more than 16384 gate definitions"),
+                                  std::pair(registers, "more than 16384 registers")}) {
+    try {
+      parse_qasm(text, "c.qasm");
+      ADD_FAILURE() << got;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::value);
+      EXPECT_NE(error.report().got.find(got), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace permutation_qasm_test
 }  // namespace faro

@@ -135,6 +135,12 @@ void OutputFile::open_named() {
 bool OutputFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (bytes > (std::uint64_t{1} << 62)) refuse_size(EFBIG, bytes);
+  // Asked first: what fails for lack of room has taken all there was, from everybody.
+  struct statvfs space {};
+  if (fstatvfs(descriptor(), &space) == 0 && space.f_blocks > 0) {
+    const std::uint64_t free_blocks = geteuid() == 0 ? space.f_bfree : space.f_bavail;
+    if (free_blocks * std::uint64_t{space.f_frsize} < bytes) refuse_size(ENOSPC, bytes);
+  }
   int error = 0;
   do {
     error = fallocate(descriptor(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
@@ -142,10 +148,6 @@ bool OutputFile::reserve(std::uint64_t bytes) {
   if (error == 0) return true;
   if (error != EOPNOTSUPP && error != ENOSYS) refuse_size(error, bytes);
   if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) refuse_size(errno, bytes);
-  struct statvfs space {};
-  if (fstatvfs(descriptor(), &space) == 0 && space.f_bavail * std::uint64_t{space.f_frsize} < bytes) {
-    refuse_size(ENOSPC, bytes);
-  }
   return false;
 }
 

@@ -15,6 +15,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "faro/network/plan.hpp"
@@ -85,6 +86,8 @@ struct Step {
   int bits = 0;  // k of the operator
   Twiddles twiddles;
   const LocalLayer* layer = nullptr;  // of a scalar step
+  /// Of a scalar step with a user's operator: put there by who runs it.
+  std::shared_ptr<const HostFunction> host = nullptr;
 };
 
 struct Chunk {

@@ -18,6 +18,7 @@
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"
 #include "network/cpu_scratch.hpp"
+#include "network/operator_script.hpp"
 #include "threads.hpp"
 
 namespace faro::network {
@@ -45,12 +46,10 @@ int most_operator_bits(const Plan& plan) {
   return most;
 }
 
+// Of all users' operators, so that what cannot run here is refused before anything does.
 void check_operators(const Plan& plan) {
   for (const Layer& layer : plan.normal_form().layers) {
-    if (layer.op.kind != OperatorKind::user || layer.op.host != nullptr) continue;
-    fail(ErrorCode::unsupported, "pairs(" + layer.op.name + ") on engine cpu",
-         "an operator with CUDA text only", "a host function",
-         "give operators::user a function, or take engine cuda");
+    if (is_users(layer.op.kind)) host_function(layer.op, plan.problem().element);
   }
 }
 
@@ -120,6 +119,11 @@ struct CpuExecutor::State {
                         .block_bits = pass.tile.block_bits(),
                         .team = team_of(plan, pass, target)};
     program.chunks = cpu::make_chunks(pass, plan.problem().element, program.team.buffer_bits, cpu::vectors());
+    for (cpu::Chunk& chunk : program.chunks) {
+      if (chunk.kernel != cpu::Kernel::scalar) continue;
+      cpu::Step& step = chunk.steps.front();
+      if (is_users(step.layer->op.kind)) step.host = host_function(step.layer->op, plan.problem().element);
+    }
     return program;
   }
 
@@ -155,7 +159,7 @@ struct CpuExecutor::State {
     if (chunk.kernel == cpu::Kernel::scalar) {
       const LocalLayer& layer = *chunk.steps.front().layer;
       for (std::uint64_t a = 0; a < arrays; ++a) {
-        cpu::run_scalar(layer, element, twiddles, block, program.tile_bits,
+        cpu::run_scalar(layer, chunk.steps.front().host.get(), element, twiddles, block, program.tile_bits,
                         buffer + a * (element_bytes << program.tile_bits));
       }
       return;
@@ -193,8 +197,11 @@ struct CpuExecutor::State {
   }
 
   void run(const std::byte* in, std::byte* out) const {
-    if (passes.empty()) {  // nothing is computed; of arrays of one element there is something to copy
+    if (passes.empty()) {  // arrays of one element, or none
       if (in != out) faro::cpu::copy(in, out, plan.array_bytes(), threads);
+      for (const Layer& layer : plan.normal_form().layers) {
+        apply_each(layer.op, plan.problem().element, out, plan.problem().batch);
+      }
       return;
     }
     std::optional<cpu::ScratchPool::Loan> workspace;

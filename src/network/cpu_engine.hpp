@@ -23,7 +23,7 @@ namespace faro::network {
 class CpuExecutor {
  public:
   /// `threads` 0: what OpenMP would use (OMP_NUM_THREADS respected). The plan is copied.
-  /// Errors: ErrorCode::unsupported for a user's operator without host function; ErrorCode::value for
+  /// Errors: those of host_function (operator_script.hpp) for users' operators; ErrorCode::value for
   /// threads outside 0..kMaxThreads.
   explicit CpuExecutor(const Plan& plan, int threads = 0);
   CpuExecutor(CpuExecutor&&) noexcept;

@@ -54,7 +54,9 @@ const char* words_of(cpu::Kernel kernel) {
 std::string kernel_of(const std::vector<cpu::Chunk>& chunks, const cpu::Vectors& vectors) {
   std::vector<std::string> kinds;
   for (const cpu::Chunk& chunk : chunks) {
-    std::string kind = words_of(chunk.kernel);
+    const bool alone =
+        chunk.kernel == cpu::Kernel::scalar && is_elementwise(chunk.steps.front().layer->op.kind);
+    std::string kind = alone ? "elements one by one" : words_of(chunk.kernel);
     if (chunk.kernel != cpu::Kernel::scalar) {
       kind += fmt::format(" in vectors of {}", size_text(vectors.vector_bytes));
     }

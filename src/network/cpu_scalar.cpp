@@ -73,9 +73,16 @@ std::complex<double> TwiddleTable::at(std::uint64_t p, int k) const {
   return w;
 }
 
-void run_scalar(const LocalLayer& layer, const ElementType& element, const TwiddleTable& twiddles,
-                f2::Word block, int place_bits, std::byte* buffer) {
+void run_scalar(const LocalLayer& layer, const HostFunction* host, const ElementType& element,
+                const TwiddleTable& twiddles, f2::Word block, int place_bits, std::byte* buffer) {
   const std::uint64_t width = element.bytes();
+  if (layer.op.kind == OperatorKind::elementwise) {
+    return apply_each(layer.op, element, buffer, f2::unit(place_bits));
+  }
+  if (layer.op.kind == OperatorKind::user_elementwise) {
+    for (f2::Word j = 0; j < f2::unit(place_bits); ++j) (*host)(buffer + j * width, nullptr, 0, 0);
+    return;
+  }
   const bool inverse = layer.op.kind == OperatorKind::inverse_fourier;
   const bool turns = inverse || layer.op.kind == OperatorKind::fourier;
   FrameWalk frame(layer, block, place_bits);
@@ -85,7 +92,9 @@ void run_scalar(const LocalLayer& layer, const ElementType& element, const Twidd
     const f2::Word pair = frame.current() >> 1;
     std::byte* const a = buffer + j * width;
     std::byte* const b = buffer + (j ^ layer.delta) * width;
-    if (turns) {
+    if (host != nullptr) {
+      (*host)(a, b, pair, layer.bits);
+    } else if (turns) {
       const std::complex<double> w = twiddles.at(pair, layer.bits);
       if (element.scalar == Scalar::c64) {
         butterfly<float>(a, b, inverse ? std::conj(w) : w);

@@ -1,4 +1,5 @@
-// A layer of a tile pair by pair: users' operators, twiddles that are no products, machines without vectors.
+// A layer of a tile without registers: elementwise functions, users' operators pair by pair, twiddles that
+// are no products, machines without vectors.
 #pragma once
 
 #include <complex>
@@ -26,8 +27,9 @@ class TwiddleTable {
 };
 
 /// Applies `layer` to the 2^place_bits elements of tile `block`. Bits of a place at and above the tile's
-/// count equal tiles one after another. Errors: ErrorCode::unsupported for an operator without a function.
-void run_scalar(const LocalLayer& layer, const ElementType& element, const TwiddleTable& twiddles,
+/// count equal tiles one after another. `host` is what a user's operator does here (host_function), null for
+/// others. Errors: those of `host`.
+void run_scalar(const LocalLayer& layer, const HostFunction* host, const ElementType& element, const TwiddleTable& twiddles,
                 f2::Word block, int place_bits, std::byte* buffer);
 
 }  // namespace faro::network::cpu

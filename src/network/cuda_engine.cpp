@@ -102,9 +102,10 @@ struct CudaExecutor::State {
       try {
         compiled.push_back(cuda::compile(unit, device)->kernel(kKernelName));
       } catch (const Error& error) {
-        if (kernel.op.kind != OperatorKind::user) throw;
+        if (!is_users(kernel.op.kind)) throw;
+        const Program alone = is_elementwise(kernel.op.kind) ? each(kernel.op, 1) : pairs(kernel.op, 1);
         ErrorReport report = error.report();
-        report.operation = "network `" + short_text(pairs(kernel.op, 1)) + "`: " + report.operation;
+        report.operation = "network `" + short_text(alone) + "`: " + report.operation;
         throw Error(report);
       }
     }
@@ -133,7 +134,13 @@ CudaExecutor::CudaExecutor(const Plan& plan, int device) {
   cuda::require_available();
   state_ = std::make_unique<State>(plan, cuda::ordinal_of(device));
   State& state = *state_;
-  if (plan.passes().empty()) return;
+  if (plan.passes().empty()) {
+    if (!plan.normal_form().layers.empty() && plan.array_bytes() != 0) {
+      fail(ErrorCode::unsupported, "network on engine cuda", "elementwise functions on arrays of one element",
+           "arrays of two elements or more", "take engine cpu");
+    }
+    return;
+  }
   state.shape = kernel_shape(plan, Access::vectors);
   state.element_shape = kernel_shape(plan, Access::elements);
 

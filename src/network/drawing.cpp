@@ -83,6 +83,9 @@ std::vector<DrawnGroup> groups(std::vector<Placed> stage) {
 }
 
 std::string hint(const Meeting& meeting) {
+  if (is_elementwise(meeting.op.kind)) {
+    return fmt::format("each({}) of {}", operator_text(meeting.op), meeting.first);
+  }
   return fmt::format("pairs({}) of {} and {}: p = {}, n = {}", operator_text(meeting.op), meeting.first,
                      meeting.second, meeting.p, meeting.k);
 }
@@ -238,16 +241,22 @@ class ParmSection {
 std::string svg(const Program& program, const std::string& name) {
   const Wiring wires = wiring(program);
   std::size_t meetings = 0;
-  for (const std::vector<Meeting>& stage : wires.stages) meetings += stage.size();
+  std::size_t alone = 0;  // of them, elements that a function takes one by one
+  for (const std::vector<Meeting>& stage : wires.stages) {
+    meetings += stage.size();
+    for (const Meeting& meeting : stage) alone += is_elementwise(meeting.op.kind) ? 1 : 0;
+  }
   if (meetings > kMostMeetings) {
     fail(ErrorCode::value, "draw the program `" + short_text(program) + "`",
          fmt::format("{} pairs that meet", meetings), fmt::format("at most {}", kMostMeetings),
          "a network of fewer bits looks alike");
   }
-  const std::string words =
+  const std::size_t pairs = meetings - alone;
+  std::string words =
       fmt::format("{} {}; {} {}, {} {} of elements", wires.wire_of.size(),
                   wires.wire_of.size() == 1 ? "element" : "elements", wires.stages.size(),
-                  wires.stages.size() == 1 ? "layer" : "layers", meetings, meetings == 1 ? "pair" : "pairs");
+                  wires.stages.size() == 1 ? "layer" : "layers", pairs, pairs == 1 ? "pair" : "pairs");
+  if (alone > 0) words += fmt::format(", {} taken alone", alone);
   svg::Canvas canvas;
   const std::string title = name.empty() ? short_text(program, 200) : name;
   canvas.text({kMargin, kMargin + 32}, "note", words);

@@ -22,7 +22,8 @@
 
 namespace faro::network {
 
-/// The operator's pair number p of 2^k elements: `first` is its a, `second` its b.
+/// The operator's pair number p of 2^k elements: `first` is its a, `second` its b. Of an elementwise function
+/// both are the element's wire.
 struct Meeting {
   std::uint64_t first = 0;  // wires
   std::uint64_t second = 0;

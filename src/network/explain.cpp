@@ -37,7 +37,7 @@ std::string rows(const Plan& plan, const std::vector<f2::Word>& vectors) {
 std::string final_map_text(const NormalForm& form, std::uint64_t element_bytes) {
   if (form.final_map.is_identity()) return "none";
   constexpr std::size_t longest = 60;
-  const std::string text = faro::to_text(form.final_map);
+  const std::string text = form.final_text.empty() ? faro::to_text(form.final_map) : form.final_text;
   return fmt::format("class {}{}", name(published_class(form.final_map, element_bytes)),
                      text.size() <= longest ? ", " + text : std::string());
 }
@@ -60,11 +60,16 @@ void add_problem(MarginText& text, const Plan& plan) {
                                 size_text(problem.element.bytes() << sizes.segment_bits)));
 }
 
+std::string form_of_one(const Plan& plan) {
+  return plan.normal_form().layers.empty() ? "none: one element stays where it is"
+                                           : "none: one element, changed where it is";
+}
+
 void add_counts(MarginText& text, const Plan& plan) {
   const PassCounts& counts = plan.counts();
   if (plan.passes().empty()) {
     const bool is_still = plan.normal_form().bits == 0;
-    return text.line("passes", is_still ? "none: one element stays where it is" : "none: the batch is empty");
+    return text.line("passes", is_still ? form_of_one(plan) : std::string("none: the batch is empty"));
   }
   text.line("passes",
             fmt::format("{}; no plan with tiles and segments of these sizes has fewer", counts.planned));

@@ -33,13 +33,18 @@ Json layer_json(const LocalLayer& layer) {
   return {{"operator", layer.op.name}, {"bits", layer.bits}, {"delta", faro::detail::hex(layer.delta)}};
 }
 
-Json pass_json(const Pass& pass) {
+// By its name where it is a map of the program's own.
+std::string map_text(const Affine& map, const NormalForm& form) {
+  return map == form.final_map && !form.final_text.empty() ? form.final_text : faro::to_text(map);
+}
+
+Json pass_json(const Pass& pass, const NormalForm& form) {
   Json layers = Json::array();
   for (const LocalLayer& layer : pass.layers) layers.push_back(layer_json(layer));
   return {{"first_layer", pass.first_layer},
           {"layer_count", pass.layers.size()},
           {"in_place", pass.in_place},
-          {"map", faro::to_text(pass.map)},
+          {"map", map_text(pass.map, form)},
           {"source_rows", vectors(pass.tile.source_rows)},
           {"target_rows", vectors(pass.tile.target_rows)},
           {"blocks", std::uint64_t{1} << pass.tile.block_bits()},
@@ -50,7 +55,9 @@ Json pass_json(const Pass& pass) {
 
 std::string Plan::explain_json() const {
   Json directions = Json::array();
-  for (const Layer& layer : normal_form_.layers) directions.push_back(faro::detail::hex(layer.direction()));
+  for (const Layer& layer : normal_form_.layers) {
+    if (normal_form_.bits > 0) directions.push_back(faro::detail::hex(layer.direction()));
+  }
   Json json = {{"schema", faro::detail::kJsonSchema},
                {"program", short_text(problem_.program)},
                {"index_bits", normal_form_.bits},
@@ -64,12 +71,12 @@ std::string Plan::explain_json() const {
                {"segment_bits", sizes_.segment_bits},
                {"layer_count", normal_form_.layers.size()},
                {"directions", std::move(directions)},
-               {"final_map", faro::to_text(normal_form_.final_map)},
+               {"final_map", map_text(normal_form_.final_map, normal_form_)},
                {"pass_counts", counts_json(counts_)},
                {"bytes_moved", bytes_moved()},
                {"workspace_bytes", workspace_bytes()}};
   Json passes = Json::array();
-  for (const Pass& pass : passes_) passes.push_back(pass_json(pass));
+  for (const Pass& pass : passes_) passes.push_back(pass_json(pass, normal_form_));
   json["passes"] = std::move(passes);
   // A user's operator may be named by any bytes; JSON holds UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -29,6 +29,11 @@ class Interpreter {
           apply(program.op(), element_, at(data, 2 * p), at(data, 2 * p + 1), p, program.bits());
         }
         return;
+      case ProgramKind::each:
+        for (std::uint64_t x = 0; x < count(data); ++x) {
+          apply(program.op(), element_, at(data, x), nullptr, 0, 0);
+        }
+        return;
       case ProgramKind::two:
       case ProgramKind::parm:
         return parts(program, data, scratch);

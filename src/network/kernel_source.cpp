@@ -8,6 +8,7 @@
 
 #include "embedded_headers.hpp"
 #include "faro/error.hpp"
+#include "network/elementwise.hpp"
 
 namespace faro::network {
 namespace {
@@ -177,6 +178,32 @@ std::string user_definition(const Operator& op, const ElementType& element) {
                      element.with_value ? "KeyValue<" + scalar + ">" : scalar, op.name, op.text);
 }
 
+// {}: the element, the file that errors name, statements over `a`.
+std::string each_definition(const Operator& op, const ElementType& element) {
+  const bool own = op.kind == OperatorKind::user_elementwise;
+  if (own && op.text.empty()) {
+    fail(ErrorCode::unsupported, "compile the network's kernel",
+         "function `" + op.name + "`, which has a host function only", "CUDA C++ text",
+         "give the function a text, or use engine cpu");
+  }
+  const std::string scalar(scalar_type(element.scalar));
+  return fmt::format(R"(struct Operator : Unencoded {{
+  using Value = {};
+  static constexpr bool kNeedsPairs = false;
+  static void one(Value& a) {{
+#line 1 "{}"
+{}
+  }}
+  static Nothing start(const LayerContext&, bool, Nothing) {{ return {{}}; }}
+  void operator()(Value& a, Value& b, bool, Nothing, const LayerContext&, int) const {{
+    one(a);
+    one(b);
+  }}
+}};)",
+                     element.with_value ? "KeyValue<" + scalar + ">" : scalar, op.name,
+                     own ? op.text : elementwise_statements(op, element));
+}
+
 std::string operator_definition(const Operator& op, const ElementType& element) {
   switch (op.kind) {
     case OperatorKind::compare_exchange:
@@ -188,6 +215,9 @@ std::string operator_definition(const Operator& op, const ElementType& element) 
       return fmt::format("using Operator = Fourier<{}>;", element.scalar == Scalar::c64 ? "float" : "double");
     case OperatorKind::user:
       return user_definition(op, element);
+    case OperatorKind::elementwise:
+    case OperatorKind::user_elementwise:
+      return each_definition(op, element);
   }
   FARO_CHECK(false);
 }

@@ -26,8 +26,7 @@ kernels::TileLayer tile_layer(const LocalLayer& layer) {
   result.delta = layer.delta;
   result.bits = layer.bits;
   result.first = functional(layer.frame.front(), negated);
-  result.numbered =
-      layer.op.kind != OperatorKind::compare_exchange && layer.op.kind != OperatorKind::hadamard;
+  result.numbered = needs_pair_number(layer.op.kind);
   for (std::size_t i = 1; result.numbered && i < layer.frame.size(); ++i) {
     result.pair.push_back(functional(layer.frame[i], false));
   }

@@ -3,6 +3,7 @@
 //
 //     bmmc(A)       the index goes through A
 //     pairs         a layer, whose frame is the index as it is now
+//     each          a layer in whatever frame the one before has
 //     two(f)        f sees the low n - 1 bits; the high bit says which half
 //     parm(m; f)    the index goes through the map of m, which makes it two(f); and back
 #include <utility>
@@ -36,9 +37,14 @@ class Walk {
       case ProgramKind::identity:
         return;
       case ProgramKind::bmmc:
-        return move(program.map());
+        return move(program.map(), program.map_text());
       case ProgramKind::pairs:
         layers_.push_back({.op = program.op(), .frame = index_, .bits = program.bits()});
+        return;
+      case ProgramKind::each:
+        layers_.push_back({.op = program.op(),
+                           .frame = layers_.empty() ? Affine(index_.bits()) : layers_.back().frame,
+                           .bits = 1});
         return;
       case ProgramKind::two:
         return visit(program.part());
@@ -56,16 +62,18 @@ class Walk {
 
   NormalForm take() && {
     const int bits = index_.bits();
-    return {.bits = bits, .layers = std::move(layers_), .final_map = index_};
+    return {.bits = bits, .layers = std::move(layers_), .final_map = index_, .final_text = std::move(text_)};
   }
 
  private:
   // `map` may be of a part: the bits above it say which part, and stay.
-  void move(const Affine& map) {
+  void move(const Affine& map, const std::string& text = {}) {
+    text_ = index_.is_identity() && map.bits() == index_.bits() ? text : std::string();
     index_ = compose(direct_sum(map, Affine(index_.bits() - map.bits())), index_);
   }
 
   Affine index_;
+  std::string text_;  // the index's name, where one of the program's maps made it
   std::vector<Layer> layers_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "network/elementwise.hpp"
 #include "suggest.hpp"
 
 namespace faro::network {
@@ -24,6 +25,38 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+std::string place_of(const Operator& op) {
+  return (is_elementwise(op.kind) ? "each(" : "pairs(") + op.name + ")";
+}
+
+Operator built_in(OperatorKind kind, const char* name) {
+  Operator op;
+  op.kind = kind;
+  op.name = name;
+  return op;
+}
+
+// A user's own, of a kind whose built-in names are `taken`.
+Operator users(OperatorKind kind, const std::vector<std::string>& taken, std::string name, std::string text,
+               HostFunction host) {
+  const auto refuse = [&](std::string got, std::string wanted, std::string remedy) {
+    fail(ErrorCode::value, "operator `" + name + "`", std::move(got), std::move(wanted), std::move(remedy));
+  };
+  if (!is_identifier(name)) refuse("`" + name + "` as its name", "letters, digits and _, no digit first", "");
+  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    refuse("the name of a built-in operator", "a name of its own", "built in are " + joined(taken));
+  }
+  if (text.empty() && !host) {
+    refuse("neither text nor function", "CUDA C++ text for the GPU, a host function for the CPU, or both",
+           "");
+  }
+  Operator op = built_in(kind, "");
+  op.name = std::move(name);
+  op.text = std::move(text);
+  if (host) op.host = std::make_shared<const HostFunction>(std::move(host));
+  return op;
 }
 
 [[noreturn]] void refuse_unknown(const char* operation, std::string_view got,
@@ -83,46 +116,23 @@ ElementType parse_element_type(std::string_view text) {
 
 namespace operators {
 
-Operator min_max() {
-  return {
-      .kind = OperatorKind::compare_exchange, .name = "min_max", .reversed = false, .text = {}, .host = {}};
-}
+Operator min_max() { return built_in(OperatorKind::compare_exchange, "min_max"); }
 Operator max_min() {
-  return {
-      .kind = OperatorKind::compare_exchange, .name = "max_min", .reversed = true, .text = {}, .host = {}};
+  Operator op = built_in(OperatorKind::compare_exchange, "max_min");
+  op.reversed = true;
+  return op;
 }
-Operator hadamard() {
-  return {.kind = OperatorKind::hadamard, .name = "hadamard", .reversed = false, .text = {}, .host = {}};
-}
-Operator fourier() {
-  return {.kind = OperatorKind::fourier, .name = "fourier", .reversed = false, .text = {}, .host = {}};
-}
-Operator inverse_fourier() {
-  return {.kind = OperatorKind::inverse_fourier,
-          .name = "inverse_fourier",
-          .reversed = false,
-          .text = {},
-          .host = {}};
-}
+Operator hadamard() { return built_in(OperatorKind::hadamard, "hadamard"); }
+Operator fourier() { return built_in(OperatorKind::fourier, "fourier"); }
+Operator inverse_fourier() { return built_in(OperatorKind::inverse_fourier, "inverse_fourier"); }
 
 Operator user(std::string name, std::string text, HostFunction host) {
-  const auto refuse = [&](std::string got, std::string wanted, std::string remedy) {
-    fail(ErrorCode::value, "operator `" + name + "`", std::move(got), std::move(wanted), std::move(remedy));
-  };
-  const std::vector<std::string>& taken = operator_names();
-  if (!is_identifier(name)) refuse("`" + name + "` as its name", "letters, digits and _, no digit first", "");
-  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-    refuse("the name of a built-in operator", "a name of its own", "built in are " + joined(taken));
-  }
-  if (text.empty() && !host) {
-    refuse("neither text nor function", "CUDA C++ text for the GPU, a host function for the CPU, or both",
-           "");
-  }
-  return {.kind = OperatorKind::user,
-          .name = std::move(name),
-          .reversed = false,
-          .text = std::move(text),
-          .host = host ? std::make_shared<const HostFunction>(std::move(host)) : nullptr};
+  return users(OperatorKind::user, operator_names(), std::move(name), std::move(text), std::move(host));
+}
+
+Operator each(std::string name, std::string text, HostFunction host) {
+  return users(OperatorKind::user_elementwise, elementwise_names(), std::move(name), std::move(text),
+               std::move(host));
 }
 
 }  // namespace operators
@@ -144,7 +154,7 @@ Operator parse_operator(std::string_view name) {
 void check_fits(const Operator& op, const ElementType& type) {
   const auto require = [&](bool fits, const char* wanted) {
     if (fits) return;
-    fail(ErrorCode::value, "pairs(" + op.name + ")", "elements of type " + to_text(type), wanted);
+    fail(ErrorCode::value, place_of(op), "elements of type " + to_text(type), wanted);
   };
   switch (op.kind) {
     case OperatorKind::compare_exchange:
@@ -154,7 +164,14 @@ void check_fits(const Operator& op, const ElementType& type) {
     case OperatorKind::fourier:
     case OperatorKind::inverse_fourier:
       return require(is_complex(type.scalar) && !type.with_value, "c64 or c128, without value");
+    case OperatorKind::elementwise:
+      return check_elementwise(op, type);
     case OperatorKind::user:
+    case OperatorKind::user_elementwise:
+      if (op.element && !(*op.element == type)) {
+        fail(ErrorCode::value, place_of(op), "elements of type " + to_text(type),
+             to_text(*op.element) + ", which its function takes");
+      }
       return;
   }
 }

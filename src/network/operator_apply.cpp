@@ -8,6 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/network/operator.hpp"
+#include "network/operator_script.hpp"
 
 namespace faro::network {
 namespace {
@@ -154,12 +155,12 @@ void apply(const Operator& op, const ElementType& type, void* a, void* b, std::u
                                         : fourier<double>(inverse, a, b, p, k);
     }
     case OperatorKind::user:
-      if (op.host == nullptr) {
-        fail(ErrorCode::unsupported, "pairs(" + op.name + ")", "an operator with CUDA text only",
-             "a host function, for this is the CPU",
-             "give operators::user a function, or run with engine cuda");
-      }
-      return (*op.host)(a, b, p, k);
+      return remembered_host_function(op, type)(a, b, p, k);
+    case OperatorKind::elementwise:
+    case OperatorKind::user_elementwise:
+      apply_each(op, type, a, 1);
+      if (b != nullptr) apply_each(op, type, b, 1);
+      return;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "network/program_text.hpp"
 #include "plan/facts.hpp"
 
 namespace faro::network::detail {
@@ -12,10 +13,12 @@ namespace faro::network::detail {
 std::string layers_text(const std::vector<Layer>& layers) {
   std::vector<std::pair<std::string, std::size_t>> counts;
   for (const Layer& layer : layers) {
-    const auto found = std::find_if(counts.begin(), counts.end(),
-                                    [&](const auto& count) { return count.first == layer.op.name; });
+    const std::string name =
+        layer.op.kind == OperatorKind::elementwise ? operator_text(layer.op) : layer.op.name;
+    const auto found =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& count) { return count.first == name; });
     if (found == counts.end()) {
-      counts.emplace_back(layer.op.name, 1);
+      counts.emplace_back(name, 1);
     } else {
       ++found->second;
     }

@@ -32,7 +32,8 @@ struct Program::Node {
   int bits = 0;
   std::uint64_t leaves = 1;
   std::unique_ptr<const Affine> map = nullptr;  // bmmc
-  Operator op = {};                             // pairs
+  std::string map_text = {};                    // bmmc
+  Operator op = {};                             // pairs, each
   f2::Word mask = 0;                            // parm, two
   std::vector<Program> parts = {};
 };
@@ -45,6 +46,8 @@ const char* name(ProgramKind kind) noexcept {
       return "bmmc";
     case ProgramKind::pairs:
       return "pairs";
+    case ProgramKind::each:
+      return "each";
     case ProgramKind::two:
       return "two";
     case ProgramKind::parm:
@@ -64,8 +67,13 @@ const Affine& Program::map() const {
   return *node_->map;
 }
 
+const std::string& Program::map_text() const {
+  FARO_CHECK(node_->kind == ProgramKind::bmmc);
+  return node_->map_text;
+}
+
 const Operator& Program::op() const {
-  FARO_CHECK(node_->kind == ProgramKind::pairs);
+  FARO_CHECK(node_->kind == ProgramKind::pairs || node_->kind == ProgramKind::each);
   return node_->op;
 }
 
@@ -103,15 +111,20 @@ Program identity(int n) {
   return Program(std::make_shared<const Program::Node>(std::move(node)));
 }
 
-Program bmmc(const Affine& map) {
+Program bmmc(const Affine& map, std::string text) {
   Program::Node node;
   node.kind = ProgramKind::bmmc;
+  node.map_text = std::move(text);
   node.bits = map.bits();
   node.map = std::make_unique<const Affine>(map);
   return Program(std::make_shared<const Program::Node>(std::move(node)));
 }
 
 Program pairs(const Operator& op, int n) {
+  if (is_elementwise(op.kind)) {
+    fail(ErrorCode::value, quoted("pairs(" + operator_text(op) + ")"), "an elementwise function",
+         "an operator on pairs", "each(" + operator_text(op) + ")");
+  }
   if (n < 1 || n > kMaxProgramBits) {
     fail(ErrorCode::value, quoted(("pairs(" + operator_text(op) + ")")),
          n == 0 ? std::string("an array of one element") : std::to_string(n) + " index bits",
@@ -122,6 +135,23 @@ Program pairs(const Operator& op, int n) {
   node.kind = ProgramKind::pairs;
   node.bits = n;
   node.op = op;
+  return Program(std::make_shared<const Program::Node>(std::move(node)));
+}
+
+Program each(const Operator& function, int n) {
+  const std::string operation = quoted("each(" + operator_text(function) + ")");
+  if (!is_elementwise(function.kind)) {
+    fail(ErrorCode::value, operation, "an operator on pairs", "an elementwise function",
+         "pairs(" + operator_text(function) + ")");
+  }
+  if (n < 0 || n > kMaxProgramBits) {
+    fail(ErrorCode::value, operation, std::to_string(n) + " index bits",
+         "0 to " + std::to_string(kMaxProgramBits));
+  }
+  Program::Node node;
+  node.kind = ProgramKind::each;
+  node.bits = n;
+  node.op = function;
   return Program(std::make_shared<const Program::Node>(std::move(node)));
 }
 
@@ -208,6 +238,7 @@ void check_element(const Program& program, const ElementType& element) {
     case ProgramKind::bmmc:
       return;
     case ProgramKind::pairs:
+    case ProgramKind::each:
       try {
         check_fits(program.op(), element);
       } catch (const Error& error) {

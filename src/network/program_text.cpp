@@ -37,10 +37,13 @@ class Printer {
         text_ += "id";
         return;
       case ProgramKind::bmmc:
-        text_ += "bmmc(" + faro::to_text(Permutation(program.map())) + ")";
+        text_ += "bmmc(" + bmmc_text(program) + ")";
         return;
       case ProgramKind::pairs:
         text_ += "pairs(" + operator_text(program.op()) + ")";
+        return;
+      case ProgramKind::each:
+        text_ += "each(" + operator_text(program.op()) + ")";
         return;
       case ProgramKind::two:
         return around("two(", program.part());
@@ -92,8 +95,14 @@ std::string short_text(const Program& program, std::size_t longest) {
 }
 
 std::string operator_text(const Operator& op) {
-  if (op.kind != OperatorKind::user) return op.name;
+  if (op.kind == OperatorKind::elementwise) return op.text.empty() ? op.name : op.name + " " + op.text;
+  if (!is_users(op.kind)) return op.name;
   return op.name + " \"" + escaped(op.text) + "\"";
+}
+
+std::string bmmc_text(const Program& program) {
+  const std::string& given = program.map_text();
+  return given.empty() ? faro::to_text(Permutation(program.map())) : given;
 }
 
 std::string mask_text(f2::Word mask) { return fmt::format("{:#x}", mask); }

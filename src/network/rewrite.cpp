@@ -20,6 +20,7 @@ class Rewriter {
         if (use("drop-map", rules::drop_map, program)) return {};
         return {program};
       case ProgramKind::pairs:
+      case ProgramKind::each:
         return {program};
       case ProgramKind::compose:
         return list(program.parts());
@@ -77,7 +78,7 @@ class Rewriter {
   // Over operators to the left, where a permutation waits behind them; then `part` is the identity.
   void hoist(std::vector<Program>& parts, Program& part) {
     std::size_t place = parts.size();
-    while (place > 0 && parts[place - 1].kind() == ProgramKind::pairs &&
+    while (place > 0 && parts[place - 1].kind() != ProgramKind::bmmc &&
            rules::hoist_bmmc(compose(parts[place - 1], part))) {
       --place;
     }
@@ -103,6 +104,7 @@ class Rewriter {
     }
     if (const auto lifted = use("lift-bmmc", rules::lift_bmmc, simple)) return parts_of(*lifted);
     if (const auto wide = use("widen-pairs", rules::widen_pairs, simple)) return {*wide};
+    if (const auto lifted = use("lift-each", rules::lift_each, simple)) return {*lifted};
     if (simple.kind() == ProgramKind::two) return halves(simple);
     if (const auto halved = use("parm-is-two", rules::parm_is_two, simple)) return halves(*halved);
     const Program permuted = *use("parm-to-halves", rules::parm_to_halves, simple);
@@ -124,6 +126,7 @@ class Rewriter {
     for (const Program& half : factors(split ? *split : program)) {
       std::optional<Program> simple = use("lift-bmmc", rules::lift_bmmc, half);
       if (!simple) simple = use("widen-pairs", rules::widen_pairs, half);
+      if (!simple) simple = use("lift-each", rules::lift_each, half);
       append(result, simple ? *simple : half);
     }
     return result;
@@ -147,6 +150,7 @@ std::uint64_t sweeps(const Program& program) {
     case ProgramKind::bmmc:
       return program.map().is_identity() ? 0 : 1;
     case ProgramKind::pairs:
+    case ProgramKind::each:
       return 1;
     case ProgramKind::two:
       return sweeps(program.part());

@@ -66,8 +66,12 @@ std::optional<Program> split_parts(const Program& program);
 /// pair's number: neighbours stay neighbours.
 std::optional<Program> widen_pairs(const Program& program);
 
-/// pairs(op) . bmmc(A) = bmmc(A) . pairs(op), where op does not depend on the pair's number and A moves
-/// neighbours together, in their order: A e_0 = e_0, and bit 0 of A x ^ c is bit 0 of x.
+/// parm(m; each(f)) = each(f), two(each(f)) = each(f).
+std::optional<Program> lift_each(const Program& program);
+
+/// each(f) . bmmc(A) = bmmc(A) . each(f); pairs(op) . bmmc(A) = bmmc(A) . pairs(op), where op does not depend
+/// on the pair's number and A moves neighbours together, in their order: A e_0 = e_0, and bit 0 of A x ^ c is
+/// bit 0 of x.
 std::optional<Program> hoist_bmmc(const Program& program);
 
 /// parm(2^i; parm(2^j; f)) = parm(2^(j+1); parm(2^i; f)) for i <= j.

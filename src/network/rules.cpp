@@ -1,6 +1,9 @@
 #include <array>
+#include <string>
 
 #include "faro/permutation/maps.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
 
 namespace faro::network {
@@ -28,8 +31,13 @@ Program around(const Program& combinator, const Program& part) {
 }
 
 // Whether pairs(op) does the same to a pair wherever it is, in an array of whatever size.
-bool same_everywhere(const Operator& op) {
-  return op.kind == OperatorKind::compare_exchange || op.kind == OperatorKind::hadamard;
+bool same_everywhere(const Operator& op) { return !needs_pair_number(op.kind); }
+
+// The product's name, where its factors have names that are shorter than its matrix.
+std::string product_text(const Program& f, const Program& g, const Affine& product) {
+  if (f.map_text().empty() && g.map_text().empty()) return {};
+  std::string text = "compose(" + bmmc_text(f) + ", " + bmmc_text(g) + ")";
+  return text.size() < faro::to_text(Permutation(product)).size() ? text : std::string();
 }
 
 bool keeps_neighbours(const Affine& map) {
@@ -64,7 +72,8 @@ std::optional<Program> drop_parts(const Program& program) {
 std::optional<Program> fuse_bmmc(const Program& program) {
   const std::optional<Neighbours> both = neighbours(program);
   if (!both || !is(both->f, ProgramKind::bmmc) || !is(both->g, ProgramKind::bmmc)) return {};
-  return bmmc(compose(both->f.map(), both->g.map()));
+  const Affine product = compose(both->f.map(), both->g.map());
+  return bmmc(product, product_text(both->f, both->g, product));
 }
 
 std::optional<Program> cancel_inverses(const Program& program) {
@@ -113,9 +122,16 @@ std::optional<Program> widen_pairs(const Program& program) {
   return pairs(program.part().op(), program.bits());
 }
 
+std::optional<Program> lift_each(const Program& program) {
+  if (!has_part(program) || !is(program.part(), ProgramKind::each)) return {};
+  return each(program.part().op(), program.bits());
+}
+
 std::optional<Program> hoist_bmmc(const Program& program) {
   const std::optional<Neighbours> both = neighbours(program);
-  if (!both || !is(both->f, ProgramKind::pairs) || !is(both->g, ProgramKind::bmmc)) return {};
+  if (!both || !is(both->g, ProgramKind::bmmc)) return {};
+  if (is(both->f, ProgramKind::each)) return compose(both->g, both->f);
+  if (!is(both->f, ProgramKind::pairs)) return {};
   if (!same_everywhere(both->f.op()) || !keeps_neighbours(both->g.map())) return {};
   return compose(both->g, both->f);
 }
@@ -143,7 +159,10 @@ std::span<const Rule> rewrite_rules() {
       Rule{"fuse-parts", "parm(m; f) . parm(m; g) = parm(m; f . g)", rules::fuse_parts},
       Rule{"split-parts", "parm(m; f . g) = parm(m; f) . parm(m; g)", rules::split_parts},
       Rule{"widen-pairs", "parm(m; pairs(op)) = pairs(op), m even", rules::widen_pairs},
-      Rule{"hoist-bmmc", "pairs(op) . bmmc(A) = bmmc(A) . pairs(op), A keeps neighbours", rules::hoist_bmmc},
+      Rule{"lift-each", "parm(m; each(f)) = each(f)", rules::lift_each},
+      Rule{"hoist-bmmc",
+           "pairs(op) . bmmc(A) = bmmc(A) . pairs(op), A keeps neighbours; each(f) likewise, any A",
+           rules::hoist_bmmc},
       Rule{"exchange-parm", "parm(2^i; parm(2^j; f)) = parm(2^(j+1); parm(2^i; f)), i <= j",
            rules::exchange_parm}};
   return kRules;

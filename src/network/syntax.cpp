@@ -14,7 +14,8 @@ using faro::detail::in_quotes;
 
 constexpr int kDeepestNesting = 100;
 
-constexpr std::array<std::string_view, 6> kCombinators{"id", "bmmc", "pairs", "two", "parm", "compose"};
+constexpr std::array<std::string_view, 7> kCombinators{"id",  "bmmc", "pairs",  "each",
+                                                       "two", "parm", "compose"};
 
 // The variable of the text's own expression, outside all definitions: the array's n.
 constexpr std::string_view kArrayBits = "n";
@@ -132,6 +133,7 @@ class SyntaxReader {
     Expression result = word == "id"        ? Expression{}
                         : word == "bmmc"    ? map()
                         : word == "pairs"   ? pairs_of()
+                        : word == "each"    ? each_of()
                         : word == "two"     ? halves()
                         : word == "parm"    ? sub_arrays()
                         : word == "compose" ? list()
@@ -175,6 +177,31 @@ class SyntaxReader {
       throw Error(report);
     }
     if (own) ++position_;
+    sign(')');
+    return result;
+  }
+
+  Expression each_of() {
+    Expression result;
+    result.kind = SyntaxKind::each;
+    sign('(');
+    if (tokens_.at(position_).kind != TokenKind::word) {
+      tokens_.fail_here(position_, "a function such as `add 5`");
+    }
+    const std::size_t begin = position_;
+    const bool own = tokens_.at(begin + 1).kind == TokenKind::string;
+    position_ = own ? begin + 2 : tokens_.closing(begin);
+    if (!at_sign(')')) tokens_.fail_here(position_, "`)`");
+    try {
+      result.op = own ? operators::each(std::string(tokens_.at(begin).text),
+                                        string_value(tokens_.at(begin + 1)), nullptr)
+                      : operators::each(tokens_.between(begin, position_));
+    } catch (const Error& error) {
+      ErrorReport report = error.report();
+      report.operation =
+          "network " + in_quotes(tokens_.between(begin - 2, position_ + 1)) + ": " + report.operation;
+      throw Error(report);
+    }
     sign(')');
     return result;
   }

@@ -3,10 +3,12 @@
 //     text        =  { definition ";" } expression
 //     definition  =  NAME size "=" expression      size: a number, or the variable's name; perhaps in ( )
 //     expression  =  factor { "." factor }
-//     factor      =  "id" | "bmmc(" map ")" | "pairs(" operator ")" | "two(" expression ")"
+//     factor      =  "id" | "bmmc(" map ")" | "pairs(" operator ")" | "each(" function ")"
+//                 |  "two(" expression ")"
 //                 |  "parm(" sum ";" expression ")" | "compose(" expression { "," expression } ")"
 //                 |  NAME [ primary ] | "(" expression ")"
 //     operator    =  NAME | NAME text-in-quotes
+//     function    =  NAME [ number ] | NAME text-in-quotes
 #pragma once
 
 #include <cstdint>
@@ -19,14 +21,14 @@
 
 namespace faro::network {
 
-enum class SyntaxKind { identity, map, pairs, two, parm, compose, call };
+enum class SyntaxKind { identity, map, pairs, each, two, parm, compose, call };
 
 struct Expression {
   SyntaxKind kind = SyntaxKind::identity;
   std::size_t begin = 0;  // its tokens
   std::size_t end = 0;
   std::size_t argument = 0;            // parm: of the mask; map: of its text; call: of the size, 0 for none
-  Operator op = {};                    // pairs
+  Operator op = {};                    // pairs, each
   std::vector<Expression> parts = {};  // two, parm, compose
 };
 
@@ -42,7 +44,8 @@ struct Syntax {
   Expression program;
 };
 
-/// Reads the whole text. Errors: ErrorCode::spec with the place; ErrorCode::value for an unknown operator.
+/// Reads the whole text. Errors: ErrorCode::spec with the place; ErrorCode::value for an unknown operator or
+/// function.
 Syntax read_syntax(const Tokens& tokens);
 
 }  // namespace faro::network

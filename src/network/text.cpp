@@ -12,6 +12,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "network/program_text.hpp"
 #include "network/syntax.hpp"
+#include "permutation/notes.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"
@@ -28,6 +29,12 @@ constexpr std::size_t kLargestFileBytes = std::size_t{1} << 20;
 
 std::string elements_text(int n) { return n == 0 ? "one element" : "2^" + std::to_string(n) + " elements"; }
 
+// Few index arrays are affine maps: a program whose maps make or read many is up to no good.
+std::uint64_t most_index_elements(int n) {
+  constexpr int kMostCountBits = 40;
+  return (std::uint64_t{1} << 26) + (std::uint64_t{1} << (std::min(n, kMostCountBits) + 2));
+}
+
 // `name size`, as calls are written.
 struct Call {
   std::string name;
@@ -43,6 +50,8 @@ class Expander {
   Expander(const Tokens& tokens, const Syntax& syntax) : tokens_(tokens), syntax_(syntax) {}
 
   Program whole(int n) {
+    n_ = n;
+    index_elements_left_ = most_index_elements(n);
     variable_ = {"n", static_cast<std::uint64_t>(n)};
     return expand(syntax_.program, n);
   }
@@ -64,10 +73,12 @@ class Expander {
       case SyntaxKind::identity:
         return identity(n);
       case SyntaxKind::map:
-        return bmmc(map(expression, n));
+        return map(expression, n);
       case SyntaxKind::pairs:
         refuse_one_element(expression, n);
         return pairs(expression.op, n);
+      case SyntaxKind::each:
+        return each(expression.op, n);
       case SyntaxKind::two:
         refuse_one_element(expression, n);
         return two(expand(expression.parts.front(), n - 1));
@@ -161,7 +172,7 @@ class Expander {
   }
 
   [[noreturn]] void unknown(const Expression& expression, const std::string& name) const {
-    std::vector<std::string_view> names{"id", "bmmc", "pairs", "two", "parm", "compose"};
+    std::vector<std::string_view> names{"id", "bmmc", "pairs", "each", "two", "parm", "compose"};
     for (const Definition& definition : syntax_.definitions) names.push_back(definition.name);
     for (const LibraryEntry& entry : library()) names.push_back(entry.name);
     const std::string suggestion = did_you_mean(name, names);
@@ -189,23 +200,46 @@ class Expander {
     fail(expression, "an array of one element, which has no parts", "two elements or more", remedy);
   }
 
-  Affine map(const Expression& expression, int n) const {
+  Program map(const Expression& expression, int n) {
     const std::string text = map_text(expression, n);
     ParseOptions options{.bare_bits = n};
+    options.most_index_elements = index_elements_left_;
     if (n < f2::kMaxDimension) options.shape = std::vector{std::uint64_t{1} << n};
     Affine result;
     try {
-      result = affine(faro::normal_form(parse_permutation(text, options)), "bmmc");
+      const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, options);
+      index_elements_left_ -= read.index_elements;
+      result = affine(faro::normal_form(read.parsed.permutation), "bmmc");
     } catch (const Error& error) {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;
+      if (report.got.starts_with("an index array of")) {
+        report.wanted =
+            "at most " + std::to_string(most_index_elements(n_)) + " entries in all maps of a program";
+      }
       throw Error(report);
     }
     if (result.bits() != n) {
       fail(expression, "a map of " + elements_text(result.bits()) + " on an array of " + elements_text(n),
            "a map of " + elements_text(n));
     }
-    return result;
+    return bmmc(result, name_of(text));
+  }
+
+  // What was typed, where it stands by itself: a bare name is printed with its size, a matrix in its normal
+  // form.
+  static std::string name_of(std::string_view typed) {
+    const bool is_bare = std::all_of(typed.begin(), typed.end(), faro::detail::is_word);
+    if (is_bare || typed.starts_with("affine")) return {};
+    std::string name;
+    for (const char c : typed) {
+      if (!faro::detail::is_space(c)) {
+        name += c;
+      } else if (!name.ends_with(' ')) {
+        name += ' ';
+      }
+    }
+    return name;
   }
 
   // The map's text with sums over the variable replaced by their values, `A = ..., c = ...` by affine(...).
@@ -275,6 +309,8 @@ class Expander {
   Variable variable_ = {};
   std::vector<Call> active_;
   std::map<Call, Program> done_;
+  std::uint64_t index_elements_left_ = 0;  // that the maps may make or read
+  int n_ = 0;                              // of the whole program
   int depth_ = 0;
 };
 

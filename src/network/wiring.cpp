@@ -28,6 +28,10 @@ class WiringWalk {
       case ProgramKind::pairs:
         meet(program, wires, stage);
         return stage + 1;
+      case ProgramKind::each:
+        if (stages_.size() <= stage) stages_.resize(stage + 1);
+        for (const std::uint64_t wire : wires) stages_[stage].push_back({wire, wire, program.op(), 0, 0});
+        return stage + 1;
       case ProgramKind::two:
       case ProgramKind::parm:
         return sub_arrays(program, wires, stage);

@@ -128,7 +128,7 @@ void SpecReader::unknown_name(std::size_t start) const {
 
 Permutation SpecReader::file() {
   const std::string path(cursor_.path());
-  if (path.ends_with(".npy")) return read_index_file(path, options_.direction);
+  if (path.ends_with(".npy")) return allowed(read_index_file(path, options_.direction));
   return read_spec_file(path, notes_);
 }
 
@@ -139,13 +139,25 @@ Permutation SpecReader::index_file(Direction direction) {
   if (!path.ends_with(".npy")) {
     cursor_.fail(ErrorCode::spec, place, in_syntax("a file whose name ends in .npy"));
   }
-  return read_index_file(path, direction);
+  return allowed(read_index_file(path, direction));
 }
 
 void SpecReader::allow_index_array(std::uint64_t count) {
-  if (count <= options_.most_index_elements) return;
-  cursor_.fail(ErrorCode::value, "an index array of " + std::to_string(count) + " elements",
-               "at most " + std::to_string(options_.most_index_elements));
+  const std::uint64_t most = options_.most_index_elements;
+  if (count <= most - index_elements_) {
+    index_elements_ += count;
+    return;
+  }
+  std::string got = "an index array of " + std::to_string(count) + " elements";
+  if (index_elements_ > 0) got += ", after others of " + std::to_string(index_elements_);
+  cursor_.fail(ErrorCode::value, std::move(got),
+               "at most " + std::to_string(most) + (index_elements_ > 0 ? " in all" : ""));
+}
+
+// A file's array is as long as the file; many of them are not.
+Permutation SpecReader::allowed(Permutation from_file) {
+  allow_index_array(element_count(from_file));
+  return from_file;
 }
 
 int SpecReader::bits() {
@@ -217,10 +229,10 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
 
 detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options) {
   try {
-    if (is_pattern(text)) return {.parsed = parse_pattern(text, options.shape), .notes = {}};
+    if (is_pattern(text)) return {.parsed = parse_pattern(text, options.shape)};
     SpecReader reader(text, options);
     ParsedPermutation parsed = reader.whole();
-    return {.parsed = std::move(parsed), .notes = reader.notes()};
+    return {.parsed = std::move(parsed), .notes = reader.notes(), .index_elements = reader.index_elements()};
   } catch (const Error& error) {
     // Errors of the grammar and of files say where they are; those of a map's values do not know their text.
     ErrorReport report = error.report();

@@ -39,7 +39,8 @@ class SpecReader {
   std::vector<std::uint64_t> numbers();  // none or more, up to the next sign
   std::string_view word(std::string_view what);
   Permutation index_file(Direction direction);  // @index.npy, and no other file
-  void allow_index_array(std::uint64_t count);  // refused past ParseOptions::most_index_elements
+  void allow_index_array(std::uint64_t count);  // refused where all are past most_index_elements
+  std::uint64_t index_elements() const { return index_elements_; }  // of all arrays so far
 
   // What the array at hand fixes, where there is one: it need not be typed.
 
@@ -77,6 +78,7 @@ class SpecReader {
 
  private:
   Permutation file();
+  Permutation allowed(Permutation from_file);
   Permutation arguments_of(const MapEntry& entry);
   Permutation bare(const MapEntry& entry);
   [[noreturn]] void unknown_name(std::size_t start) const;
@@ -88,6 +90,7 @@ class SpecReader {
   const MapEntry* entry_ = nullptr;  // whose arguments are being read
   std::optional<NamedAxes> axes_;
   std::vector<std::string> notes_;
+  std::uint64_t index_elements_ = 0;
   int depth_ = 0;
 };
 

@@ -18,6 +18,9 @@ namespace faro {
 namespace detail {
 namespace {
 
+// Far more than the standard libraries define; each takes much more memory than its text.
+constexpr std::size_t kMostGates = 1 << 14;
+
 constexpr std::string_view kKnownGates = "x, cx, swap, id, barrier, or a gate that is defined by these";
 
 class QasmReader {
@@ -315,6 +318,10 @@ class QasmReader {
   }
 
   void enter(const QasmToken& name, const QasmGate& made) {
+    if (gates_.size() == kMostGates) {
+      cursor_.fail_at(name, ErrorCode::value, "more than " + std::to_string(kMostGates) + " gate definitions",
+                      "at most so many");
+    }
     if (!gates_.emplace(name.text, made).second)
       cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text, 40) + " defined twice", "a new name");
   }

@@ -6,6 +6,12 @@
 #include "text.hpp"
 
 namespace faro::detail {
+namespace {
+
+// Each takes much more memory than its text.
+constexpr std::size_t kMostRegisters = 1 << 14;
+
+}  // namespace
 
 const QasmRegister* QasmRegisters::find(std::string_view name) const {
   const auto found = registers_.find(name);
@@ -90,6 +96,10 @@ const QasmRegister& QasmRegisters::declare(const QasmToken& name, bool is_classi
 }
 
 const QasmRegister& QasmRegisters::enter(const QasmToken& name, const QasmRegister& made) {
+  if (registers_.size() == kMostRegisters) {
+    cursor_.fail_at(name, ErrorCode::value, "more than " + std::to_string(kMostRegisters) + " registers",
+                    "at most so many");
+  }
   const auto [place, is_new] = registers_.emplace(name.text, made);
   if (!is_new) {
     cursor_.fail_at(name, ErrorCode::spec, in_quotes(name.text, 40) + " declared twice", "a new name");

@@ -6,7 +6,6 @@
 // Equal functions compete: the least score stays, and among equal scores the source that came first.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +16,7 @@
 
 #include "swizzle/function_set.hpp"
 #include "swizzle/hash_slots.hpp"
+#include "swizzle/search_clock.hpp"
 
 namespace faro::swizzle::detail {
 
@@ -77,7 +77,7 @@ class FunctionBuilder {
 
   const HoleDeclaration& hole_;
   FunctionSet::Limits limits_;
-  std::chrono::steady_clock::time_point start_;
+  SearchClock clock_;
   std::size_t columns_;
   RowTable rows_;
   std::size_t count_ = 0;

@@ -66,7 +66,8 @@ class FunctionSet {
  public:
   struct Limits {
     std::uint64_t most_functions = 20'000'000;
-    double seconds = 0;  // 0: no limit
+    double seconds = 0;           // 0: no limit
+    bool processor_time = false;  // what `seconds` count; else the clock's
   };
 
   /// Every distinct function of the hole's family. Errors: ErrorCode::unsupported ("not finished: …") past a

@@ -132,6 +132,7 @@ struct ModelLimits {
   std::uint64_t most_nodes = 4'000'000;
   std::uint64_t most_combinations = 4096;  // of one scope
   double seconds = 0;                      // 0: no limit
+  bool processor_time = false;             // what `seconds` count; else the clock's
 };
 
 /// `families`: the functions of each hole, for the values that cells can have.

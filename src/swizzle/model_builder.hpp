@@ -2,7 +2,6 @@
 // have, and what the sketch stores.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -14,6 +13,7 @@
 #include "swizzle/execution_domain.hpp"
 #include "swizzle/function_set.hpp"
 #include "swizzle/model.hpp"
+#include "swizzle/search_clock.hpp"
 
 namespace faro::swizzle::detail {
 
@@ -52,7 +52,7 @@ class ModelNodes {
   const Program& program_;
   std::span<const FunctionSet> families_;
   ModelLimits limits_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  SearchClock clock_{limits_.processor_time};
   std::uint32_t decided_ = 0;
   ConstraintModel& model_;
   std::vector<bool> undefined_;  // by node: whether a path leads to kNoNode

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include "faro/error.hpp"
 #include "swizzle/function_set.hpp"
 #include "swizzle/search.hpp"
+#include "swizzle/search_clock.hpp"
 
 namespace faro::swizzle {
 namespace {
@@ -23,16 +23,6 @@ using detail::Limit;
 constexpr double kSecondsBetweenReports = 0.1;
 // What solutions that were kept may take when time is up.
 constexpr double kSecondsToKeep = 0.3;
-
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 bool wants_anything(const Specification& specification) {
   const std::span<const ArrayDeclaration> arrays = specification.arrays();
@@ -64,6 +54,7 @@ class Synthesis {
         sketch_(sketch),
         options_(options),
         seconds_used_(seconds_used),
+        clock_(options.processor_time),
         last_(sketch) {
     result_.space = options.space;
   }
@@ -76,6 +67,7 @@ class Synthesis {
       } else {
         ModelLimits limits;
         limits.seconds = seconds_left();
+        limits.processor_time = options_.processor_time;
         report("choices", 0);
         run(build_model(specification_, sketch_, families_, limits));
       }
@@ -96,6 +88,7 @@ class Synthesis {
       report("functions of `" + hole.name + "`", 0);
       FunctionSet::Limits limits;
       limits.seconds = seconds_left();
+      limits.processor_time = options_.processor_time;
       families_.emplace_back(hole, options_.space, limits);
       result_.families[h].functions = families_.back().size();
     }
@@ -206,7 +199,7 @@ class Synthesis {
   const Program& sketch_;
   const SynthesisOptions& options_;
   double seconds_used_;
-  Clock clock_;
+  detail::SearchClock clock_;
   double next_report_ = 0;
   std::vector<FunctionSet> families_;
   Valuation last_;
@@ -252,7 +245,7 @@ SynthesisResult synthesise(const Specification& specification, const Program& sk
 
 std::vector<SynthesisResult> synthesise_in_order(const Specification& specification, const Program& sketch,
                                                  const SynthesisOptions& options, SearchUntil until) {
-  const Clock clock;
+  const detail::SearchClock clock(options.processor_time);
   std::vector<SynthesisResult> results;
   for (const Space space : {Space::easy, Space::easy_conditions, Space::full, Space::extra}) {
     if (space > options.space) break;

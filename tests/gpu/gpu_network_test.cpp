@@ -8,6 +8,8 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engines/cuda/host/nvrtc.hpp"
@@ -235,6 +237,53 @@ TEST_F(GpuNetwork, OperatorsOfTheUser) {
     EXPECT_EQ(error.code(), ErrorCode::value);
     EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
   }
+}
+
+// Short numbers: what becomes of a NaN's bits is each machine's own affair.
+template <typename Real>
+std::vector<std::byte> short_numbers(std::uint64_t bytes) {
+  std::vector<Real> values(bytes / sizeof(Real));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Real>(i * 7919 % 1001) / 8 - 60;
+  const auto raw = std::as_bytes(std::span(values));
+  return {raw.begin(), raw.end()};
+}
+
+// Every function on every element that it takes, after a move and within a parm; a user's own beside a
+// network.
+TEST_F(GpuNetwork, ElementwiseFunctions) {
+  for (const Scalar scalar : {Scalar::i32, Scalar::u32, Scalar::i64, Scalar::u64, Scalar::f32, Scalar::f64,
+                              Scalar::c64, Scalar::c128}) {
+    const ElementType element{scalar};
+    const std::uint64_t bytes = element.bytes() << 9;
+    const bool single = scalar == Scalar::f32 || scalar == Scalar::c64;
+    const std::vector<std::byte> input = !is_float(scalar) && !is_complex(scalar) ? random_bytes(bytes, 4)
+                                         : single ? short_numbers<float>(bytes)
+                                                  : short_numbers<double>(bytes);
+    for (const std::string& name : elementwise_names()) {
+      const bool alone = name == "negate" || name == "absolute" || name == "conjugate" || name == "not";
+      const Operator function = operators::each(alone ? name : name + " 5");
+      try {
+        check_fits(function, element);
+      } catch (const Error&) {
+        continue;
+      }
+      const Program program =
+          bmmc(maps::gray(9)) * parm(5, each(function, 8)) * bmmc(maps::random_bmmc(9, 3));
+      std::vector<std::byte> expected = input;
+      interpret(program, element, std::span(expected));
+      EXPECT_TRUE(run_on_device({program, element, 1}, {}, input) == expected)
+          << to_text(element) << " " << name;
+    }
+  }
+  const HostFunction host = [](void* a, void*, std::uint64_t, int) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, a, sizeof value);
+    value = value * 3 + 1;
+    std::memcpy(a, &value, sizeof value);
+  };
+  const Operator own = operators::each("own", "a = a * 3 + 1;", host);
+  expect_like_interpreter(sort(13) * each(own, 13) * parm(3, pairs(operators::hadamard(), 12)), {Scalar::u32},
+                          1);
 }
 
 TEST_F(GpuNetwork, Refusals) {

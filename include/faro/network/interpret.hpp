@@ -14,7 +14,7 @@ namespace faro::network {
 
 /// Replaces `data`, 2^n elements of `element`, by the program's result. Memory: as much again.
 /// Errors: those of check_element; ErrorCode::value where the bytes are not 2^n elements'; ErrorCode::
-/// unsupported for a user's operator without host function.
+/// unsupported for a user's operator without host function whose text a CPU does not read.
 void interpret(const Program& program, const ElementType& element, std::span<std::byte> data);
 
 /// The same on values whose bytes are elements of `element`.

@@ -14,13 +14,15 @@
 //                       bits k ..        which of 2^(n-k) equal sub-arrays; the operator does not see it
 //
 // So a layer pairs x with x ^ d, where d = frame^-1 e_0 is its *direction*. A network's cost depends on its
-// directions alone.
+// directions alone. An elementwise function looks at no partner: its layer has the frame of the layer before
+// it, of the input where there is none, and no direction that was not there.
 //
 // Example: vcolumn(2) = parm(3; vcolumn(1)) lets 0 meet 3 and 1 meet 2. parm 3 sends x to y with y_0 = x_1
 // and y_1 = x_0 ^ x_1; then y = 0, 1 are x = 0, 3 and y = 2, 3 are x = 1, 2. The direction is 0b11, and bits
 // is 1: vcolumn(1) is pairs on two elements, all its pair numbers are 0.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "faro/network/operator.hpp"
@@ -34,7 +36,7 @@ struct Layer {
   Affine frame;  // y = frame(x): elements with y = 2p and 2p + 1 meet
   int bits = 0;  // k of the operator; its pair number is (y >> 1) mod 2^(k-1)
 
-  /// d: elements x and x ^ d meet.
+  /// d: elements x and x ^ d meet. Requires: the program has a bit (unchecked).
   f2::Word direction() const { return frame.inverse_matrix().column(0); }
 };
 
@@ -43,6 +45,7 @@ struct NormalForm {
   int bits = 0;  // n
   std::vector<Layer> layers;
   Affine final_map;
+  std::string final_text = {};  // what the program calls it, where it is one of the program's own maps
 };
 
 /// Law: layers and then final_map do what the program does, to every array and every operator.

@@ -4,6 +4,7 @@
 //     identity(n)      the array as it is
 //     bmmc(A)          out[A(x)] = in[x], an affine permutation
 //     pairs(op, n)     adjacent elements 2p and 2p + 1 meet in op
+//     each(f, n)       an elementwise function on every element
 //     two(f)           f on each half
 //     parm(mask, f)    f on each of two sub-arrays: x goes to sub-array parity(x & mask)
 //     f * g            g first, then f; also compose(f, g)
@@ -27,6 +28,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,9 +37,9 @@
 
 namespace faro::network {
 
-enum class ProgramKind { identity, bmmc, pairs, two, parm, compose };
+enum class ProgramKind { identity, bmmc, pairs, each, two, parm, compose };
 
-/// "id", "bmmc", "pairs", "two", "parm" or "compose".
+/// "id", "bmmc", "pairs", "each", "two", "parm" or "compose".
 const char* name(ProgramKind kind) noexcept;
 
 /// Largest n of a program.
@@ -60,20 +62,22 @@ class Program {
   // Each accessor belongs to the kinds that are named beside it (checked: ErrorCode::internal).
 
   const Affine& map() const;                  // bmmc
-  const Operator& op() const;                 // pairs
+  const std::string& map_text() const;        // bmmc: the name that it was given, empty for none
+  const Operator& op() const;                 // pairs, each
   f2::Word mask() const;                      // parm; two: 2^(n-1), the mask of equal meaning
   const Program& part() const;                // parm, two: what is done to each sub-array, of n - 1 bits
   const std::vector<Program>& parts() const;  // compose: as written, two or more; the last runs first
 
-  /// Equal trees. Programs of equal effect may differ.
+  /// Equal trees, whatever names their maps were given. Programs of equal effect may differ.
   friend bool operator==(const Program& f, const Program& g);
 
  private:
   struct Node;
   explicit Program(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   friend Program identity(int n);
-  friend Program bmmc(const Affine& map);
+  friend Program bmmc(const Affine& map, std::string text);
   friend Program pairs(const Operator& op, int n);
+  friend Program each(const Operator& function, int n);
   friend Program two(const Program& f);
   friend Program parm(f2::Word mask, const Program& f);
   friend Program compose(const Program& f, const Program& g);
@@ -85,12 +89,18 @@ class Program {
 /// Errors: ErrorCode::value for n outside 0..64.
 Program identity(int n);
 
-/// out[map(x)] = in[x].
-Program bmmc(const Affine& map);
+/// out[map(x)] = in[x]. `text` is what the map is called where the program is printed, in the maps' own
+/// grammar; without one it is printed in a normal form, which for a general matrix is all of its columns.
+/// Requires: parse_permutation(text, ...) is the map (unchecked).
+Program bmmc(const Affine& map, std::string text = {});
 
 /// For p = 0 .. 2^(n-1) - 1: (a, b) = (in[2p], in[2p+1]); op(a, b, p, n); out[2p] = a; out[2p+1] = b.
-/// Errors: ErrorCode::value for n outside 1..64.
+/// Errors: ErrorCode::value for n outside 1..64, and for an elementwise function.
 Program pairs(const Operator& op, int n);
+
+/// out[x] = function(in[x]).   Law: parm(mask, each(f, n)) does what each(f, n + 1) does.
+/// Errors: ErrorCode::value for n outside 0..64, and for an operator on pairs.
+Program each(const Operator& function, int n);
 
 /// f on both halves, an array of twice f's size. Law: two(f) = parm(2^n, f), n f's bits.
 /// Errors: ErrorCode::value past 64 bits.

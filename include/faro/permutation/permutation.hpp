@@ -83,7 +83,7 @@ struct ParseOptions {
   std::optional<int> bare_bits;
   /// What a bare `@index.npy` is; `scatter(@index.npy)` and `gather(@index.npy)` say it themselves.
   Direction direction = Direction::scatter;
-  /// Longer index arrays are not made, by `random` or by composition: for texts from untrusted sources.
+  /// The entries of all index arrays that a text makes or reads, together: for texts from untrusted sources.
   std::uint64_t most_index_elements = Indexed::kMaxCount;
   /// The shape of the array at hand, where there is one: the extents of `transpose` and `axes(2 0 1)`, and by
   /// its product the count of `flip` and `roll(5)`.

@@ -70,6 +70,9 @@ struct Progress {
 struct SynthesisOptions {
   Space space = Space::full;
   double time_limit_seconds = 0;  // 0: none
+  /// Seconds, of the limit and of the result, are processor time of the calling thread: a busy machine does
+  /// not change what is found.
+  bool processor_time = false;
   std::uint64_t keep =
       100'000;  // solutions kept, in order of discovery; all are counted, the best is always kept
   std::function<void(const Progress&)> progress = {};  // at most ten times a second
