@@ -15,6 +15,7 @@
 #include "faro/file.hpp"
 #include "file/checksums.hpp"
 #include "file/sweep.hpp"
+#include "io/file_system.hpp"
 #include "io/transfers.hpp"
 #include "oracle.hpp"
 #include "refusal.hpp"
@@ -57,6 +58,7 @@ class FileSweep : public ::testing::Test {
     std::string pattern = (fs::temp_directory_path() / "faro-file-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
+    io::set_sync(false);
   }
   void TearDown() override { fs::remove_all(directory_); }
 
@@ -78,8 +80,8 @@ class FileSweep : public ::testing::Test {
     Bytes expected(data.size());
     permute_naively(problem, data.data(), expected.data(), 1);
     const file::Sweep sweep(problem, options);
-    const file::Report report = file::run(sweep, {directory_ / "in", offset}, {directory_ / "out", header},
-                                          options);
+    const file::Report report =
+        file::run(sweep, {directory_ / "in", offset}, {directory_ / "out", header}, options);
     EXPECT_TRUE(report.finished) << name;
     EXPECT_EQ(report.read_bytes, data.size()) << name;
     EXPECT_EQ(report.written_bytes, data.size()) << name;
@@ -136,7 +138,8 @@ TEST_F(FileSweep, RandomAffineMapsOfEveryWidthAndWayOfReading) {
 TEST_F(FileSweep, SegmentsOfManyBlocks) {
   for (const file::Io io : io_ways()) {
     for (const std::uint64_t out_offset : {4096, 128}) {
-      check({.permutation = maps::bit_reversal(22), .element_bytes = 2}, budget(3 << 20, io), 128, out_offset);
+      check({.permutation = maps::bit_reversal(22), .element_bytes = 2}, budget(3 << 20, io), 128,
+            out_offset);
       check({.permutation = maps::random_bmmc(18, 5), .element_bytes = 16}, budget(2 << 20, io), 1,
             out_offset + 1);
       check({.permutation = maps::transpose_any(1003, 1501), .element_bytes = 3}, budget(1 << 20, io), 77,
@@ -188,7 +191,10 @@ TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
       {.extents = {30, 20}, .in_strides = {40, 2}, .out_strides = {20, 1}},
       {.extents = {50, 8}, .in_strides = {0, 1}, .out_strides = {8, 1}, .in_offset = 3},
       {.extents = {18, 13}, .in_strides = {1, 1}, .out_strides = {13, 1}},
-      {.extents = {9, 11, 7}, .in_strides = {1, -70, 10}, .out_strides = {100, 8, 1}, .in_offset = 720,
+      {.extents = {9, 11, 7},
+       .in_strides = {1, -70, 10},
+       .out_strides = {100, 8, 1},
+       .in_offset = 720,
        .out_offset = 5},
   };
   for (const Strided& view : views) {
@@ -266,8 +272,8 @@ TEST_F(FileSweep, PlansAPebibyte) {
 
   const file::Sweep axes({.permutation = Axes({1000, 1000, 1000, 1001}, {3, 2, 1, 0}), .element_bytes = 1000},
                          {.memory_bytes = memory, .threads = 2});
-  EXPECT_GE(axes.facts().read_run_bytes, std::uint64_t{1} << 20);
-  EXPECT_GE(axes.facts().write_run_bytes, std::uint64_t{1} << 20);
+  EXPECT_GE(axes.facts().read_run_bytes, std::uint64_t{3} << 20);
+  EXPECT_GE(axes.facts().write_run_bytes, std::uint64_t{3} << 20);
 }
 
 TEST_F(FileSweep, RefusesBeforeAnythingIsWritten) {
@@ -287,16 +293,15 @@ TEST_F(FileSweep, RefusesBeforeAnythingIsWritten) {
   EXPECT_EQ(code_of([&] { run("in", "none/out"); }), ErrorCode::file);
   EXPECT_EQ(files(), 1U);
   EXPECT_EQ(code_of([&] { file::Sweep(problem, budget(11)); }), ErrorCode::value);
-  EXPECT_EQ(code_of([&] {
-              file::Sweep({.permutation = maps::gray(10), .element_bytes = 3}, budget(300));
-            }),
-            ErrorCode::unsupported);
-  EXPECT_EQ(code_of([&] {
-              file::Sweep({.permutation = maps::bit_reversal(8), .element_bytes = 4,
-                           .placement = Placement::in_place},
-                          options);
-            }),
-            ErrorCode::unsupported);
+  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 3}, budget(300)); }),
+            ErrorCode::value);
+  EXPECT_EQ(
+      code_of([&] {
+        file::Sweep(
+            {.permutation = maps::bit_reversal(8), .element_bytes = 4, .placement = Placement::in_place},
+            options);
+      }),
+      ErrorCode::unsupported);
 }
 
 // --- interruptions

@@ -32,6 +32,8 @@
 
 namespace faro::file {
 
+struct Report;
+
 /// How ranges of files are read and written. `automatic`: the first that both files' systems allow.
 enum class Io : std::uint8_t {
   automatic,
@@ -69,6 +71,8 @@ struct Options {
   std::function<void(const Progress&)> progress = {};
   /// Asked as often; true ends the run.
   std::function<bool()> cancelled = {};
+  /// Called once when all is on the disk but for the file's name; what it throws leaves the output as it was.
+  std::function<void(const Report&)> done = {};
 };
 
 /// An array in a file: raw bytes that begin at `offset`.
@@ -87,11 +91,11 @@ struct Output {
 /// What a sweep does, before it does it.
 struct Facts {
   std::uint64_t tiles = 0;
-  std::uint64_t tile_bytes = 0;         // the most of one
-  std::uint64_t read_run_bytes = 0;     // that lie together, of most tiles; the shortest of several boxes
-  std::uint64_t write_run_bytes = 0;    // likewise
-  std::uint64_t memory_bytes = 0;       // of all buffers
-  std::uint64_t moved_bytes = 0;        // read; as many are written but for repeats of a view
+  std::uint64_t tile_bytes = 0;       // the most of one
+  std::uint64_t read_run_bytes = 0;   // that lie together, of most tiles; the shortest of several boxes
+  std::uint64_t write_run_bytes = 0;  // likewise
+  std::uint64_t memory_bytes = 0;     // of all buffers
+  std::uint64_t moved_bytes = 0;      // read; as many are written but for repeats of a view
   int sweeps = 1;
 
   /// "one sweep, tiles of 256 MiB in segments of 32 KiB"
@@ -101,9 +105,9 @@ struct Facts {
 /// What a run did.
 struct Report {
   Facts facts;
-  bool finished = false;           // false: cancelled, and no output is there
-  std::string io;                  // "io_uring with O_DIRECT", "buffered, for O_DIRECT is refused by …"
-  std::uint64_t read_bytes = 0;    // of data: asked for, without the rests of blocks
+  bool finished = false;         // false: cancelled, and no output is there
+  std::string io;                // "io_uring with O_DIRECT", "buffered, for O_DIRECT is refused by …"
+  std::uint64_t read_bytes = 0;  // of data: asked for, without the rests of blocks
   std::uint64_t written_bytes = 0;
   std::uint64_t resumed_tiles = 0;  // that were finished before
   double seconds = 0;
@@ -117,9 +121,8 @@ std::uint64_t default_memory_bytes();
 class Sweep {
  public:
   /// Of a permutation, batches included. Errors: those of faro::plan(); ErrorCode::unsupported for an index
-  /// array that memory_bytes do not hold, for placement in_place, and for an affine map of elements whose
-  /// width is no power of two and that is nothing else; ErrorCode::value for memory that does not hold three
-  /// elements.
+  /// array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that does
+  /// not hold three elements.
   Sweep(const Problem& problem, const Options& options);
   /// Of a view: what no element of it reaches is zero. Errors: those of check(view); as above.
   Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options);
@@ -141,8 +144,8 @@ class Sweep {
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options);
 
 /// The same of whole .npy files: plans, reads the header of `in`, and writes the result with its dtype and,
-/// where `shape` is not given, its shape. Errors: also for data in Fortran order (ErrorCode::unsupported), and
-/// for a problem of other bytes than the file's data.
+/// where `shape` is not given, its shape. Errors: also for data in Fortran order (ErrorCode::unsupported),
+/// and for a problem of other bytes than the file's data.
 Report permute(const Problem& problem, const std::filesystem::path& in, const std::filesystem::path& out,
                const Options& options = {},
                const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);

@@ -96,7 +96,8 @@ void Journal::write(const std::string& text) {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       fail(ErrorCode::file, "write `" + path_.string() + "`",
-           std::generic_category().message(written < 0 ? errno : ENOSPC), "a disk that takes what is written");
+           std::generic_category().message(written < 0 ? errno : ENOSPC),
+           "a disk that takes what is written");
     }
     done += static_cast<std::size_t>(written);
   }

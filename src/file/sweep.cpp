@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <variant>
 
 #include "faro/error.hpp"
@@ -40,19 +39,6 @@ void fill_facts(Sweep::State& state) {
                  .moved_bytes = state.facts.moved_bytes};
 }
 
-// Fewer columns than tiles of a map of any class have: an index array that is nothing else has none.
-[[noreturn]] void refuse_form(const Permutation& permutation, std::uint64_t element_bytes,
-                              std::uint64_t array_bytes) {
-  if (std::holds_alternative<Indexed>(permutation)) {
-    fail(ErrorCode::unsupported, "plan " + to_text(permutation),
-         "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
-         "memory for one of its arrays, its copy and its schedule");
-  }
-  fail(ErrorCode::unsupported, "plan " + to_text(permutation),
-       "elements of " + std::to_string(element_bytes) + " bytes",
-       "a power of two, for an affine map that is no roll, flip or permutation of axes");
-}
-
 }  // namespace
 
 const char* name(Io io) noexcept {
@@ -71,10 +57,10 @@ const char* name(Io io) noexcept {
 
 std::string Facts::text() const {
   if (tiles == 0) return "nothing to move";
-  const std::string runs =
-      read_run_bytes == write_run_bytes
-          ? io::size_text(read_run_bytes)
-          : fmt::format("{} read and {} written", io::size_text(read_run_bytes), io::size_text(write_run_bytes));
+  const std::string runs = read_run_bytes == write_run_bytes
+                               ? io::size_text(read_run_bytes)
+                               : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
+                                             io::size_text(write_run_bytes));
   return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
 }
 
@@ -117,8 +103,11 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   const bool is_affine = std::holds_alternative<Affine>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
   if (!state->whole_arrays) {
-    if (std::holds_alternative<Indexed>(form) || (is_affine && !std::has_single_bit(problem.element_bytes)))
-      refuse_form(form, problem.element_bytes, array_bytes);
+    if (std::holds_alternative<Indexed>(form)) {
+      fail(ErrorCode::unsupported, "plan " + state->text,
+           "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
+           "memory for one of its arrays, its copy and its schedule");
+    }
     if (!is_affine) state->views = views_of(form, problem.batch);
   }
   fill_facts(*state);

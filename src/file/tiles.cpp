@@ -38,8 +38,9 @@ Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
 class ArrayTiles final : public Tiles {
  public:
   ArrayTiles(const Problem& problem, const TileBudget& budget)
-      : problem_(problem), threads_(budget.threads), array_bytes_(problem.element_bytes *
-                                                                  element_count(problem.permutation)) {
+      : problem_(problem),
+        threads_(budget.threads),
+        array_bytes_(problem.element_bytes * element_count(problem.permutation)) {
     FARO_CHECK(array_bytes_ > 0 && array_bytes_ <= budget.tile_bytes);
     // As few as make a long row, so that neighbouring tiles overlap.
     const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, kLongRun));
@@ -146,8 +147,8 @@ class AffineTiles final : public Tiles {
     if (found != moves_.end()) return found->second;
     if (moves_.size() >= kMostMoves) moves_.clear();
     return moves_
-        .emplace(column, move_of({.permutation = Affine(layout_.local, column), .element_bytes = width_},
-                                 threads_))
+        .emplace(column,
+                 move_of({.permutation = Affine(layout_.local, column), .element_bytes = width_}, threads_))
         .first->second;
   }
 

@@ -21,7 +21,7 @@
 
 namespace faro::file {
 
-/// Equally long ranges of a file.
+/// Ranges of a file: equally long ones, as a rule.
 struct Rows {
   struct Digit {
     std::uint64_t extent = 1;
@@ -35,7 +35,18 @@ struct Rows {
   std::vector<std::uint64_t> vectors;  // XORed onto base by the bits of a row's number
   std::vector<Digit> digits;           // or added, by its digits, fastest first
 
-  std::uint64_t total_bytes() const { return count * bytes; }
+  /// Instead of all that: ranges of other lengths, `at` bytes from the begin of the buffer.
+  struct Range {
+    std::uint64_t at = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Range> ranges = {};
+
+  std::uint64_t total_bytes() const {
+    return ranges.empty() ? count * bytes : ranges.back().at + ranges.back().bytes;
+  }
+  /// Requires: no ranges (unchecked).
   std::uint64_t offset(std::uint64_t row) const;
 };
 
@@ -53,8 +64,8 @@ class Tiles {
   /// Requires: number < count() (unchecked). By one thread at a time.
   virtual TileWork tile(std::uint64_t number) = 0;
 
-  std::uint64_t tile_bytes = 0;       // the most of one side of a tile
-  std::uint64_t read_run_bytes = 0;   // of a row of a whole tile
+  std::uint64_t tile_bytes = 0;      // the most of one side of a tile
+  std::uint64_t read_run_bytes = 0;  // of a row of a whole tile
   std::uint64_t write_run_bytes = 0;
 };
 

@@ -127,8 +127,8 @@ void OutputFile::open_partial() {
   descriptor_.reset(open(temporary_.c_str(), flags, kMode));
   const int error = descriptor_.is_open() ? 0 : errno;
   struct stat status {};
-  const bool is_file =
-      error == 0 && fstat(descriptor(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  const bool is_file = error == 0 && fstat(descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
+                       status.st_uid == geteuid();
   if (error == 0 && !is_file) {
     refuse("no file of faro's at `" + temporary_.string() + "`", "a free name, or what an earlier run left");
   }

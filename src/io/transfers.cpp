@@ -237,9 +237,9 @@ void Transfers::refuse(const Request& request, int error) const {
   const std::string operation =
       std::string(request.writes ? "write `" : "read `") + request.file->label() + "`";
   if (error == 0) {
-    fail(ErrorCode::file, operation, "a file that ends before byte " +
-             std::to_string(request.offset + request.least), "the file as it was when it was opened",
-         "it was cut while it was read");
+    fail(ErrorCode::file, operation,
+         "a file that ends before byte " + std::to_string(request.offset + request.least),
+         "the file as it was when it was opened", "it was cut while it was read");
   }
   fail(ErrorCode::file, operation, std::generic_category().message(error),
        request.writes ? "a disk that takes what is written" : "a file that can be read");

@@ -9,6 +9,7 @@ namespace faro::layout {
 namespace {
 
 constexpr std::uint64_t kManyParts = 8;
+constexpr std::uint64_t kCacheLine = 64;
 
 std::uint64_t distance(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
 
@@ -36,9 +37,11 @@ void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint6
   for (const std::size_t axis : order) {
     if (run >= wanted_bytes) break;
     const std::uint64_t whole = box.axes[axis].extent;
-    const std::uint64_t grain = line / std::gcd(run, line);
+    const std::uint64_t needed = (wanted_bytes + run - 1) / run;
+    std::uint64_t grain = line / std::gcd(run, line);
+    if (line > kCacheLine && grain > needed / kManyParts) grain = 1;  // it would cost much
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
-    const std::uint64_t wanted = up((wanted_bytes + run - 1) / run);
+    const std::uint64_t wanted = up(needed);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
     // Of many parts a sliver at the end costs little; few are alike.
     const std::uint64_t alike =
@@ -56,7 +59,6 @@ std::uint64_t product(const std::vector<std::uint64_t>& extents) {
 
 // Lines that are long for a run as short as this are no help.
 std::uint64_t line_of(const CacheBoxLimits& limits, std::uint64_t wanted) {
-  constexpr std::uint64_t kCacheLine = 64;
   constexpr std::uint64_t kLinesOfRun = 16;
   if (limits.line_bytes <= kCacheLine) return limits.line_bytes;
   return std::min(limits.line_bytes, std::bit_floor(std::max<std::uint64_t>(wanted / kLinesOfRun, 1)));

@@ -43,9 +43,9 @@ struct CacheBox {
 
 /// What a box may be: of a cache as it stands here, of a file's tile in memory with other sizes.
 struct CacheBoxLimits {
-  std::uint64_t most_bytes = std::uint64_t{64} << 10;  // of a box
-  std::uint64_t line_bytes = 64;                       // a cut axis has whole ones, where that costs little
-  std::uint64_t long_bytes = 512;                      // an element of so many needs no box
+  std::uint64_t most_bytes = std::uint64_t{64} << 10;    // of a box
+  std::uint64_t line_bytes = 64;                         // a cut axis has whole ones, where that costs little
+  std::uint64_t long_bytes = 512;                        // an element of so many needs no box
   std::uint64_t most_element_bytes = ~std::uint64_t{0};  // beyond, what lies side by side stays an axis
   double growth = 2;                                     // from one run that is tried to the next
 };
