@@ -24,25 +24,10 @@
 namespace faro::cli {
 namespace {
 
-std::string operation_of(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
+std::string file_operation(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
 
 bool is_given(const PermuteOptions& options) {
   return !options.memory.empty() || options.resume || options.io != "auto";
-}
-
-// Two digits of the default, so that a run and the one that resumes it have the same tiles as a rule.
-std::uint64_t budget_of(const PermuteOptions& options) {
-  if (!options.memory.empty()) return parse_size("--memory", options.memory);
-  const std::uint64_t bytes = file::default_memory_bytes();
-  const std::uint64_t unit = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
-  return bytes / unit * unit;
-}
-
-file::Io io_of(const PermuteOptions& options) {
-  for (const file::Io io : {file::Io::automatic, file::Io::uring, file::Io::threads, file::Io::buffered}) {
-    if (options.io == file::name(io)) return io;
-  }
-  fail(ErrorCode::value, operation_of(options), "--io " + options.io, "auto, uring, threads or buffered");
 }
 
 // Why only memory will do; empty where files will.
@@ -82,7 +67,7 @@ Permutation of_fortran_data(const PermuteOptions& options, const io::NpyHeader& 
   const auto before = affine_form(first);
   const auto map = affine_form(asked.problem.permutation);
   if (is_whole && before && map) return compose(*map, *before);
-  fail(ErrorCode::unsupported, operation_of(options),
+  fail(ErrorCode::unsupported, file_operation(options),
        "data in Fortran order, larger than the memory for it, with " + options.label(),
        "a permutation of all axes, or data in C order",
        "`axes(" +
@@ -97,7 +82,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   if (is_strided_text(options.spec)) {
     const Strided view = view_of(options, header);
     if (header.fortran_order) {
-      fail(ErrorCode::unsupported, operation_of(options), "a strided view of data in Fortran order",
+      fail(ErrorCode::unsupported, file_operation(options), "a strided view of data in Fortran order",
            "data in C order, whose elements it counts");
     }
     work.sweep.emplace(view, header.item_bytes, file_options);
@@ -169,12 +154,13 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   progress.step("planning " + options.spec);
   file::Options file_options{.memory_bytes = budget,
                              .threads = options.common.plan_options(header.item_bytes).threads,
-                             .io = io_of(options),
+                             .io = io_of(options.io),
                              .verify = options.verify,
                              .keep_unfinished = true,
                              .resume = options.resume};
   if (!options.checkpoint.empty())
-    file_options.checkpoint_seconds = static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
+    file_options.checkpoint_seconds =
+        static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
   const FileWork work = work_of(options, header, file_options);
   const InterruptNote interrupted(fmt::format(
       "`{}` is as it was; --resume --memory {} goes on with what is finished", options.out, budget));
@@ -195,7 +181,91 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
             {.path = options.out, .header = bytes}, file_options);
 }
 
+// The file of a scatter's index array that is SPEC alone; empty for others.
+std::string index_file_of(const PermuteOptions& options) {
+  const bool is_file = options.spec.starts_with('@') && options.spec.ends_with(".npy");
+  return is_file && !options.index.gather && !options.inverse ? options.spec.substr(1) : "";
+}
+
+// An index array that memory does not hold beside the array, read as it is needed.
+void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
+  const std::string index = index_file_of(options);
+  const std::uint64_t count = io::read_npy_header(index).item_count();
+  const bool is_rows = !header.shape.empty() && header.shape.front() == count;
+  const bool has_others = !options.common.batch.empty() || !options.common.element_bytes.empty() ||
+                          options.verify || options.resume || options.order == "F" || header.fortran_order ||
+                          (!options.axis.empty() && options.axis != "0");
+  if (has_others || (!is_rows && (options.rows || header.item_count() != count))) {
+    fail(ErrorCode::unsupported, file_operation(options),
+         "an index array larger than the memory with other options than --rows, or of another count",
+         fmt::format("{} alone, over {} items or rows", options.spec, count),
+         "with more --memory there is more that it goes with");
+  }
+  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+  const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
+  run_records(options, header, progress,
+              {.count = count,
+               .record_bytes = record_bytes,
+               .elements = count_text(count, is_rows ? "row" : "element") + " of " + size_text(record_bytes),
+               .budget = budget},
+              [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
+                file::scatter(index, record_bytes, in, out, file_options);
+              });
+}
+
 }  // namespace
+
+std::uint64_t memory_budget(const std::string& text) {
+  if (!text.empty()) {
+    const std::uint64_t bytes = parse_size("--memory", text);
+    if (bytes == 0) fail(ErrorCode::value, "read --memory", "0", "memory for some elements");
+    return bytes;
+  }
+  // Two digits, so that a run and the one that resumes it have the same tiles as a rule.
+  const std::uint64_t bytes = file::default_memory_bytes();
+  const std::uint64_t unit = std::max<std::uint64_t>(std::bit_floor(bytes) / 4, 1);
+  return bytes / unit * unit;
+}
+
+file::Io io_of(const std::string& text) {
+  for (const file::Io io : {file::Io::automatic, file::Io::uring, file::Io::threads, file::Io::buffered}) {
+    if (text == file::name(io)) return io;
+  }
+  fail(ErrorCode::value, "read --io", text, "auto, uring, threads or buffered");
+}
+
+void run_records(const PermuteOptions& options, const io::NpyHeader& header, Progress& progress,
+                 const RecordRun& run, const RecordMove& move) {
+  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  file::Options file_options{.memory_bytes = run.budget,
+                             .threads = options.common.plan_options(header.item_bytes).threads,
+                             .io = io_of(options.io)};
+  progress.step("permuting " + run.elements);
+  bool is_told = false;
+  const auto advance = progress.advance();
+  std::uint64_t told = 0;
+  file_options.progress = [&](const file::Progress& now) {
+    if (!std::exchange(is_told, true)) progress.step("permuting " + run.elements, now.total_bytes);
+    advance(now.done_bytes - std::exchange(told, now.done_bytes));
+  };
+  file_options.done = [&](const file::Report& report) {
+    progress.end();
+    const FileWork work{.sweep = {},
+                        .spec = options.spec,
+                        .elements = run.elements,
+                        .count = run.count,
+                        .width = run.record_bytes,
+                        .batch = 1,
+                        .shape_before = header.shape,
+                        .shape = header.shape};
+    if (options.common.json) return print_json(options, work, run.budget, report);
+    if (!options.quiet) print_line(options, work, report);
+  };
+  move({.path = options.in, .offset = header.data_offset},
+       {.path = options.out,
+        .header = io::npy_header_bytes(header.descr, header.shape, io::MemoryOrder::c, io::kTransferBlock)},
+       file_options);
+}
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
   command
@@ -208,9 +278,10 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
                    "From file to file: go on where the same command was interrupted");
   command
-      .add_option("--checkpoint", options.checkpoint,
-                  "From file to file: note what is finished, for --resume, every so many seconds; the default "
-                  "is 5")
+      .add_option(
+          "--checkpoint", options.checkpoint,
+          "From file to file: note what is finished, for --resume, every so many seconds; the default "
+          "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
   command
@@ -221,11 +292,10 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
 }
 
 void check_file_options(const PermuteOptions& options) {
-  static_cast<void>(io_of(options));
-  if (!options.memory.empty() && parse_size("--memory", options.memory) == 0)
-    fail(ErrorCode::value, operation_of(options), "--memory 0", "memory for some elements");
+  static_cast<void>(io_of(options.io));
+  if (!options.memory.empty()) static_cast<void>(memory_budget(options.memory));
   if (options.in_place && is_given(options)) {
-    fail(ErrorCode::unsupported, operation_of(options), "--memory, --resume or --io with --in-place",
+    fail(ErrorCode::unsupported, file_operation(options), "--memory, --resume or --io with --in-place",
          "two files", "a file in place is mapped");
   }
 }
@@ -235,19 +305,26 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::uint64_t bytes = header.data_bytes();
   // What is mapped and what is written; of data in Fortran order once more.
   const std::uint64_t copies = header.fortran_order ? 3 : 2;
-  const std::uint64_t budget = budget_of(options);
-  if (bytes <= budget / copies) return false;
+  const std::uint64_t budget = memory_budget(options.memory);
+  const std::string index = index_file_of(options);
+  const std::uint64_t index_bytes =
+      options.memory.empty() || index.empty() ? 0 : io::read_npy_header(index).data_bytes();
+  if (bytes + index_bytes <= budget / copies) return false;
   const Engine engine = options.common.plan_options(header.item_bytes).engine;
   const std::string reason = needs_memory(options, engine);
   if (!reason.empty()) {
     if (options.memory.empty()) return false;
-    fail(ErrorCode::unsupported, operation_of(options),
+    fail(ErrorCode::unsupported, file_operation(options),
          fmt::format("{} with an array of {}", reason, size_text(bytes)),
          fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
-  if (options.memory.empty() && !options.spec.empty() && options.spec.front() == '@') return false;
-  sweep(options, header, budget);
+  if (options.memory.empty() && options.spec.starts_with('@')) return false;
+  if (index.empty()) {
+    sweep(options, header, budget);
+  } else {
+    scatter(options, header, budget);
+  }
   return true;
 }
 

@@ -12,10 +12,10 @@ namespace cli_large_files_test {
 using testing::CommandTest;
 using testing::content_of;
 using testing::documented_keys;
+using ::testing::HasSubstr;
 using testing::Json;
 using testing::lines_of;
 using testing::Result;
-using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class LargeFiles : public CommandTest {
@@ -70,8 +70,8 @@ TEST_F(LargeFiles, WaysOfReadingAndVerifying) {
   ASSERT_EQ(run("new 2^16 u4 in.npy --quiet").status, 0);
   ASSERT_EQ(run("permute bit_reversal in.npy a.npy --quiet").status, 0);
   for (const char* const way : {"auto", "threads", "buffered"}) {
-    const Result result = run("permute bit_reversal in.npy b.npy --memory 48KiB --verify --json --io " +
-                              std::string(way));
+    const Result result =
+        run("permute bit_reversal in.npy b.npy --memory 48KiB --verify --json --io " + std::string(way));
     ASSERT_EQ(result.status, 0) << result.err;
     const Json json = Json::parse(result.out);
     EXPECT_EQ(json["verified"], true);
@@ -138,7 +138,6 @@ TEST_F(LargeFiles, FaultsAreOneLineAndLeaveNothingThatLooksDone) {
     }
   }
 }
-
 
 class Kills : public LargeFiles {
  protected:

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "faro/faro.hpp"
@@ -16,8 +18,10 @@
 #include "file/checksums.hpp"
 #include "file/sweep.hpp"
 #include "io/file_system.hpp"
+#include "io/npy.hpp"
 #include "io/transfers.hpp"
 #include "oracle.hpp"
+#include "permutation/record_shuffle.hpp"
 #include "refusal.hpp"
 
 namespace faro {
@@ -386,6 +390,116 @@ TEST_F(FileResume, TwoRunsOnOneOutputExcludeEachOther) {
                   .finished);
   EXPECT_EQ(second, ErrorCode::file);
   EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+}
+
+// --- records by a seed and by an index file
+
+TEST_F(FileSweep, ASeedPermutesAnyCount) {
+  for (const std::uint64_t count : {1, 2, 3, 100, 4096, 4097, 5000, 65536, 100003}) {
+    for (const std::uint64_t seed : {0, 1, 12345}) {
+      const RecordShuffle shuffle(count, seed);
+      std::vector<bool> taken(count, false);
+      for (std::uint64_t x = 0; x < count; ++x) {
+        const std::uint64_t y = shuffle(x);
+        ASSERT_LT(y, count);
+        ASSERT_FALSE(taken[y]) << count << " by seed " << seed;
+        taken[y] = true;
+        ASSERT_EQ(shuffle.inverse(y), x);
+      }
+    }
+  }
+  // Files that were shuffled are put back by later versions, too.
+  const RecordShuffle few(8, 7);
+  const RecordShuffle many(1000000, 7);
+  EXPECT_EQ((std::vector{few(0), few(1), few(2), few(7)}), (std::vector<std::uint64_t>{7, 6, 5, 3}));
+  EXPECT_EQ((std::vector{many(0), many(1), many(999999)}),
+            (std::vector<std::uint64_t>{986449, 554400, 231231}));
+}
+
+// Every place is about as likely for every record: 16 cells, 3 degrees of 5 sigma.
+TEST_F(FileSweep, SeedsSpreadEvenly) {
+  constexpr std::uint64_t kCount = 5000;
+  constexpr int kSeeds = 8000;
+  for (const std::uint64_t x : {std::uint64_t{0}, std::uint64_t{1}, kCount - 1}) {
+    std::array<int, 16> cells{};
+    std::array<int, 16> steps{};  // of a record and its neighbour
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const RecordShuffle shuffle(kCount, seed);
+      const std::uint64_t y = shuffle(x);
+      ++cells[y * 16 / kCount];
+      ++steps[(shuffle((x + 1) % kCount) + kCount - y) % kCount * 16 / kCount];
+    }
+    for (const int cell : cells) EXPECT_NEAR(cell, kSeeds / 16, 110) << x;
+    for (const int step : steps) EXPECT_NEAR(step, kSeeds / 16, 110) << x;
+  }
+}
+
+TEST_F(FileSweep, ShufflesAreTheSameForEveryBudget) {
+  for (const std::uint64_t width : {1, 4, 12, 100}) {
+    for (const std::uint64_t count : {1, 7, 3000, 9001}) {
+      const Bytes data = random_bytes(count * width, width);
+      write_file(directory_ / "in", joined(random_bytes(77, 1), data));
+      const RecordShuffle shuffle(count, 5);
+      Bytes expected(data.size());
+      for (std::uint64_t x = 0; x < count; ++x)
+        std::copy_n(&data[x * width], width, &expected[shuffle(x) * width]);
+      for (const std::uint64_t records : {std::uint64_t{40}, std::uint64_t{500}, 4 * count}) {
+        for (const file::Io io : io_ways()) {
+          const file::Options options = budget(3 * (width + 4) * records + 8 * records, io);
+          file::Shuffle asked{.records = count, .record_bytes = width, .seed = 5};
+          const file::Report report =
+              file::shuffle(asked, {directory_ / "in", 77}, {directory_ / "out"}, options);
+          ASSERT_TRUE(report.finished);
+          ASSERT_TRUE(read_file(directory_ / "out") == expected)
+              << count << " of " << width << ", " << records;
+          EXPECT_EQ(report.facts.sweeps, count > records * 2 ? 2 : 1) << count << ", " << records;
+          asked.inverse = true;
+          file::shuffle(asked, {directory_ / "out", 0}, {directory_ / "back"}, options);
+          ASSERT_TRUE(read_file(directory_ / "back") == data);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
+  constexpr std::uint64_t kCount = 5000;
+  constexpr std::uint64_t kWidth = 6;
+  const Bytes data = random_bytes(kCount * kWidth, 2);
+  write_file(directory_ / "in", data);
+  std::vector<std::uint64_t> places(kCount);
+  for (std::uint64_t x = 0; x < kCount; ++x) places[x] = x * 1237 % kCount;
+  Bytes expected(data.size());
+  for (std::uint64_t x = 0; x < kCount; ++x)
+    std::copy_n(&data[x * kWidth], kWidth, &expected[places[x] * kWidth]);
+  const auto write_index = [&](bool wide) {
+    Bytes file = io::npy_header_bytes(wide ? "'<u8'" : "'<u4'", std::vector<std::uint64_t>{kCount});
+    for (const std::uint64_t place : places) {
+      const auto* const bytes = reinterpret_cast<const std::byte*>(&place);
+      file.insert(file.end(), bytes, bytes + (wide ? 8 : 4));
+    }
+    write_file(directory_ / "index.npy", file);
+  };
+  const auto scatter = [&](std::uint64_t memory) {
+    file::scatter(directory_ / "index.npy", kWidth, {directory_ / "in", 0}, {directory_ / "out"},
+                  budget(memory));
+  };
+  for (const bool wide : {false, true}) {
+    write_index(wide);
+    for (const std::uint64_t memory : {2000, 20000, 200000}) {
+      scatter(memory);
+      EXPECT_TRUE(read_file(directory_ / "out") == expected);
+      fs::remove(directory_ / "out");
+      for (const std::uint64_t wrong : {places[8], kCount, ~std::uint64_t{0}}) {
+        const std::uint64_t right = std::exchange(places[9], wrong);
+        write_index(wide);
+        EXPECT_EQ(test::code_of([&] { scatter(memory); }), ErrorCode::value) << wrong << ", " << memory;
+        EXPECT_EQ(files(), 2U);
+        places[9] = right;
+        write_index(wide);
+      }
+    }
+  }
 }
 
 }  // namespace file_sweep_test

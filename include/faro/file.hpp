@@ -150,4 +150,23 @@ Report permute(const Problem& problem, const std::filesystem::path& in, const st
                const Options& options = {},
                const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);
 
+/// A random permutation of records, computed from a seed: the same for every budget, number of threads and
+/// way of reading.
+struct Shuffle {
+  std::uint64_t records = 0;
+  std::uint64_t record_bytes = 1;
+  std::uint64_t seed = 0;
+  bool inverse = false;  // puts the records back where they were
+};
+
+/// Data is read once and written once where memory holds it, else twice, with 4 bytes a record in a scratch
+/// file beside the output. Errors: as run() of a sweep; ErrorCode::unsupported for verify and resume.
+Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
+
+/// out[index[x]] = in[x] for records of record_bytes; `index` is an .npy file of 4- or 8-byte integers, of
+/// any size, which is read as it is needed. Errors: as shuffle(); ErrorCode::file for another file;
+/// ErrorCode::value where it is no permutation.
+Report scatter(const std::filesystem::path& index, std::uint64_t record_bytes, const Input& in,
+               const Output& out, const Options& options = {});
+
 }  // namespace faro::file

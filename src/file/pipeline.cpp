@@ -226,12 +226,12 @@ void Pipeline::start(const SharedWork& before, const SharedWork& next, std::byte
 }
 
 void Pipeline::read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer) {
-  machinery_.team.start(slices(rows.total_bytes()), [&, offset, buffer](std::uint64_t slice,
-                                                                        io::Transfers& transfers) {
-    const std::uint64_t begin = slice * machinery_.slice_bytes;
-    for_pieces(rows, offset, buffer, begin, begin + machinery_.slice_bytes,
-               [&](std::span<const io::Piece> pieces) { transfers.read(file, pieces); });
-  });
+  machinery_.team.start(
+      slices(rows.total_bytes()), [&, offset, buffer](std::uint64_t slice, io::Transfers& transfers) {
+        const std::uint64_t begin = slice * machinery_.slice_bytes;
+        for_pieces(rows, offset, buffer, begin, begin + machinery_.slice_bytes,
+                   [&](std::span<const io::Piece> pieces) { transfers.read(file, pieces); });
+      });
   machinery_.team.wait();
 }
 

@@ -33,8 +33,8 @@ class Run {
         options_(options),
         choice_(options.io),
         source_(in, sweep.in_bytes),
-        target_(out.path, options.keep_unfinished || options.resume ? io::Unfinished::kept
-                                                                    : io::Unfinished::removed),
+        target_(out.path,
+                options.keep_unfinished || options.resume ? io::Unfinished::kept : io::Unfinished::removed),
         label_(out.path.string()),
         in_offset_(in.offset),
         out_offset_(out.header.size()),

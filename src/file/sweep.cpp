@@ -61,7 +61,10 @@ std::string Facts::text() const {
                                ? io::size_text(read_run_bytes)
                                : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
                                              io::size_text(write_run_bytes));
-  return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
+  if (sweeps == 1)
+    return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
+  return fmt::format("a distribution and a sweep, buckets of {} in runs of {}", io::size_text(tile_bytes),
+                     io::size_text(write_run_bytes));
 }
 
 std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 * 6; }
