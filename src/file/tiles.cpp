@@ -170,14 +170,21 @@ class ViewBoxes {
     for (std::size_t a = view.extents.size(); a-- > 0;) {
       axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
     }
-    constexpr std::uint64_t kBlock = 4096;
-    box_ = layout::choose_cache_box(layout::normal_axes(std::move(axes)), width,
-                                    {.most_bytes = most_bytes,
-                                     .line_bytes = kBlock,
-                                     .long_bytes = ~std::uint64_t{0},
-                                     .most_element_bytes = std::max(width, most_bytes / 64),
-                                     .growth = 1.1});
-    if (box_.extent.empty()) box_.extent.assign(box_.axes.size(), 1);
+    axes = layout::normal_axes(std::move(axes));
+    // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
+    std::uint64_t longest = 0;
+    for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
+      for (const double out_over_in : {ratio, 1 / ratio}) {
+        layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
+        std::swap(box, box_);
+        const std::uint64_t shorter = std::min({shorter_run(), kLongRun});
+        if (shorter > longest) {
+          longest = shorter;
+        } else {
+          std::swap(box, box_);
+        }
+      }
+    }
   }
 
   std::uint64_t count() const { return box_.count(); }
@@ -257,6 +264,27 @@ class ViewBoxes {
   }
 
  private:
+  layout::CacheBox box_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes,
+                          double out_over_in) const {
+    constexpr std::uint64_t kBlock = 4096;
+    layout::CacheBox box = layout::choose_cache_box(axes, width_,
+                                                    {.most_bytes = most_bytes,
+                                                     .line_bytes = kBlock,
+                                                     .long_bytes = ~std::uint64_t{0},
+                                                     .most_element_bytes = std::max(width_, most_bytes / 64),
+                                                     .growth = 1.1,
+                                                     .out_over_in = out_over_in});
+    if (box.extent.empty()) box.extent.assign(box.axes.size(), 1);
+    return box;
+  }
+
+  // Of a whole box, the shorter of its two sides' rows.
+  std::uint64_t shorter_run() const {
+    Shape origin;
+    const Shape whole = extents(0, origin);
+    return std::min(in_rows(origin, whole).bytes, out_rows(origin, whole).bytes);
+  }
+
   // One more axis of a box's rows, fastest first: part of each row where it goes on where they end.
   static bool add(Rows& rows, std::uint64_t extent, std::int64_t stride, bool together) {
     if (extent == 1) return together;

@@ -71,7 +71,8 @@ std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits
     std::vector<std::uint64_t> extents(box.axes.size(), 1);
     const std::uint64_t line = line_of(limits, wanted);
     grow(box, box.in_order, wanted, line, extents);
-    grow(box, out_order, wanted, line, extents);
+    grow(box, out_order, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.out_over_in), line,
+         extents);
     const bool too_large = product(extents) * box.element_bytes > limits.most_bytes;
     if (!longest.empty() && (too_large || extents == longest)) {
       if (too_large || wanted > limits.most_bytes) return longest;

@@ -48,6 +48,7 @@ struct CacheBoxLimits {
   std::uint64_t long_bytes = 512;                        // an element of so many needs no box
   std::uint64_t most_element_bytes = ~std::uint64_t{0};  // beyond, what lies side by side stays an axis
   double growth = 2;                                     // from one run that is tried to the next
+  double out_over_in = 1;                                // how much longer the output's run is wanted
 };
 
 /// The longest runs whose box the limits allow. `axes` have strides in elements of `element_bytes`, and are
