@@ -118,7 +118,8 @@ TEST_F(LargeFiles, FaultsAreOneLineAndLeaveNothingThatLooksDone) {
   ASSERT_EQ(run("permute bit_reversal in.npy whole.npy --quiet").status, 0);
   const char* const library = std::getenv("FARO_FAULTS");
   if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
-  for (const char* const kind : {"read", "write", "sync", "rename", "reserve", "short", "interrupt"}) {
+  for (const char* const kind :
+       {"read", "write", "sync", "rename", "reserve", "short", "interrupt", "memory", "map", "open"}) {
     for (const int at : {1, 2, 3, 7, 20, 50}) {
       const std::string before = "env LD_PRELOAD=" + std::string(library) + " FARO_FAULT=" + kind +
                                  " FARO_FAULT_AT=" + std::to_string(at);
@@ -130,7 +131,9 @@ TEST_F(LargeFiles, FaultsAreOneLineAndLeaveNothingThatLooksDone) {
         fs::remove(directory_ / "out.npy");
         continue;
       }
-      EXPECT_EQ(result.status, 6) << kind << at << result.err;
+      const bool of_memory = std::string(kind) == "memory" || std::string(kind) == "map";
+      if (!of_memory) EXPECT_EQ(result.status, 6) << kind << at << result.err;
+      EXPECT_GT(result.status, 0) << kind << at << result.err;
       // What was told of the result before its file took its place, and the error.
       EXPECT_LE(lines_of(result.err), 2) << result.err;
       EXPECT_THAT(result.err, HasSubstr("faro: "));

@@ -360,10 +360,10 @@ TEST_F(FileResume, GoesOnBehindTheFinishedTiles) {
 
 TEST_F(FileResume, TilesThatChangedAreMadeAgain) {
   EXPECT_FALSE(run(0.8, false).finished);
-  Bytes partial = read_file(directory_ / ".out.faro-partial");
+  Bytes partial = read_file(directory_ / ".faro-partial-out");
   partial[partial.size() / 2] ^= std::byte{4};
   for (std::size_t at = 0; at < partial.size(); at += 20000) partial[at] ^= std::byte{1};
-  write_file(directory_ / ".out.faro-partial", partial);
+  write_file(directory_ / ".faro-partial-out", partial);
   const file::Report report = run(2, true);
   EXPECT_TRUE(report.finished);
   EXPECT_EQ(report.resumed_tiles, 0U);

@@ -1,6 +1,6 @@
 #include "file/io_team.hpp"
 
-#include <system_error>
+#include <new>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -8,9 +8,10 @@
 namespace faro::file {
 
 IoTeam::IoTeam(int threads, io::TransferMode mode) : mode_(mode), own_(mode) {
+  threads_.reserve(static_cast<std::size_t>(threads));
   try {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { live(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // With fewer, or by the caller alone.
   }
 }

@@ -147,7 +147,7 @@ void require_memory_for_array(const std::string& operation, std::uint64_t bytes)
   if (bytes <= available) return;
   fail(ErrorCode::unsupported, operation, "an array of " + size_text(bytes),
        "one that fits in the memory that is free, " + size_text(available),
-       "arrays larger than the memory are not supported yet");
+       "`faro permute` takes larger ones from file to file");
 }
 
 std::uint64_t available_memory_bytes() {

@@ -81,7 +81,7 @@ bool hold_temporary(int descriptor) {
 fs::path partial_path(const fs::path& path) {
   fs::path end = path;
   if (follow_links(end)) end = path;
-  return directory_of(end) / ("." + end.filename().string() + ".faro-partial");
+  return directory_of(end) / (".faro-partial-" + end.filename().string());
 }
 
 OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {
