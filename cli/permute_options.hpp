@@ -23,12 +23,16 @@ struct PermuteOptions {
   std::string map;
   std::string element;
   std::string axis;
+  std::string memory;                // of arrays that are permuted from file to file
+  std::string checkpoint;            // seconds between records of their journal
+  std::string io = "auto";           // how those are read and written
   std::string order = "C";           // of the result's file: C or F
   std::vector<std::string> lengths;  // of a pattern's axes: "h=8"
   bool rows = false;
   bool inverse = false;
   bool in_place = false;
   bool no_backup = false;
+  bool resume = false;
   bool verify = false;
   bool quiet = false;
 

@@ -40,17 +40,6 @@ void check_view_options(const PermuteOptions& options) {
   }
 }
 
-// As the extents say, where the output is that array; else the elements one after another.
-Shape shape_of_view(const Strided& view) {
-  std::int64_t stride = 1;
-  bool dense = view.out_offset == 0;
-  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
-    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
-    stride *= static_cast<std::int64_t>(view.extents[axis]);
-  }
-  return dense ? view.extents : Shape{out_elements(view)};
-}
-
 // The obvious loop, over all indices. Returns whether every element is in its place.
 bool is_copied(const Strided& view, std::uint64_t width, const std::byte* in, const std::byte* out) {
   if (element_count(view) == 0) return true;
@@ -106,18 +95,35 @@ void report_view(const PermuteOptions& options, const ViewRun& run, const Execut
 
 }  // namespace
 
+Strided view_of(const PermuteOptions& options, const io::NpyHeader& header) {
+  check_view_options(options);
+  Strided view = parse_strided(options.spec);
+  if (header.item_count() < in_elements(view)) {
+    fail(ErrorCode::value, "permute `" + options.in + "`",
+         fmt::format("a file of {} items", header.item_count()),
+         fmt::format("at least {}, which the strides of {} reach", in_elements(view), options.label()));
+  }
+  return view;
+}
+
+Shape shape_of_view(const Strided& view) {
+  std::int64_t stride = 1;
+  bool dense = view.out_offset == 0;
+  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
+    dense = dense && (view.extents[axis] == 1 || view.out_strides[axis] == stride);
+    stride *= static_cast<std::int64_t>(view.extents[axis]);
+  }
+  return dense ? view.extents : Shape{out_elements(view)};
+}
+
 void permute_strided(const PermuteOptions& options) {
   check_view_options(options);
-  ViewRun run{.view = parse_strided(options.spec), .shape = {}};
   const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
   Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
   const io::NpyInput input(options.in, progress.advance());
+  ViewRun run{.view = view_of(options, input.header()), .shape = {}};
   run.width = input.header().item_bytes;
   const std::uint64_t items = input.header().item_count();
-  if (items < in_elements(run.view)) {
-    fail(ErrorCode::value, "permute `" + options.in + "`", fmt::format("a file of {} items", items),
-         fmt::format("at least {}, which the strides of {} reach", in_elements(run.view), options.label()));
-  }
   const ExecutableStridedPlan plan = faro::plan(run.view, run.width, options.common.plan_options(run.width));
   if (plan.engine() == Engine::cuda) {
     fail(ErrorCode::unsupported, "permute `" + options.in + "`", "a strided view with --engine cuda",

@@ -10,4 +10,11 @@ namespace faro::cli {
 /// that are for permutations; those of parse_strided.
 void permute_strided(const PermuteOptions& options);
 
+/// The view that SPEC is, of a file's items. Errors: ErrorCode::value for other options with a view, and for
+/// a file that its strides leave.
+Strided view_of(const PermuteOptions& options, const io::NpyHeader& header);
+
+/// As the extents say, where the output is that array; else the elements one after another.
+std::vector<std::uint64_t> shape_of_view(const Strided& view);
+
 }  // namespace faro::cli

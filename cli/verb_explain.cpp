@@ -1,13 +1,22 @@
 // faro explain SPEC: how a permutation would be run, and why; nothing is moved.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
+#include "cli/permute_file.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
+#include "faro/file.hpp"
+#include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "plan/figure.hpp"
 
@@ -21,6 +30,9 @@ struct ExplainOptions {
   std::string svg;
   std::string figure;
   std::string capability;
+  std::string memory;
+  std::string disk;
+  bool by_file = false;
   bool no_calibration = false;
   bool in_place = false;
 };
@@ -145,11 +157,109 @@ void explain_view(const ExplainOptions& options) {
   print(text);
 }
 
+// A line of an explanation: a word, and what there is to say of it.
+std::string explained(const std::string& word, const std::string& text) {
+  return fmt::format("{:<14}{}", word, text);
+}
+
+// Transfers that the literature's method takes at most, each of a segment (Cormen and Wisniewski, one disk):
+// 2 N/B (6 ceil(rank / lg(M/B)) + 5), with B a segment and M the memory, in elements. Nothing for other maps,
+// and where memory holds no two segments.
+std::optional<double> literature_transfers(const Problem& problem, const file::Facts& facts,
+                                           std::uint64_t memory) {
+  const auto map = affine_form(problem.permutation);
+  const std::uint64_t segment = std::min(facts.read_run_bytes, facts.write_run_bytes);
+  if (!map || segment < problem.element_bytes || memory < 2 * segment) return std::nullopt;
+  const auto segment_bits = static_cast<int>(std::bit_width(std::min(segment / problem.element_bytes,
+                                                                     element_count(problem.permutation)))) -
+                            1;
+  const double sweeps =
+      std::ceil(map->rank_gamma(segment_bits) / std::floor(std::log2(static_cast<double>(memory / segment))));
+  return 2 * static_cast<double>(facts.moved_bytes) / static_cast<double>(segment) * (6 * sweeps + 5);
+}
+
+// From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
+void explain_files(const ExplainOptions& options) {
+  if (!options.svg.empty() || options.in_place || !options.capability.empty() || !options.common.tile.empty())
+    fail(ErrorCode::value, "explain", "--svg, --in-place, --capability or --tile with --file",
+         "--file alone");
+  const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
+  const std::uint64_t memory = memory_budget(options.memory);
+  const file::Options file_options{.memory_bytes = memory,
+                                   .threads = options.common.plan_options(width).threads};
+  std::optional<Problem> problem;
+  std::optional<file::Sweep> sweep;
+  if (is_strided_text(options.spec)) {
+    sweep.emplace(parse_strided(options.spec), width, file_options);
+  } else {
+    problem = {.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
+               .element_bytes = width,
+               .batch = options.common.batch_count()};
+    sweep.emplace(*problem, file_options);
+  }
+  const file::Facts& facts = sweep->facts();
+  const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
+  std::optional<double> seconds;
+  if (curve && facts.tiles > 0)
+    seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
+  std::optional<double> published;
+  if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
+  const double reads = static_cast<double>(facts.moved_bytes) /
+                       static_cast<double>(std::max<std::uint64_t>(facts.read_run_bytes, 1));
+  const double writes = static_cast<double>(facts.moved_bytes) /
+                        static_cast<double>(std::max<std::uint64_t>(facts.write_run_bytes, 1));
+  if (options.common.json) {
+    Json json = new_json();
+    json["spec"] = options.spec;
+    json["element_bytes"] = width;
+    json["bytes"] = facts.moved_bytes;
+    json["memory_bytes"] = memory;
+    json["buffer_bytes"] = facts.memory_bytes;
+    json["plan"] = facts.text();
+    json["sweeps"] = facts.sweeps;
+    json["tiles"] = facts.tiles;
+    json["tile_bytes"] = facts.tile_bytes;
+    json["read_run_bytes"] = facts.read_run_bytes;
+    json["write_run_bytes"] = facts.write_run_bytes;
+    json["transfers"] = reads + writes;
+    json["published_transfers"] = published ? Json(*published) : Json();
+    json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
+    json["prediction_source"] = curve ? curve->source : "";
+    return print(json);
+  }
+  std::vector<std::string> lines{
+      explained("permutation", options.spec), explained("elements", fmt::format("{} wide", size_text(width))),
+      explained("files", fmt::format("{} read and as many written, with {} of memory",
+                                     size_text(facts.moved_bytes), size_text(memory))),
+      explained("sweeps", facts.text())};
+  if (facts.tiles > 0) {
+    lines.push_back(
+        explained("tiles", fmt::format("{}; three buffers: one is permuted to the second while the "
+                                       "third is written and read",
+                                       facts.tiles)));
+    lines.push_back(explained("transfers", fmt::format("{:.4g} of a segment, {:.4g} read and {:.4g} written",
+                                                       reads + writes, reads, writes)));
+  }
+  if (published) {
+    lines.push_back(
+        explained("literature", fmt::format("at most {:.4g} transfers, 2 N/B (6 ceil(rank / "
+                                            "lg(M/B)) + 5) with B that segment: {:.3g} times as many",
+                                            *published, *published / (reads + writes))));
+  }
+  lines.push_back(explained("time", seconds
+                                        ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
+                                        : "not known: `faro tune --disk DIR` measures a disk"));
+  print(fmt::format("{}", fmt::join(lines, "\n")));
+}
+
 void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
   refuse_overwriting("explain", "--svg", options.svg, files_in(options.spec));
+  if (options.by_file) return explain_files(options);
+  if (!options.memory.empty() || !options.disk.empty())
+    fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
   if (is_strided_text(options.spec)) return explain_view(options);
   const Problem problem{.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
@@ -186,6 +296,17 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
+  command->add_flag("--file", options->by_file, "From file to file, within --memory");
+  command
+      ->add_option("--memory", options->memory,
+                   "With --file: what buffers may take, such as 16GiB; the default is 60% of what is free")
+      ->type_name("SIZE")
+      ->check(refuse_empty);
+  command
+      ->add_option("--disk", options->disk,
+                   "With --file: a folder on the disk whose time is predicted; the default is this one")
+      ->type_name("DIR")
+      ->check(refuse_empty);
   command->add_flag("--in-place", options->in_place, "In one array instead of from one to another");
   options->index.add_direction(*command);
   options->index.add_choice(*command);

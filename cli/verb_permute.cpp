@@ -17,6 +17,7 @@
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
 #include "cli/output.hpp"
+#include "cli/permute_file.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
 #include "cli/permute_strided.hpp"
@@ -268,10 +269,15 @@ void permute(PermuteOptions options) {
   FileProblem asked;
   check_map(options);
   check_files(options);
-  if (is_strided_text(options.spec)) return permute_strided(options);
+  check_file_options(options);
+  if (is_strided_text(options.spec)) {
+    if (!permute_by_file(options)) permute_strided(options);
+    return;
+  }
   if (options.in_place) return permute_in_place(options);
   check_plan_cache(options);
   check_spec_file(options, options.out, "OUT");
+  if (permute_by_file(options)) return;
   std::optional<Planned> plan;
   {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
@@ -392,7 +398,9 @@ Verb permute_verb(CLI::App& app) {
       ->check(refuse_empty);
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
   command->add_flag("--verify", options->verify,
-                    "Check every element against the obvious loop before writing");
+                    "Check every element against the obvious loop before writing; from file to file, by sums "
+                    "over what is read and written");
+  add_file_options(*command, *options);
   options->common.add_threads(*command);
   add_no_sync(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");

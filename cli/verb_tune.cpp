@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,12 +17,15 @@
 #include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/calibration.hpp"
+#include "file/disk.hpp"
+#include "io/npy.hpp"
 
 namespace faro::cli {
 namespace {
 
 struct TuneOptions {
   CommonOptions common;
+  std::string disk;
   bool quick = false;
 };
 
@@ -60,7 +64,44 @@ std::string table_of(const IndexCalibration& calibration) {
   return table;
 }
 
+// What sweeps over files are predicted by.
+void tune_disk(const TuneOptions& options) {
+  constexpr std::uint64_t kBytes = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kQuickBytes = std::uint64_t{64} << 20;
+  const auto path = file::disk_curve_path(options.disk);
+  if (!path) {
+    fail(ErrorCode::file, "tune --disk", "neither FARO_CACHE nor XDG_CACHE_HOME nor HOME",
+         "a folder to keep the measured curve in", "set FARO_CACHE");
+  }
+  file::DiskCurve curve;
+  {
+    Progress progress(Verbosity::normal);
+    progress.step("measuring the disk of " + options.disk);
+    curve = file::tune_disk(options.disk, options.quick ? kQuickBytes : kBytes);
+  }
+  std::filesystem::create_directories(path->parent_path());
+  io::write_file(*path, curve.to_json() + "\n");
+  constexpr double kGiga = 1e9;
+  Json json = new_json();
+  json["disk"] = options.disk;
+  json["file"] = path->string();
+  json["source"] = curve.source;
+  json["points"] = Json::array();
+  std::string text = fmt::format("{}, kept in {}\n{:>9}  {:>10}  {:>11}", curve.source, path->string(),
+                                 "segment", "read, GB/s", "write, GB/s");
+  for (const file::DiskCurve::Point& point : curve.points) {
+    json["points"].push_back({{"segment_bytes", point.segment_bytes},
+                              {"read_gb_per_s", point.read_bytes_per_s / kGiga},
+                              {"write_gb_per_s", point.write_bytes_per_s / kGiga}});
+    text += fmt::format("\n{:>9}  {:>10.3g}  {:>11.3g}", size_text(point.segment_bytes),
+                        point.read_bytes_per_s / kGiga, point.write_bytes_per_s / kGiga);
+  }
+  if (options.common.json) return print(json);
+  print(text);
+}
+
 void tune(const TuneOptions& options) {
+  if (!options.disk.empty()) return tune_disk(options);
   const PlanOptions plan_options = options.common.plan_options(1);
   if (plan_options.engine != Engine::cuda && plan_options.device != cuda::kCurrentDevice)
     fail(ErrorCode::value, "tune", "--device with --engine " + options.common.engine,
@@ -104,7 +145,14 @@ Verb tune_verb(CLI::App& app) {
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);
-  command->add_flag("--quick", options->quick, "Fewer sizes and widths: some seconds");
+  command->add_flag("--quick", options->quick, "Fewer sizes and widths, a smaller file: some seconds");
+  command
+      ->add_option(
+          "--disk", options->disk,
+          "Measure instead how fast the disk of this folder reads and writes segments, with a file of "
+          "1 GiB that is removed")
+      ->type_name("DIR")
+      ->check(refuse_empty);
   add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { tune(*options); }};

@@ -8,6 +8,7 @@
 //     faro emit SPEC                       faro tune
 //     faro synth EXAMPLE
 //     faro take|put|add INDEX.npy IN.npy OUT.npy
+//     faro shuffle IN.npy OUT.npy --seed SEED
 //     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
@@ -41,5 +42,6 @@ Verb take_verb(CLI::App& app);
 Verb put_verb(CLI::App& app);
 Verb add_verb(CLI::App& app);
 Verb route_verb(CLI::App& app);
+Verb shuffle_verb(CLI::App& app);
 
 }  // namespace faro::cli

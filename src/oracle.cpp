@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "threads.hpp"
 
 namespace faro {
@@ -222,6 +223,19 @@ void permute_naively(const Problem& problem, const void* in, void* out, int thre
                          return walk(first, end, WideMover{source, target, width});
                      }
                    });
+  });
+}
+
+void destinations(const Permutation& permutation, std::uint64_t first, std::span<std::uint64_t> places) {
+  require_readable(permutation);
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  if (indexed != nullptr && indexed->direction() == Direction::gather) {
+    fail(ErrorCode::value, "tell where elements go", "a gather's index array", "a scatter's",
+         "Indexed::redirected turns it round");
+  }
+  with_walk(permutation, [&](const auto& walk) {
+    walk(first, first + places.size(),
+         [&](std::uint64_t x, std::uint64_t y) { places[static_cast<std::size_t>(x - first)] = y; });
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "faro/plan/problem.hpp"
@@ -36,5 +37,10 @@ std::optional<Mismatch> find_mismatch(const Problem& problem, const void* in, co
 /// loop waits for memory and not for arithmetic: a fair floor for a benchmark.
 /// Requires: as find_mismatch, and no overlap (unchecked). Errors: as find_mismatch.
 void permute_naively(const Problem& problem, const void* in, void* out, int threads = 0);
+
+/// pi(first), pi(first + 1), …, by the same loop. Requires: first + places.size() <= element_count
+/// (unchecked). Errors: ErrorCode::value for a gather's index array, which says where elements come from, and
+/// for an index array on a device.
+void destinations(const Permutation& permutation, std::uint64_t first, std::span<std::uint64_t> places);
 
 }  // namespace faro

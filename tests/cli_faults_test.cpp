@@ -39,6 +39,7 @@ std::vector<Case> cases() {
       {"permute_json", "permute 'random_bmmc(12, 1)' a.npy out.npy --json", "out.npy"},
       {"permute_index", "permute @p.npy a.npy out.npy --plan-cache p.faro --method partition", "out.npy"},
       {"permute_axes", "permute 'axes(16 16 16; 2 0 1)' a.npy out.npy", "out.npy"},
+      {"shuffle", "shuffle a.npy out.npy --seed 1 --memory 8KiB --io threads", "out.npy"},
       {"in_place", "permute --in-place reverse a.npy", "a.npy"},
       {"in_place_transpose", "permute --in-place 'transpose(30, 70)' m.npy", "m.npy"},
       {"new", "new 4096 u4 out.npy --fill random", "out.npy"},

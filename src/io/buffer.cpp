@@ -1,6 +1,7 @@
 #include "io/buffer.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,61 @@ std::uint64_t number_in(const char* file, const std::string& key, std::uint64_t 
   }
   std::uint64_t value = 0;
   return stream >> value ? value : otherwise;
+}
+
+constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;
+
+struct GroupFiles {
+  const char* limit;
+  const char* used;
+  const char* cache;  // in memory.stat: what is given back first
+};
+
+// Of one control group's folder. Pages of files that nobody has used for long count as free, as in
+// MemAvailable.
+std::uint64_t left_in_group(const std::string& folder, const GroupFiles& files) {
+  const std::uint64_t limit = number_in((folder + files.limit).c_str(), "", kUnknown);
+  if (limit >= kUnknown) return kUnknown;
+  const std::uint64_t used = number_in((folder + files.used).c_str(), "", 0);
+  const std::uint64_t cache = number_in((folder + "/memory.stat").c_str(), files.cache, 0);
+  return limit - std::min(limit, used - std::min(used, cache));
+}
+
+// Of the groups that this process is in, and all above them.
+std::uint64_t left_in_groups() {
+  constexpr GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
+  constexpr GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
+  std::uint64_t left = kUnknown;
+  const auto limit_by = [&](const std::string& root, std::string group, const GroupFiles& files) {
+    for (;; group.resize(group.rfind('/'))) {
+      left = std::min(left, left_in_group(root + group, files));
+      if (group.rfind('/') == std::string::npos) return;
+    }
+  };
+  // "0::/a/b" of version 2, "4:cpu,memory:/a" of version 1. In a container the path may be the host's: the
+  // root of what is mounted there is looked at in any case.
+  std::ifstream groups("/proc/self/cgroup");
+  limit_by("/sys/fs/cgroup", "", kVersion2);
+  limit_by("/sys/fs/cgroup/memory", "", kVersion1);
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    if (controllers == ",,") limit_by("/sys/fs/cgroup", line.substr(second + 1), kVersion2);
+    if (controllers.find(",memory,") != std::string::npos)
+      limit_by("/sys/fs/cgroup/memory", line.substr(second + 1), kVersion1);
+  }
+  return left;
+}
+
+// Of a limit such as `ulimit -v` sets.
+std::uint64_t left_of_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
+  const std::uint64_t taken =
+      number_in("/proc/self/statm", "", 0) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
 }
 
 }  // namespace
@@ -91,15 +147,12 @@ void require_memory_for_array(const std::string& operation, std::uint64_t bytes)
   if (bytes <= available) return;
   fail(ErrorCode::unsupported, operation, "an array of " + size_text(bytes),
        "one that fits in the memory that is free, " + size_text(available),
-       "arrays larger than the memory are not supported yet");
+       "`faro permute` takes larger ones from file to file");
 }
 
 std::uint64_t available_memory_bytes() {
-  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;
   const std::uint64_t available_kib = number_in("/proc/meminfo", "MemAvailable:", kUnknown >> 10);
-  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max", "", kUnknown);
-  const std::uint64_t used = limit == kUnknown ? 0 : number_in("/sys/fs/cgroup/memory.current", "", 0);
-  return std::min(available_kib << 10, limit - std::min(used, limit));
+  return std::min({available_kib << 10, left_in_groups(), left_of_address_space()});
 }
 
 }  // namespace faro::io

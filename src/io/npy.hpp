@@ -52,10 +52,14 @@ struct NpyHeader {
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name);
 
-/// The header as bytes, version 1 where it fits and else 2 or 3, padded to a multiple of 64.
-/// Requires: `descr` is a dtype's text as NpyHeader keeps it (unchecked).
+/// The header of the file at `path`, without its data. Errors: ErrorCode::file where the file is missing,
+/// unreadable, no regular file, or its header is refused.
+NpyHeader read_npy_header(const std::filesystem::path& path);
+
+/// The header as bytes, version 1 where it fits and else 2 or 3, padded to a multiple of `alignment`.
+/// Requires: `descr` is a dtype's text as NpyHeader keeps it; alignment a multiple of 64 (unchecked).
 std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape,
-                                        MemoryOrder order = MemoryOrder::c);
+                                        MemoryOrder order = MemoryOrder::c, std::size_t alignment = 64);
 
 /// Item size of a dtype's text as numpy writes it in `descr` ("'>u4'", "'S32'", "[('a', '<f4', (3,)), …]").
 /// Errors: ErrorCode::file for objects, for items of no bytes and for what is not a dtype.

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -107,24 +108,60 @@ class ToCOrder {
   std::byte* out_;
 };
 
-}  // namespace
-
-NpyInput::NpyInput(const fs::path& path, const Advance& advance) {
+Descriptor open_array(const fs::path& path, const std::string& operation, struct stat& status) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const auto message = [](int error) { return std::generic_category().message(error); };
-  const std::string operation = "read `" + path.string() + "`";
   if (!file.is_open()) fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
-  struct stat status {};
   if (fstat(file.get(), &status) != 0)
     fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
   if (S_ISDIR(status.st_mode)) fail(ErrorCode::file, operation, "a directory", "a .npy file");
   if (!S_ISREG(status.st_mode))
     fail(ErrorCode::file, operation, "a pipe or device", "a regular file, which can be mapped");
+  return file;
+}
+
+}  // namespace
+
+NpyHeader read_npy_header(const fs::path& path) {
+  constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{16} << 20;
+  const std::string operation = "read `" + path.string() + "`";
+  struct stat status {};
+  const Descriptor file = open_array(path, operation, status);
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  std::vector<std::byte> begin;
+  // Most headers are short; one that is longer than what was read is refused as too long by its file.
+  for (std::uint64_t wanted = std::min<std::uint64_t>(file_bytes, 4096);; wanted *= 2) {
+    wanted = std::min(wanted, file_bytes);
+    begin.resize(wanted);
+    std::uint64_t got = 0;
+    while (got < wanted) {
+      const ssize_t read = pread(file.get(), begin.data() + got, wanted - got, static_cast<off_t>(got));
+      if (read < 0 && errno == EINTR) continue;
+      if (read < 0)
+        fail(ErrorCode::file, operation, std::generic_category().message(errno), "a readable .npy file");
+      if (read == 0) break;
+      got += static_cast<std::uint64_t>(read);
+    }
+    begin.resize(got);
+    const bool is_all = got < wanted || wanted == file_bytes || wanted >= kMostHeaderBytes;
+    try {
+      return parse_npy_header(begin, file_bytes, path.string());
+    } catch (const Error&) {
+      if (is_all) throw;
+    }
+  }
+}
+
+NpyInput::NpyInput(const fs::path& path, const Advance& advance) {
+  const std::string operation = "read `" + path.string() + "`";
+  struct stat status {};
+  const Descriptor file = open_array(path, operation, status);
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     mapping_ = map_file(file.get(), file_bytes, PROT_READ, MAP_PRIVATE);
-    if (mapping_ == nullptr) fail(ErrorCode::file, operation, message(errno), "a file that can be mapped");
+    if (mapping_ == nullptr)
+      fail(ErrorCode::file, operation, std::generic_category().message(errno), "a file that can be mapped");
     mapping_bytes_ = file_bytes;
   }
   try {

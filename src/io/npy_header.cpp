@@ -226,7 +226,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
 }
 
 std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<const std::uint64_t> shape,
-                                        MemoryOrder order) {
+                                        MemoryOrder order, std::size_t alignment) {
   const std::string is_fortran = order == MemoryOrder::fortran ? "True" : "False";
   std::string dictionary = "{'descr': " + descr + ", 'fortran_order': " + is_fortran + ", 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -239,7 +239,7 @@ std::vector<std::byte> npy_header_bytes(const std::string& descr, std::span<cons
       std::all_of(descr.begin(), descr.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   const auto padded = [&](unsigned version) {
     const std::size_t offset = kLengthOffset + length_bytes(version);
-    return (offset + dictionary.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - offset;
+    return (offset + dictionary.size() + 1 + alignment - 1) / alignment * alignment - offset;
   };
   const unsigned version = !is_ascii ? 3 : padded(1) <= 0xffff ? 1 : 2;
   const std::size_t dictionary_bytes = padded(version);

@@ -78,7 +78,13 @@ bool hold_temporary(int descriptor) {
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& path) : path_(path) {
+fs::path partial_path(const fs::path& path) {
+  fs::path end = path;
+  if (follow_links(end)) end = path;
+  return directory_of(end) / (".faro-partial-" + end.filename().string());
+}
+
+OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {
   if (path_.empty()) refuse(ENOENT, "the name of a file");
   if (const std::error_code failed = follow_links(path_)) {
     path_ = path;  // an error names what was given
@@ -92,10 +98,14 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
   if (exists && access(path_.c_str(), W_OK) != 0) refuse(errno, "a file that may be replaced");
   if (path_.filename().empty()) refuse(EISDIR, "the name of a file");
 
-  descriptor_.reset(open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
-  // A nameless file gets its name through /proc; find out now whether that will work.
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.get());
-  if (!descriptor_.is_open() || access(link.c_str(), R_OK) != 0) open_named();
+  if (unfinished_ == Unfinished::kept) {
+    open_partial();
+  } else {
+    descriptor_.reset(open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+    // A nameless file gets its name through /proc; find out now whether that will work.
+    const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.get());
+    if (!descriptor_.is_open() || access(link.c_str(), R_OK) != 0) open_named();
+  }
   if (!exists) return;
   if (const auto kept_back = copy_attributes(path_, existing, descriptor_.get())) {
     forget_temporary_name();
@@ -106,7 +116,28 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
 
 OutputFile::~OutputFile() {
   descriptor_.close();
-  forget_temporary_name();
+  if (unfinished_ == Unfinished::removed) forget_temporary_name();
+}
+
+void OutputFile::discard() { forget_temporary_name(); }
+
+void OutputFile::open_partial() {
+  temporary_ = partial_path(path_);
+  const int flags = O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  descriptor_.reset(open(temporary_.c_str(), flags, kMode));
+  const int error = descriptor_.is_open() ? 0 : errno;
+  struct stat status {};
+  const bool is_file = error == 0 && fstat(descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
+                       status.st_uid == geteuid();
+  if (error == 0 && !is_file) {
+    refuse("no file of faro's at `" + temporary_.string() + "`", "a free name, or what an earlier run left");
+  }
+  if (error != 0) refuse(error, "a directory that can be written to");
+  if (flock(descriptor(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+    struct stat named {};
+    if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
+  }
+  refuse("it being written by " + lock_holder(status), "one process at a time");
 }
 
 void OutputFile::forget_temporary_name() {

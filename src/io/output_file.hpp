@@ -21,12 +21,23 @@
 
 namespace faro::io {
 
+/// What becomes of a file that is not committed.
+enum class Unfinished : std::uint8_t {
+  removed,  // nameless, or with a temporary name
+  kept,     // under partial_path(), for a later process to go on with
+};
+
+/// Beside `path`, links followed: where an output is that is kept unfinished.
+std::filesystem::path partial_path(const std::filesystem::path& path);
+
 class OutputFile {
  public:
   /// A file that is there already gives the new one its owner, group, permissions and attributes.
   /// Errors: ErrorCode::file where the directory is missing or unwritable, `path` is something else than a
   /// writable regular file or a free name, or these cannot be given.
-  explicit OutputFile(const std::filesystem::path& path);
+  /// With Unfinished::kept the file is at partial_path(), with what an earlier process left in it; errors
+  /// also where another process holds it.
+  explicit OutputFile(const std::filesystem::path& path, Unfinished unfinished = Unfinished::removed);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -48,6 +59,9 @@ class OutputFile {
   /// path is untouched.
   void commit();
 
+  /// Removes a file that would be kept: nothing of it is of use. It can no longer be committed.
+  void discard();
+
   /// Throws ErrorCode::file; `error` is an errno.
   [[noreturn]] void refuse(int error, const std::string& wanted) const;
 
@@ -57,12 +71,14 @@ class OutputFile {
   [[noreturn]] void refuse_size(int error, std::uint64_t bytes) const;
   void forget_temporary_name();
   void open_named();
+  void open_partial();
   void give_name();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty while the file is nameless
   Descriptor descriptor_;
   FolderSync folder_;
+  Unfinished unfinished_ = Unfinished::removed;
   bool finished_ = false;
 };
 

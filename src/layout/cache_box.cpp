@@ -1,16 +1,15 @@
 #include "layout/cache_box.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 
 namespace faro::layout {
 namespace {
 
-constexpr std::uint64_t kCacheBoxBytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t kLongElementBytes = 512;
-constexpr std::uint64_t kCacheLine = 64;
 constexpr std::uint64_t kManyParts = 8;
+constexpr std::uint64_t kCacheLine = 64;
 
 std::uint64_t distance(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
 
@@ -33,14 +32,16 @@ std::vector<std::size_t> by_input(const std::vector<StridedAxis>& axes) {
 // Grows a box along one side's axes, fastest first, until its run is about as long as wanted. The last axis
 // is cut into parts that are alike and of whole lines, where the run before it allows.
 void grow(const CacheBox& box, const std::vector<std::size_t>& order, std::uint64_t wanted_bytes,
-          std::vector<std::uint64_t>& extents) {
+          std::uint64_t line, std::vector<std::uint64_t>& extents) {
   std::uint64_t run = box.element_bytes;
   for (const std::size_t axis : order) {
     if (run >= wanted_bytes) break;
     const std::uint64_t whole = box.axes[axis].extent;
-    const std::uint64_t grain = kCacheLine / std::gcd(run, kCacheLine);
+    const std::uint64_t needed = (wanted_bytes + run - 1) / run;
+    std::uint64_t grain = line / std::gcd(run, line);
+    if (line > kCacheLine && grain > needed / kManyParts) grain = 1;  // it would cost much
     const auto up = [&](std::uint64_t extent) { return (extent + grain - 1) / grain * grain; };
-    const std::uint64_t wanted = up((wanted_bytes + run - 1) / run);
+    const std::uint64_t wanted = up(needed);
     const std::uint64_t parts = (whole + wanted / 2) / wanted;
     // Of many parts a sliver at the end costs little; few are alike.
     const std::uint64_t alike =
@@ -56,18 +57,28 @@ std::uint64_t product(const std::vector<std::uint64_t>& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-std::vector<std::uint64_t> longest_box(const CacheBox& box) {
+// Lines that are long for a run as short as this are no help.
+std::uint64_t line_of(const CacheBoxLimits& limits, std::uint64_t wanted) {
+  constexpr std::uint64_t kLinesOfRun = 16;
+  if (limits.line_bytes <= kCacheLine) return limits.line_bytes;
+  return std::min(limits.line_bytes, std::bit_floor(std::max<std::uint64_t>(wanted / kLinesOfRun, 1)));
+}
+
+std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits& limits) {
   const std::vector<std::size_t> out_order = all_axes(box.axes.size());
   std::vector<std::uint64_t> longest;
-  for (std::uint64_t wanted = box.element_bytes;; wanted *= 2) {
+  for (std::uint64_t wanted = box.element_bytes;;) {
     std::vector<std::uint64_t> extents(box.axes.size(), 1);
-    grow(box, box.in_order, wanted, extents);
-    grow(box, out_order, wanted, extents);
-    const bool too_large = product(extents) * box.element_bytes > kCacheBoxBytes;
+    const std::uint64_t line = line_of(limits, wanted);
+    grow(box, box.in_order, wanted, line, extents);
+    grow(box, out_order, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.out_over_in), line,
+         extents);
+    const bool too_large = product(extents) * box.element_bytes > limits.most_bytes;
     if (!longest.empty() && (too_large || extents == longest)) {
-      if (too_large || wanted > kCacheBoxBytes) return longest;
+      if (too_large || wanted > limits.most_bytes) return longest;
     }
     longest = std::move(extents);
+    wanted = std::max(wanted + 1, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.growth));
   }
 }
 
@@ -119,7 +130,8 @@ std::size_t CacheBox::out_contiguous() const {
   return contiguous(*this, out_run(), [](const StridedAxis& axis) { return axis.out; });
 }
 
-CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t element_bytes) {
+CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t element_bytes,
+                          const CacheBoxLimits& limits) {
   CacheBox box{.axes = axes, .element_bytes = element_bytes, .extent = {}, .in_order = {}};
   const auto width = static_cast<std::int64_t>(element_bytes);
   for (StridedAxis& axis : box.axes) {
@@ -127,12 +139,13 @@ CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t el
     axis.out *= width;
   }
   while (!box.axes.empty() && box.axes.front().in == box.axes.front().out &&
-         box.axes.front().out == static_cast<std::int64_t>(box.element_bytes)) {
+         box.axes.front().out == static_cast<std::int64_t>(box.element_bytes) &&
+         box.element_bytes <= limits.most_element_bytes / box.axes.front().extent) {
     box.element_bytes *= box.axes.front().extent;
     box.axes.erase(box.axes.begin());
   }
   box.in_order = by_input(box.axes);
-  if (!box.axes.empty() && box.element_bytes < kLongElementBytes) box.extent = longest_box(box);
+  if (!box.axes.empty() && box.element_bytes < limits.long_bytes) box.extent = longest_box(box, limits);
   return box;
 }
 

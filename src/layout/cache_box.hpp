@@ -41,8 +41,19 @@ struct CacheBox {
   std::size_t out_contiguous() const;
 };
 
-/// The longest runs whose box caches hold. `axes` have strides in elements of `element_bytes`, and are in
-/// normal form (normal_axes()).
-CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t element_bytes);
+/// What a box may be: of a cache as it stands here, of a file's tile in memory with other sizes.
+struct CacheBoxLimits {
+  std::uint64_t most_bytes = std::uint64_t{64} << 10;    // of a box
+  std::uint64_t line_bytes = 64;                         // a cut axis has whole ones, where that costs little
+  std::uint64_t long_bytes = 512;                        // an element of so many needs no box
+  std::uint64_t most_element_bytes = ~std::uint64_t{0};  // beyond, what lies side by side stays an axis
+  double growth = 2;                                     // from one run that is tried to the next
+  double out_over_in = 1;                                // how much longer the output's run is wanted
+};
+
+/// The longest runs whose box the limits allow. `axes` have strides in elements of `element_bytes`, and are
+/// in normal form (normal_axes()).
+CacheBox choose_cache_box(const std::vector<StridedAxis>& axes, std::uint64_t element_bytes,
+                          const CacheBoxLimits& limits = {});
 
 }  // namespace faro::layout

@@ -1,9 +1,9 @@
 // Faults of the system, for a command that is started with this library preloaded (LD_PRELOAD).
 //
-//     FARO_FAULT=KIND     memory, open, write, sync, rename, map, reserve, attribute: calls of the C library
-//     of one kind FARO_FAULT_AT=N     the N-th of them fails, from 1; 0: none, they are counted
-//     FARO_FAULT_COUNT=F  their number is written to the file F at the end
-//     FARO_FAULT_KILL=1   instead of failing, the process is killed before the N-th
+//     FARO_FAULT=KIND     memory, open, read, write, sync, rename, map, reserve, attribute: calls of the C
+//     library of one kind; short, interrupt: a reading that gives less, or nothing and EINTR FARO_FAULT_AT=N
+//     the N-th of them fails, from 1; 0: none, they are counted FARO_FAULT_COUNT=F  their number is written
+//     to the file F at the end FARO_FAULT_KILL=1   instead of failing, the process is killed before the N-th
 //     FARO_FAULT_WAIT=S   instead of failing, the N-th waits for S seconds
 //     FARO_THREADS=N      no more than N threads at a time
 //     FARO_NO_TMPFILE=1   no file system has nameless files
@@ -164,6 +164,15 @@ int open(const char* path, int flags, ...) {
 ssize_t pwrite(int descriptor, const void* data, size_t bytes, off_t offset) {
   static const auto real = next<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
   if (fails("write")) return error(EIO);
+  return real(descriptor, data, bytes, offset);
+}
+
+// short: the N-th reading gives half of what it was asked for; interrupt: none, and EINTR.
+ssize_t pread(int descriptor, void* data, size_t bytes, off_t offset) {
+  static const auto real = next<ssize_t (*)(int, void*, size_t, off_t)>("pread");
+  if (fails("read")) return error(EIO);
+  if (fails("interrupt")) return error(EINTR);
+  if (fails("short")) bytes = bytes / 2 + 1;
   return real(descriptor, data, bytes, offset);
 }
 

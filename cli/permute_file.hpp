@@ -1,0 +1,45 @@
+// `faro permute` of arrays that memory does not hold twice: from file to file, in one sweep within --memory.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cli/permute_options.hpp"
+#include "cli/progress.hpp"
+#include "faro/file.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+
+/// --memory, --resume and --io.
+void add_file_options(CLI::App& command, PermuteOptions& options);
+
+/// Errors: ErrorCode::value for values that they do not take, and for what no sweep over files does.
+void check_file_options(const PermuteOptions& options);
+
+/// Permutes where the arrays are larger than the budget. Returns false, and has done nothing, where they fit,
+/// and without --memory where only memory will do. Errors: also ErrorCode::unsupported for that with
+/// --memory.
+bool permute_by_file(const PermuteOptions& options);
+
+/// --memory as bytes; what is free, rounded, where it was not given. Errors: ErrorCode::value.
+std::uint64_t memory_budget(const std::string& text);
+/// --io. Errors: ErrorCode::value.
+file::Io io_of(const std::string& text);
+
+/// Records that go where a seed or an index file says: what is told of them.
+struct RecordRun {
+  std::uint64_t count = 0;
+  std::uint64_t record_bytes = 0;
+  std::string elements;  // "1000 rows of 12 bytes"
+  std::uint64_t budget = 0;
+};
+using RecordMove =
+    std::function<void(const file::Input& in, const file::Output& out, const file::Options& options)>;
+/// Calls `move`, shows how far it is, and reports it. The result has the input's dtype and shape.
+void run_records(const PermuteOptions& options, const io::NpyHeader& header, Progress& progress,
+                 const RecordRun& run, const RecordMove& move);
+
+}  // namespace faro::cli

@@ -1,0 +1,87 @@
+// faro shuffle IN.npy OUT.npy: a random permutation of records, computed from a seed, of files of any size.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/arguments.hpp"
+#include "cli/output.hpp"
+#include "cli/permute_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/verbs.hpp"
+#include "faro/file.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct ShuffleOptions {
+  PermuteOptions permute;
+  std::string seed;
+};
+
+void shuffle(ShuffleOptions& options) {
+  PermuteOptions& permute = options.permute;
+  require_npy_name("shuffle `" + permute.in + "`", permute.out);
+  const std::uint64_t seed = parse_number("--seed", options.seed, 0);
+  const std::uint64_t budget = memory_budget(permute.memory);
+  Progress progress(permute.quiet ? Verbosity::quiet : Verbosity::normal);
+  const io::NpyHeader header = io::read_npy_header(permute.in);
+  if (header.fortran_order) {
+    fail(ErrorCode::unsupported, "shuffle `" + permute.in + "`", "data in Fortran order", "data in C order",
+         "`faro permute` of all its `axes` in their order writes it so");
+  }
+  const bool by_rows = permute.rows && !header.shape.empty();
+  const file::Shuffle asked{.records = by_rows ? header.shape.front() : header.item_count(),
+                            .record_bytes = by_rows && header.item_count() > 0
+                                                ? header.data_bytes() / header.shape.front()
+                                                : header.item_bytes,
+                            .seed = seed,
+                            .inverse = permute.inverse};
+  permute.spec = fmt::format("shuffle {} by seed {}", by_rows ? "of rows" : "of items", seed);
+  run_records(permute, header, progress,
+              {.count = asked.records,
+               .record_bytes = asked.record_bytes,
+               .elements = count_text(asked.records, by_rows ? "row" : "item") + " of " +
+                           size_text(asked.record_bytes),
+               .budget = budget},
+              [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
+                file::shuffle(asked, in, out, file_options);
+              });
+}
+
+}  // namespace
+
+Verb shuffle_verb(CLI::App& app) {
+  const auto options = std::make_shared<ShuffleOptions>();
+  PermuteOptions& permute = options->permute;
+  CLI::App* const command = app.add_subcommand(
+      "shuffle", "Permute records at random by a seed: the same for every --memory and --threads");
+  command->add_option("IN.npy", permute.in, "The array to shuffle; any dtype of plain bytes")
+      ->required()
+      ->type_name("");
+  command->add_option("OUT.npy", permute.out, "The result, with the dtype and the shape of IN.npy")
+      ->required()
+      ->type_name("");
+  command->add_option("--seed", options->seed, "A number below 2^64 that says which permutation")
+      ->required()
+      ->type_name("SEED")
+      ->check(refuse_empty);
+  command->add_flag("--rows", permute.rows, "Records are rows, along the first axis; else they are items");
+  command->add_flag("--inverse", permute.inverse, "Put shuffled records back where they were");
+  command
+      ->add_option("--memory", permute.memory,
+                   "What buffers may take, such as 16GiB; the default is 60% of what is free")
+      ->type_name("SIZE")
+      ->check(refuse_empty);
+  command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
+      ->type_name("WAY")
+      ->check(refuse_empty);
+  permute.common.add_threads(*command);
+  add_no_sync(*command);
+  command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");
+  permute.common.add_json(*command);
+  return {command, [options] { shuffle(*options); }};
+}
+
+}  // namespace faro::cli

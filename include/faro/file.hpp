@@ -1,0 +1,172 @@
+// Files larger than memory, permuted in one sweep within a budget of memory.
+//
+//     faro::file::permute({.permutation = faro::maps::bit_reversal(36), .element_bytes = 4},
+//                         "in.npy", "out.npy", {.memory_bytes = std::uint64_t{16} << 30});
+//
+// The theorem of the tile (docs/theory/one-pass.md) holds at every level of memory: what a segment and a
+// tile are to a cache, they are to a file and the memory.
+//
+//     file      |seg|   |seg|      |seg|   |seg|      2^r segments of 2^s elements, spread over the input
+//                  \       \        /       /
+//     memory       [ tile of 2^(s+r) elements ]       read, permuted by the CPU engine's plan of a tile,
+//                  /       /        \       \         and written, while the tiles before and behind it are
+//     file      |seg|   |seg|      |seg|   |seg|      written and read
+//
+// Since r is at most s, every affine map of a file of any size takes one sweep in segments of at least
+// sqrt(tile x element) bytes: 32 KiB with a gibibyte of memory and elements of 4 bytes. Permutations of axes,
+// rolls and strided views take boxes (docs/theory/boxes.md) with the same property. Each byte of data is read
+// once and written once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/permutation/strided.hpp"
+#include "faro/plan/problem.hpp"
+
+namespace faro::file {
+
+struct Report;
+
+/// How ranges of files are read and written. `automatic`: the first that both files' systems allow.
+enum class Io : std::uint8_t {
+  automatic,
+  uring,     // O_DIRECT by io_uring
+  threads,   // O_DIRECT by threads
+  buffered,  // by way of the page cache
+};
+
+/// "auto", "uring", "threads" or "buffered".
+const char* name(Io io) noexcept;
+
+struct Progress {
+  std::uint64_t done_bytes = 0;   // read, and written
+  std::uint64_t total_bytes = 0;  // to be read, and to be written
+};
+
+struct Options {
+  /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
+  std::uint64_t memory_bytes = 0;
+  int threads = 0;     // that permute: as PlanOptions::threads
+  int io_threads = 0;  // that read and write; 0: 8
+  Io io = Io::automatic;
+  /// Holds what is read against what is written, by sums that a wrong place or value changes
+  /// (docs/guide/files.md says what they prove). Permutations only.
+  bool verify = false;
+  /// Leaves an unfinished output beside OUT with a journal of its finished tiles, for `resume`.
+  bool keep_unfinished = false;
+  /// Goes on where an earlier run with the same problem, input, budget and output was interrupted: tiles that
+  /// its journal says are finished are read again and compared by checksums. Where there is no such run, from
+  /// the beginning. Implies keep_unfinished.
+  bool resume = false;
+  /// Seconds between two records of the journal, each of which waits for the disk.
+  double checkpoint_seconds = 5;
+  /// Called by any thread, but by one at a time, whenever some MiB are done.
+  std::function<void(const Progress&)> progress = {};
+  /// Asked as often; true ends the run.
+  std::function<bool()> cancelled = {};
+  /// Called once when all is on the disk but for the file's name; what it throws leaves the output as it was.
+  std::function<void(const Report&)> done = {};
+};
+
+/// An array in a file: raw bytes that begin at `offset`.
+struct Input {
+  std::filesystem::path path;
+  std::uint64_t offset = 0;
+};
+
+/// A file that is to be `header`, and the result behind it. Transfers need not cut blocks of the disk in two
+/// where the header is a multiple of 4096 bytes.
+struct Output {
+  std::filesystem::path path;
+  std::vector<std::byte> header = {};
+};
+
+/// What a sweep does, before it does it.
+struct Facts {
+  std::uint64_t tiles = 0;
+  std::uint64_t tile_bytes = 0;       // the most of one
+  std::uint64_t read_run_bytes = 0;   // that lie together, of most tiles; the shortest of several boxes
+  std::uint64_t write_run_bytes = 0;  // likewise
+  std::uint64_t memory_bytes = 0;     // of all buffers
+  std::uint64_t moved_bytes = 0;      // read; as many are written but for repeats of a view
+  int sweeps = 1;
+
+  /// "one sweep, tiles of 256 MiB in segments of 32 KiB"
+  std::string text() const;
+};
+
+/// What a run did.
+struct Report {
+  Facts facts;
+  bool finished = false;         // false: cancelled, and no output is there
+  std::string io;                // "io_uring with O_DIRECT", "buffered, for O_DIRECT is refused by …"
+  std::uint64_t read_bytes = 0;  // of data: asked for, without the rests of blocks
+  std::uint64_t written_bytes = 0;
+  std::uint64_t resumed_tiles = 0;  // that were finished before
+  double seconds = 0;
+  bool verified = false;
+};
+
+/// 60% of the memory that can be taken, within the limits of the control group.
+std::uint64_t default_memory_bytes();
+
+/// A sweep that is planned. Cheap to copy.
+class Sweep {
+ public:
+  /// Of a permutation, batches included. Errors: those of faro::plan(); ErrorCode::unsupported for an index
+  /// array that memory_bytes do not hold, and for placement in_place; ErrorCode::value for memory that does
+  /// not hold three elements.
+  Sweep(const Problem& problem, const Options& options);
+  /// Of a view: what no element of it reaches is zero. Errors: those of check(view); as above.
+  Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options);
+
+  const Facts& facts() const;
+
+  struct State;
+  const State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// out[b][pi(x)] = in[b][x], from file to file; the same file for every budget. The output appears at its
+/// path whole, or not at all; its room is reserved before the first byte is read.
+/// Errors: those of Sweep; ErrorCode::value where both are one file; ErrorCode::file for an input that is too
+/// short, changes or cannot be read, a full disk, an output that another process is writing, a journal of
+/// another problem; ErrorCode::verification.   Cost: one sweep over both files.
+Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options);
+
+/// The same of whole .npy files: plans, reads the header of `in`, and writes the result with its dtype and,
+/// where `shape` is not given, its shape. Errors: also for data in Fortran order (ErrorCode::unsupported),
+/// and for a problem of other bytes than the file's data.
+Report permute(const Problem& problem, const std::filesystem::path& in, const std::filesystem::path& out,
+               const Options& options = {},
+               const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);
+
+/// A random permutation of records, computed from a seed: the same for every budget, number of threads and
+/// way of reading.
+struct Shuffle {
+  std::uint64_t records = 0;
+  std::uint64_t record_bytes = 1;
+  std::uint64_t seed = 0;
+  bool inverse = false;  // puts the records back where they were
+};
+
+/// Data is read once and written once where memory holds it, else twice, with 4 bytes a record in a scratch
+/// file beside the output. Errors: as run() of a sweep; ErrorCode::unsupported for verify and resume.
+Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
+
+/// out[index[x]] = in[x] for records of record_bytes; `index` is an .npy file of 4- or 8-byte integers, of
+/// any size, which is read as it is needed. Errors: as shuffle(); ErrorCode::file for another file;
+/// ErrorCode::value where it is no permutation.
+Report scatter(const std::filesystem::path& index, std::uint64_t record_bytes, const Input& in,
+               const Output& out, const Options& options = {});
+
+}  // namespace faro::file

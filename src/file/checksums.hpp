@@ -1,0 +1,55 @@
+// Sums that hold what is written against what was read, without a second array.
+//
+//     read       sum of h(pi(x), in[x])     over all x: places worked out by the obvious loop
+//     written    sum of h(y, out[y])        over all ranges that are handed to the disk
+//     covered    sum of g(end) - g(begin)   over the same ranges: g(N) - g(0) where each place is in one
+//
+// h and g are keyed by a random number of each run. The last sum holds only where the ranges, all of which
+// go forward, lead from 0 to N without a gap or an overlap; then the first two are equal only where every
+// out[pi(x)] = in[x], but for a chance of about 2^-60. What the disk makes of what it is handed is not
+// looked at. The sums do not depend on the order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "faro/plan/problem.hpp"
+#include "file/tiles.hpp"
+
+namespace faro::file {
+
+class Checksums {
+ public:
+  /// Keeps a reference to `problem`. `threads` as detail::thread_count() takes them.
+  Checksums(const Problem& problem, int threads);
+
+  /// A tile's rows as they were read, one behind the other.
+  void add_read(const Rows& rows, const std::byte* buffer);
+  /// Rows as they will be written.
+  void add_written(const Rows& rows, const std::byte* buffer);
+  /// g(end) - g(begin), for add_covered().
+  std::uint64_t covered(std::uint64_t begin, std::uint64_t bytes) const;
+  void add_covered(std::uint64_t sum) { covered_ += sum; }
+
+  /// Errors: ErrorCode::verification.
+  void require_equal(std::uint64_t total_bytes) const;
+
+ private:
+  template <typename Place>
+  std::uint64_t sum(const Rows& rows, const std::byte* buffer, Place place) const;
+  std::uint64_t hash(std::uint64_t place, const std::byte* element) const;
+
+  const Problem& problem_;
+  std::uint64_t elements_;  // of an array
+  int threads_;
+  std::uint64_t key_[2];
+  std::uint64_t read_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t covered_ = 0;
+};
+
+/// Of bytes, for a journal. Not keyed.
+std::uint64_t checksum(std::span<const std::byte> bytes, int threads);
+
+}  // namespace faro::file

@@ -1,0 +1,172 @@
+#include "file/disk.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <system_error>
+
+#include "faro/error.hpp"
+#include "faro/plan/calibration.hpp"
+#include "file/pipeline.hpp"
+#include "io/output_file.hpp"
+
+namespace faro::file {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kLeastSegment = std::uint64_t{16} << 10;
+constexpr std::uint64_t kMostSegment = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMostCurveBytes = std::uint64_t{1} << 20;
+
+// Segments of a file in an order that is far from ascending: each once.
+class SegmentOrder {
+ public:
+  explicit SegmentOrder(std::uint64_t count) : count_(count), step_(count * 5 / 13 | 1) {
+    while (std::gcd(step_, count_) != 1) step_ += 2;
+  }
+  std::uint64_t operator()(std::uint64_t i) const { return i * step_ % count_; }
+
+ private:
+  std::uint64_t count_;
+  std::uint64_t step_;
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Rates grow with the logarithm of the segment, as a rule.
+template <typename RateOf>
+double rate_at(const std::vector<DiskCurve::Point>& points, std::uint64_t run_bytes, const RateOf& rate_of) {
+  FARO_CHECK(!points.empty());
+  if (run_bytes <= points.front().segment_bytes) {
+    // A request takes as long as the shortest one that was measured.
+    return rate_of(points.front()) * static_cast<double>(std::max<std::uint64_t>(run_bytes, 1)) /
+           static_cast<double>(points.front().segment_bytes);
+  }
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (run_bytes > points[i].segment_bytes) continue;
+    const double from = std::log2(static_cast<double>(points[i - 1].segment_bytes));
+    const double to = std::log2(static_cast<double>(points[i].segment_bytes));
+    const double part = (std::log2(static_cast<double>(run_bytes)) - from) / (to - from);
+    return rate_of(points[i - 1]) + part * (rate_of(points[i]) - rate_of(points[i - 1]));
+  }
+  return rate_of(points.back());
+}
+
+[[noreturn]] void refuse_curve(const std::string& name) {
+  fail(ErrorCode::file, "read `" + name + "`", "no curve of a disk", "what `faro tune --disk` writes");
+}
+
+}  // namespace
+
+double DiskCurve::predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
+                                  std::uint64_t write_run_bytes) const {
+  const auto total = static_cast<double>(bytes);
+  return total / rate_at(points, read_run_bytes, [](const Point& p) { return p.read_bytes_per_s; }) +
+         total / rate_at(points, write_run_bytes, [](const Point& p) { return p.write_bytes_per_s; });
+}
+
+std::string DiskCurve::to_json() const {
+  Json json = {{"schema", 1}, {"source", source}, {"points", Json::array()}};
+  for (const Point& point : points)
+    json["points"].push_back({point.segment_bytes, point.read_bytes_per_s, point.write_bytes_per_s});
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+DiskCurve DiskCurve::from_json(const std::string& text, const std::string& name) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || json.value("schema", Json()) != 1) refuse_curve(name);
+  const Json source = json.value("source", Json());
+  const Json points = json.value("points", Json());
+  if (!source.is_string() || !points.is_array() || points.empty()) refuse_curve(name);
+  DiskCurve curve{.source = source.get<std::string>(), .points = {}};
+  for (const Json& each : points) {
+    if (!each.is_array() || each.size() != 3 || !each[0].is_number_unsigned() || !each[1].is_number() ||
+        !each[2].is_number())
+      refuse_curve(name);
+    const Point point{.segment_bytes = each[0].get<std::uint64_t>(),
+                      .read_bytes_per_s = each[1].get<double>(),
+                      .write_bytes_per_s = each[2].get<double>()};
+    const bool ascends = point.segment_bytes > (curve.points.empty() ? 0 : curve.points.back().segment_bytes);
+    if (!ascends || point.read_bytes_per_s <= 0 || point.write_bytes_per_s <= 0) refuse_curve(name);
+    curve.points.push_back(point);
+  }
+  return curve;
+}
+
+DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io) {
+  io::OutputFile file(folder / "faro-tune");  // never committed
+  bytes = std::max(bytes / kMostSegment, std::uint64_t{1}) * kMostSegment;
+  file.reserve(bytes);
+  const IoChoice choice(io);
+  const io::TransferFile transfers(file.descriptor(), io::TransferFile::Use::update, choice.mode(),
+                                   (folder / "a file of `faro tune`").string());
+  Options options;
+  options.io = io;
+  Machinery machinery(options, choice.mode(), kMostSegment * 8);
+  DiskCurve curve{.source = "`faro tune --disk`, " + choice.text(transfers, kMostSegment), .points = {}};
+  const auto sweep = [&](std::uint64_t segment, bool writes) {
+    const std::uint64_t count = bytes / segment;
+    const SegmentOrder order(count);
+    // A thread's requests side by side, as many as make two MiB.
+    const std::uint64_t together = std::min(kMostSegment / segment, count);
+    std::atomic<std::uint64_t> slot{0};
+    machinery.team.start(count / together, [&](std::uint64_t item, io::Transfers& requests) {
+      std::byte* const memory = machinery.buffers[0]->data() + slot++ % 8 * kMostSegment;
+      std::vector<io::Piece> pieces;
+      for (std::uint64_t i = 0; i < together; ++i) {
+        pieces.push_back({.offset = order(item * together + i) * segment,
+                          .bytes = segment,
+                          .memory = memory + i * segment});
+      }
+      if (writes) return requests.write(transfers, pieces);
+      requests.read(transfers, pieces);
+    });
+    machinery.team.wait();
+    if (writes && io::sync_file(file.descriptor()) != 0)
+      file.refuse(errno, "a disk that takes what is written");
+  };
+  sweep(kMostSegment, true);  // blocks that were only reserved are read without the disk
+  const auto total = static_cast<double>(bytes);
+  for (std::uint64_t segment = kLeastSegment; segment <= kMostSegment; segment *= 2) {
+    const double write_s = seconds_of([&] { sweep(segment, true); });
+    const double read_s = seconds_of([&] { sweep(segment, false); });
+    curve.points.push_back(
+        {.segment_bytes = segment, .read_bytes_per_s = total / read_s, .write_bytes_per_s = total / write_s});
+  }
+  return curve;
+}
+
+std::optional<std::filesystem::path> disk_curve_path(const std::filesystem::path& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    fail(ErrorCode::file, "tune the disk of `" + folder.string() + "`",
+         errno == 0 || S_ISREG(status.st_mode) ? "no folder" : std::generic_category().message(errno),
+         "a folder on it");
+  return calibration_path(fmt::format("disk {} {}", major(status.st_dev), minor(status.st_dev)));
+}
+
+std::optional<DiskCurve> kept_disk_curve(const std::filesystem::path& folder) {
+  const auto path = disk_curve_path(folder);
+  std::error_code ignored;
+  if (!path || !std::filesystem::is_regular_file(*path, ignored)) return std::nullopt;
+  if (std::filesystem::file_size(*path, ignored) > kMostCurveBytes) refuse_curve(path->string());
+  std::ifstream file(*path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return DiskCurve::from_json(text, path->string());
+}
+
+}  // namespace faro::file

@@ -1,0 +1,45 @@
+// How fast a disk reads and writes segments at random, by their length: what times of sweeps are predicted
+// by.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/file.hpp"
+
+namespace faro::file {
+
+struct DiskCurve {
+  struct Point {
+    std::uint64_t segment_bytes = 0;
+    double read_bytes_per_s = 0;
+    double write_bytes_per_s = 0;
+  };
+
+  std::string source;         // "`faro tune --disk`, io_uring with O_DIRECT"
+  std::vector<Point> points;  // by ascending segments
+
+  /// Seconds to read `bytes` in runs of read_run_bytes and write as many; rates between two points are
+  /// interpolated. Requires: points (checked).
+  double predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
+                         std::uint64_t write_run_bytes) const;
+
+  std::string to_json() const;
+  /// Errors: ErrorCode::file.
+  static DiskCurve from_json(const std::string& text, const std::string& name);
+};
+
+/// Measures the disk of a folder by a nameless file of `bytes` in it, which is gone afterwards.
+/// Errors: ErrorCode::file.   Cost: the file is written and read once for each of eight segments.
+DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io = Io::automatic);
+
+/// Where a folder's disk's curve is kept, by the number of its device; nothing as calibration_path().
+/// Errors: ErrorCode::file for a folder that is not there.
+std::optional<std::filesystem::path> disk_curve_path(const std::filesystem::path& folder);
+/// Nothing where there is none. Errors: as from_json.
+std::optional<DiskCurve> kept_disk_curve(const std::filesystem::path& folder);
+
+}  // namespace faro::file

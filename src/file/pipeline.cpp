@@ -1,0 +1,268 @@
+#include "file/pipeline.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "rounding.hpp"
+
+namespace faro::file {
+namespace {
+
+constexpr int kIoThreads = 8;
+constexpr std::uint64_t kMostSliceBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kShortRunBytes = std::uint64_t{16} << 10;
+constexpr std::size_t kMostPieces = 256;
+
+int io_threads(const Options& options) { return options.io_threads > 0 ? options.io_threads : kIoThreads; }
+
+std::uint64_t slice_bytes_of(std::uint64_t tile_bytes, int threads) {
+  constexpr std::uint64_t kSlicesAThread = 4;
+  const std::uint64_t wanted = tile_bytes / (kSlicesAThread * static_cast<std::uint64_t>(threads));
+  return std::clamp(std::bit_floor(wanted), io::kTransferBlock, kMostSliceBytes);
+}
+
+// What was started uses the tiles: it is waited for, whatever is thrown meanwhile.
+class AtTheEnd {
+ public:
+  explicit AtTheEnd(IoTeam& team) : team_(team) {}
+  ~AtTheEnd() {
+    try {
+      team_.wait();
+    } catch (const std::exception&) {
+      // The error that is already on its way is told.
+    }
+  }
+  AtTheEnd(const AtTheEnd&) = delete;
+  AtTheEnd& operator=(const AtTheEnd&) = delete;
+
+ private:
+  IoTeam& team_;
+};
+
+// Pieces of a file in the order of memory; those that follow one another in the file, too, are one.
+template <typename Transfer>
+class PieceList {
+ public:
+  explicit PieceList(const Transfer& transfer) : transfer_(transfer) { pieces_.reserve(kMostPieces); }
+
+  void add(const io::Piece& piece) {
+    if (!pieces_.empty() && pieces_.back().offset + pieces_.back().bytes == piece.offset) {
+      pieces_.back().bytes += piece.bytes;
+      return;
+    }
+    if (pieces_.size() == kMostPieces) flush();
+    pieces_.push_back(piece);
+  }
+
+  void flush() {
+    if (!pieces_.empty()) transfer_(std::span<const io::Piece>(pieces_));
+    pieces_.clear();
+  }
+
+ private:
+  const Transfer& transfer_;
+  std::vector<io::Piece> pieces_;
+};
+
+// Calls transfer(pieces) for what of the rows lies within [begin, end) of a buffer that has them one behind
+// the other.
+template <typename Transfer>
+void for_pieces(const Rows& rows, std::uint64_t file_begin, std::byte* buffer, std::uint64_t begin,
+                std::uint64_t end, const Transfer& transfer) {
+  end = std::min(end, rows.total_bytes());
+  PieceList list(transfer);
+  const auto behind = [](std::uint64_t at, const Rows::Range& range) { return at < range.at + range.bytes; };
+  auto range = std::upper_bound(rows.ranges.begin(), rows.ranges.end(), begin, behind);
+  for (std::uint64_t at = begin; at < end;) {
+    std::uint64_t bytes = 0;
+    std::uint64_t offset = 0;
+    if (rows.ranges.empty()) {
+      const std::uint64_t within = at % rows.bytes;
+      bytes = std::min(rows.bytes - within, end - at);
+      offset = rows.offset(at / rows.bytes) + within;
+    } else {
+      const std::uint64_t within = at - range->at;
+      bytes = std::min(range->bytes - within, end - at);
+      offset = range->offset + within;
+      ++range;
+    }
+    list.add({.offset = file_begin + offset, .bytes = bytes, .memory = buffer + at});
+    at += bytes;
+  }
+  list.flush();
+}
+
+}  // namespace
+
+SourceFile::SourceFile(const Input& in, std::uint64_t bytes) : path_(in.path.string()) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
+  file_.reset(open(in.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file_.is_open() || fstat(file_.get(), &status_) != 0)
+    refuse(std::generic_category().message(errno), "a readable file");
+  if (!S_ISREG(status_.st_mode)) refuse("a directory, pipe or device", "a regular file");
+  const auto has = static_cast<std::uint64_t>(status_.st_size);
+  if (has < in.offset || has - in.offset < bytes) {
+    refuse(fmt::format("{} bytes from byte {} on", has - std::min(has, in.offset), in.offset),
+           fmt::format("at least {}", bytes));
+  }
+}
+
+std::string SourceFile::identity() const {
+  return fmt::format("{}:{}:{}:{}.{:09}", status_.st_dev, status_.st_ino, status_.st_size,
+                     status_.st_mtim.tv_sec, status_.st_mtim.tv_nsec);
+}
+
+void SourceFile::require_unchanged() const {
+  struct stat now {};
+  if (fstat(file_.get(), &now) == 0 && now.st_size == status_.st_size &&
+      now.st_mtim.tv_sec == status_.st_mtim.tv_sec && now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec)
+    return;
+  refuse("a file that was written to while it was read", "one that nobody changes meanwhile");
+}
+
+void SourceFile::refuse(const std::string& got, const std::string& wanted) const {
+  fail(ErrorCode::file, "read `" + path_ + "`", got, wanted);
+}
+
+IoChoice::IoChoice(Io asked) : asked_(asked) {
+  if (asked == Io::buffered) return;
+  mode_ = io::TransferMode::threads;
+  if (asked == Io::threads) return;
+  const std::string refusal = io::why_no_uring();
+  if (refusal.empty()) {
+    mode_ = io::TransferMode::uring;
+  } else if (asked == Io::uring) {
+    fail(ErrorCode::unsupported, "permute files", "io_uring, which is refused here: " + refusal,
+         "threads or buffered");
+  }
+  why_ = refusal;
+}
+
+io::TransferMode IoChoice::mode_for(std::uint64_t run_bytes) const {
+  const bool is_short = asked_ == Io::automatic && run_bytes < kShortRunBytes;
+  return is_short ? io::TransferMode::buffered : mode_;
+}
+
+std::string IoChoice::text(const io::TransferFile& file, std::uint64_t run_bytes) const {
+  if (file.direct() >= 0) {
+    if (mode_ == io::TransferMode::uring) return "io_uring with O_DIRECT";
+    return "O_DIRECT by threads" + (why_.empty() ? ", as asked for" : ", for io_uring is refused: " + why_);
+  }
+  if (mode_ == io::TransferMode::buffered) return "buffered, as asked for";
+  if (mode_for(run_bytes) == io::TransferMode::buffered)
+    return "buffered, for runs of " + io::size_text(run_bytes) + " are short";
+  return "buffered, for it is refused " + file.refusal();
+}
+
+Teller::Teller(const Options& options, std::uint64_t total_bytes) : options_(options) {
+  progress_.total_bytes = total_bytes;
+}
+
+void Teller::advance(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  progress_.done_bytes = std::min(progress_.done_bytes + bytes, progress_.total_bytes);
+  if (options_.progress) options_.progress(progress_);
+  if (options_.cancelled && options_.cancelled()) stopped_ = true;
+}
+
+Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes)
+    : slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))), team(io_threads(options), mode) {
+  for (auto& buffer : buffers)
+    buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
+}
+
+Pipeline::Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks)
+    : machinery_(machinery), teller_(teller), in_(in), out_(out), hooks_(std::move(hooks)) {}
+
+std::uint64_t Pipeline::slices(std::uint64_t bytes) const {
+  return detail::ceil_div(bytes, machinery_.slice_bytes);
+}
+
+void Pipeline::count(std::span<const io::Piece> pieces, std::atomic<std::uint64_t>& of) {
+  std::uint64_t bytes = 0;
+  for (const io::Piece& piece : pieces) bytes += piece.bytes;
+  of += bytes;
+  teller_.advance(bytes);
+}
+
+void Pipeline::read_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice,
+                          io::Transfers& transfers) {
+  const std::uint64_t begin = slice * machinery_.slice_bytes;
+  for_pieces(work.in, in_.offset, buffer, begin, begin + machinery_.slice_bytes,
+             [&](std::span<const io::Piece> pieces) {
+               transfers.read(*in_.file, pieces);
+               count(pieces, read_);
+             });
+}
+
+void Pipeline::write_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice,
+                           io::Transfers& transfers) {
+  const std::uint64_t begin = slice * machinery_.slice_bytes;
+  for_pieces(work.out, out_.offset, buffer, begin, begin + machinery_.slice_bytes,
+             [&](std::span<const io::Piece> pieces) {
+               if (hooks_.writing) hooks_.writing(pieces);
+               transfers.write(*out_.file, pieces);
+               count(pieces, written_);
+             });
+}
+
+// Writes `before` from the buffer, and reads `next` into what was written; either may be null.
+void Pipeline::start(const SharedWork& before, const SharedWork& next, std::byte* buffer) {
+  const std::uint64_t bytes =
+      std::max(before ? before->out.total_bytes() : 0, next ? next->in.total_bytes() : 0);
+  machinery_.team.start(slices(bytes), [=, this](std::uint64_t slice, io::Transfers& transfers) {
+    if (teller_.stopped()) return;
+    if (before) write_slice(*before, buffer, slice, transfers);
+    if (next) read_slice(*next, buffer, slice, transfers);
+  });
+}
+
+void Pipeline::read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer) {
+  machinery_.team.start(
+      slices(rows.total_bytes()), [&, offset, buffer](std::uint64_t slice, io::Transfers& transfers) {
+        const std::uint64_t begin = slice * machinery_.slice_bytes;
+        for_pieces(rows, offset, buffer, begin, begin + machinery_.slice_bytes,
+                   [&](std::span<const io::Piece> pieces) { transfers.read(file, pieces); });
+      });
+  machinery_.team.wait();
+}
+
+bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
+  if (first == tiles.count()) return true;
+  std::byte* x = machinery_.buffers[0]->data();
+  std::byte* y = machinery_.buffers[1]->data();
+  std::byte* z = machinery_.buffers[2]->data();
+  const auto work_of = [&](std::uint64_t tile) {
+    return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
+  };
+  SharedWork before;
+  SharedWork now = work_of(first);
+  start(nullptr, now, x);
+  machinery_.team.wait();
+  for (std::uint64_t tile = first; now && !teller_.stopped(); ++tile) {
+    const SharedWork next = work_of(tile + 1);
+    start(before, next, z);
+    {
+      const AtTheEnd waiting(machinery_.team);
+      hooks_.permute(*now, x, y);
+      machinery_.team.wait();
+    }
+    if (before && hooks_.written && !teller_.stopped()) hooks_.written();
+    before = std::exchange(now, next);
+    x = std::exchange(z, std::exchange(y, x));
+  }
+  if (teller_.stopped()) return false;
+  start(before, nullptr, z);
+  machinery_.team.wait();
+  return !teller_.stopped();
+}
+
+}  // namespace faro::file

@@ -1,0 +1,139 @@
+#include "file/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "faro/error.hpp"
+#include "faro/plan/plan.hpp"
+#include "io/buffer.hpp"
+#include "plan/form_to_run.hpp"
+
+namespace faro::file {
+namespace {
+
+constexpr std::uint64_t kBuffers = 3;  // one is permuted to a second, while the third is written and read
+
+// Beside three buffers, an index array's plan needs workspace and a schedule.
+std::uint64_t tile_bytes_of(const Problem& problem, std::uint64_t memory_bytes) {
+  if (!std::holds_alternative<Indexed>(problem.permutation)) return memory_bytes / kBuffers;
+  constexpr std::uint64_t kScheduleBytes = 12;  // an element
+  const std::uint64_t width = problem.element_bytes;
+  return memory_bytes / ((kBuffers + 1) * width + kScheduleBytes) * width;
+}
+
+void require_room(std::uint64_t tile_bytes, std::uint64_t element_bytes) {
+  if (tile_bytes >= element_bytes) return;
+  fail(ErrorCode::value, "plan", fmt::format("memory for {} an array", io::size_text(tile_bytes)),
+       fmt::format("for at least one element of {}", io::size_text(element_bytes)));
+}
+
+void fill_facts(Sweep::State& state) {
+  const std::unique_ptr<Tiles> tiles = state.tiles();
+  state.facts = {.tiles = tiles->count(),
+                 .tile_bytes = tiles->tile_bytes,
+                 .read_run_bytes = tiles->read_run_bytes,
+                 .write_run_bytes = tiles->write_run_bytes,
+                 .memory_bytes = kBuffers * tiles->tile_bytes,
+                 .moved_bytes = state.facts.moved_bytes};
+}
+
+}  // namespace
+
+const char* name(Io io) noexcept {
+  switch (io) {
+    case Io::automatic:
+      return "auto";
+    case Io::uring:
+      return "uring";
+    case Io::threads:
+      return "threads";
+    case Io::buffered:
+      break;
+  }
+  return "buffered";
+}
+
+std::string Facts::text() const {
+  if (tiles == 0) return "nothing to move";
+  const std::string runs = read_run_bytes == write_run_bytes
+                               ? io::size_text(read_run_bytes)
+                               : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
+                                             io::size_text(write_run_bytes));
+  if (sweeps == 1)
+    return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
+  return fmt::format("a distribution and a sweep, buckets of {} in runs of {}", io::size_text(tile_bytes),
+                     io::size_text(write_run_bytes));
+}
+
+std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 * 6; }
+
+std::unique_ptr<Tiles> Sweep::State::tiles() const {
+  if (whole_arrays) return tiles_of_arrays(to_run, budget);
+  if (problem && std::holds_alternative<Affine>(to_run.permutation)) return tiles_of_affine(to_run, budget);
+  return tiles_of_views(views, element_bytes, budget);
+}
+
+Sweep::Sweep(const Problem& problem, const Options& options) {
+  const auto state = std::make_shared<State>();
+  state_ = state;
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  if (problem.placement == Placement::in_place)
+    fail(ErrorCode::unsupported, "plan", "a sweep over files in place", "from one file to another");
+  state->text = to_text(problem.permutation);
+  state->problem = problem;
+  state->to_run = problem;
+  state->element_bytes = problem.element_bytes;
+  const Target target = cpu::target(options.threads);
+  if (std::holds_alternative<Indexed>(problem.permutation)) {
+    state->to_run.permutation = normal_form(problem.permutation, options.threads);
+  }
+  if (!std::holds_alternative<Indexed>(state->to_run.permutation)) {
+    // Refuses what cannot be planned at all.
+    static_cast<void>(Plan(state->to_run, target));
+    state->to_run = detail::in_form_to_run(state->to_run, target);
+  }
+  const std::uint64_t bytes = total_bytes(problem);
+  state->in_bytes = bytes;
+  state->out_bytes = bytes;
+  state->facts.moved_bytes = bytes;
+  state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory), .threads = options.threads};
+  if (bytes == 0) return;
+  require_room(state->budget.tile_bytes, problem.element_bytes);
+  const std::uint64_t array_bytes = bytes / problem.batch;
+  const Permutation& form = state->to_run.permutation;
+  const bool is_affine = std::holds_alternative<Affine>(form);
+  state->whole_arrays = array_bytes <= state->budget.tile_bytes;
+  if (!state->whole_arrays) {
+    if (std::holds_alternative<Indexed>(form)) {
+      fail(ErrorCode::unsupported, "plan " + state->text,
+           "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
+           "memory for one of its arrays, its copy and its schedule");
+    }
+    if (!is_affine) state->views = views_of(form, problem.batch);
+  }
+  fill_facts(*state);
+}
+
+Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options) {
+  const auto state = std::make_shared<State>();
+  state_ = state;
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  // Refuses what is no view, and widths that no plan takes.
+  const StridedPlan checked(view, element_bytes, cpu::target(options.threads));
+  state->text = to_text(view);
+  state->views = {checked.normal()};
+  state->element_bytes = element_bytes;
+  state->in_bytes = checked.in_elements() * element_bytes;
+  state->out_bytes = checked.out_elements() * element_bytes;
+  state->facts.moved_bytes = checked.moved_bytes();
+  state->budget = {.tile_bytes = memory / kBuffers, .threads = options.threads};
+  if (checked.moved_bytes() == 0) return;
+  require_room(state->budget.tile_bytes, element_bytes);
+  fill_facts(*state);
+}
+
+const Facts& Sweep::facts() const { return state_->facts; }
+
+}  // namespace faro::file

@@ -1,0 +1,30 @@
+// What a sweep holds between planning and running.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/file.hpp"
+#include "file/tiles.hpp"
+
+namespace faro::file {
+
+struct Sweep::State {
+  std::string text;                // of the permutation or the view, for errors and journals
+  std::optional<Problem> problem;  // as it was given; nothing for a view
+  Problem to_run;                  // in the form that tiles are made of
+  std::vector<Strided> views;      // instead, where tiles are boxes
+  std::uint64_t element_bytes = 0;
+  std::uint64_t in_bytes = 0;   // that the input must have
+  std::uint64_t out_bytes = 0;  // of the output
+  TileBudget budget;
+  bool whole_arrays = false;
+  Facts facts;
+
+  std::unique_ptr<Tiles> tiles() const;
+};
+
+}  // namespace faro::file

@@ -1,0 +1,424 @@
+#include "file/tiles.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "faro/error.hpp"
+#include "faro/layout/tile.hpp"
+#include "faro/plan/plan.hpp"
+#include "layout/cache_box.hpp"
+#include "rounding.hpp"
+
+namespace faro::file {
+namespace {
+
+using detail::ceil_div;
+using detail::round_up;
+using Shape = std::vector<std::uint64_t>;
+using SharedMove = std::shared_ptr<const cpu::Executor>;
+
+// Longer rows make no disk faster, and smaller tiles overlap better.
+constexpr std::uint64_t kLongRun = std::uint64_t{4} << 20;
+// Plans of tiles that are kept: more than there are kinds at the ends of arrays, as a rule.
+constexpr std::size_t kMostMoves = 256;
+
+SharedMove move_of(const Problem& problem, int threads) {
+  return std::make_shared<const cpu::Executor>(Plan(problem, cpu::target(threads)));
+}
+
+Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
+  return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
+}
+
+// Whole arrays of a batch.
+class ArrayTiles final : public Tiles {
+ public:
+  ArrayTiles(const Problem& problem, const TileBudget& budget)
+      : problem_(problem),
+        threads_(budget.threads),
+        array_bytes_(problem.element_bytes * element_count(problem.permutation)) {
+    FARO_CHECK(array_bytes_ > 0 && array_bytes_ <= budget.tile_bytes);
+    // As few as make a long row, so that neighbouring tiles overlap.
+    const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, kLongRun));
+    group_ = std::min(problem.batch, wanted / array_bytes_);
+    tile_bytes = group_ * array_bytes_;
+    read_run_bytes = tile_bytes;
+    write_run_bytes = tile_bytes;
+  }
+
+  std::uint64_t count() const override { return ceil_div(problem_.batch, group_); }
+
+  TileWork tile(std::uint64_t number) override {
+    const std::uint64_t first = number * group_;
+    const std::uint64_t arrays = std::min(group_, problem_.batch - first);
+    SharedMove& move = arrays == group_ ? whole_ : rest_;
+    if (move == nullptr) {
+      Problem part = problem_;
+      part.batch = arrays;
+      move = move_of(part, threads_);
+    }
+    const Rows rows = one_row(first * array_bytes_, arrays * array_bytes_);
+    return {.in = rows, .out = rows, .move = move};
+  }
+
+ private:
+  Problem problem_;
+  int threads_;
+  std::uint64_t array_bytes_;
+  std::uint64_t group_ = 1;
+  SharedMove whole_;
+  SharedMove rest_;
+};
+
+class AffineTiles final : public Tiles {
+ public:
+  AffineTiles(const Problem& problem, const TileBudget& budget)
+      : map_(std::get<Affine>(problem.permutation)),
+        width_(problem.element_bytes),
+        width_bits_(std::countr_zero(problem.element_bytes)),
+        batch_(problem.batch),
+        threads_(budget.threads) {
+    const std::uint64_t elements = budget.tile_bytes / width_;
+    FARO_CHECK(elements > 0 && std::has_single_bit(width_));
+    const auto capacity_bits = static_cast<int>(std::bit_width(elements)) - 1;
+    layout_ = layout::make_tile(map_, {.segment_bits = segment_bits(capacity_bits), .directions = {}});
+    tile_bytes = width_ << layout_.tile_bits();
+    read_run_bytes = run_bytes(layout_.source_rows);
+    write_run_bytes = run_bytes(layout_.target_rows);
+  }
+
+  std::uint64_t count() const override { return batch_ << layout_.block_bits(); }
+
+  TileWork tile(std::uint64_t number) override {
+    const std::uint64_t block = number & f2::low_mask(layout_.block_bits());
+    const std::uint64_t array = number >> layout_.block_bits();
+    const std::uint64_t begin = array << (map_.bits() + width_bits_);
+    const f2::Word column_mask = f2::low_mask(layout_.segment_bits);
+    const f2::Word target = layout_.block_target(block);
+    TileWork work{.in = rows_of(layout_.source_rows, layout_.block_source(block)),
+                  .out = rows_of(layout_.target_rows, target & ~column_mask),
+                  .move = move(target & column_mask)};
+    work.in.begin = begin;
+    work.out.begin = begin;
+    return work;
+  }
+
+ private:
+  // The longest segments whose tile fits, but no longer than pays.
+  int segment_bits(int capacity_bits) const {
+    const int most = std::min(capacity_bits, map_.bits());
+    int bits = 0;
+    for (int s = 0; s <= most; ++s) {
+      if (s + map_.rank_gamma(s) > capacity_bits) break;
+      bits = s;
+      if ((width_ << s) >= kLongRun) break;
+    }
+    return bits;
+  }
+
+  Rows rows_of(const std::vector<f2::Word>& vectors, f2::Word base) const {
+    Rows rows{.count = std::uint64_t{1} << layout_.row_bits,
+              .bytes = width_ << layout_.segment_bits,
+              .begin = 0,
+              .base = base << width_bits_,
+              .vectors = vectors,
+              .digits = {}};
+    for (std::uint64_t& vector : rows.vectors) vector <<= width_bits_;
+    return rows;
+  }
+
+  // Segments that follow one another, as far as the first rows do.
+  std::uint64_t run_bytes(const std::vector<f2::Word>& vectors) const {
+    int bits = layout_.segment_bits;
+    for (const f2::Word vector : vectors) {
+      if (vector != f2::Word{1} << bits) break;
+      ++bits;
+    }
+    return width_ << bits;
+  }
+
+  // The map within a tile, with `column` XORed onto the target's columns.
+  SharedMove move(f2::Word column) {
+    const auto found = moves_.find(column);
+    if (found != moves_.end()) return found->second;
+    if (moves_.size() >= kMostMoves) moves_.clear();
+    return moves_
+        .emplace(column,
+                 move_of({.permutation = Affine(layout_.local, column), .element_bytes = width_}, threads_))
+        .first->second;
+  }
+
+  Affine map_;
+  std::uint64_t width_;
+  int width_bits_;
+  std::uint64_t batch_;
+  int threads_;
+  layout::Tile layout_;
+  std::map<f2::Word, SharedMove> moves_;
+};
+
+// The boxes of one view.
+class ViewBoxes {
+ public:
+  ViewBoxes(const Strided& view, std::uint64_t width, std::uint64_t most_bytes)
+      : width_(width), in_begin_(view.in_offset * width), out_begin_(view.out_offset * width) {
+    std::vector<layout::StridedAxis> axes;
+    for (std::size_t a = view.extents.size(); a-- > 0;) {
+      axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
+    }
+    axes = layout::normal_axes(std::move(axes));
+    // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
+    std::uint64_t longest = 0;
+    for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
+      for (const double out_over_in : {ratio, 1 / ratio}) {
+        layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
+        std::swap(box, box_);
+        const std::uint64_t shorter = std::min({shorter_run(), kLongRun});
+        if (shorter > longest) {
+          longest = shorter;
+        } else {
+          std::swap(box, box_);
+        }
+      }
+    }
+  }
+
+  std::uint64_t count() const { return box_.count(); }
+
+  /// Of box `number`: how far it goes along each axis.
+  Shape extents(std::uint64_t number, Shape& origin) const {
+    Shape extents(box_.axes.size());
+    origin.assign(box_.axes.size(), 0);
+    // The output's slowest axis last: boxes are written in order.
+    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
+      const std::uint64_t boxes = ceil_div(box_.axes[a].extent, box_.extent[a]);
+      origin[a] = number % boxes * box_.extent[a];
+      number /= boxes;
+      extents[a] = std::min(box_.extent[a], box_.axes[a].extent - origin[a]);
+    }
+    return extents;
+  }
+
+  Rows in_rows(const Shape& origin, const Shape& extents) const {
+    Rows rows = one_row(0, box_.element_bytes);
+    std::int64_t first = static_cast<std::int64_t>(in_begin_);
+    bool together = true;
+    for (const std::size_t a : box_.in_order) {
+      const layout::StridedAxis& axis = box_.axes[a];
+      first += static_cast<std::int64_t>(origin[a]) * axis.in;
+      if (axis.in < 0) first += static_cast<std::int64_t>(extents[a] - 1) * axis.in;
+      if (axis.in == 0) continue;
+      together = add(rows, extents[a], std::llabs(axis.in), together);
+    }
+    rows.begin = static_cast<std::uint64_t>(first);
+    return rows;
+  }
+
+  Rows out_rows(const Shape& origin, const Shape& extents) const {
+    Rows rows = one_row(0, box_.element_bytes);
+    rows.begin = out_begin_;
+    bool together = true;
+    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
+      rows.begin += origin[a] * static_cast<std::uint64_t>(box_.axes[a].out);
+      together = add(rows, extents[a], box_.axes[a].out, together);
+    }
+    return rows;
+  }
+
+  /// From the input's rows in a buffer to the output's.
+  Strided local(const Shape& extents) const {
+    const auto rank = box_.axes.size();
+    std::vector<std::int64_t> in(rank, 0);
+    std::vector<std::int64_t> out(rank, 0);
+    const std::uint64_t unit = box_.element_bytes / width_;
+    Strided view;
+    std::uint64_t step = unit;
+    for (const std::size_t a : box_.in_order) {
+      if (box_.axes[a].in == 0) continue;
+      in[a] = static_cast<std::int64_t>(step);
+      if (box_.axes[a].in < 0) {
+        view.in_offset += (extents[a] - 1) * step;
+        in[a] = -in[a];
+      }
+      step *= extents[a];
+    }
+    step = unit;
+    for (std::size_t a = 0; a < rank; ++a) {
+      out[a] = static_cast<std::int64_t>(step);
+      step *= extents[a];
+    }
+    // Slowest first.
+    for (std::size_t a = rank; a-- > 0;) {
+      view.extents.push_back(extents[a]);
+      view.in_strides.push_back(in[a]);
+      view.out_strides.push_back(out[a]);
+    }
+    view.extents.push_back(unit);
+    view.in_strides.push_back(1);
+    view.out_strides.push_back(1);
+    return view;
+  }
+
+ private:
+  layout::CacheBox box_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes,
+                          double out_over_in) const {
+    constexpr std::uint64_t kBlock = 4096;
+    layout::CacheBox box = layout::choose_cache_box(axes, width_,
+                                                    {.most_bytes = most_bytes,
+                                                     .line_bytes = kBlock,
+                                                     .long_bytes = ~std::uint64_t{0},
+                                                     .most_element_bytes = std::max(width_, most_bytes / 64),
+                                                     .growth = 1.1,
+                                                     .out_over_in = out_over_in});
+    if (box.extent.empty()) box.extent.assign(box.axes.size(), 1);
+    return box;
+  }
+
+  // Of a whole box, the shorter of its two sides' rows.
+  std::uint64_t shorter_run() const {
+    Shape origin;
+    const Shape whole = extents(0, origin);
+    return std::min(in_rows(origin, whole).bytes, out_rows(origin, whole).bytes);
+  }
+
+  // One more axis of a box's rows, fastest first: part of each row where it goes on where they end.
+  static bool add(Rows& rows, std::uint64_t extent, std::int64_t stride, bool together) {
+    if (extent == 1) return together;
+    if (together && static_cast<std::uint64_t>(stride) == rows.bytes) {
+      rows.bytes *= extent;
+      return true;
+    }
+    rows.digits.push_back({.extent = extent, .stride = stride});
+    rows.count *= extent;
+    return false;
+  }
+
+  std::uint64_t width_;
+  std::uint64_t in_begin_;
+  std::uint64_t out_begin_;
+  layout::CacheBox box_;
+};
+
+class ViewTiles final : public Tiles {
+ public:
+  ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget)
+      : width_(width), threads_(budget.threads) {
+    for (const Strided& view : views) {
+      if (element_count(view) == 0) continue;
+      boxes_.emplace_back(normal_form(view), width, budget.tile_bytes);
+      first_.push_back(count_);
+      count_ += boxes_.back().count();
+      Shape origin;
+      const Shape extents = boxes_.back().extents(0, origin);
+      const Rows in = boxes_.back().in_rows(origin, extents);
+      const Rows out = boxes_.back().out_rows(origin, extents);
+      FARO_CHECK(std::max(in.total_bytes(), out.total_bytes()) <= budget.tile_bytes);
+      tile_bytes = std::max({tile_bytes, in.total_bytes(), out.total_bytes()});
+      const auto shorter = [](std::uint64_t so_far, std::uint64_t bytes) {
+        return so_far == 0 ? bytes : std::min(so_far, bytes);
+      };
+      read_run_bytes = shorter(read_run_bytes, in.bytes);
+      write_run_bytes = shorter(write_run_bytes, out.bytes);
+    }
+  }
+
+  std::uint64_t count() const override { return count_; }
+
+  TileWork tile(std::uint64_t number) override {
+    const auto after = std::upper_bound(first_.begin(), first_.end(), number);
+    const auto view = static_cast<std::size_t>(after - first_.begin()) - 1;
+    const ViewBoxes& boxes = boxes_[view];
+    Shape origin;
+    const Shape extents = boxes.extents(number - first_[view], origin);
+    return {.in = boxes.in_rows(origin, extents),
+            .out = boxes.out_rows(origin, extents),
+            .move = move(view, extents)};
+  }
+
+ private:
+  SharedMove move(std::size_t view, const Shape& extents) {
+    const std::pair key(view, extents);
+    const auto found = moves_.find(key);
+    if (found != moves_.end()) return found->second;
+    if (moves_.size() >= kMostMoves) moves_.clear();
+    const StridedPlan plan(boxes_[view].local(extents), width_, cpu::target(threads_));
+    return moves_.emplace(key, std::make_shared<const cpu::Executor>(plan)).first->second;
+  }
+
+  std::uint64_t width_;
+  int threads_;
+  std::vector<ViewBoxes> boxes_;
+  std::vector<std::uint64_t> first_;  // of each view's boxes, their number among all
+  std::uint64_t count_ = 0;
+  std::map<std::pair<std::size_t, Shape>, SharedMove> moves_;
+};
+
+// The one or two stretches of a roll.
+std::vector<Strided> views_of_cyclic(const Cyclic& map, std::uint64_t batch) {
+  std::vector<Strided> views;
+  const auto stretch = [&](std::uint64_t length, std::uint64_t from, std::int64_t step, std::uint64_t to) {
+    if (length == 0) return;
+    const auto count = static_cast<std::int64_t>(map.count);
+    views.push_back({.extents = {batch, length},
+                     .in_strides = {count, step},
+                     .out_strides = {count, 1},
+                     .in_offset = from,
+                     .out_offset = to});
+  };
+  const std::uint64_t shift = map.shift;
+  if (map.reversed) {
+    // y = shift - x for x up to shift, and around for the rest.
+    stretch(shift + 1, shift, -1, 0);
+    stretch(map.count - shift - 1, map.count - 1, -1, shift + 1);
+  } else {
+    stretch(shift, map.count - shift, 1, 0);
+    stretch(map.count - shift, 0, 1, shift);
+  }
+  return views;
+}
+
+}  // namespace
+
+std::uint64_t Rows::offset(std::uint64_t row) const {
+  std::uint64_t at = base;
+  if (digits.empty()) {
+    for (std::uint64_t bits = row; bits != 0; bits &= bits - 1) {
+      at ^= vectors[static_cast<std::size_t>(std::countr_zero(bits))];
+    }
+    return begin + at;
+  }
+  for (const Digit& digit : digits) {
+    at += row % digit.extent * static_cast<std::uint64_t>(digit.stride);
+    row /= digit.extent;
+  }
+  return begin + at;
+}
+
+std::unique_ptr<Tiles> tiles_of_arrays(const Problem& problem, const TileBudget& budget) {
+  return std::make_unique<ArrayTiles>(problem, budget);
+}
+
+std::unique_ptr<Tiles> tiles_of_affine(const Problem& problem, const TileBudget& budget) {
+  return std::make_unique<AffineTiles>(problem, budget);
+}
+
+std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
+                                      const TileBudget& budget) {
+  return std::make_unique<ViewTiles>(views, element_bytes, budget);
+}
+
+std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
+  if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return views_of_cyclic(*cyclic, batch);
+  Strided view = as_strided(std::get<Axes>(permutation));
+  const auto count = static_cast<std::int64_t>(element_count(permutation));
+  view.extents.insert(view.extents.begin(), batch);
+  view.in_strides.insert(view.in_strides.begin(), count);
+  view.out_strides.insert(view.out_strides.begin(), count);
+  return {view};
+}
+
+}  // namespace faro::file

@@ -1,0 +1,88 @@
+// The tiles of a sweep: which rows of the input's file each reads, which of the output's it writes, and the
+// plan that takes the one to the other in memory.
+//
+//     rows of the input    |----| .. |----| .. |----|      one behind the other in a buffer
+//                             \ a plan of the CPU engine /
+//     rows of the output   |------| ..... |------|         likewise
+//
+// A tile of an affine map is a coset of S + A^-1 S (layout::Tile), whose rows begin at XORs of basis vectors.
+// A tile of axes, rolls and views is a box (layout::CacheBox), whose rows begin at sums of strides. Where the
+// budget holds whole arrays of a batch, a tile is some of them. All offsets are bytes from where the array
+// begins in its file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engines/cpu.hpp"
+#include "faro/permutation/strided.hpp"
+#include "faro/plan/problem.hpp"
+
+namespace faro::file {
+
+/// Ranges of a file: equally long ones, as a rule.
+struct Rows {
+  struct Digit {
+    std::uint64_t extent = 1;
+    std::int64_t stride = 0;  // bytes
+  };
+
+  std::uint64_t count = 1;
+  std::uint64_t bytes = 0;             // of a row
+  std::uint64_t begin = 0;             // added to all offsets
+  std::uint64_t base = 0;              // of row 0
+  std::vector<std::uint64_t> vectors;  // XORed onto base by the bits of a row's number
+  std::vector<Digit> digits;           // or added, by its digits, fastest first
+
+  /// Instead of all that: ranges of other lengths, `at` bytes from the begin of the buffer.
+  struct Range {
+    std::uint64_t at = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Range> ranges = {};
+
+  std::uint64_t total_bytes() const {
+    return ranges.empty() ? count * bytes : ranges.back().at + ranges.back().bytes;
+  }
+  /// Requires: no ranges (unchecked).
+  std::uint64_t offset(std::uint64_t row) const;
+};
+
+struct TileWork {
+  Rows in;
+  Rows out;
+  std::shared_ptr<const cpu::Executor> move;  // from in's rows to out's, each one behind the other
+};
+
+/// All tiles of a sweep, made when they are asked for.
+class Tiles {
+ public:
+  virtual ~Tiles() = default;
+  virtual std::uint64_t count() const = 0;
+  /// Requires: number < count() (unchecked). By one thread at a time.
+  virtual TileWork tile(std::uint64_t number) = 0;
+
+  std::uint64_t tile_bytes = 0;      // the most of one side of a tile
+  std::uint64_t read_run_bytes = 0;  // of a row of a whole tile
+  std::uint64_t write_run_bytes = 0;
+};
+
+struct TileBudget {
+  std::uint64_t tile_bytes = 0;  // of one side of a tile at most
+  int threads = 0;
+};
+
+/// Each array of the batch fits. Requires: so it does (checked).
+std::unique_ptr<Tiles> tiles_of_arrays(const Problem& problem, const TileBudget& budget);
+/// Errors: ErrorCode::value for a budget of less than one element.
+std::unique_ptr<Tiles> tiles_of_affine(const Problem& problem, const TileBudget& budget);
+/// One view after another. Requires: strides of the output above 0 (normal_form).
+std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
+                                      const TileBudget& budget);
+
+/// A roll, a flip or a permutation of axes of every array of a batch.
+std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch);
+
+}  // namespace faro::file

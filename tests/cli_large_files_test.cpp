@@ -1,0 +1,256 @@
+// `faro permute` from file to file: what --memory does not hold twice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cli_support.hpp"
+
+namespace faro {
+namespace cli_large_files_test {
+
+using testing::CommandTest;
+using testing::content_of;
+using testing::documented_keys;
+using testing::faro_command;
+using ::testing::HasSubstr;
+using testing::Json;
+using testing::lines_of;
+using testing::Result;
+namespace fs = std::filesystem;
+
+class LargeFiles : public CommandTest {
+ protected:
+  // The data of an .npy file, without its header.
+  std::string data_of(const std::string& file) const {
+    const std::string content = content_of(directory_ / file);
+    if (content.size() < 10) return content;
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(content[at]); };
+    return content.substr(10 + std::size_t{byte(8)} + 256 * std::size_t{byte(9)});
+  }
+
+  void expect_as_in_memory(const std::string& arguments, const std::string& memory) {
+    const Result in_memory = run("permute " + arguments + " in.npy a.npy --quiet");
+    ASSERT_EQ(in_memory.status, 0) << in_memory.err;
+    const Result by_file = run("permute " + arguments + " in.npy b.npy --memory " + memory);
+    ASSERT_EQ(by_file.status, 0) << by_file.err;
+    EXPECT_EQ(lines_of(by_file.err), 1) << by_file.err;
+    EXPECT_THAT(by_file.err, HasSubstr("one sweep, tiles of ")) << arguments;
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << arguments;
+    const auto shape_of = [&](const std::string& file) {
+      return Json::parse(run("permute 'roll(0)' " + file + " d.npy --json").out)["shape"];
+    };
+    EXPECT_EQ(shape_of("a.npy"), shape_of("b.npy")) << arguments;
+    EXPECT_EQ(files().size(), 4U);
+  }
+};
+
+TEST_F(LargeFiles, AreWhatMemoryMakesOfThem) {
+  ASSERT_EQ(run("new 64x32x16 u4 in.npy").status, 0);
+  for (const char* const arguments :
+       {"bit_reversal", "'random_bmmc(15, 4)'", "transpose", "'axes(2 0 1)'", "'a b c -> c a b'", "'flip(1)'",
+        "'roll(77)'", "'inverse(gray)'", "'axes(1 0 2)' --order F", "bit_reversal --batch 64",
+        "'gray(6)' --rows", "'bit_reversal(4)' --axis 2", "'roll(5)' --axis 1",
+        "'strided(32 64; 1 512; 64 1; 3 0)'"}) {
+    expect_as_in_memory(arguments, "20000");
+  }
+}
+
+TEST_F(LargeFiles, FortranOrder) {
+  ASSERT_EQ(run("new 30x20x10 u2 c.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1 2)' c.npy in.npy --order F --quiet").status, 0);
+  fs::remove(directory_ / "c.npy");
+  expect_as_in_memory("'axes(2 0 1)'", "3KiB");
+  const Result refused = run("permute 'roll(5)' in.npy e.npy --memory 3KiB");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("Fortran order"));
+  EXPECT_FALSE(fs::exists(directory_ / "e.npy"));
+}
+
+TEST_F(LargeFiles, WaysOfReadingAndVerifying) {
+  ASSERT_EQ(run("new 2^16 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute bit_reversal in.npy a.npy --quiet").status, 0);
+  for (const char* const way : {"auto", "threads", "buffered"}) {
+    const Result result =
+        run("permute bit_reversal in.npy b.npy --memory 48KiB --verify --json --io " + std::string(way));
+    ASSERT_EQ(result.status, 0) << result.err;
+    const Json json = Json::parse(result.out);
+    EXPECT_EQ(json["verified"], true);
+    EXPECT_EQ(json["read_bytes"], 1 << 18);
+    EXPECT_EQ(json["written_bytes"], 1 << 18);
+    EXPECT_EQ(json["tile_bytes"], 1 << 14);
+    EXPECT_EQ(json["read_run_bytes"], 256);
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy"));
+    std::set<std::string> keys;
+    testing::collect_keys(json, "", keys);
+    EXPECT_EQ(keys, documented_keys()["permute, from file to file"]);
+  }
+}
+
+TEST_F(LargeFiles, Refusals) {
+  ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
+  const auto before = files();
+  const auto refused = [&](const std::string& arguments, int status, const std::string& words) {
+    const Result result = run("permute " + arguments);
+    EXPECT_EQ(result.status, status) << arguments << result.err;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(words));
+    EXPECT_EQ(files(), before) << arguments;
+  };
+  refused("bit_reversal in.npy out.npy --memory 0", 2, "--memory");
+  refused("bit_reversal in.npy out.npy --memory 7", 2, "memory");
+  refused("bit_reversal in.npy out.npy --memory x", 2, "--memory");
+  refused("bit_reversal in.npy out.npy --memory 4KiB --io tape", 2, "auto, uring, threads or buffered");
+  refused("bit_reversal in.npy --in-place --memory 4KiB", 3, "--in-place");
+  refused("bit_reversal in.npy none/out.npy --memory 4KiB", 6, "none/out.npy");
+  refused("'random(4096, 1)' in.npy out.npy --memory 4KiB", 3, "index array");
+  refused("'strided(4097; 1; 1)' in.npy out.npy --memory 4KiB", 2, "4097");
+}
+
+// --- faults and kills
+
+TEST_F(LargeFiles, FaultsAreOneLineAndLeaveNothingThatLooksDone) {
+  ASSERT_EQ(run("new 2^14 u4 in.npy").status, 0);
+  const std::string input = content_of(directory_ / "in.npy");
+  ASSERT_EQ(run("permute bit_reversal in.npy whole.npy --quiet").status, 0);
+  const char* const library = std::getenv("FARO_FAULTS");
+  if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
+  for (const char* const kind :
+       {"read", "write", "sync", "rename", "reserve", "short", "interrupt", "memory", "map", "open"}) {
+    for (const int at : {1, 2, 3, 7, 20, 50}) {
+      const std::string before = "env LD_PRELOAD=" + std::string(library) + " FARO_FAULT=" + kind +
+                                 " FARO_FAULT_AT=" + std::to_string(at);
+      const Result result =
+          run("permute bit_reversal in.npy out.npy --memory 12KiB --io buffered --threads 1", before);
+      EXPECT_EQ(content_of(directory_ / "in.npy"), input);
+      if (result.status == 0) {
+        EXPECT_EQ(data_of("out.npy"), data_of("whole.npy")) << kind << at;
+        fs::remove(directory_ / "out.npy");
+        continue;
+      }
+      const bool of_memory = std::string(kind) == "memory" || std::string(kind) == "map";
+      if (!of_memory) EXPECT_EQ(result.status, 6) << kind << at << result.err;
+      EXPECT_GT(result.status, 0) << kind << at << result.err;
+      // What was told of the result before its file took its place, and the error.
+      EXPECT_LE(lines_of(result.err), 2) << result.err;
+      EXPECT_THAT(result.err, HasSubstr("faro: "));
+      if (fs::exists(directory_ / "out.npy")) {  // only its folder was not brought to the disk
+        EXPECT_THAT(result.err, HasSubstr("the file is there"));
+        EXPECT_EQ(data_of("out.npy"), data_of("whole.npy"));
+      }
+      const Result resumed =
+          run("permute bit_reversal in.npy out.npy --memory 12KiB --io buffered --resume --quiet");
+      EXPECT_EQ(resumed.status, 0) << resumed.err;
+      EXPECT_EQ(data_of("out.npy"), data_of("whole.npy")) << kind << at;
+      fs::remove(directory_ / "out.npy");
+      EXPECT_EQ(files().size(), 2U) << kind << at;
+    }
+  }
+}
+
+class Kills : public LargeFiles {
+ protected:
+  void kill_at_random(int times) {
+    ASSERT_EQ(run("new 2^17 u8 in.npy").status, 0);
+    ASSERT_EQ(run("permute 'random_bmmc(17, 2)' in.npy whole.npy --quiet").status, 0);
+    const std::string whole = data_of("whole.npy");
+    const std::string command =
+        "permute 'random_bmmc(17, 2)' in.npy out.npy --memory 24KiB --checkpoint 0 --io buffered --no-sync";
+    int killed = 0;
+    std::uint64_t resumed_tiles = 0;
+    for (int i = 0; i < times; ++i) {
+      const double seconds = 0.005 + 0.013 * (i * 7 % 23);
+      run(command + " --quiet", "timeout -s KILL " + std::to_string(seconds));
+      if (fs::exists(directory_ / "out.npy")) {
+        EXPECT_EQ(data_of("out.npy"), whole);
+        fs::remove(directory_ / "out.npy");
+        continue;
+      }
+      ++killed;
+      const Result resumed = run(command + " --resume --json");
+      ASSERT_EQ(resumed.status, 0) << resumed.err;
+      resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
+      EXPECT_EQ(data_of("out.npy"), whole) << "killed after " << seconds << " s";
+      fs::remove(directory_ / "out.npy");
+      EXPECT_EQ(files().size(), 2U);
+    }
+    EXPECT_GT(killed, 0);
+    EXPECT_GT(resumed_tiles, 0U);
+  }
+};
+
+TEST_F(Kills, AtRandomMomentsAndResumed) { kill_at_random(8); }
+TEST_F(Kills, TwoHundredTimes) { kill_at_random(200); }
+
+// Peak resident memory, by the kernel's count, of a file that is larger than the budget.
+TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
+  ASSERT_EQ(run("new 2^26 u4 in.npy").status, 0);
+  for (const char* const spec : {"bit_reversal", "transpose(8192, 8192)", "flip(67108864)"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (chdir(directory_.c_str()) != 0) _exit(126);
+      execl(faro_command().c_str(), "faro", "permute", spec, "in.npy", "out.npy", "--memory", "48MiB",
+            "--quiet", "--no-sync", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    rusage usage{};
+    ASSERT_EQ(wait4(child, &status, 0, &usage), child);
+    EXPECT_EQ(status, 0) << spec;
+    EXPECT_GT(usage.ru_maxrss, 20L << 10) << spec;  // KiB
+    EXPECT_LT(usage.ru_maxrss, (48 + 64L) << 10) << spec;
+  }
+}
+
+TEST_F(LargeFiles, ShufflesAndIndexFiles) {
+  ASSERT_EQ(run("new 1000x6 u2 in.npy").status, 0);
+  ASSERT_EQ(run("shuffle in.npy a.npy --seed 3 --rows --quiet").status, 0);
+  ASSERT_EQ(run("shuffle in.npy b.npy --seed 3 --rows --memory 5000 --threads 3 --quiet").status, 0);
+  EXPECT_EQ(data_of("a.npy"), data_of("b.npy"));
+  EXPECT_NE(data_of("a.npy"), data_of("in.npy"));
+  ASSERT_EQ(run("shuffle a.npy b.npy --seed 3 --rows --inverse --quiet").status, 0);
+  EXPECT_EQ(data_of("b.npy"), data_of("in.npy"));
+  ASSERT_EQ(run("shuffle in.npy b.npy --seed 4 --rows --quiet").status, 0);
+  EXPECT_NE(data_of("a.npy"), data_of("b.npy"));
+  EXPECT_EQ(run("shuffle in.npy b.npy --seed x").status, 2);
+  EXPECT_EQ(run("shuffle in.npy in.npy --seed 1").status, 2);
+
+  // An index array of the rows: the shuffled numbers of rows.
+  ASSERT_EQ(run("new 1000 u4 numbers.npy").status, 0);
+  ASSERT_EQ(run("shuffle numbers.npy index.npy --seed 9 --quiet").status, 0);
+  ASSERT_EQ(run("permute @index.npy in.npy a.npy --rows --quiet").status, 0);
+  const Result by_file = run("permute @index.npy in.npy b.npy --rows --memory 9000");
+  ASSERT_EQ(by_file.status, 0) << by_file.err;
+  EXPECT_THAT(by_file.err, HasSubstr("a distribution and a sweep"));
+  EXPECT_EQ(data_of("a.npy"), data_of("b.npy"));
+}
+
+TEST_F(LargeFiles, ExplainedAndPredicted) {
+  const std::string cache = "FARO_CACHE=" + (directory_ / "cache").string();
+  const std::string asked = "explain 'bit_reversal(36)' --file --memory 16GiB";
+  const Result before = run(asked, cache);
+  ASSERT_EQ(before.status, 0) << before.err;
+  EXPECT_THAT(before.out, HasSubstr("one sweep, tiles of 4 GiB in segments of 128 KiB"));
+  EXPECT_THAT(before.out, HasSubstr("not known"));
+  const Result tuned = run("tune --disk . --quick --json", cache);
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  std::set<std::string> keys;
+  testing::collect_keys(Json::parse(tuned.out), "", keys);
+  EXPECT_EQ(keys, documented_keys()["tune, of a disk"]);
+  const Result after = run(asked + " --json", cache);
+  ASSERT_EQ(after.status, 0) << after.err;
+  const Json json = Json::parse(after.out);
+  EXPECT_GT(json["predicted_ms"], 0);
+  // 2 N/B (6 ceil(15 / 17) + 5): the rank of segments of 2^15 elements is 15, lg(M/B) is 17.
+  EXPECT_EQ(json["published_transfers"], 11 * json["transfers"].get<double>());
+  keys.clear();
+  testing::collect_keys(json, "", keys);
+  EXPECT_EQ(keys, documented_keys()["explain, from file to file"]);
+  EXPECT_EQ(run("explain 'bit_reversal(36)' --memory 16GiB").status, 2);
+}
+
+}  // namespace cli_large_files_test
+}  // namespace faro

@@ -1,0 +1,507 @@
+// Files permuted with budgets of a few KiB, against the obvious loop in memory.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faro/faro.hpp"
+#include "faro/file.hpp"
+#include "file/checksums.hpp"
+#include "file/sweep.hpp"
+#include "io/file_system.hpp"
+#include "io/npy.hpp"
+#include "io/transfers.hpp"
+#include "oracle.hpp"
+#include "permutation/record_shuffle.hpp"
+#include "refusal.hpp"
+
+namespace faro {
+namespace file_sweep_test {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::byte>;
+
+Bytes random_bytes(std::uint64_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Bytes bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+Bytes read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Bytes bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+void write_file(const fs::path& path, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+Bytes joined(const Bytes& a, const Bytes& b) {
+  Bytes both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return both;
+}
+
+class FileSweep : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "faro-file-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    io::set_sync(false);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+  }
+
+  // Permutes random bytes behind a header of `offset` bytes to ones behind another.
+  void check(const Problem& problem, const file::Options& options, std::uint64_t offset = 128,
+             std::uint64_t out_offset = 4096) {
+    const std::string name = to_text(problem.permutation) + " x " + std::to_string(problem.batch) + " of " +
+                             std::to_string(problem.element_bytes) + " bytes, --memory " +
+                             std::to_string(options.memory_bytes) + ", io " + file::name(options.io);
+    const Bytes data = random_bytes(total_bytes(problem), 7);
+    const Bytes before = random_bytes(offset, 8);
+    const Bytes header = random_bytes(out_offset, 9);
+    write_file(directory_ / "in", joined(before, data));
+    Bytes expected(data.size());
+    permute_naively(problem, data.data(), expected.data(), 1);
+    const file::Sweep sweep(problem, options);
+    const file::Report report =
+        file::run(sweep, {directory_ / "in", offset}, {directory_ / "out", header}, options);
+    EXPECT_TRUE(report.finished) << name;
+    EXPECT_EQ(report.read_bytes, data.size()) << name;
+    EXPECT_EQ(report.written_bytes, data.size()) << name;
+    EXPECT_LE(sweep.facts().memory_bytes, options.memory_bytes) << name;
+    EXPECT_TRUE(read_file(directory_ / "out") == joined(header, expected)) << name << ", " << report.io;
+    EXPECT_EQ(files(), 2U) << name;
+  }
+
+  fs::path directory_;
+};
+
+constexpr file::Io kEveryIo[] = {file::Io::automatic, file::Io::threads, file::Io::buffered};
+
+// What io_uring is not refused for here, too.
+std::vector<file::Io> io_ways() {
+  std::vector<file::Io> ways(std::begin(kEveryIo), std::end(kEveryIo));
+  if (io::why_no_uring().empty()) ways.push_back(file::Io::uring);
+  return ways;
+}
+
+file::Options budget(std::uint64_t bytes, file::Io io = file::Io::automatic) {
+  return {.memory_bytes = bytes, .threads = 2, .io_threads = 3, .io = io};
+}
+
+TEST_F(FileSweep, EveryAffineMapOfUpToThreeBits) {
+  for (int n = 0; n <= 3; ++n) {
+    for (f2::Word columns = 0; columns < f2::Word{1} << (n * n); ++columns) {
+      std::vector<f2::Word> column;
+      for (int j = 0; j < n; ++j) column.push_back(columns >> (n * j) & f2::low_mask(n));
+      const f2::Matrix matrix = f2::Matrix::from_columns(n, column);
+      if (matrix.rank() < n || columns % 5 != 0) continue;
+      check({.permutation = Affine(matrix, columns % (f2::Word{1} << n)), .element_bytes = 4}, budget(30), 3,
+            5);
+    }
+  }
+}
+
+TEST_F(FileSweep, RandomAffineMapsOfEveryWidthAndWayOfReading) {
+  std::uint64_t seed = 0;
+  const std::vector<file::Io> ways = io_ways();
+  for (const std::uint64_t width : {1, 2, 4, 8, 16, 64}) {
+    for (const int n : {5, 8, 11}) {
+      ++seed;
+      const file::Io io = ways[seed % ways.size()];
+      check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width}, budget(200 * width, io),
+            seed % 3 * 64, seed % 2 * 4096 + 64);
+      check({.permutation = maps::random_bpc(n, seed), .element_bytes = width, .batch = 3},
+            budget(400 * width, io));
+      check({.permutation = maps::random_bmmc(6, seed), .element_bytes = width}, budget(9 * width, io));
+    }
+  }
+}
+
+// Long enough that whole blocks are written past the page cache, beside heads and tails.
+TEST_F(FileSweep, SegmentsOfManyBlocks) {
+  for (const file::Io io : io_ways()) {
+    for (const std::uint64_t out_offset : {4096, 128}) {
+      check({.permutation = maps::bit_reversal(22), .element_bytes = 2}, budget(3 << 20, io), 128,
+            out_offset);
+      check({.permutation = maps::random_bmmc(18, 5), .element_bytes = 16}, budget(2 << 20, io), 1,
+            out_offset + 1);
+      check({.permutation = maps::transpose_any(603, 901), .element_bytes = 3}, budget(1 << 19, io), 77,
+            out_offset);
+    }
+  }
+}
+
+TEST_F(FileSweep, RandomAxes) {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<std::uint64_t> shape(1 + random() % 5);
+    std::uint64_t count = 1;
+    for (std::uint64_t& extent : shape) count *= extent = 1 + random() % (shape.size() > 3 ? 7 : 23);
+    std::vector<int> order(shape.size());
+    for (std::size_t a = 0; a < order.size(); ++a) order[a] = static_cast<int>(a);
+    std::shuffle(order.begin(), order.end(), random);
+    const std::uint64_t width = 1 + random() % 17;
+    check({.permutation = Axes(shape, order), .element_bytes = width, .batch = 1 + random() % 3},
+          budget(3 * width * (1 + random() % 300), kEveryIo[random() % 3]), random() % 200);
+  }
+}
+
+TEST_F(FileSweep, RollsAndFlips) {
+  for (const std::uint64_t count : {1, 2, 5, 64, 1000, 4097}) {
+    for (const std::int64_t shift : {0, 1, -1, 3, 500}) {
+      const Cyclic roll = maps::roll(count, shift);
+      for (const bool reversed : {false, true}) {
+        check({.permutation = Cyclic{.count = count, .shift = roll.shift, .reversed = reversed},
+               .element_bytes = 5,
+               .batch = 2},
+              budget(300));
+      }
+    }
+  }
+}
+
+TEST_F(FileSweep, SmallArraysOfABatchAndIndexArraysThatFit) {
+  check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 1001}, budget(2000));
+  check({.permutation = maps::transpose_any(3, 5), .element_bytes = 7, .batch = 333}, budget(1500));
+  const Indexed index(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::scatter);
+  check({.permutation = index, .element_bytes = 4, .batch = 100}, budget(2000));
+  check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 0}, budget(2000));
+}
+
+TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
+  const std::vector<Strided> views{
+      {.extents = {30, 40}, .in_strides = {-40, 1}, .out_strides = {40, 1}, .in_offset = 29 * 40},
+      {.extents = {30, 20}, .in_strides = {40, 2}, .out_strides = {20, 1}},
+      {.extents = {50, 8}, .in_strides = {0, 1}, .out_strides = {8, 1}, .in_offset = 3},
+      {.extents = {18, 13}, .in_strides = {1, 1}, .out_strides = {13, 1}},
+      {.extents = {9, 11, 7},
+       .in_strides = {1, -70, 10},
+       .out_strides = {100, 8, 1},
+       .in_offset = 720,
+       .out_offset = 5},
+  };
+  for (const Strided& view : views) {
+    for (const std::uint64_t width : {1, 4, 6}) {
+      for (const file::Io io : {file::Io::automatic, file::Io::threads}) {
+        const Bytes data = random_bytes(1300 * width, 4);
+        write_file(directory_ / "in", data);
+        Bytes expected(out_elements(view) * width, std::byte{0});
+        const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cpu, .threads = 1});
+        plan.run(data.data(), 1300, expected.data(), out_elements(view));
+        const file::Options options = budget(600 * width, io);
+        const file::Sweep sweep(view, width, options);
+        EXPECT_TRUE(file::run(sweep, {directory_ / "in", 0}, {directory_ / "out"}, options).finished);
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << to_text(view) << " of " << width;
+      }
+    }
+  }
+}
+
+TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
+  const Problem problem{.permutation = maps::random_bmmc(10, 3), .element_bytes = 12, .batch = 3};
+  const Bytes data = random_bytes(total_bytes(problem), 1);
+  Bytes out(data.size());
+  permute_naively(problem, data.data(), out.data(), 1);
+  const file::Rows in_rows{.count = 6, .bytes = data.size() / 6, .vectors = {}, .digits = {{6, 6144}}};
+  const file::Rows out_rows{.count = 1, .bytes = data.size(), .vectors = {}, .digits = {}};
+  const auto code_of = [&](const Bytes& written, std::uint64_t begin, std::uint64_t bytes) {
+    file::Checksums sums(problem, 2);
+    sums.add_read(in_rows, data.data());
+    sums.add_written(out_rows, written.data());
+    sums.add_covered(sums.covered(begin, bytes));
+    sums.add_covered(sums.covered(0, begin));
+    try {
+      sums.require_equal(data.size());
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::value;
+  };
+  EXPECT_EQ(code_of(out, 5000, data.size() - 5000), ErrorCode::value);
+  EXPECT_EQ(code_of(out, 5000, data.size() - 5001), ErrorCode::verification);
+  Bytes changed = out;
+  changed[777] ^= std::byte{1};
+  EXPECT_EQ(code_of(changed, 0, data.size()), ErrorCode::verification);
+  Bytes swapped = out;
+  std::swap_ranges(swapped.begin(), swapped.begin() + 12, swapped.begin() + 1200);
+  EXPECT_EQ(code_of(swapped, 0, data.size()), ErrorCode::verification);
+}
+
+TEST_F(FileSweep, VerifiesEveryForm) {
+  for (const Permutation& permutation :
+       {Permutation(maps::random_bmmc(12, 2)), Permutation(maps::transpose_any(63, 65)),
+        Permutation(maps::roll(4000, 17)), Permutation(maps::flip(4001))}) {
+    file::Options options = budget(5000);
+    options.verify = true;
+    check({.permutation = permutation, .element_bytes = 4, .batch = 2}, options);
+  }
+}
+
+// What is planned for 2^50 bytes: by counting, for nothing is moved.
+TEST_F(FileSweep, PlansAPebibyte) {
+  const std::uint64_t memory = std::uint64_t{3} << 34;
+  const file::Sweep sweep({.permutation = maps::bit_reversal(40), .element_bytes = 1024},
+                          {.memory_bytes = memory, .threads = 2});
+  EXPECT_EQ(sweep.facts().moved_bytes, std::uint64_t{1} << 50);
+  EXPECT_EQ(sweep.facts().tiles * sweep.facts().tile_bytes, std::uint64_t{1} << 50);
+  // sqrt(2^34 x 2^10) = 2^22.
+  EXPECT_EQ(sweep.facts().read_run_bytes, std::uint64_t{1} << 22);
+  EXPECT_EQ(sweep.facts().write_run_bytes, std::uint64_t{1} << 22);
+  EXPECT_EQ(sweep.facts().text(), "one sweep, tiles of 16 GiB in segments of 4 MiB");
+  const auto tiles = sweep.state().tiles();
+  const file::TileWork last = tiles->tile(tiles->count() - 1);
+  EXPECT_LT(last.in.offset(last.in.count - 1), std::uint64_t{1} << 50);
+  EXPECT_LT(last.out.offset(last.out.count - 1), std::uint64_t{1} << 50);
+
+  const file::Sweep axes({.permutation = Axes({1000, 1000, 1000, 1001}, {3, 2, 1, 0}), .element_bytes = 1000},
+                         {.memory_bytes = memory, .threads = 2});
+  EXPECT_GE(axes.facts().read_run_bytes, std::uint64_t{3} << 20);
+  EXPECT_GE(axes.facts().write_run_bytes, std::uint64_t{3} << 20);
+}
+
+TEST_F(FileSweep, RefusesBeforeAnythingIsWritten) {
+  using test::code_of;
+  write_file(directory_ / "in", random_bytes(1000, 1));
+  const Problem problem{.permutation = maps::bit_reversal(8), .element_bytes = 4};
+  const file::Options options = budget(300);
+  const file::Sweep sweep(problem, options);
+  const auto run = [&](const fs::path& in, const fs::path& out) {
+    file::run(sweep, {directory_ / in, 0}, {directory_ / out}, options);
+  };
+  EXPECT_EQ(code_of([&] { run("in", "out"); }), ErrorCode::file);  // too short
+  write_file(directory_ / "in", random_bytes(1024, 1));
+  EXPECT_EQ(code_of([&] { run("in", "in"); }), ErrorCode::value);
+  EXPECT_EQ(code_of([&] { run("none", "out"); }), ErrorCode::file);
+  EXPECT_EQ(code_of([&] { run(".", "out"); }), ErrorCode::file);
+  EXPECT_EQ(code_of([&] { run("in", "none/out"); }), ErrorCode::file);
+  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(code_of([&] { file::Sweep(problem, budget(11)); }), ErrorCode::value);
+  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 3}, budget(300)); }),
+            ErrorCode::value);
+  EXPECT_EQ(
+      code_of([&] {
+        file::Sweep(
+            {.permutation = maps::bit_reversal(8), .element_bytes = 4, .placement = Placement::in_place},
+            options);
+      }),
+      ErrorCode::unsupported);
+}
+
+// --- interruptions
+
+class FileResume : public FileSweep {
+ protected:
+  void SetUp() override {
+    FileSweep::SetUp();
+    data_ = random_bytes(total_bytes(problem_), 3);
+    write_file(directory_ / "in", data_);
+    expected_.resize(data_.size());
+    permute_naively(problem_, data_.data(), expected_.data(), 1);
+    options_ = budget(3 << 12);
+    options_.keep_unfinished = true;
+    options_.checkpoint_seconds = 0;
+  }
+
+  // Cancels when `part` of the bytes are done.
+  file::Report run(double part, bool resume) {
+    file::Options options = options_;
+    options.resume = resume;
+    double done = 0;
+    options.progress = [&](const file::Progress& progress) {
+      done = static_cast<double>(progress.done_bytes) / static_cast<double>(progress.total_bytes);
+    };
+    options.cancelled = [&] { return done > part; };
+    return file::run(file::Sweep(problem_, options), {directory_ / "in", 0}, {directory_ / "out"}, options);
+  }
+
+  Problem problem_{.permutation = maps::random_bmmc(15, 9), .element_bytes = 4};
+  Bytes data_;
+  Bytes expected_;
+  file::Options options_;
+};
+
+TEST_F(FileResume, GoesOnBehindTheFinishedTiles) {
+  for (const bool verify : {false, true}) {
+    options_.verify = verify;
+    EXPECT_FALSE(run(0.4, false).finished);
+    EXPECT_FALSE(fs::exists(directory_ / "out"));
+    EXPECT_FALSE(run(0.7, true).finished);
+    const file::Report report = run(2, true);
+    EXPECT_TRUE(report.finished);
+    EXPECT_GT(report.resumed_tiles, report.facts.tiles / 2);
+    EXPECT_LT(report.written_bytes, data_.size() / 2);
+    EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+    EXPECT_EQ(files(), 2U);
+    fs::remove(directory_ / "out");
+  }
+}
+
+TEST_F(FileResume, TilesThatChangedAreMadeAgain) {
+  EXPECT_FALSE(run(0.8, false).finished);
+  Bytes partial = read_file(directory_ / ".faro-partial-out");
+  partial[partial.size() / 2] ^= std::byte{4};
+  for (std::size_t at = 0; at < partial.size(); at += 20000) partial[at] ^= std::byte{1};
+  write_file(directory_ / ".faro-partial-out", partial);
+  const file::Report report = run(2, true);
+  EXPECT_TRUE(report.finished);
+  EXPECT_EQ(report.resumed_tiles, 0U);
+  EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+}
+
+TEST_F(FileResume, AnotherProblemIsRefusedAndWithoutResumeBegunAnew) {
+  EXPECT_FALSE(run(0.5, false).finished);
+  problem_.permutation = maps::bit_reversal(15);
+  permute_naively(problem_, data_.data(), expected_.data(), 1);
+  EXPECT_EQ(test::code_of([&] { run(2, true); }), ErrorCode::file);
+  EXPECT_EQ(files(), 3U);
+  EXPECT_TRUE(run(2, false).finished);
+  EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+  EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(FileResume, TwoRunsOnOneOutputExcludeEachOther) {
+  file::Options options = options_;
+  ErrorCode second = ErrorCode::internal;
+  options.progress = [&](const file::Progress&) {
+    if (second == ErrorCode::internal) second = test::code_of([&] { run(2, false); });
+  };
+  EXPECT_TRUE(file::run(file::Sweep(problem_, options), {directory_ / "in", 0}, {directory_ / "out"}, options)
+                  .finished);
+  EXPECT_EQ(second, ErrorCode::file);
+  EXPECT_TRUE(read_file(directory_ / "out") == expected_);
+}
+
+// --- records by a seed and by an index file
+
+TEST_F(FileSweep, ASeedPermutesAnyCount) {
+  for (const std::uint64_t count : {1, 2, 3, 100, 4096, 4097, 5000, 65536, 100003}) {
+    for (const std::uint64_t seed : {0, 1, 12345}) {
+      const RecordShuffle shuffle(count, seed);
+      std::vector<bool> taken(count, false);
+      for (std::uint64_t x = 0; x < count; ++x) {
+        const std::uint64_t y = shuffle(x);
+        ASSERT_LT(y, count);
+        ASSERT_FALSE(taken[y]) << count << " by seed " << seed;
+        taken[y] = true;
+        ASSERT_EQ(shuffle.inverse(y), x);
+      }
+    }
+  }
+  // Files that were shuffled are put back by later versions, too.
+  const RecordShuffle few(8, 7);
+  const RecordShuffle many(1000000, 7);
+  EXPECT_EQ((std::vector{few(0), few(1), few(2), few(7)}), (std::vector<std::uint64_t>{7, 6, 5, 3}));
+  EXPECT_EQ((std::vector{many(0), many(1), many(999999)}),
+            (std::vector<std::uint64_t>{986449, 554400, 231231}));
+}
+
+// Every place is about as likely for every record: 16 cells, 3 degrees of 5 sigma.
+TEST_F(FileSweep, SeedsSpreadEvenly) {
+  constexpr std::uint64_t kCount = 5000;
+  constexpr int kSeeds = 8000;
+  for (const std::uint64_t x : {std::uint64_t{0}, std::uint64_t{1}, kCount - 1}) {
+    std::array<int, 16> cells{};
+    std::array<int, 16> steps{};  // of a record and its neighbour
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const RecordShuffle shuffle(kCount, seed);
+      const std::uint64_t y = shuffle(x);
+      ++cells[y * 16 / kCount];
+      ++steps[(shuffle((x + 1) % kCount) + kCount - y) % kCount * 16 / kCount];
+    }
+    for (const int cell : cells) EXPECT_NEAR(cell, kSeeds / 16, 110) << x;
+    for (const int step : steps) EXPECT_NEAR(step, kSeeds / 16, 110) << x;
+  }
+}
+
+TEST_F(FileSweep, ShufflesAreTheSameForEveryBudget) {
+  for (const std::uint64_t width : {1, 12, 100}) {
+    for (const std::uint64_t count : {1, 700, 6001}) {
+      const Bytes data = random_bytes(count * width, width);
+      write_file(directory_ / "in", joined(random_bytes(77, 1), data));
+      const RecordShuffle shuffle(count, 5);
+      Bytes expected(data.size());
+      for (std::uint64_t x = 0; x < count; ++x)
+        std::copy_n(&data[x * width], width, &expected[shuffle(x) * width]);
+      for (const std::uint64_t records : {std::uint64_t{100}, std::uint64_t{1000}, 4 * count}) {
+        for (const file::Io io : {file::Io::automatic, file::Io::threads}) {
+          const file::Options options = budget(3 * (width + 4) * records + 8 * records, io);
+          file::Shuffle asked{.records = count, .record_bytes = width, .seed = 5};
+          const file::Report report =
+              file::shuffle(asked, {directory_ / "in", 77}, {directory_ / "out"}, options);
+          ASSERT_TRUE(report.finished);
+          ASSERT_TRUE(read_file(directory_ / "out") == expected)
+              << count << " of " << width << ", " << records;
+          EXPECT_EQ(report.facts.sweeps, count > records * 2 ? 2 : 1) << count << ", " << records;
+          asked.inverse = true;
+          file::shuffle(asked, {directory_ / "out", 0}, {directory_ / "back"}, options);
+          ASSERT_TRUE(read_file(directory_ / "back") == data);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
+  constexpr std::uint64_t kCount = 3000;
+  constexpr std::uint64_t kWidth = 6;
+  const Bytes data = random_bytes(kCount * kWidth, 2);
+  write_file(directory_ / "in", data);
+  std::vector<std::uint64_t> places(kCount);
+  for (std::uint64_t x = 0; x < kCount; ++x) places[x] = x * 1237 % kCount;
+  Bytes expected(data.size());
+  for (std::uint64_t x = 0; x < kCount; ++x)
+    std::copy_n(&data[x * kWidth], kWidth, &expected[places[x] * kWidth]);
+  const auto write_index = [&](bool wide) {
+    Bytes file = io::npy_header_bytes(wide ? "'<u8'" : "'<u4'", std::vector<std::uint64_t>{kCount});
+    for (const std::uint64_t place : places) {
+      const auto* const bytes = reinterpret_cast<const std::byte*>(&place);
+      file.insert(file.end(), bytes, bytes + (wide ? 8 : 4));
+    }
+    write_file(directory_ / "index.npy", file);
+  };
+  const auto scatter = [&](std::uint64_t memory) {
+    file::scatter(directory_ / "index.npy", kWidth, {directory_ / "in", 0}, {directory_ / "out"},
+                  budget(memory));
+  };
+  for (const bool wide : {false, true}) {
+    write_index(wide);
+    for (const std::uint64_t memory : {6000, 200000}) {
+      scatter(memory);
+      EXPECT_TRUE(read_file(directory_ / "out") == expected);
+      fs::remove(directory_ / "out");
+      for (const std::uint64_t wrong : {places[8], kCount, ~std::uint64_t{0}}) {
+        const std::uint64_t right = std::exchange(places[9], wrong);
+        write_index(wide);
+        EXPECT_EQ(test::code_of([&] { scatter(memory); }), ErrorCode::value) << wrong << ", " << memory;
+        EXPECT_EQ(files(), 2U);
+        places[9] = right;
+        write_index(wide);
+      }
+    }
+  }
+}
+
+}  // namespace file_sweep_test
+}  // namespace faro
