@@ -10,6 +10,8 @@
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
+#include "kernels/row_move.hpp"
+#include "permutation/index_rows.hpp"
 #include "rounding.hpp"
 
 namespace faro {
@@ -82,18 +84,23 @@ std::uint64_t sum_bytes(const Add& add) {
 }  // namespace
 
 const char* name(RowWay way) noexcept {
-  static constexpr std::array kNames{"runs", "blocks", "ranges", "buckets", "columns", "in order"};
+  static constexpr std::array kNames{"runs", "blocks", "ranges", "buckets",
+                                     "columns", "in order", "vectors", "bytes"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
 RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target)
     : move_(std::move(move)), layout_(layout), target_(target) {
-  if (target_.engine != Engine::cpu) {
-    fail(ErrorCode::unsupported, name(move_), fmt::format("engine {}", name(target_.engine)),
-         "engine cpu, which moves rows");
+  const bool on_gpu = target_.engine == Engine::cuda;
+  if (on_gpu && std::holds_alternative<Add>(move_)) {
+    fail(ErrorCode::unsupported, name(move_), "engine cuda", "engine cpu, which adds rows");
   }
   require_layout(move_, layout_);
-  census_ = check_rows(move_, target_.threads);
+  if (on_gpu) {
+    detail::require_row_move(move_);
+  } else {
+    census_ = check_rows(move_, target_.threads);
+  }
   static_cast<void>(in_bytes() + out_bytes());  // refuses what no array holds
   decide();
 }
@@ -117,7 +124,90 @@ std::uint64_t RowPlan::out_bytes() const {
   return rows_bytes(move_, takes ? row_numbers(move_).count : numbered_rows(move_), layout_);
 }
 
+// The widest vector that a row and all addresses are multiples of; rows of which that would make many narrow
+// ones go by bytes.
+namespace {
+int row_vector_bytes(std::uint64_t row_bytes, std::uint64_t addresses) {
+  constexpr std::uint64_t kWidest = 16;
+  const std::uint64_t all = row_bytes | addresses | kWidest;
+  return static_cast<int>(all & (~all + 1));
+}
+bool goes_by_bytes(std::uint64_t row_bytes, int vector_bytes) { return vector_bytes < 4 && row_bytes > 2; }
+}  // namespace
+
+void RowPlan::decide_on_gpu() {
+  const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
+  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+    way_ = RowWay::bytes;
+    reason_ = "a thread writes 16 aligned bytes, joined from the two vectors that they straddle";
+  } else {
+    way_ = RowWay::vectors;
+    reason_ = fmt::format("vectors of {}, {} of them a row; of arrays at other addresses narrower ones",
+                          io::size_text(static_cast<std::uint64_t>(vector_bytes)),
+                          layout_.row_bytes / static_cast<std::uint64_t>(vector_bytes));
+  }
+}
+
+std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
+  std::vector<RowPass> passes;
+  const std::uint64_t count = row_numbers(move_).count;
+  if (target_.engine != Engine::cuda || count == 0 || layout_.outer == 0 || launch.arrays == 0) return passes;
+  const auto entry_bytes = static_cast<std::uint64_t>(row_numbers(move_).type.bytes);
+  const std::uint64_t rows = count * layout_.outer;
+  if (std::holds_alternative<Put>(move_)) {
+    kernels::MarkRows mark;
+    mark.entries.count = count;
+    passes.push_back({.kernel = RowKernel::mark,
+                      .vector_bytes = 0,
+                      .blocks = mark.blocks(),
+                      .threads = static_cast<int>(kernels::MarkRows::kThreads),
+                      .read_bytes = count * entry_bytes,
+                      .written_bytes = kernels::MarkRows::mark_words(numbered_rows(move_)) * 4,
+                      .text = "finds rows that two entries name, a bit a row"});
+  }
+  const int vector_bytes = row_vector_bytes(layout_.row_bytes, launch.addresses);
+  const std::uint64_t moved = rows * layout_.row_bytes * launch.arrays;
+  RowPass pass;
+  pass.vector_bytes = vector_bytes;
+  pass.read_bytes = moved + rows * entry_bytes * launch.arrays;
+  pass.written_bytes = moved;
+  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+    using Kernel = kernels::MoveRowBytes<kernels::RowDirection::take>;
+    pass.kernel = RowKernel::move_bytes;
+    pass.vector_bytes = static_cast<int>(Kernel::kVectorBytes);
+    pass.threads = static_cast<int>(Kernel::kThreads);
+    pass.blocks = Kernel::blocks_for(rows * Kernel::pieces_of(layout_.row_bytes)) * launch.arrays;
+    pass.text = "a thread writes 16 aligned bytes of a row";
+  } else {
+    const auto of_bytes = [&]<int kBytes>() {
+      using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, kBytes>;
+      pass.threads = static_cast<int>(Kernel::kThreads);
+      pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / kBytes)) * launch.arrays;
+      pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(kBytes));
+    };
+    switch (vector_bytes) {
+      case 16:
+        of_bytes.operator()<16>();
+        break;
+      case 8:
+        of_bytes.operator()<8>();
+        break;
+      case 4:
+        of_bytes.operator()<4>();
+        break;
+      case 2:
+        of_bytes.operator()<2>();
+        break;
+      default:
+        of_bytes.operator()<1>();
+    }
+  }
+  passes.push_back(std::move(pass));
+  return passes;
+}
+
 void RowPlan::decide() {
+  if (target_.engine == Engine::cuda) return decide_on_gpu();
   const std::uint64_t count = row_numbers(move_).count;
   const std::uint64_t moved = count * layout_.row_bytes;  // of one array
   const auto threads = static_cast<std::uint64_t>(std::max(target_.threads, 1));
@@ -164,6 +254,11 @@ std::uint64_t RowPlan::wave_rows() const {
 
 std::uint64_t RowPlan::workspace_bytes() const {
   std::uint64_t bytes = 0;
+  if (target_.engine == Engine::cuda) {
+    constexpr std::uint64_t kWord = 4;
+    if (!std::holds_alternative<Put>(move_) || row_numbers(move_).count == 0) return 0;
+    return sizeof(kernels::RowFaults) + kernels::MarkRows::mark_words(numbered_rows(move_)) * kWord;
+  }
   if (const auto* const add = std::get_if<Add>(&move_)) {
     const std::uint64_t arrays =
         way_ == RowWay::in_order
@@ -185,10 +280,19 @@ std::string RowPlan::explain() const {
   if (layout_.outer != 1) text += fmt::format(", in each of {} arrays", layout_.outer);
   if (const auto* const add = std::get_if<Add>(&move_))
     text += fmt::format("; numbers {}, sums {}", name(add->number), name(add->sums));
-  text += fmt::format("\nentries: {} bytes each, {}; {} absent, {} run{} of neighbours", numbers.type.bytes,
-                      numbers.type.is_signed ? "signed" : "unsigned", census_.absent, census_.runs,
-                      census_.runs == 1 ? "" : "s");
+  text += fmt::format("\nentries: {} bytes each, {}", numbers.type.bytes,
+                      numbers.type.is_signed ? "signed" : "unsigned");
+  if (target_.engine == Engine::cuda) {
+    text += "; on the device, checked by each run";
+  } else {
+    text += fmt::format("; {} absent, {} run{} of neighbours", census_.absent, census_.runs,
+                        census_.runs == 1 ? "" : "s");
+  }
   text += fmt::format("\nway: {}: {}", name(way_), reason_);
+  for (const RowPass& pass : passes()) {
+    text += fmt::format("\nlaunch: {} blocks of {} threads: {}; reads {}, writes {}", pass.blocks, pass.threads,
+                        pass.text, io::size_text(pass.read_bytes), io::size_text(pass.written_bytes));
+  }
   text += fmt::format("\nmemory: reads {}, writes {}, workspace {}; {}", io::size_text(in_bytes()),
                       io::size_text(out_bytes()), io::size_text(workspace_bytes()), target_.name);
   return text;

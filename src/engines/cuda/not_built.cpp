@@ -4,6 +4,7 @@
 #include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "engines/cuda_rows.hpp"
 #include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
@@ -63,6 +64,20 @@ int StagedExecutor::pieces_in_flight() const { return 0; }
 void run_staged(const Plan& /*plan*/, const void* /*in*/, void* /*out*/, const StagingOptions& /*options*/) {
   require_available();
 }
+
+// --- cuda_rows.hpp
+
+struct RowExecutor::State {};
+
+RowExecutor::RowExecutor(const RowPlan& /*plan*/) { require_available(); }
+RowExecutor::RowExecutor(RowExecutor&&) noexcept = default;
+RowExecutor& RowExecutor::operator=(RowExecutor&&) noexcept = default;
+RowExecutor::~RowExecutor() = default;
+
+void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void RowExecutor::check(Stream /*stream*/) const { require_available(); }
 
 // --- cuda_measure.hpp
 
