@@ -50,6 +50,15 @@ struct Route {
   std::vector<std::int64_t> taken_rows() const;
 };
 
+/// Arrays of a device that a routing there fills; null ones are not wanted.
+struct DeviceRoute {
+  std::int64_t* places = nullptr;   // [keys]
+  std::int64_t* inverse = nullptr;  // [most_places()]: -1 for padding, and behind the last place
+  std::int64_t* rows = nullptr;     // [most_places()]: inverse / keys_per_row, what Take is given
+  std::int64_t* offsets = nullptr;  // [buckets + 1]
+  std::int64_t* counts = nullptr;   // [buckets]
+};
+
 /// Errors: ErrorCode::value naming the first key that is no bucket; also for 0 keys a row, a multiple of 0,
 /// keys that are no whole number of rows, more than 2^40 keys, buckets or places, or too little memory.
 /// Cost:   two sweeps of the keys.

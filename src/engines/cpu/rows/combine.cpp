@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/cpu/rows/numbers.hpp"
+#include "kernels/row_numbers.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "faro/routing.hpp"
@@ -42,14 +42,13 @@ void combine_rows(const CombineWork& work) {
         for (std::uint64_t i = 0; i < elements; ++i) {
           Stored x;
           std::memcpy(&x, from + i * sizeof(Stored), sizeof(Stored));
-          const Real product = weight * static_cast<Real>(cpu::widened(x));
-          sums[i] += product;
+          sums[i] += kernels::rounded_product(weight, static_cast<Real>(kernels::widened(x)));
         }
       }
       std::byte* const to = work.out + row * work.row_bytes;
       for (std::uint64_t i = 0; i < elements; ++i) {
         Stored x;
-        cpu::round_to(sums[i], x);
+        kernels::round_to(sums[i], x);
         std::memcpy(to + i * sizeof(Stored), &x, sizeof(Stored));
       }
     }
@@ -110,9 +109,9 @@ void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::by
                          .threads = out.size() < 65536 ? 1 : detail::thread_count(threads)};
   switch (of.number) {
     case Number::f16:
-      return combine_of<cpu::Half>(work);
+      return combine_of<kernels::Half>(work);
     case Number::bf16:
-      return combine_of<cpu::BrainHalf>(work);
+      return combine_of<kernels::BrainHalf>(work);
     case Number::f32:
       return combine_of<float>(work);
     default:
