@@ -12,6 +12,7 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/row_plan.hpp"
+#include "faro/routing.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {
@@ -41,6 +42,49 @@ class RowExecutor {
   void run(std::span<const RowGroup> groups, Stream stream, void* workspace) const;
 
   /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A routing by keys on the device.
+class RouteExecutor {
+ public:
+  /// Errors: those of faro::route but for the keys; ErrorCode::value for keys that are not the device's or not
+  /// aligned; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+  RouteExecutor(const RowNumbers& keys, const RouteOptions& options, int device);
+  RouteExecutor(RouteExecutor&&) noexcept;
+  RouteExecutor& operator=(RouteExecutor&&) noexcept;
+  ~RouteExecutor();
+
+  std::uint64_t most_places() const;
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it. `workspace`: as RowExecutor::run. Errors: as there.
+  void run(const DeviceRoute& to, Stream stream, void* workspace) const;
+  /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Rows that come back from their buckets; places and weights lie on the device.
+class CombineExecutor {
+ public:
+  /// Errors: those of faro::combine but for the places; ErrorCode::value for places and weights that are not
+  /// the device's or not aligned; ErrorCode::device.
+  CombineExecutor(const Combine& of, std::uint64_t row_bytes, int device);
+  CombineExecutor(CombineExecutor&&) noexcept;
+  CombineExecutor& operator=(CombineExecutor&&) noexcept;
+  ~CombineExecutor();
+
+  /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
+  void run(const void* in, void* out, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
   void check(Stream stream) const;
 
  private:

@@ -13,6 +13,7 @@
 //
 //     vectors     of any width                 moves two vectors of 16 bytes, or as many narrower ones
 //     bytes       of odd widths or addresses   writes 16 aligned bytes, joined from where the row lies
+//     sorted      added                        adds up what goes to one row, when all are in that order
 //
 // Whatever the way, Add adds to an element in the order of the input's rows.
 #pragma once
@@ -26,14 +27,15 @@
 
 namespace faro {
 
-enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes };
-/// "runs", "blocks", …, "in order", "vectors", "bytes".
+enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, sorted };
+/// "runs", "blocks", …, "in order", "vectors", "bytes", "sorted".
 const char* name(RowWay way) noexcept;
 
-/// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp).
-enum class RowKernel { mark, move_vectors, move_bytes };
+/// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp), and the
+/// steps of a partition by a digit and of sums (engines/cuda/rows/).
+enum class RowKernel { mark, move_vectors, move_bytes, partition, sum };
 
-/// One launch: which kernel, how it is launched, what it moves at least.
+/// One launch, or the few of one step: which kernel, how it is launched, what it moves at least.
 struct RowPass {
   RowKernel kernel = RowKernel::move_vectors;
   int vector_bytes = 16;
@@ -91,6 +93,7 @@ class RowPlan {
  private:
   void decide();
   void decide_on_gpu();
+  std::vector<RowPass> added_passes(const RowLaunch& launch) const;
   RowMove move_;
   RowLayout layout_;
   Target target_;

@@ -79,6 +79,34 @@ void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, v
 }
 void RowExecutor::check(Stream /*stream*/) const { require_available(); }
 
+struct RouteExecutor::State {};
+
+RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*options*/, int /*device*/) {
+  require_available();
+}
+RouteExecutor::RouteExecutor(RouteExecutor&&) noexcept = default;
+RouteExecutor& RouteExecutor::operator=(RouteExecutor&&) noexcept = default;
+RouteExecutor::~RouteExecutor() = default;
+
+std::uint64_t RouteExecutor::most_places() const { return 0; }
+std::uint64_t RouteExecutor::workspace_bytes() const { return 0; }
+void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void RouteExecutor::check(Stream /*stream*/) const { require_available(); }
+
+struct CombineExecutor::State {};
+
+CombineExecutor::CombineExecutor(const Combine& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
+  require_available();
+}
+CombineExecutor::CombineExecutor(CombineExecutor&&) noexcept = default;
+CombineExecutor& CombineExecutor::operator=(CombineExecutor&&) noexcept = default;
+CombineExecutor::~CombineExecutor() = default;
+
+void CombineExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
+void CombineExecutor::check(Stream /*stream*/) const { require_available(); }
+
 // --- cuda_measure.hpp
 
 Versions versions() { return {}; }

@@ -3,8 +3,8 @@
 
 namespace faro::cuda {
 
-/// Of a kernel value of kernels/row_entries.hpp or kernels/row_move.hpp. row_kernels.cu lists those that are
-/// compiled.
+/// Of a kernel value of kernels/row_entries.hpp, kernels/row_move.hpp or engines/cuda/rows/. row_kernels.cu,
+/// row_partition_kernels.cu and row_sum_kernels.cu list those that are compiled.
 template <typename Kernel>
 const void* row_kernel();
 
