@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "bench/gpu_rows/peers.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
 #include "io/npy.hpp"
@@ -29,7 +33,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_rows_bench: rows on a GPU beside cudaMemcpy
 
-  --parts LIST     of rows,narrow,odd,put,tables                     (default all)
+  --parts LIST     of rows,narrow,odd,put,tables,tokens,add          (default all)
   --bytes SIZE     of the result of the parts rows, odd and put      (default 4GiB)
   --rounds NUMBER  of turns of each row of a table                   (default 7)
   --out FILE       the tables, in Markdown
@@ -129,6 +133,12 @@ class RowsBench {
     });
     part("tables", "Blocks of 64 tensors by one table, one launch", [&] {
       for (const std::uint64_t width : {4096U, 32768U}) take_many(width);
+    });
+    part("tokens", "Tokens to experts and back: 4096 x top-8 x 7168 bf16, 256 experts", [&] { tokens(); });
+    part("add", "Numbers of 4 bytes added, random with repeats", [&] {
+      add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 20);
+      add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 26);
+      add_numbers(std::uint64_t{1} << 29, std::uint64_t{1} << 29);
     });
     return failures_ == 0;
   }
@@ -231,6 +241,126 @@ class RowsBench {
                       in[t], out[t]);
       }
       return timed(contestants, whole_in.size(), "one launch");
+    });
+  }
+
+  void tokens() {
+    constexpr std::uint64_t kTokens = 4096;
+    constexpr std::uint64_t kKeys = 8;
+    constexpr std::uint64_t kBuckets = 256;
+    constexpr std::uint64_t kRowBytes = 2 * 7168;
+    const std::uint64_t items = kTokens * kKeys;
+    const std::vector<std::uint32_t> keys = random_entries(items, kBuckets);
+    const cuda::DeviceArray device_keys = uploaded(keys);
+    const RouteOptions options{.buckets = kBuckets, .keys_per_row = kKeys};
+    const ExecutableRoute router = plan_route(RowNumbers(device_keys.data(), items, {.bytes = 4}), options);
+    const cuda::DeviceArray places(items * 8);
+    const cuda::DeviceArray rows(router.most_places() * 8);
+    const cuda::DeviceArray in(kTokens * kRowBytes);
+    const cuda::DeviceArray sent(router.most_places() * kRowBytes);
+    const cuda::DeviceArray copied(sent.size());
+    const cuda::DeviceArray back(in.size());
+    const cuda::DeviceArray workspace(router.workspace_bytes() + 16);
+    std::vector<std::uint32_t> numbers(in.size() / 4);  // pairs of bf16 between 1 and 2
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = 0x3f803f80U | (static_cast<std::uint32_t>(i * 0x9e3779b1U >> 7) & 0x007f007fU);
+    const cuda::DeviceArray tokens_in = uploaded(numbers);
+    const std::vector<float> weights(items, 0.125F);
+    cuda::DeviceArray device_weights(items * 4);
+    device_weights.upload(weights.data());
+    const IndexType word{.bytes = 8, .is_signed = true};
+    const ExecutableRows take = plan_rows(
+        Take{.from = RowNumbers(rows.data(), router.most_places(), word), .rows = kTokens, .fill = Fill::zero()},
+        {.row_bytes = kRowBytes});
+    const ExecutableCombine combining =
+        plan_combine({.places = RowNumbers(places.data(), items, word),
+                      .rows = router.most_places(),
+                      .keys_per_row = kKeys,
+                      .weights = {reinterpret_cast<const float*>(device_weights.data()), items},
+                      .number = Number::bf16},
+                     kRowBytes);
+    const auto run_route = [&](Stream stream) {
+      router.run({.places = reinterpret_cast<std::int64_t*>(places.data()),
+                  .rows = reinterpret_cast<std::int64_t*>(rows.data())},
+                 {.data = workspace.data(), .bytes = workspace.size()}, stream);
+    };
+    const auto run_take = [&](Stream stream) {
+      take.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
+    };
+    const auto run_combine = [&](Stream stream) {
+      combining.run({sent.data(), sent.size()}, {back.data(), back.size()}, stream);
+    };
+    run_route({});
+    run_take({});
+    run_combine({});
+    router.check();
+    take.check();
+    combining.check();
+    // The mean of eight equal rows is the row.
+    std::vector<std::uint32_t> got(numbers.size());
+    back.download(got.data());
+    const bool right = got == numbers;
+    const std::vector<Contestant> contestants{
+        [&](Stream stream) { run_route(stream); },
+        [&](Stream stream) { run_take(stream); },
+        [&](Stream stream) {
+          run_route(stream);
+          run_take(stream);
+        },
+        run_combine,
+        [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
+    const std::vector<double> ms = medians(contestants, sent.size(), options_.rounds);
+    // What must move at least, at the copy's rate: the larger array once, the smaller one once.
+    const double floor_ms = ms[4] / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
+    constexpr std::array kNames{"route", "take", "route and take", "combine"};
+    if (!right) ++failures_;
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items, ms[i],
+                      i == 0 ? 0 : 100 * floor_ms / ms[i], floor_ms, right ? "right" : "WRONG"));
+    }
+  }
+
+  void add_numbers(std::uint64_t count, std::uint64_t targets) {
+    row(fmt::format("4 | {} to {}", count, targets), [&] {
+      const std::vector<std::uint32_t> to = random_entries(count, targets);
+      const cuda::DeviceArray entries = uploaded(to);
+      std::vector<float> numbers(count);
+#pragma omp parallel for
+      for (std::uint64_t i = 0; i < count; ++i)
+        numbers[i] = static_cast<float>(static_cast<std::int32_t>(to[i] * 0x9e3779b1U + i)) * 0x1p-31F;
+      cuda::DeviceArray in(count * 4);
+      in.upload(numbers.data());
+      cuda::DeviceArray out(targets * 4);
+      const std::vector<float> zeros(targets);
+      out.upload(zeros.data());
+      const auto added = [&](const void* at) {
+        return Add{.to = RowNumbers(at, count, {.bytes = 4}), .rows = targets, .number = Number::f32};
+      };
+      const ExecutableRows plan = plan_rows(added(entries.data()), {.row_bytes = 4});
+      const cuda::DeviceArray workspace(plan.plan().workspace_bytes());
+      const RowColumn column{.in = {in.data(), in.size()}, .out = {out.data(), out.size()}, .row_bytes = 4};
+      const auto run = [&](Stream stream) {
+        plan.run(std::span(&column, 1), {.data = workspace.data(), .bytes = workspace.size()}, stream);
+      };
+      run({});
+      plan.check();
+      std::vector<float> expected = zeros;
+      plan_rows(added(to.data()), {.row_bytes = 4})
+          .run(std::as_bytes(std::span(numbers)), std::as_writable_bytes(std::span(expected)));
+      std::vector<float> got(targets);
+      out.download(got.data());
+      if (std::memcmp(got.data(), expected.data(), targets * sizeof(float)) != 0)
+        fail(ErrorCode::verification, "gpu_rows_bench", "other bits than the CPU engine's", "the same");
+      const cuda::DeviceArray copied(count * 4);
+      const std::vector<Contestant> contestants{
+          run, [&](Stream stream) { cuda::copy(in.data(), copied.data(), in.size(), stream); },
+          [&](Stream stream) {
+            add_by_atomics(reinterpret_cast<const std::uint32_t*>(entries.data()), count,
+                           reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()), stream);
+          }};
+      const std::vector<double> ms = medians(contestants, in.size(), options_.rounds);
+      return fmt::format("{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times", ms[0],
+                         100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0]);
     });
   }
 

@@ -13,7 +13,18 @@ void gather(const std::uint32_t* from, std::uint64_t count, const void* in, void
                  static_cast<Element*>(out));
 }
 
+__global__ void atomic_kernel(const std::uint32_t* to, std::uint64_t count, const float* in, float* out) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) atomicAdd(out + to[i], in[i]);
+}
+
 }  // namespace
+
+void add_by_atomics(const std::uint32_t* to, std::uint64_t count, const float* in, float* out, Stream stream) {
+  constexpr unsigned kThreads = 256;
+  atomic_kernel<<<static_cast<unsigned>((count + kThreads - 1) / kThreads), kThreads, 0, stream.handle()>>>(to, count, in,
+                                                                                                         out);
+}
 
 bool thrust_gather(const std::uint32_t* from, std::uint64_t count, std::uint64_t width, const void* in, void* out,
                    Stream stream) {

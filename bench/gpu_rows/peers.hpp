@@ -1,4 +1,5 @@
-// What else moves rows on a GPU: Thrust's gather. Host-only C++; the kernels are in peers.cu.
+// What else moves rows on a GPU: Thrust's gather, and sums by atomics, whose order is any. Host-only C++; the
+// kernels are in peers.cu.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +12,8 @@ namespace faro::bench::gpu {
 /// width.
 bool thrust_gather(const std::uint32_t* from, std::uint64_t count, std::uint64_t width, const void* in,
                    void* out, Stream stream);
+
+/// Queues out[to[i]] += in[i], a thread an element.
+void add_by_atomics(const std::uint32_t* to, std::uint64_t count, const float* in, float* out, Stream stream);
 
 }  // namespace faro::bench::gpu
