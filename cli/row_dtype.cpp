@@ -11,8 +11,8 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/row_numbers.hpp"
 #include "faro/error.hpp"
+#include "kernels/row_numbers.hpp"
 
 namespace faro::cli {
 namespace {

@@ -87,7 +87,10 @@ Route routed_on_device(const RowNumbers& keys, const RouteOptions& options, int 
   const cuda::DeviceArray offsets = array(options.buckets + 1);
   const cuda::DeviceArray counts = array(options.buckets);
   const auto words = [](const cuda::DeviceArray& of) { return reinterpret_cast<std::int64_t*>(of.data()); };
-  plan.run({.places = words(places), .inverse = words(inverse), .offsets = words(offsets), .counts = words(counts)});
+  plan.run({.places = words(places),
+            .inverse = words(inverse),
+            .offsets = words(offsets),
+            .counts = words(counts)});
   plan.check();
   const auto fetched = [](const cuda::DeviceArray& of, std::uint64_t size) {
     std::vector<std::int64_t> values(of.size() / kWord);

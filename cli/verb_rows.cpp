@@ -312,7 +312,8 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Plann
 PlannedRows planned_rows(const RowsOptions& options, const RowsAsked& asked, const PlanOptions& common) {
   try {
     if (common.engine != Engine::cuda) {
-      ExecutableRows plan = plan_rows(asked.move, asked.layout, {.threads = common.threads, .engine = Engine::cpu});
+      ExecutableRows plan =
+          plan_rows(asked.move, asked.layout, {.threads = common.threads, .engine = Engine::cpu});
       const RowCensus census = plan.plan().census();
       return {.entries = nullptr, .plan = std::move(plan), .census = census};
     }

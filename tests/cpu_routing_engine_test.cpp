@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/row_numbers.hpp"
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
+#include "kernels/row_numbers.hpp"
 #include "refusal.hpp"
 
 namespace cpu_routing_engine_test {

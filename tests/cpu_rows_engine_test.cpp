@@ -18,8 +18,8 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/rows.hpp"
-#include "kernels/row_numbers.hpp"
 #include "faro/rows.hpp"
+#include "kernels/row_numbers.hpp"
 #include "refusal.hpp"
 
 namespace cpu_rows_engine_test {
@@ -349,8 +349,9 @@ Bytes added_by_definition(const Shape& shape, const Add& add, const std::vector<
       return wide ? added<kernels::Half, double>(shape, to, in, out, twice, rounds(kernels::Half{}))
                   : added<kernels::Half, float>(shape, to, in, out, single, rounds(kernels::Half{}));
     case Number::bf16:
-      return wide ? added<kernels::BrainHalf, double>(shape, to, in, out, twice, rounds(kernels::BrainHalf{}))
-                  : added<kernels::BrainHalf, float>(shape, to, in, out, single, rounds(kernels::BrainHalf{}));
+      return wide
+                 ? added<kernels::BrainHalf, double>(shape, to, in, out, twice, rounds(kernels::BrainHalf{}))
+                 : added<kernels::BrainHalf, float>(shape, to, in, out, single, rounds(kernels::BrainHalf{}));
     case Number::f32:
       return wide ? added<float, double>(
                         shape, to, in, out, [](float x) { return static_cast<double>(x); },

@@ -108,9 +108,9 @@ struct MoveCase {
 
   std::string text() const {
     return std::string(takes ? "take" : "put") + " rows of " + std::to_string(width) + ", " +
-           std::to_string(outer) + " x " + std::to_string(count) + " of " + std::to_string(rows) + ", entries of " +
-           std::to_string(type.bytes) + (type.is_signed ? " signed" : " unsigned") + ", offsets " +
-           std::to_string(in_offset) + " and " + std::to_string(out_offset) + ", arrays " +
+           std::to_string(outer) + " x " + std::to_string(count) + " of " + std::to_string(rows) +
+           ", entries of " + std::to_string(type.bytes) + (type.is_signed ? " signed" : " unsigned") +
+           ", offsets " + std::to_string(in_offset) + " and " + std::to_string(out_offset) + ", arrays " +
            std::to_string(arrays);
   }
 };
@@ -192,11 +192,11 @@ Ran expect_moved(const MoveCase& of, const std::vector<std::int64_t>& entries, b
   }
   HostDevice device({.order = of.order});
   std::vector<std::uint64_t> workspace(plan.workspace_bytes() / 8 + 2, 0x5555555555555555);
-  cuda::RowMoveQueue<HostDevice> queue(
-      device,
-      {.faults = &ran.faults, .fill_pattern = reinterpret_cast<const std::byte*>(pattern.data()),
-       .fill_bytes = pattern_bytes},
-      reinterpret_cast<std::byte*>(workspace.data()));
+  cuda::RowMoveQueue<HostDevice> queue(device,
+                                       {.faults = &ran.faults,
+                                        .fill_pattern = reinterpret_cast<const std::byte*>(pattern.data()),
+                                        .fill_bytes = pattern_bytes},
+                                       reinterpret_cast<std::byte*>(workspace.data()));
   queue.mark(plan);
   queue.move(plan, arrays);
   for (std::uint64_t a = 0; a < of.arrays; ++a) {
@@ -221,7 +221,7 @@ Ran expect_moved(const MoveCase& of) {
 // Every kernel, each width near the changes, both directions; every kernel is reached.
 TEST(RowMoveKernel, MovesRowsOfAnyWidth) {
   std::set<std::pair<RowKernel, int>> reached;
-  for (const std::uint64_t width : {1U,  2U,  3U,  4U,  5U,  7U,  8U,   12U,  15U,  16U,  17U,
+  for (const std::uint64_t width : {1U,  2U,  3U,  4U,  5U,  7U,  8U,   12U,  15U,  16U,   17U,
                                     24U, 31U, 32U, 33U, 48U, 64U, 100U, 255U, 256U, 1000U, 4097U}) {
     for (const bool takes : {true, false}) {
       const Ran ran = expect_moved({.takes = takes, .width = width, .rows = 25, .absent = 0.2});
@@ -328,9 +328,11 @@ TEST(RowMoveKernel, TellsItsLaunches) {
   EXPECT_EQ(plan.passes()[0].blocks, 1750U);  // 896 vectors a row, 512 a block
   EXPECT_EQ(plan.passes()[0].written_bytes, 14336000U);
   EXPECT_EQ(plan.passes()[0].read_bytes, 14336000U + 4000U);
-  EXPECT_NE(plan.explain().find("1750 blocks of 256 threads: a thread moves 2 vectors of 16"), std::string::npos)
+  EXPECT_NE(plan.explain().find("1750 blocks of 256 threads: a thread moves 2 vectors of 16"),
+            std::string::npos)
       << plan.explain();
-  const RowPlan put(Put{.to = RowNumbers(std::span(entries)), .rows = 4000}, {.row_bytes = 14337}, gpu_target());
+  const RowPlan put(Put{.to = RowNumbers(std::span(entries)), .rows = 4000}, {.row_bytes = 14337},
+                    gpu_target());
   EXPECT_EQ(put.way(), RowWay::bytes);
   EXPECT_EQ(put.passes().size(), 2U);
   EXPECT_EQ(put.workspace_bytes(), 16U + 500U);

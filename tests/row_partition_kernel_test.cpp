@@ -194,8 +194,8 @@ std::vector<std::byte> random_numbers(Number number, std::uint64_t count, std::u
 }
 
 void expect_added(const AddCase& of, const std::vector<std::int32_t>& keys) {
-  SCOPED_TRACE(std::string(name(of.number)) + ", sums " + name(of.sums) + ", " + std::to_string(of.outer) + " x " +
-               std::to_string(keys.size()) + " rows of " + std::to_string(of.numbers) + " to " +
+  SCOPED_TRACE(std::string(name(of.number)) + ", sums " + name(of.sums) + ", " + std::to_string(of.outer) +
+               " x " + std::to_string(keys.size()) + " rows of " + std::to_string(of.numbers) + " to " +
                std::to_string(of.rows));
   const Add add{.to = RowNumbers(std::span(keys)), .rows = of.rows, .number = of.number, .sums = of.sums};
   const RowLayout layout{.outer = of.outer, .row_bytes = of.numbers * bytes_of(of.number)};
@@ -211,7 +211,8 @@ void expect_added(const AddCase& of, const std::vector<std::int32_t>& keys) {
     struct alignas(16) Aligned {
       std::byte bytes[16];
     };
-    auto workspace = device.buffer<std::uint64_t>((partition.table_bytes() + 4 * partition.pairs_bytes()) / 8);
+    auto workspace =
+        device.buffer<std::uint64_t>((partition.table_bytes() + 4 * partition.pairs_bytes()) / 8);
     auto device_in = device.buffer<Aligned>(in.size() / 16 + 1);
     auto device_out = device.buffer<Aligned>((expected.size() + of.offset * bytes_of(of.number)) / 16 + 1);
     auto* const out = reinterpret_cast<std::byte*>(device_out.data()) + of.offset * bytes_of(of.number);
@@ -267,7 +268,8 @@ TEST(RowPartitionKernel, AddsEveryShape) {
 
 // --- what comes back
 
-void expect_combined(Number number, Sums sums, std::uint64_t keys_per_row, std::uint64_t numbers, bool weighted) {
+void expect_combined(Number number, Sums sums, std::uint64_t keys_per_row, std::uint64_t numbers,
+                     bool weighted) {
   SCOPED_TRACE(std::string(name(number)) + ", " + std::to_string(keys_per_row) + " keys of " +
                std::to_string(numbers));
   constexpr std::uint64_t kRows = 30;

@@ -120,10 +120,12 @@ class RowsBench {
         "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
         "cudaMemcpy of\nwhat is written, in the same rounds.\n");
     part("rows", "Rows taken, random with repeats", [&] {
-      for (const std::uint64_t width : {16U, 32U, 64U, 128U, 256U, 512U, 1024U, 4096U, 14336U}) take(width, options_.bytes);
+      for (const std::uint64_t width : {16U, 32U, 64U, 128U, 256U, 512U, 1024U, 4096U, 14336U})
+        take(width, options_.bytes);
     });
     part("odd", "Rows of odd widths taken", [&] {
-      for (const std::uint64_t width : {12U, 20U, 33U, 100U, 129U, 500U, 1001U, 4097U, 14337U}) take(width, options_.bytes);
+      for (const std::uint64_t width : {12U, 20U, 33U, 100U, 129U, 500U, 1001U, 4097U, 14337U})
+        take(width, options_.bytes);
     });
     part("put", "Rows put, each once", [&] {
       for (const std::uint64_t width : {16U, 64U, 256U, 1024U, 4097U, 14336U}) put(width, options_.bytes);
@@ -148,7 +150,8 @@ class RowsBench {
   void part(const std::string& name, const std::string& title, const Body& body) {
     const auto& parts = options_.parts;
     if (!parts.empty() && std::find(parts.begin(), parts.end(), name) == parts.end()) return;
-    add("\n## " + title + "\n\n| row bytes | rows | ms | share of a copy | beside |\n|---|---|---|---|---|\n");
+    add("\n## " + title +
+        "\n\n| row bytes | rows | ms | share of a copy | beside |\n|---|---|---|---|---|\n");
     body();
   }
 
@@ -175,11 +178,17 @@ class RowsBench {
           Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count}, {.row_bytes = width});
       const auto* const from = reinterpret_cast<const std::uint32_t*>(entries.data());
       std::vector<Contestant> contestants{
-          [&](Stream stream) { plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream); },
+          [&](Stream stream) {
+            plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
+          },
           [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
       contestants[0]({});
       plan.check();
-      require_right({.entries = entries.data(), .entry_bytes = 4, .forwards = false, .count = count, .element_bytes = width},
+      require_right({.entries = entries.data(),
+                     .entry_bytes = 4,
+                     .forwards = false,
+                     .count = count,
+                     .element_bytes = width},
                     in, out);
       if (thrust_gather(from, count, width, in.data(), out.data(), {})) {
         contestants.emplace_back(
@@ -200,11 +209,17 @@ class RowsBench {
       const ExecutableRows plan = plan_rows(
           Put{.to = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count}, {.row_bytes = width});
       const std::vector<Contestant> contestants{
-          [&](Stream stream) { plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream); },
+          [&](Stream stream) {
+            plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
+          },
           [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
       contestants[0]({});
       plan.check();
-      require_right({.entries = entries.data(), .entry_bytes = 4, .forwards = true, .count = count, .element_bytes = width},
+      require_right({.entries = entries.data(),
+                     .entry_bytes = 4,
+                     .forwards = true,
+                     .count = count,
+                     .element_bytes = width},
                     in, out);
       return timed(contestants, in.size(), plan.plan().passes().back().text);
     });
@@ -227,8 +242,9 @@ class RowsBench {
                            .out = {out.back().data(), out.back().size()},
                            .row_bytes = width});
       }
-      const ExecutableRows plan = plan_rows(
-          Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = kBlocks}, {.row_bytes = width});
+      const ExecutableRows plan =
+          plan_rows(Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = kBlocks},
+                    {.row_bytes = width});
       const cuda::DeviceArray whole_in(kTensors * count * width);
       const cuda::DeviceArray whole_out(whole_in.size());
       const std::vector<Contestant> contestants{
@@ -237,7 +253,11 @@ class RowsBench {
       contestants[0]({});
       plan.check();
       for (std::uint64_t t = 0; t < kTensors; ++t) {
-        require_right({.entries = entries.data(), .entry_bytes = 4, .forwards = false, .count = count, .element_bytes = width},
+        require_right({.entries = entries.data(),
+                       .entry_bytes = 4,
+                       .forwards = false,
+                       .count = count,
+                       .element_bytes = width},
                       in[t], out[t]);
       }
       return timed(contestants, whole_in.size(), "one launch");
@@ -269,9 +289,10 @@ class RowsBench {
     cuda::DeviceArray device_weights(items * 4);
     device_weights.upload(weights.data());
     const IndexType word{.bytes = 8, .is_signed = true};
-    const ExecutableRows take = plan_rows(
-        Take{.from = RowNumbers(rows.data(), router.most_places(), word), .rows = kTokens, .fill = Fill::zero()},
-        {.row_bytes = kRowBytes});
+    const ExecutableRows take = plan_rows(Take{.from = RowNumbers(rows.data(), router.most_places(), word),
+                                               .rows = kTokens,
+                                               .fill = Fill::zero()},
+                                          {.row_bytes = kRowBytes});
     const ExecutableCombine combining =
         plan_combine({.places = RowNumbers(places.data(), items, word),
                       .rows = router.most_places(),
@@ -301,22 +322,21 @@ class RowsBench {
     back.download(got.data());
     const bool right = got == numbers;
     const std::vector<Contestant> contestants{
-        [&](Stream stream) { run_route(stream); },
-        [&](Stream stream) { run_take(stream); },
+        [&](Stream stream) { run_route(stream); }, [&](Stream stream) { run_take(stream); },
         [&](Stream stream) {
           run_route(stream);
           run_take(stream);
         },
-        run_combine,
-        [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
+        run_combine, [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
     const std::vector<double> ms = medians(contestants, sent.size(), options_.rounds);
     // What must move at least, at the copy's rate: the larger array once, the smaller one once.
-    const double floor_ms = ms[4] / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
+    const double floor_ms =
+        ms[4] / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
     constexpr std::array kNames{"route", "take", "route and take", "combine"};
     if (!right) ++failures_;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
-      add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items, ms[i],
-                      i == 0 ? 0 : 100 * floor_ms / ms[i], floor_ms, right ? "right" : "WRONG"));
+      add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,
+                      ms[i], i == 0 ? 0 : 100 * floor_ms / ms[i], floor_ms, right ? "right" : "WRONG"));
     }
   }
 
@@ -356,11 +376,12 @@ class RowsBench {
           run, [&](Stream stream) { cuda::copy(in.data(), copied.data(), in.size(), stream); },
           [&](Stream stream) {
             add_by_atomics(reinterpret_cast<const std::uint32_t*>(entries.data()), count,
-                           reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()), stream);
+                           reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()),
+                           stream);
           }};
       const std::vector<double> ms = medians(contestants, in.size(), options_.rounds);
-      return fmt::format("{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times", ms[0],
-                         100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0]);
+      return fmt::format("{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times",
+                         ms[0], 100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0]);
     });
   }
 
@@ -368,14 +389,17 @@ class RowsBench {
                             const cuda::DeviceArray& out) {
     const std::uint64_t wrong = testing::misplaced_bytes(oracle, in.data(), out.data(), {});
     if (wrong > 0)
-      fail(ErrorCode::verification, "gpu_rows_bench", fmt::format("{} bytes elsewhere", wrong), "every row in its place");
+      fail(ErrorCode::verification, "gpu_rows_bench", fmt::format("{} bytes elsewhere", wrong),
+           "every row in its place");
   }
 
   // Contestants: faro, the copy, and another one.
-  std::string timed(const std::vector<Contestant>& contestants, std::uint64_t bytes, const std::string& how) const {
+  std::string timed(const std::vector<Contestant>& contestants, std::uint64_t bytes,
+                    const std::string& how) const {
     constexpr double percent = 100;
     const std::vector<double> ms = medians(contestants, bytes, options_.rounds);
-    std::string text = fmt::format("{:.4f} | {:.1f}% | {}, copy {:.4f} ms", ms[0], percent * ms[1] / ms[0], how, ms[1]);
+    std::string text =
+        fmt::format("{:.4f} | {:.1f}% | {}, copy {:.4f} ms", ms[0], percent * ms[1] / ms[0], how, ms[1]);
     if (ms.size() > 2) text += fmt::format(", Thrust's gather {:.1f}%", percent * ms[1] / ms[2]);
     return text;
   }

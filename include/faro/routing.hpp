@@ -14,8 +14,8 @@
 // (faro/rows.hpp: Take, with a fill for padding); `combine` brings them back, each row the sum of its k, with
 // weights, in the order of its keys. All is the same for every number of threads.
 //
-// On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the host,
-// the workspace has a fixed size, and all of it may be captured in a graph:
+// On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
+// host, the workspace has a fixed size, and all of it may be captured in a graph:
 //
 //     const auto route = faro::plan_route(keys, {.buckets = 256, .keys_per_row = 8, .multiple = 128});
 //     route.run({.places = places, .rows = rows}, stream);     // rows: route.most_places() of them

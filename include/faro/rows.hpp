@@ -15,8 +15,8 @@
 //
 //     const auto on_gpu = faro::plan_rows(faro::Take{.from = {device_entries, count, {.bytes = 4}}, …},
 //                                         {.row_bytes = 14336}, {.engine = faro::Engine::cuda});
-//     on_gpu.run(device_in, device_out, stream);   // queued; may be captured, and replayed with other entries
-//     on_gpu.check(stream);                        // waits, and tells of entries that were wrong
+//     on_gpu.run(device_in, device_out, stream);   // queued; may be captured, and replayed with other
+//     entries on_gpu.check(stream);                        // waits, and tells of entries that were wrong
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ namespace {
 std::uint64_t combined_bytes(std::uint64_t rows, std::uint64_t row_bytes) {
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(rows, row_bytes, &bytes) || bytes > std::uint64_t{1} << 62) {
-    fail(ErrorCode::value, "combine", std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes",
+    fail(ErrorCode::value, "combine",
+         std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes",
          "arrays of at most 2^62 bytes");
   }
   return bytes;

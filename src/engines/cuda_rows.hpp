@@ -1,5 +1,5 @@
-// Rows moved on a device by a row plan for engine cuda (faro/plan/row_plan.hpp): entries and arrays lie there,
-// everything is queued on a stream, and nothing waits for the host.
+// Rows moved on a device by a row plan for engine cuda (faro/plan/row_plan.hpp): entries and arrays lie
+// there, everything is queued on a stream, and nothing waits for the host.
 //
 // What a run finds wrong with the entries is noted on the device, where check() finds it.
 //
@@ -52,8 +52,8 @@ class RowExecutor {
 /// A routing by keys on the device.
 class RouteExecutor {
  public:
-  /// Errors: those of faro::route but for the keys; ErrorCode::value for keys that are not the device's or not
-  /// aligned; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+  /// Errors: those of faro::route but for the keys; ErrorCode::value for keys that are not the device's or
+  /// not aligned; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
   RouteExecutor(const RowNumbers& keys, const RouteOptions& options, int device);
   RouteExecutor(RouteExecutor&&) noexcept;
   RouteExecutor& operator=(RouteExecutor&&) noexcept;

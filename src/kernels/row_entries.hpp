@@ -85,8 +85,7 @@ struct MarkRows {
       const bool wrong = row == kWrongRow;
       const std::uint32_t bit = std::uint32_t{1} << row % 32;
       if (!wrong && (block.atomic_or(marks + row / 32, bit) & bit) == 0) continue;
-      for (RowFaults* const to : {faults, own})
-        note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
+      for (RowFaults* const to : {faults, own}) note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
     }
   }
 };

@@ -177,8 +177,7 @@ struct MoveRowBytes {
     const auto at = shape.position_of(in_order);
     const std::uint64_t row = shape.entries.row(at.entry);
     if (row == kWrongRow) note_fault(block, &shape.faults->out_of_range, at.entry);
-    const bool filled =
-        kDirection == RowDirection::take && row == kAbsentRow && shape.fill != RowFill::kept;
+    const bool filled = kDirection == RowDirection::take && row == kAbsentRow && shape.fill != RowFill::kept;
     if (!is_row(row) && !filled) return;
     const std::uint64_t at_random = is_row(row) ? at.before + row : 0;
     const bool takes = kDirection == RowDirection::take;

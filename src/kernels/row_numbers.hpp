@@ -47,7 +47,9 @@ constexpr double rounded_product(double a, double b) {
 #endif
 }
 
-constexpr float to_float(BrainHalf x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+constexpr float to_float(BrainHalf x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+}
 
 constexpr float to_float(Half x) {
   const auto sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;

@@ -33,7 +33,7 @@ struct RowPartition {
     std::uint64_t words = 0;
     for (std::uint64_t rows = chunks; rows > 0; rows = rows > kTileRows ? ceil_div(rows, kTileRows) : 0)
       words += round_up(rows * columns, kAlignedWords);
-    words += round_up(columns, kAlignedWords);                              // totals
+    words += round_up(columns, kAlignedWords);                               // totals
     return words * word_bytes() + round_up(columns + 2, kAlignedWords) * 8;  // begins, and how many there are
   }
   /// One array of keys or items.
@@ -48,7 +48,8 @@ inline RowPartition row_partition(std::uint64_t items, std::uint64_t buckets, in
   RowPartition made{.items = items, .buckets = buckets, .digits = {}};
   const int bits = std::max(static_cast<int>(std::bit_width(std::max<std::uint64_t>(buckets, 1) - 1)), 1);
   const int passes = (bits + most_bits - 1) / most_bits;
-  for (int pass = 0; pass < passes; ++pass) made.digits.push_back(bits / passes + (pass < bits % passes ? 1 : 0));
+  for (int pass = 0; pass < passes; ++pass)
+    made.digits.push_back(bits / passes + (pass < bits % passes ? 1 : 0));
   // Enough blocks for any GPU before a block gets more than one round.
   constexpr std::uint64_t kBlocks = 2048;
   constexpr std::uint64_t kMostRounds = 16;

@@ -98,8 +98,8 @@ detail::RowPartition added_partition(const RowMove& move) {
 }  // namespace
 
 const char* name(RowWay way) noexcept {
-  static constexpr std::array kNames{"runs", "blocks", "ranges", "buckets",
-                                     "columns", "in order", "vectors", "bytes", "sorted"};
+  static constexpr std::array kNames{"runs",     "blocks",  "ranges", "buckets", "columns",
+                                     "in order", "vectors", "bytes",  "sorted"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
@@ -178,8 +178,9 @@ std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
 void RowPlan::decide_on_gpu() {
   if (std::holds_alternative<Add>(move_)) {
     way_ = RowWay::sorted;
-    reason_ = fmt::format("rows are put in the order of where they go by {} digits, and added up one after another",
-                          added_partition(move_).digits.size());
+    reason_ =
+        fmt::format("rows are put in the order of where they go by {} digits, and added up one after another",
+                    added_partition(move_).digits.size());
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
@@ -343,8 +344,9 @@ std::string RowPlan::explain() const {
   }
   text += fmt::format("\nway: {}: {}", name(way_), reason_);
   for (const RowPass& pass : passes()) {
-    text += fmt::format("\nlaunch: {} blocks of {} threads: {}; reads {}, writes {}", pass.blocks, pass.threads,
-                        pass.text, io::size_text(pass.read_bytes), io::size_text(pass.written_bytes));
+    text +=
+        fmt::format("\nlaunch: {} blocks of {} threads: {}; reads {}, writes {}", pass.blocks, pass.threads,
+                    pass.text, io::size_text(pass.read_bytes), io::size_text(pass.written_bytes));
   }
   text += fmt::format("\nmemory: reads {}, writes {}, workspace {}; {}", io::size_text(in_bytes()),
                       io::size_text(out_bytes()), io::size_text(workspace_bytes()), target_.name);

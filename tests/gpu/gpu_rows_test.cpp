@@ -109,8 +109,8 @@ Entries drawn(std::uint64_t count, std::uint64_t rows, IndexType type, bool dist
   std::shuffle(free.begin(), free.end(), random);
   Entries made{.type = type, .values = std::vector<std::int64_t>(count)};
   for (std::int64_t& value : made.values) {
-    const bool none = type.is_signed && (std::uniform_real_distribution<>(0, 1)(random) < absent ||
-                                         (distinct && free.empty()));
+    const bool none = type.is_signed &&
+                      (std::uniform_real_distribution<>(0, 1)(random) < absent || (distinct && free.empty()));
     if (none) {
       value = -1;
     } else if (distinct) {
@@ -135,9 +135,9 @@ struct RowsCase {
   std::uint64_t out_offset = 0;
 
   std::string text() const {
-    return std::string(takes ? "take" : "put") + " rows of " + std::to_string(width) + ", " + std::to_string(outer) +
-           " x " + std::to_string(count) + " of " + std::to_string(rows) + ", offsets " +
-           std::to_string(in_offset) + " and " + std::to_string(out_offset);
+    return std::string(takes ? "take" : "put") + " rows of " + std::to_string(width) + ", " +
+           std::to_string(outer) + " x " + std::to_string(count) + " of " + std::to_string(rows) +
+           ", offsets " + std::to_string(in_offset) + " and " + std::to_string(out_offset);
   }
   RowMove move(const void* entries) const {
     const RowNumbers numbers(entries, count, type);
@@ -172,8 +172,9 @@ void expect_as_cpu(const RowsCase& of, std::set<std::pair<RowKernel, int>>* reac
 TEST_F(GpuRows, MovesRowsOfAnyWidthAtAnyAddress) {
   std::set<std::pair<RowKernel, int>> reached;
   for (const bool takes : {true, false}) {
-    for (const std::uint64_t width : {1U,  2U,  3U,   4U,   6U,   8U,   12U,  16U,   17U,  24U,   32U,   48U,
-                                      64U, 65U, 100U, 128U, 255U, 256U, 512U, 1000U, 4096U, 4097U, 14336U, 65536U})
+    for (const std::uint64_t width :
+         {1U,  2U,  3U,   4U,   6U,   8U,   12U,  16U,   17U,   24U,   32U,    48U,
+          64U, 65U, 100U, 128U, 255U, 256U, 512U, 1000U, 4096U, 4097U, 14336U, 65536U})
       expect_as_cpu({.takes = takes, .width = width}, &reached);
     for (const std::uint64_t offset : {1U, 2U, 4U, 8U, 12U, 15U}) {
       expect_as_cpu({.takes = takes, .width = 64, .in_offset = offset}, &reached);
@@ -189,7 +190,10 @@ TEST_F(GpuRows, MovesAlongAnyAxisByEveryTypeOfEntries) {
     for (const int bytes : {4, 8}) {
       for (const bool is_signed : {true, false}) {
         for (const std::uint64_t width : {4U, 21U, 160U})
-          expect_as_cpu({.takes = takes, .width = width, .outer = 37, .type = {.bytes = bytes, .is_signed = is_signed}});
+          expect_as_cpu({.takes = takes,
+                         .width = width,
+                         .outer = 37,
+                         .type = {.bytes = bytes, .is_signed = is_signed}});
       }
     }
   }
@@ -253,8 +257,9 @@ TEST_F(GpuRows, TellsOfWrongEntries) {
     return first;
   };
   EXPECT_NE(check_of({0, 1, 8, 3, -2, 5, 6, 7}, true).find("at position 2"), std::string::npos);
-  EXPECT_NE(check_of({0, 1, 2, 3, 4, std::numeric_limits<std::int64_t>::max(), 6, 7}, true).find("at position 5"),
-            std::string::npos);
+  EXPECT_NE(
+      check_of({0, 1, 2, 3, 4, std::numeric_limits<std::int64_t>::max(), 6, 7}, true).find("at position 5"),
+      std::string::npos);
   EXPECT_EQ(check_of({0, 1, -1, 3, 4, 4, 6, 7}, true), "");
   EXPECT_NE(check_of({0, 1, 2, 3, 4, 5, 6, 9}, false).find("at position 7"), std::string::npos);
   EXPECT_NE(check_of({0, 1, 2, 3, 1, 5, 6, 7}, false).find("named twice"), std::string::npos);
@@ -290,7 +295,8 @@ TEST_F(GpuRows, IsReplayedWithOtherEntries) {
     const OwnStream stream;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
-    check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+               "cudaStreamBeginCapture");
     plan.run(std::span(&column, 1), {.data = workspace.data(), .bytes = workspace.size()}, stream);
     check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
     check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
@@ -352,13 +358,14 @@ struct AddCase {
 
 // The same bits as the CPU engine's, `times` times.
 void expect_added(const AddCase& of, const Entries& entries) {
-  SCOPED_TRACE(std::string(name(of.number)) + ", sums " + name(of.sums) + ", " + std::to_string(of.outer) + " x " +
-               std::to_string(of.count) + " rows of " + std::to_string(of.numbers) + " to " +
+  SCOPED_TRACE(std::string(name(of.number)) + ", sums " + name(of.sums) + ", " + std::to_string(of.outer) +
+               " x " + std::to_string(of.count) + " rows of " + std::to_string(of.numbers) + " to " +
                std::to_string(of.rows));
   const Bytes host_entries = entries.bytes();
   const RowLayout layout{.outer = of.outer, .row_bytes = of.numbers * bytes_of(of.number)};
   const auto add = [&](const void* data) {
-    return Add{.to = RowNumbers(data, of.count, of.type), .rows = of.rows, .number = of.number, .sums = of.sums};
+    return Add{
+        .to = RowNumbers(data, of.count, of.type), .rows = of.rows, .number = of.number, .sums = of.sums};
   };
   const ExecutableRows on_cpu = plan_rows(add(host_entries.data()), layout);
   const Bytes in = random_numbers(of.number, of.outer * of.count * of.numbers, 1);
@@ -432,7 +439,8 @@ Placed words(std::uint64_t count) { return Placed(Bytes(count * sizeof(std::int6
 void expect_routed(const RouteCase& of) {
   SCOPED_TRACE(std::to_string(of.count) + " keys, " + std::to_string(of.buckets) + " buckets, multiple " +
                std::to_string(of.multiple));
-  const Bytes keys = drawn(of.count, of.buckets, {.bytes = 4, .is_signed = true}, false, of.absent, of.count).bytes();
+  const Bytes keys =
+      drawn(of.count, of.buckets, {.bytes = 4, .is_signed = true}, false, of.absent, of.count).bytes();
   const IndexType type{.bytes = 4, .is_signed = true};
   const Route expected = route(RowNumbers(keys.data(), of.count, type), of.options());
   const Placed device_keys(keys);
@@ -491,7 +499,8 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
   Placed weights(Bytes(kTokens * kKeys * 4));
   const IndexType word{.bytes = 8, .is_signed = true};
   const ExecutableRows take = plan_rows(
-      Take{.from = RowNumbers(rows.data(), router.most_places(), word), .rows = kTokens, .fill = Fill::zero()},
+      Take{
+          .from = RowNumbers(rows.data(), router.most_places(), word), .rows = kTokens, .fill = Fill::zero()},
       {.row_bytes = kRowBytes});
   const ExecutableCombine combining =
       plan_combine({.places = RowNumbers(places.data(), kTokens * kKeys, word),
@@ -504,7 +513,8 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
   const OwnStream stream;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+             "cudaStreamBeginCapture");
   router.run({.places = reinterpret_cast<std::int64_t*>(places.data()),
               .rows = reinterpret_cast<std::int64_t*>(rows.data())},
              {.data = workspace.data(), .bytes = workspace.size()}, stream);
@@ -570,8 +580,9 @@ TEST_F(GpuRows, MovesMoreThan32BitsCount) {
     std::uint64_t count;
     std::uint64_t rows;
   };
-  for (const Large& of : {Large{4096, (std::uint64_t{5} << 30) / 4096, 1000003}, Large{16, 70000001, 300000007},
-                          Large{1, (std::uint64_t{1} << 32) + 77, 5000}, Large{4099, 1050000, 1048583}}) {
+  for (const Large& of :
+       {Large{4096, (std::uint64_t{5} << 30) / 4096, 1000003}, Large{16, 70000001, 300000007},
+        Large{1, (std::uint64_t{1} << 32) + 77, 5000}, Large{4099, 1050000, 1048583}}) {
     const std::uint64_t needed = of.width * (of.count + of.rows) + 4 * of.count;
     if (free_device_bytes() < needed + (std::uint64_t{1} << 30)) continue;
     std::vector<std::uint32_t> entries(of.count);

@@ -25,8 +25,9 @@
 namespace faro {
 
 /// The entries of f, in memory of the caller's: little-endian. They are not copied, and have to live while
-/// anything made of them is used. For engine cpu in the host's memory, of any alignment, and they have to stay
-/// as they are; for engine cuda in the device's, aligned to an entry, and each run reads what is there then.
+/// anything made of them is used. For engine cpu in the host's memory, of any alignment, and they have to
+/// stay as they are; for engine cuda in the device's, aligned to an entry, and each run reads what is there
+/// then.
 struct RowNumbers {
   const void* data = nullptr;
   std::uint64_t count = 0;

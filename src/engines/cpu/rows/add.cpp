@@ -6,8 +6,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "kernels/row_numbers.hpp"
 #include "engines/cpu/rows/row_work.hpp"
+#include "kernels/row_numbers.hpp"
 
 namespace faro::cpu {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/row_numbers.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "faro/routing.hpp"
+#include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
 #include "threads.hpp"

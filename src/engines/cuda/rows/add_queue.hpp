@@ -27,7 +27,8 @@ struct AddWork {
 namespace detail {
 
 template <typename Sum, int kEach, typename Word, typename Queue>
-void sum_by(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted, bool carried) {
+void sum_by(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
+            bool carried) {
   using Stored = typename Sum::Stored;
   SumRows<Sum, kEach> kernel;
   kernel.keys = {.words = sorted.keys, .wide = sizeof(Word) == 8 ? 1 : 0};
@@ -44,7 +45,8 @@ void sum_by(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems
 }
 
 template <typename Sum, typename Word, typename Queue>
-void sum_of(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted, bool carried) {
+void sum_of(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
+            bool carried) {
   constexpr int kOfVector = 16 / static_cast<int>(sizeof(typename Sum::Stored));
   if (!carried && goes_by_vectors(work.layout.row_bytes, work.in, work.out))
     return sum_by<Sum, kOfVector>(queue, work, sorted, carried);
@@ -95,7 +97,8 @@ void sum_items(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedIt
 }
 
 template <typename Word, typename Queue>
-void add_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition, const AddWork& work) {
+void add_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+               const AddWork& work) {
   PartitionSteps<Queue, Word> steps(queue, partition);
   const std::uint64_t width = work.layout.row_bytes;
   if (width == bytes_of(work.number) && width <= sizeof(Word) && work.layout.outer == 1) {

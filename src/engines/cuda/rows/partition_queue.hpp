@@ -1,5 +1,5 @@
-// A stable partition as a queue of kernels (partition_rows_steps.hpp), in a workspace of a fixed size; nothing
-// of it waits for the host.
+// A stable partition as a queue of kernels (partition_rows_steps.hpp), in a workspace of a fixed size;
+// nothing of it waits for the host.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 // The kernels of a stable partition of items by key, for routing and for sums in a fixed order.
 //
-//     keys 2 0 2 1 0      CountDigits     a chunk's items of each bucket         2 0 2 | 1 0  -->  1 0 2 | 1 1 0
-//                         SumColumns,     how many came before in the bucket,               -->  0 0 0 | 1 0 2
+//     keys 2 0 2 1 0      CountDigits     a chunk's items of each bucket         2 0 2 | 1 0  -->  1 0 2 | 1
+//     1 0
+//                         SumColumns,     how many came before in the bucket,               -->  0 0 0 | 1 0
+//                         2
 //                           ScanColumns     and how many there are                          -->  2 1 2
 //                         BeginBuckets    where buckets begin, padded and capped            -->  0 2 3 5
 //                         PlaceItems      where each item goes, and what is there
@@ -266,9 +268,7 @@ struct PlaceItems {
   std::int64_t* rows = nullptr;     // [most places], unless null
 
   constexpr std::uint64_t blocks() const { return grid.chunks(); }
-  constexpr std::uint32_t shared_bytes() const {
-    return grid.buckets() * (16 + 4 * PartitionGrid::kWarps);
-  }
+  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
@@ -279,7 +279,8 @@ struct PlaceItems {
       running[b] = before[block.index() * grid.buckets() + b];
     block.barrier();
     for (std::uint32_t round = 0; round < grid.rounds; ++round) {
-      const std::uint64_t first = block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
+      const std::uint64_t first =
+          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
       if (first >= grid.items) return;
       const std::uint64_t own = RankRound<kBits>::first_of(block, first);
       std::uint32_t digit[kItems] = {};
@@ -295,7 +296,8 @@ struct PlaceItems {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
         const std::uint64_t i = own + k * kWarpLanes;
-        if (i < grid.items) place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
+        if (i < grid.items)
+          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
       }
       block.barrier();
     }
@@ -340,7 +342,8 @@ struct PadPlaces {
     const std::uint64_t thread = block.index() * kThreads + block.thread();
     for (std::uint64_t b = thread / kWarpLanes; b < buckets; b += threads / kWarpLanes) {
       const std::uint64_t kept = totals[b] < capacity ? totals[b] : capacity;
-      for (std::uint64_t at = begins[b] + kept + lane_of(block); at < begins[b + 1]; at += kWarpLanes) pad(at);
+      for (std::uint64_t at = begins[b] + kept + lane_of(block); at < begins[b + 1]; at += kWarpLanes)
+        pad(at);
     }
     for (std::uint64_t at = begins[buckets] + thread; at < most_places; at += threads) pad(at);
   }
@@ -370,8 +373,8 @@ struct SpreadPairs {
   constexpr std::uint64_t blocks() const { return grid.chunks(); }
   constexpr std::uint32_t shared_bytes() const {
     constexpr std::uint32_t kWord = sizeof(Word);
-    return grid.buckets() * (16 + 4 * (PartitionGrid::kWarps + 1)) +
-           kRound * 2 * kWord + kScanScratchWords * 4;
+    return grid.buckets() * (16 + 4 * (PartitionGrid::kWarps + 1)) + kRound * 2 * kWord +
+           kScanScratchWords * 4;
   }
 
   template <Block B>

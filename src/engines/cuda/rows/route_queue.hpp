@@ -138,7 +138,8 @@ void combine_rows(Queue& queue, Number number, Sums sums, const CombineWork& wor
       return wide ? detail::combine_of<kernels::BrainHalf, double>(queue, work)
                   : detail::combine_of<kernels::BrainHalf, float>(queue, work);
     case Number::f32:
-      return wide ? detail::combine_of<float, double>(queue, work) : detail::combine_of<float, float>(queue, work);
+      return wide ? detail::combine_of<float, double>(queue, work)
+                  : detail::combine_of<float, float>(queue, work);
     default:
       return detail::combine_of<double, double>(queue, work);
   }

@@ -26,7 +26,8 @@ struct PairWords {
   std::int32_t wide = 0;
 
   constexpr std::uint64_t operator[](std::uint64_t i) const {
-    return wide != 0 ? static_cast<const std::uint64_t*>(words)[i] : static_cast<const std::uint32_t*>(words)[i];
+    return wide != 0 ? static_cast<const std::uint64_t*>(words)[i]
+                     : static_cast<const std::uint32_t*>(words)[i];
   }
 };
 
@@ -161,7 +162,8 @@ struct CombineRows {
         const std::uint64_t item = first + at + k;
         row[k] = at + k < keys_per_row ? places.row(item) : kernels::kAbsentRow;
         if (row[k] == kernels::kWrongRow) kernels::note_fault(block, &faults->out_of_range, item);
-        if (kernels::is_row(row[k])) weight[k] = weights == nullptr ? Real{1} : static_cast<Real>(weights[item]);
+        if (kernels::is_row(row[k]))
+          weight[k] = weights == nullptr ? Real{1} : static_cast<Real>(weights[item]);
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {

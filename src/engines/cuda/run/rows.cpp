@@ -92,10 +92,10 @@ struct RowExecutor::State {
       require_aligned(addresses(arrays.in, arrays.out), bytes_of(add->number), {.operation = operation});
   }
 
-  void add(RowStream& queue, const RowPlan& plan, const RowGroup::Arrays& arrays, std::byte* workspace) const {
+  void add(RowStream& queue, const RowPlan& plan, const RowGroup::Arrays& arrays,
+           std::byte* workspace) const {
     const Add& add = std::get<Add>(plan.move());
-    add_rows(queue,
-             faro::detail::row_partition(add.to.count, add.rows, faro::detail::kPartitionDigitBits),
+    add_rows(queue, faro::detail::row_partition(add.to.count, add.rows, faro::detail::kPartitionDigitBits),
              {.entries = entries_of(plan.move()),
               .faults = faults.data(),
               .layout = plan.layout(),
@@ -202,11 +202,10 @@ void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) c
     const char* role;
     std::uint64_t size;
   };
-  for (const Wanted& each : {Wanted{to.places, "places", state.keys.count},
-                             Wanted{to.inverse, "inverse", state.most_places},
-                             Wanted{to.rows, "rows", state.most_places},
-                             Wanted{to.offsets, "offsets", state.options.buckets + 1},
-                             Wanted{to.counts, "counts", state.options.buckets}}) {
+  for (const Wanted& each :
+       {Wanted{to.places, "places", state.keys.count}, Wanted{to.inverse, "inverse", state.most_places},
+        Wanted{to.rows, "rows", state.most_places}, Wanted{to.offsets, "offsets", state.options.buckets + 1},
+        Wanted{to.counts, "counts", state.options.buckets}}) {
     if (each.array == nullptr || each.size == 0) continue;
     require_accessible(each.array, each.role, state.device);
     require_aligned(address(each.array), sizeof(std::int64_t), {.operation = "route", .what = each.role});
@@ -214,7 +213,8 @@ void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) c
   const RowWorkspace lent(workspace, workspace_bytes(), state.device, stream);
   RowStream queue(stream, "route");
   route_items(queue, state.partition,
-              {.keys = entries_of(Add{.to = state.keys, .rows = state.options.buckets, .marker = state.options.marker}),
+              {.keys = entries_of(
+                   Add{.to = state.keys, .rows = state.options.buckets, .marker = state.options.marker}),
                .faults = state.faults.data(),
                .keys_per_row = state.options.keys_per_row,
                .multiple = state.options.multiple,
