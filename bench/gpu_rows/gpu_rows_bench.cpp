@@ -21,6 +21,7 @@
 #include "bench/gpu_rows/peers.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/modular.hpp"
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
@@ -33,7 +34,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_rows_bench: rows on a GPU beside cudaMemcpy
 
-  --parts LIST     of rows,narrow,odd,put,tables,tokens,add          (default all)
+  --parts LIST     of rows,narrow,odd,put,tables,tokens,add,multiply (default all)
   --bytes SIZE     of the result of the parts rows, odd and put      (default 4GiB)
   --rounds NUMBER  of turns of each row of a table                   (default 7)
   --out FILE       the tables, in Markdown
@@ -141,6 +142,12 @@ class RowsBench {
       add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 20);
       add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 26);
       add_numbers(std::uint64_t{1} << 29, std::uint64_t{1} << 29);
+    });
+    part("multiply", "Multiplication modulo a count, 8 bytes", [&] {
+      for (const std::int64_t factor : {5, 25, 125, 15625, 37221, 65535})
+        multiply(std::uint64_t{1} << 16, factor, 4096);
+      for (const std::int64_t factor : {3, 12345677, 178956971}) multiply(std::uint64_t{1} << 28, factor, 1);
+      multiply(100000007, 31337, 2);
     });
     return failures_ == 0;
   }
@@ -382,6 +389,34 @@ class RowsBench {
       const std::vector<double> ms = medians(contestants, in.size(), options_.rounds);
       return fmt::format("{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times",
                          ms[0], 100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0]);
+    });
+  }
+
+  void multiply(std::uint64_t count, std::int64_t factor, std::uint64_t batch) {
+    row(fmt::format("8 | {} x mod {}, {} arrays", factor, count, batch), [&] {
+      const Modular map = maps::multiply(count, factor);
+      std::vector<std::uint32_t> to(count);
+#pragma omp parallel for
+      for (std::uint64_t x = 0; x < count; ++x) to[x] = static_cast<std::uint32_t>(map(x));
+      const cuda::DeviceArray entries = uploaded(to);
+      const cuda::DeviceArray in(count * batch * 8);
+      const cuda::DeviceArray out(in.size());
+      testing::fill_bytes(in.data(), in.size(), 1, {});
+      testing::fill_bytes(out.data(), out.size(), 2, {});
+      const std::vector<Contestant> contestants{
+          [&](Stream stream) {
+            permute(map, 8, {in.data(), in.size()}, {out.data(), out.size()}, OnDevice{.stream = stream});
+          },
+          [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
+      contestants[0]({});
+      require_right({.entries = entries.data(),
+                     .entry_bytes = 4,
+                     .forwards = true,
+                     .count = count,
+                     .element_bytes = 8,
+                     .batch = batch},
+                    in, out);
+      return timed(contestants, in.size(), "one pass");
     });
   }
 

@@ -4,6 +4,7 @@
 #include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "engines/cuda_modular.hpp"
 #include "engines/cuda_rows.hpp"
 #include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
@@ -106,6 +107,10 @@ CombineExecutor::~CombineExecutor() = default;
 
 void CombineExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
 void CombineExecutor::check(Stream /*stream*/) const { require_available(); }
+
+// --- cuda_modular.hpp
+
+void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { require_available(); }
 
 // --- cuda_measure.hpp
 
