@@ -34,7 +34,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_rows_bench: rows on a GPU beside cudaMemcpy
 
-  --parts LIST     of rows,narrow,odd,put,tables,tokens,add,multiply (default all)
+  --parts LIST     of rows,narrow,reused,odd,put,tables,tokens,add,multiply (default all)
   --bytes SIZE     of the result of the parts rows, odd and put      (default 4GiB)
   --rounds NUMBER  of turns of each row of a table                   (default 7)
   --out FILE       the tables, in Markdown
@@ -134,6 +134,9 @@ class RowsBench {
     part("narrow", "Elements of 4 bytes taken, random with repeats", [&] {
       for (const int bits : {24, 26, 28, 29, 30}) take(4, std::uint64_t{4} << bits);
     });
+    part("reused", "Elements of 4 bytes taken by a schedule, random with repeats", [&] {
+      for (const int bits : {24, 26, 28, 29, 30}) take(4, std::uint64_t{4} << bits, true);
+    });
     part("tables", "Blocks of 64 tensors by one table, one launch", [&] {
       for (const std::uint64_t width : {4096U, 32768U}) take_many(width);
     });
@@ -173,7 +176,7 @@ class RowsBench {
     }
   }
 
-  void take(std::uint64_t width, std::uint64_t bytes) {
+  void take(std::uint64_t width, std::uint64_t bytes, bool reused = false) {
     const std::uint64_t count = bytes / width;
     row(fmt::format("{} | {}", width, count), [&] {
       const cuda::DeviceArray entries = uploaded(random_entries(count, count));
@@ -181,8 +184,9 @@ class RowsBench {
       const cuda::DeviceArray out(count * width);
       testing::fill_bytes(in.data(), in.size(), 1, {});
       testing::fill_bytes(out.data(), out.size(), 2, {});
-      const ExecutableRows plan = plan_rows(
-          Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count}, {.row_bytes = width});
+      const ExecutableRows plan =
+          plan_rows(Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count},
+                    {.row_bytes = width}, {.reused = reused});
       const auto* const from = reinterpret_cast<const std::uint32_t*>(entries.data());
       std::vector<Contestant> contestants{
           [&](Stream stream) {
@@ -201,7 +205,8 @@ class RowsBench {
         contestants.emplace_back(
             [&](Stream stream) { thrust_gather(from, count, width, in.data(), out.data(), stream); });
       }
-      return timed(contestants, in.size(), plan.plan().passes().back().text);
+      return timed(contestants, in.size(),
+                   plan.is_scheduled() ? "by a schedule" : plan.plan().passes().back().text);
     });
   }
 
@@ -374,10 +379,22 @@ class RowsBench {
       std::vector<float> expected = zeros;
       plan_rows(added(to.data()), {.row_bytes = 4})
           .run(std::as_bytes(std::span(numbers)), std::as_writable_bytes(std::span(expected)));
-      std::vector<float> got(targets);
-      out.download(got.data());
-      if (std::memcmp(got.data(), expected.data(), targets * sizeof(float)) != 0)
-        fail(ErrorCode::verification, "gpu_rows_bench", "other bits than the CPU engine's", "the same");
+      const auto require_same = [&](const char* way) {
+        std::vector<float> got(targets);
+        out.download(got.data());
+        if (std::memcmp(got.data(), expected.data(), targets * sizeof(float)) == 0) return;
+        fail(ErrorCode::verification, "gpu_rows_bench",
+             std::string("other bits than the CPU engine's, ") + way, "the same");
+      };
+      require_same("sorted");
+      const ExecutableRows scheduled = plan_rows(added(entries.data()), {.row_bytes = 4}, {.reused = true});
+      const cuda::DeviceArray kept(scheduled.workspace_bytes());
+      const auto run_scheduled = [&](Stream stream) {
+        scheduled.run(std::span(&column, 1), {.data = kept.data(), .bytes = kept.size()}, stream);
+      };
+      out.upload(zeros.data());
+      run_scheduled({});
+      require_same("by a schedule");
       const cuda::DeviceArray copied(count * 4);
       const std::vector<Contestant> contestants{
           run, [&](Stream stream) { cuda::copy(in.data(), copied.data(), in.size(), stream); },
@@ -385,10 +402,14 @@ class RowsBench {
             add_by_atomics(reinterpret_cast<const std::uint32_t*>(entries.data()), count,
                            reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()),
                            stream);
-          }};
+          },
+          run_scheduled};
       const std::vector<double> ms = medians(contestants, in.size(), options_.rounds);
-      return fmt::format("{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times",
-                         ms[0], 100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0]);
+      return fmt::format(
+          "{:.4f} | {:.1f}% | copy {:.4f} ms, atomics in any order {:.4f} ms, {:.2f} times; by a schedule "
+          "{:.4f} ms, "
+          "{:.2f} times",
+          ms[0], 100 * ms[1] / ms[0], ms[1], ms[2], ms[2] / ms[0], ms[3], ms[2] / ms[3]);
     });
   }
 

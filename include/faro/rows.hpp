@@ -36,11 +36,18 @@ namespace cuda {
 class RowExecutor;
 }  // namespace cuda
 
+namespace detail {
+class ReusedRows;
+}  // namespace detail
+
 struct RowOptions {
   int threads = 0;  // 0: what OpenMP would use
   /// `automatic`: cuda for entries in a device's memory.
   Engine engine = Engine::automatic;
   int device = cuda::kCurrentDevice;  // of engine cuda
+  /// Of engine cuda: the entries stay as they are, and the plan is run many times. Elements of 4 or 8 bytes
+  /// are then taken, and added, by a schedule that is made once, where they are too many for the caches.
+  bool reused = false;
 };
 
 /// An array that goes by a plan, with rows of another width than the plan's.
@@ -70,21 +77,29 @@ class ExecutableRows {
   void run(std::span<const RowColumn> columns, Stream stream = {}) const;
 
   /// The same of engine cuda, and allocates nothing. Errors: also ErrorCode::value for a workspace of less
-  /// than plan().workspace_bytes() or not aligned to 16 bytes, and for engine cpu.
+  /// than workspace_bytes() or not aligned to 16 bytes, and for engine cpu.
   void run(std::span<const RowColumn> columns, Workspace workspace, Stream stream) const;
+
+  /// What a run needs beside its arrays: plan().workspace_bytes(), or with a schedule what its steps keep.
+  std::uint64_t workspace_bytes() const;
+  /// Whether elements go by a schedule.
+  bool is_scheduled() const { return reused_ != nullptr; }
 
   /// Engine cuda: waits for the stream. Errors: ErrorCode::value for entries that runs since the last check()
   /// found wrong, naming the first position of one. Engine cpu: nothing, for run() tells.
   void check(Stream stream = {}) const;
 
   const RowPlan& plan() const { return plan_; }
-  std::string explain() const { return plan_.explain(); }
+  std::string explain() const;
 
  private:
-  explicit ExecutableRows(RowPlan plan);
+  ExecutableRows(RowPlan plan, const RowOptions& options);
   friend ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options);
+  void run_on_device(std::span<const RowColumn> columns, const std::vector<RowPlan>& plans, void* workspace,
+                     Stream stream) const;
   RowPlan plan_;
   std::shared_ptr<const cuda::RowExecutor> on_device_;  // of engine cuda
+  std::shared_ptr<const detail::ReusedRows> reused_;    // where a schedule pays
 };
 
 /// Errors: those of RowPlan; ErrorCode::value for entries in the memory of another device, or of the host for

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "api/array_checks.hpp"
+#include "api/reused_rows.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/rows.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
 
@@ -48,21 +50,21 @@ void require_row_arrays(const RowPlan& plan, std::span<const std::byte> in, std:
     detail::check_on_host(in.data(), out.data(), "plan for engine cuda, with the entries on the device");
 }
 
-void require_row_workspace(const RowPlan& plan, const Workspace& workspace,
+void require_row_workspace(const RowPlan& plan, const Workspace& workspace, std::uint64_t bytes,
                            std::span<const RowColumn> columns) {
   if (plan.target().engine != Engine::cuda)
     fail(ErrorCode::value, run_words(plan), "a workspace for engine cpu", "none");
   for (const RowColumn& column : columns) {
     for (const std::span<const std::byte> array : {column.in, std::span<const std::byte>(column.out)}) {
-      detail::check_workspace(workspace, {.bytes = plan.workspace_bytes(), .on_gpu = true}, array.data(),
-                              array.data(), array.size());
+      detail::check_workspace(workspace, {.bytes = bytes, .on_gpu = true}, array.data(), array.data(),
+                              array.size());
     }
   }
 }
 
 // Columns with rows of one width go together.
-void run_on_device(const cuda::RowExecutor& executor, std::span<const RowColumn> columns,
-                   const std::vector<RowPlan>& plans, void* workspace, Stream stream) {
+void run_groups(const cuda::RowExecutor& executor, std::span<const RowColumn> columns,
+                const std::vector<RowPlan>& plans, void* workspace, Stream stream) {
   std::map<std::uint64_t, std::vector<cuda::RowGroup::Arrays>> arrays;
   std::map<std::uint64_t, const RowPlan*> of_width;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -86,8 +88,34 @@ Engine engine_of(const RowMove& move, const RowOptions& options) {
 
 }  // namespace
 
-ExecutableRows::ExecutableRows(RowPlan plan) : plan_(std::move(plan)) {
-  if (plan_.target().engine == Engine::cuda) on_device_ = std::make_shared<const cuda::RowExecutor>(plan_);
+ExecutableRows::ExecutableRows(RowPlan plan, const RowOptions& options) : plan_(std::move(plan)) {
+  if (plan_.target().engine != Engine::cuda) return;
+  on_device_ = std::make_shared<const cuda::RowExecutor>(plan_);
+  if (options.reused) reused_ = detail::ReusedRows::of(plan_);
+}
+
+std::uint64_t ExecutableRows::workspace_bytes() const {
+  return reused_ != nullptr ? std::max(reused_->workspace_bytes(), plan_.workspace_bytes())
+                            : plan_.workspace_bytes();
+}
+
+std::string ExecutableRows::explain() const {
+  return plan_.explain() + (reused_ != nullptr ? reused_->explain() : std::string());
+}
+
+// A column with rows of the plan's width goes by the schedule, others by the entries.
+void ExecutableRows::run_on_device(std::span<const RowColumn> columns, const std::vector<RowPlan>& plans,
+                                   void* workspace, Stream stream) const {
+  if (reused_ == nullptr) return run_groups(*on_device_, columns, plans, workspace, stream);
+  const cuda::StreamMemory own(workspace == nullptr ? workspace_bytes() : 0, plan_.target().device, stream);
+  void* const lent = workspace == nullptr ? own.data() : workspace;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].row_bytes == plan_.layout().row_bytes) {
+      reused_->run(columns[i].in.data(), columns[i].out.data(), lent, stream);
+    } else {
+      run_groups(*on_device_, columns.subspan(i, 1), {plans[i]}, lent, stream);
+    }
+  }
 }
 
 void ExecutableRows::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
@@ -104,7 +132,7 @@ void ExecutableRows::run(std::span<const RowColumn> columns, Stream stream) cons
                                                                  : plan_.with_rows_of(column.row_bytes));
     require_row_arrays(plans.back(), column.in, column.out);
   }
-  if (on_device_ != nullptr) return run_on_device(*on_device_, columns, plans, nullptr, stream);
+  if (on_device_ != nullptr) return run_on_device(columns, plans, nullptr, stream);
   for (std::size_t i = 0; i < columns.size(); ++i)
     cpu::run_rows(plans[i], columns[i].in.data(), columns[i].out.data());
 }
@@ -116,8 +144,8 @@ void ExecutableRows::run(std::span<const RowColumn> columns, Workspace workspace
     plans.push_back(plan_.with_rows_of(column.row_bytes));
     require_row_arrays(plans.back(), column.in, column.out);
   }
-  require_row_workspace(plan_, workspace, columns);
-  run_on_device(*on_device_, columns, plans, workspace.data, stream);
+  require_row_workspace(plan_, workspace, workspace_bytes(), columns);
+  run_on_device(columns, plans, workspace.data, stream);
 }
 
 void ExecutableRows::check(Stream stream) const {
@@ -127,8 +155,8 @@ void ExecutableRows::check(Stream stream) const {
 
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options) {
   const bool on_gpu = engine_of(move, options) == Engine::cuda;
-  return ExecutableRows(
-      RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads)));
+  return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads)),
+          options};
 }
 
 }  // namespace faro

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/row_plan.hpp"
 #include "faro/routing.hpp"
@@ -48,6 +50,21 @@ class RowExecutor {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The entries of a plan in their own order, for good: keys[k] are the entries, and items[k] their positions,
+/// of equal ones in order. Numbers of 32 bits.
+struct SortedRows {
+  std::shared_ptr<const DeviceArray> keys;
+  std::shared_ptr<const DeviceArray> items;
+};
+
+/// Sorts them and waits; nothing where some name no row, or there are 2^32 of them. Errors: ErrorCode::value
+/// for entries that are wrong; ErrorCode::device for too little memory: four arrays of 32-bit entries.
+std::optional<SortedRows> sorted_rows(const RowPlan& plan);
+
+/// Of Add, rows of one number: adds `values`, which are in the order of `sorted`. Queues. Requires: numbers
+/// of 4 or 8 bytes (checked).
+void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 
 /// A routing by keys on the device.
 class RouteExecutor {

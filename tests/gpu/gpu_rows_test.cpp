@@ -618,6 +618,47 @@ TEST_F(GpuRows, MultipliesAsTheCpuDoes) {
             std::string::npos);
 }
 
+// Elements by a schedule that is made once: the same as by the entries, again and again.
+TEST_F(GpuRows, ReusesASchedule) {
+  constexpr std::uint64_t kCount = 9000001;
+  constexpr std::uint64_t kRows = 10000019;
+  for (const int bytes : {4, 8}) {
+    for (const std::uint64_t width : {4U, 8U}) {
+      const IndexType type{.bytes = bytes, .is_signed = bytes == 8};
+      const Bytes entries = drawn(kCount, kRows, type, false, 0, width).bytes();
+      const Placed device_entries(entries);
+      const auto from = [&](const void* at) { return RowNumbers(at, kCount, type); };
+      for (const bool adds : {false, true}) {
+        const auto move = [&](const void* at) -> RowMove {
+          if (adds)
+            return Add{.to = from(at), .rows = kRows, .number = width == 4 ? Number::f32 : Number::f64};
+          return Take{.from = from(at), .rows = kRows};
+        };
+        const ExecutableRows on_cpu = plan_rows(move(entries.data()), {.row_bytes = width});
+        const ExecutableRows on_gpu =
+            plan_rows(move(device_entries.data()), {.row_bytes = width}, {.reused = true});
+        EXPECT_TRUE(on_gpu.is_scheduled());
+        const Number number = width == 4 ? Number::f32 : Number::f64;
+        const Bytes in = random_numbers(number, on_cpu.plan().in_bytes() / width, 1);
+        const Bytes begin = random_numbers(number, on_cpu.plan().out_bytes() / width, 2);
+        Bytes expected = begin;
+        on_cpu.run(in, expected);
+        const Placed device_in(in);
+        Placed device_out(begin);
+        for (int t = 0; t < 2; ++t) {
+          if (t > 0) device_out.set(begin);
+          on_gpu.run(device_in.span(), device_out.span());
+          on_gpu.check();
+          EXPECT_TRUE(device_out.get() == expected) << width << ", " << adds;
+        }
+      }
+    }
+  }
+  const Placed few(drawn(100, 50, {.bytes = 4}, false, 0, 1).bytes());
+  const Take take{.from = RowNumbers(few.data(), 100, {.bytes = 4}), .rows = 50};
+  EXPECT_FALSE(plan_rows(take, {.row_bytes = 4}, {.reused = true}).is_scheduled());
+}
+
 // More bytes, and more rows, than 32 bits count.
 TEST_F(GpuRows, MovesMoreThan32BitsCount) {
   struct Large {

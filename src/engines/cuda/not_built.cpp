@@ -80,6 +80,15 @@ void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, v
 }
 void RowExecutor::check(Stream /*stream*/) const { require_available(); }
 
+std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {
+  require_available();
+  return std::nullopt;
+}
+void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
+                Stream /*stream*/) {
+  require_available();
+}
+
 struct RouteExecutor::State {};
 
 RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*options*/, int /*device*/) {

@@ -24,76 +24,88 @@ struct AddWork {
   void* out = nullptr;
 };
 
+/// What is added, in the order of where it goes.
+struct AddedItems {
+  PairWords keys;
+  PairWords items;                         // the rows' numbers, or
+  bool carried = false;                    // the numbers that are added
+  const std::uint64_t* present = nullptr;  // null: as many as there are entries
+};
+
 namespace detail {
 
-template <typename Sum, int kEach, typename Word, typename Queue>
-void sum_by(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
-            bool carried) {
+template <typename Sum, int kEach, typename Queue>
+void sum_by(Queue& queue, const AddWork& work, const AddedItems& sorted) {
   using Stored = typename Sum::Stored;
   SumRows<Sum, kEach> kernel;
-  kernel.keys = {.words = sorted.keys, .wide = sizeof(Word) == 8 ? 1 : 0};
-  kernel.items = {.words = sorted.items, .wide = kernel.keys.wide};
+  kernel.keys = sorted.keys;
+  kernel.items = sorted.items;
   kernel.present = sorted.present;
   kernel.pairs = device::Division64(work.entries.count);
   kernel.vectors = device::Division64(work.layout.row_bytes / (sizeof(Stored) * kEach));
   kernel.outer = work.layout.outer;
   kernel.in_rows = work.entries.count;
   kernel.out_rows = work.entries.rows;
-  kernel.in = carried ? nullptr : static_cast<const std::byte*>(work.in);
+  kernel.in = sorted.carried ? nullptr : static_cast<const std::byte*>(work.in);
   kernel.out = static_cast<std::byte*>(work.out);
   queue.run(kernel);
 }
 
-template <typename Sum, typename Word, typename Queue>
-void sum_of(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
-            bool carried) {
+template <typename Sum, typename Queue>
+void sum_of(Queue& queue, const AddWork& work, const AddedItems& sorted) {
   constexpr int kOfVector = 16 / static_cast<int>(sizeof(typename Sum::Stored));
-  if (!carried && goes_by_vectors(work.layout.row_bytes, work.in, work.out))
-    return sum_by<Sum, kOfVector>(queue, work, sorted, carried);
-  sum_by<Sum, 1>(queue, work, sorted, carried);
+  if (!sorted.carried && goes_by_vectors(work.layout.row_bytes, work.in, work.out))
+    return sum_by<Sum, kOfVector>(queue, work, sorted);
+  sum_by<Sum, 1>(queue, work, sorted);
 }
 
-template <typename Short, typename Word, typename Queue>
-void sum_short_floats(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
-                      bool carried) {
-  if (work.sums == Sums::fp64) return sum_of<kernels::WideSum<Short, double>>(queue, work, sorted, carried);
+template <typename Short, typename Queue>
+void sum_short_floats(Queue& queue, const AddWork& work, const AddedItems& sorted) {
+  if (work.sums == Sums::fp64) return sum_of<kernels::WideSum<Short, double>>(queue, work, sorted);
   if (work.sums == Sums::compensated)
-    return sum_of<kernels::CompensatedSum<Short, float>>(queue, work, sorted, carried);
-  sum_of<kernels::WideSum<Short, float>>(queue, work, sorted, carried);
+    return sum_of<kernels::CompensatedSum<Short, float>>(queue, work, sorted);
+  sum_of<kernels::WideSum<Short, float>>(queue, work, sorted);
 }
 
-template <typename Word, typename Queue>
-void sum_items(WorkspaceQueue<Queue>& queue, const AddWork& work, const SortedItems<Word>& sorted,
-               bool carried) {
+template <typename Queue>
+void sum_items(Queue& queue, const AddWork& work, const AddedItems& sorted) {
   switch (work.number) {
     // Sums that wrap are the same of signed and of unsigned numbers.
     case Number::i8:
     case Number::u8:
-      return sum_of<kernels::OwnSum<std::uint8_t>>(queue, work, sorted, carried);
+      return sum_of<kernels::OwnSum<std::uint8_t>>(queue, work, sorted);
     case Number::i16:
     case Number::u16:
-      return sum_of<kernels::OwnSum<std::uint16_t>>(queue, work, sorted, carried);
+      return sum_of<kernels::OwnSum<std::uint16_t>>(queue, work, sorted);
     case Number::i32:
     case Number::u32:
-      return sum_of<kernels::OwnSum<std::uint32_t>>(queue, work, sorted, carried);
+      return sum_of<kernels::OwnSum<std::uint32_t>>(queue, work, sorted);
     case Number::i64:
     case Number::u64:
-      return sum_of<kernels::OwnSum<std::uint64_t>>(queue, work, sorted, carried);
+      return sum_of<kernels::OwnSum<std::uint64_t>>(queue, work, sorted);
     case Number::f16:
-      return sum_short_floats<kernels::Half>(queue, work, sorted, carried);
+      return sum_short_floats<kernels::Half>(queue, work, sorted);
     case Number::bf16:
-      return sum_short_floats<kernels::BrainHalf>(queue, work, sorted, carried);
+      return sum_short_floats<kernels::BrainHalf>(queue, work, sorted);
     case Number::f32:
-      if (work.sums == Sums::fp64)
-        return sum_of<kernels::WideSum<float, double>>(queue, work, sorted, carried);
+      if (work.sums == Sums::fp64) return sum_of<kernels::WideSum<float, double>>(queue, work, sorted);
       if (work.sums == Sums::compensated)
-        return sum_of<kernels::CompensatedSum<float, float>>(queue, work, sorted, carried);
-      return sum_of<kernels::OwnSum<float>>(queue, work, sorted, carried);
+        return sum_of<kernels::CompensatedSum<float, float>>(queue, work, sorted);
+      return sum_of<kernels::OwnSum<float>>(queue, work, sorted);
     case Number::f64:
       if (work.sums == Sums::compensated)
-        return sum_of<kernels::CompensatedSum<double, double>>(queue, work, sorted, carried);
-      return sum_of<kernels::OwnSum<double>>(queue, work, sorted, carried);
+        return sum_of<kernels::CompensatedSum<double, double>>(queue, work, sorted);
+      return sum_of<kernels::OwnSum<double>>(queue, work, sorted);
   }
+}
+
+template <typename Word>
+AddedItems added_items(const SortedItems<Word>& sorted, bool carried) {
+  constexpr std::int32_t kWide = sizeof(Word) == 8 ? 1 : 0;
+  return {.keys = {.words = sorted.keys, .wide = kWide},
+          .items = {.words = sorted.items, .wide = kWide},
+          .carried = carried,
+          .present = sorted.present};
 }
 
 template <typename Word, typename Queue>
@@ -107,15 +119,21 @@ void add_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& p
     source.faults = work.faults;
     source.rows = static_cast<const std::byte*>(work.in);
     source.bytes = static_cast<std::int32_t>(width);
-    return sum_items(queue, work, sort_items(queue, steps, partition, source), true);
+    return sum_items(queue, work, added_items(sort_items(queue, steps, partition, source), true));
   }
   KeyedEntries source;
   source.entries = work.entries;
   source.faults = work.faults;
-  sum_items(queue, work, sort_items(queue, steps, partition, source), false);
+  sum_items(queue, work, added_items(sort_items(queue, steps, partition, source), false));
 }
 
 }  // namespace detail
+
+/// The sums alone, of items that are in their order.
+template <typename Queue>
+void add_in_order(Queue& queue, const AddWork& work, const AddedItems& sorted) {
+  detail::sum_items(queue, work, sorted);
+}
 
 /// Requires: arrays aligned to a number; a workspace of table_bytes() and four pairs_bytes().
 template <typename Queue>

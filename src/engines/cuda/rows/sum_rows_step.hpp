@@ -56,7 +56,7 @@ struct SumRows {
 
   PairWords keys;
   PairWords items;
-  const std::uint64_t* present = nullptr;  // pairs that there are
+  const std::uint64_t* present = nullptr;  // pairs that there are; null: all
   device::Division64 pairs;                // at most
   device::Division64 vectors;              // of a row
   std::uint64_t outer = 1;
@@ -75,7 +75,7 @@ struct SumRows {
     if (part >= threads()) return;
     std::uint64_t pair = vectors.divide(part);
     const std::uint64_t array = outer == 1 ? 0 : pairs.divide(pair);
-    const std::uint64_t all = *present;
+    const std::uint64_t all = present == nullptr ? pairs.divisor() : *present;
     if (pair >= all) return;
     const std::uint64_t key = keys[pair];
     if (pair > 0 && keys[pair - 1] == key) return;

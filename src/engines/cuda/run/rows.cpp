@@ -155,6 +155,62 @@ void RowExecutor::check(Stream stream) const {
        "add takes rows that repeat");
 }
 
+// --- entries that stay as they are
+
+std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
+  const char* const operation = name(plan.move());
+  const RowNumbers& numbers = row_numbers(plan.move());
+  const auto partition = faro::detail::row_partition(numbers.count, numbered_rows(plan.move()),
+                                                     faro::detail::kPartitionDigitBits);
+  if (partition.wide || numbers.count == 0) return std::nullopt;
+  const int device = plan.target().device;
+  const DeviceGuard guard(device);
+  const DeviceFaults faults(device, operation);
+  const DeviceArray workspace(partition.table_bytes() + 4 * partition.pairs_bytes(), device);
+  RowStream queue({}, operation);
+  WorkspaceQueue<RowStream> lent(queue, workspace.data(), workspace.size());
+  PartitionSteps<RowStream, std::uint32_t> steps(lent, partition);
+  KeyedEntries source;
+  source.entries = entries_of(plan.move());
+  source.faults = faults.data();
+  const SortedItems<std::uint32_t> sorted = sort_items(lent, steps, partition, source);
+  const kernels::RowFaults found = faults.take({});
+  if (found.out_of_range != kernels::kNoFault)
+    refuse_out_of_range(operation, "an entry that names no row", found.out_of_range,
+                        numbered_rows(plan.move()));
+  std::uint64_t present = 0;
+  check(cudaMemcpy(&present, sorted.present, sizeof(present), cudaMemcpyDeviceToHost), "cudaMemcpy",
+        operation);
+  if (present != numbers.count) return std::nullopt;
+  const auto kept = [&](const std::uint32_t* words) {
+    auto array = std::make_shared<const DeviceArray>(numbers.count * sizeof(*words), device);
+    check(cudaMemcpy(array->data(), words, array->size(), cudaMemcpyDeviceToDevice), "cudaMemcpy", operation);
+    return array;
+  };
+  SortedRows made{.keys = kept(sorted.keys), .items = kept(sorted.items)};
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", operation);
+  return made;
+}
+
+void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
+  const Add& add = std::get<Add>(plan.move());
+  const std::uint64_t width = bytes_of(add.number);
+  FARO_CHECK(plan.layout().row_bytes == width && plan.layout().outer == 1 && (width == 4 || width == 8));
+  const DeviceGuard guard(plan.target().device);
+  require_accessible(out, "output", plan.target().device);
+  require_aligned(address(out), width, {.operation = "add"});
+  RowStream queue(stream, "add");
+  add_in_order(queue,
+               {.entries = entries_of(plan.move()),
+                .layout = plan.layout(),
+                .number = add.number,
+                .sums = add.sums,
+                .out = out},
+               {.keys = {.words = sorted.keys->data(), .wide = 0},
+                .items = {.words = values, .wide = width == 8 ? 1 : 0},
+                .carried = true});
+}
+
 // --- routing
 
 struct RouteExecutor::State {
