@@ -11,8 +11,8 @@
 #include <cstring>
 #include <span>
 
-#include "engines/cpu/rows/numbers.hpp"
 #include "faro/error.hpp"
+#include "kernels/row_numbers.hpp"
 
 namespace faro::cli {
 namespace {
@@ -67,13 +67,13 @@ std::optional<std::vector<std::byte>> real_number(const std::string& text, std::
   const double value = std::strtod(text.c_str(), &end);
   if (*end != '\0') return std::nullopt;
   if (as_bf16) {
-    cpu::BrainHalf rounded;
-    cpu::round_to(value, rounded);
+    kernels::BrainHalf rounded;
+    kernels::round_to(value, rounded);
     return bytes_of_value(rounded);
   }
   if (bytes == 2) {
-    cpu::Half rounded;
-    cpu::round_to(value, rounded);
+    kernels::Half rounded;
+    kernels::round_to(value, rounded);
     return bytes_of_value(rounded);
   }
   // Of the decimal number itself, not of its nearest double.
@@ -109,7 +109,7 @@ std::vector<std::byte> item_of(const std::string& option, const std::string& tex
   const std::uint64_t bytes = header.item_bytes;
   std::optional<std::vector<std::byte>> item;
   std::string wanted = "a number";
-  if (as_bf16 && bytes != sizeof(cpu::BrainHalf)) {
+  if (as_bf16 && bytes != sizeof(kernels::BrainHalf)) {
     fail(ErrorCode::value, "read --bf16", "dtype " + header.descr, "items of 2 bytes");
   } else if (as_bf16) {
     item = real_number(text, bytes, true);

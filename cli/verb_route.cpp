@@ -22,6 +22,7 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/routing.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
@@ -71,6 +72,44 @@ void check_route_files(const RouteVerbOptions& options) {
     fail(ErrorCode::usage, operation, "no file to write", "--out-places, --out-offsets or another of them");
 }
 
+// The same on a device, and fetched.
+Route routed_on_device(const RowNumbers& keys, const RouteOptions& options, int device) {
+  const std::uint64_t key_bytes = keys.count * static_cast<std::uint64_t>(keys.type.bytes);
+  cuda::DeviceArray there(std::max<std::uint64_t>(key_bytes, 1), device);
+  if (key_bytes > 0) there.upload(keys.data);
+  const ExecutableRoute plan = plan_route(RowNumbers(there.data(), keys.count, keys.type), options, device);
+  constexpr std::uint64_t kWord = sizeof(std::int64_t);
+  const auto array = [&](std::uint64_t words) {
+    return cuda::DeviceArray(std::max<std::uint64_t>(words, 1) * kWord, device);
+  };
+  const cuda::DeviceArray places = array(keys.count);
+  const cuda::DeviceArray inverse = array(plan.most_places());
+  const cuda::DeviceArray offsets = array(options.buckets + 1);
+  const cuda::DeviceArray counts = array(options.buckets);
+  const auto words = [](const cuda::DeviceArray& of) { return reinterpret_cast<std::int64_t*>(of.data()); };
+  plan.run({.places = words(places),
+            .inverse = words(inverse),
+            .offsets = words(offsets),
+            .counts = words(counts)});
+  plan.check();
+  const auto fetched = [](const cuda::DeviceArray& of, std::uint64_t size) {
+    std::vector<std::int64_t> values(of.size() / kWord);
+    of.download(values.data());
+    values.resize(size);
+    return values;
+  };
+  Route made;
+  made.keys_per_row = options.keys_per_row;
+  made.places = fetched(places, keys.count);
+  made.offsets = fetched(offsets, options.buckets + 1);
+  made.counts = fetched(counts, options.buckets);
+  made.inverse = fetched(inverse, static_cast<std::uint64_t>(made.offsets.back()));
+  const auto nowhere = static_cast<std::uint64_t>(std::count(made.places.begin(), made.places.end(), -1));
+  made.absent = check_rows(Add{.to = keys, .rows = options.buckets, .marker = options.marker}).absent;
+  made.dropped = nowhere - made.absent;
+  return made;
+}
+
 Route routed_by(const RouteVerbOptions& options, const io::NpyInput& keys) {
   const detail::FileEntries entries = detail::file_entries(keys.header(), keys.data(), options.keys);
   const std::vector<std::uint64_t>& shape = keys.header().shape;
@@ -89,7 +128,10 @@ Route routed_by(const RouteVerbOptions& options, const io::NpyInput& keys) {
   } else if (!options.marker.empty()) {
     route_options.marker = parse_number("--marker", options.marker, 0);
   }
-  return route({entries.bytes.data(), keys.header().item_count(), entries.type}, route_options);
+  const RowNumbers numbers(entries.bytes.data(), keys.header().item_count(), entries.type);
+  const PlanOptions common = options.common.plan_options(1);
+  if (common.engine == Engine::cuda) return routed_on_device(numbers, route_options, common.device);
+  return route(numbers, route_options);
 }
 
 void report_route(const RouteVerbOptions& options, const Route& made, double milliseconds) {
@@ -173,6 +215,8 @@ Verb route_verb(CLI::App& app) {
   option("--multiple", options->multiple, "M", "Each bucket has places to a multiple of M");
   option("--capacity", options->capacity, "C", "A bucket takes C items; later ones are dropped");
   option("--marker", options->marker, "E", "The key of items that go nowhere, instead of -1");
+  options->common.add_engine(*command);
+  options->common.add_device(*command);
   options->common.add_threads(*command);
   add_no_sync(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");

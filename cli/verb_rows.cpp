@@ -7,7 +7,7 @@
 //     add    the same
 //
 //     read INDEX and IN  ->  check the entries, plan  ->  reserve the output  ->  begin it (--into, --fill)
-//                        ->  move the rows  ->  write
+//                        ->  move the rows, with --engine cuda there and back  ->  write
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +29,7 @@
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
+#include "engines/cuda_measure.hpp"
 #include "faro/rows.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
@@ -200,12 +201,18 @@ RowsAsked rows_asked(const RowsOptions& options, const io::NpyHeader& input, con
   return asked;
 }
 
+// A plan, what is known of its entries, and with engine cuda their copy on the device.
+struct PlannedRows {
+  std::unique_ptr<const cuda::DeviceArray> entries;
+  ExecutableRows plan;
+  RowCensus census;
+};
+
 // What the output is before rows come to it: --into, --fill, or zeros; of Take nothing, but for --into.
-void begin_output(const RowsOptions& options, const RowsAsked& asked, const ExecutableRows& plan,
+void begin_output(const RowsOptions& options, const RowsAsked& asked, const PlannedRows& planned,
                   const io::NpyInput* base, std::span<std::byte> out) {
   if (base != nullptr) return cpu::copy(base->data().data(), out.data(), out.size());
-  const RowCensus& census = plan.plan().census();
-  const std::uint64_t named = row_numbers(asked.move).count - census.absent;
+  const std::uint64_t named = row_numbers(asked.move).count - planned.census.absent;
   const bool covered =
       options.verb == RowVerb::take || (options.verb == RowVerb::put && named == numbered_rows(asked.move));
   if (covered) return;
@@ -226,24 +233,43 @@ void begin_output(const RowsOptions& options, const RowsAsked& asked, const Exec
   }
 }
 
+// To the device, moved there, and back.
+void move_on_device(const ExecutableRows& plan, std::span<const std::byte> in, std::span<std::byte> out) {
+  if (out.empty()) return;
+  const int device = plan.plan().target().device;
+  cuda::DeviceArray device_in(std::max<std::uint64_t>(in.size(), 1), device);
+  cuda::DeviceArray device_out(out.size(), device);
+  if (!in.empty()) device_in.upload(in.data());
+  device_out.upload(out.data());
+  plan.run({device_in.data(), in.size()}, {device_out.data(), out.size()});
+  plan.check();
+  device_out.download(out.data());
+}
+
+void move_as_it_is(const ExecutableRows& plan, std::span<const std::byte> in, std::span<std::byte> out) {
+  if (plan.plan().target().engine == Engine::cuda) return move_on_device(plan, in, out);
+  plan.run(in, out);
+}
+
 // Numbers of the other byte order are turned round, added and turned back.
 void move_rows(const RowsAsked& asked, const ExecutableRows& plan, std::span<const std::byte> in,
                std::span<std::byte> out) {
   if (asked.layout.outer == 0) return;
-  if (!asked.swapped) return plan.run(in, out);
+  if (!asked.swapped) return move_as_it_is(plan, in, out);
   const std::uint64_t width = bytes_of(std::get<Add>(asked.move).number);
   io::require_memory_for_array("add", in.size());
   io::Buffer turned(in.size());
   std::copy(in.begin(), in.end(), turned.data());
   swap_bytes(turned.span(), width);
   swap_bytes(out, width);
-  plan.run(turned.span(), out);
+  move_as_it_is(plan, turned.span(), out);
   swap_bytes(out, width);
 }
 
-void report_rows(const RowsOptions& options, const RowsAsked& asked, const ExecutableRows& executable,
+void report_rows(const RowsOptions& options, const RowsAsked& asked, const PlannedRows& planned,
                  double milliseconds, double total_ms) {
-  const RowPlan& plan = executable.plan();
+  const RowPlan& plan = planned.plan.plan();
+  const RowCensus& census = planned.census;
   const std::uint64_t count = row_numbers(asked.move).count;
   const std::uint64_t moved = count * asked.layout.row_bytes * asked.layout.outer;
   const double rate = gb_per_s(moved, milliseconds);
@@ -256,8 +282,8 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Execu
     json["axis"] = asked.axis;
     json["shape"] = asked.shape;
     json["entries"] = count;
-    json["absent"] = plan.census().absent;
-    json["runs"] = plan.census().runs;
+    json["absent"] = census.absent;
+    json["runs"] = census.runs;
     json["rows"] = numbered_rows(asked.move);
     json["row_bytes"] = asked.layout.row_bytes;
     json["arrays"] = asked.layout.outer;
@@ -277,15 +303,33 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Execu
       fmt::format("{} of {} {} in {:.3g} ms ({:.3g} ms with the files), {:.3g} GB/s",
                   count_text(count * asked.layout.outer, "row"), size_text(asked.layout.row_bytes),
                   words[static_cast<std::size_t>(options.verb)], milliseconds, total_ms, rate);
-  if (plan.census().absent > 0)
-    line += fmt::format(", {} absent", plan.census().absent * std::max<std::uint64_t>(asked.layout.outer, 1));
+  if (census.absent > 0)
+    line += fmt::format(", {} absent", census.absent * std::max<std::uint64_t>(asked.layout.outer, 1));
   note(line + fmt::format("; shape {}; {}: {}", shape_text(asked.shape), name(plan.way()), plan.reason()));
 }
 
 // What is wrong with an entry is told of the files.
-ExecutableRows planned_rows(const RowsOptions& options, const RowsAsked& asked, int threads) {
+PlannedRows planned_rows(const RowsOptions& options, const RowsAsked& asked, const PlanOptions& common) {
   try {
-    return plan_rows(asked.move, asked.layout, {.threads = threads});
+    if (common.engine != Engine::cuda) {
+      ExecutableRows plan =
+          plan_rows(asked.move, asked.layout, {.threads = common.threads, .engine = Engine::cpu});
+      const RowCensus census = plan.plan().census();
+      return {.entries = nullptr, .plan = std::move(plan), .census = census};
+    }
+    const RowCensus census = check_rows(asked.move, common.threads);
+    RowMove on_device = asked.move;
+    const RowNumbers& numbers = row_numbers(asked.move);
+    const std::uint64_t bytes = numbers.count * static_cast<std::uint64_t>(numbers.type.bytes);
+    auto entries = std::make_unique<cuda::DeviceArray>(std::max<std::uint64_t>(bytes, 1), common.device);
+    if (bytes > 0) entries->upload(numbers.data);
+    const RowNumbers there(entries->data(), numbers.count, numbers.type);
+    if (auto* const take = std::get_if<Take>(&on_device)) take->from = there;
+    if (auto* const put = std::get_if<Put>(&on_device)) put->to = there;
+    if (auto* const add = std::get_if<Add>(&on_device)) add->to = there;
+    ExecutableRows plan =
+        plan_rows(on_device, asked.layout, {.engine = Engine::cuda, .device = common.device});
+    return {.entries = std::move(entries), .plan = std::move(plan), .census = census};
   } catch (const Error& error) {
     ErrorReport report = error.report();
     report.operation = options.operation() + " by `" + options.index + "`";
@@ -311,23 +355,23 @@ void run_verb(const RowsOptions& options) {
   const RowsAsked asked =
       rows_asked(options, input.header(), index.header(), entries, base ? &base->header() : nullptr);
   progress.step("planning");
-  const ExecutableRows plan = planned_rows(options, asked, common.threads);
+  const PlannedRows planned = planned_rows(options, asked, common);
   if (options.explain) {
     progress.end();
-    return print(plan.explain());
+    return print(planned.plan.explain());
   }
   progress.step("reserving");
   io::NpyOutput output(options.out, input.header().descr, asked.shape, input.header().item_bytes);
   const std::span<std::byte> out = output.data();
   progress.step("moving " + size_text(out.size()));
-  begin_output(options, asked, plan, base ? &*base : nullptr, out);
+  begin_output(options, asked, planned, base ? &*base : nullptr, out);
   const auto begin = std::chrono::steady_clock::now();
-  move_rows(asked, plan, input.data(), out);
+  move_rows(asked, planned.plan, input.data(), out);
   const double milliseconds = milliseconds_since(begin);
   progress.step("writing " + options.out, out.size());
   output.finish(progress.advance());
   progress.end();
-  report_rows(options, asked, plan, milliseconds, milliseconds_since(start));
+  report_rows(options, asked, planned, milliseconds, milliseconds_since(start));
   output.commit();
 }
 
@@ -369,6 +413,8 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
   if (verb != RowVerb::put)
     command->add_flag("--bf16", options->bf16, "Items of 2 bytes are bfloat16 numbers");
   command->add_flag("--explain", options->explain, "Print how it would be done, and write nothing");
+  options->common.add_engine(*command);
+  options->common.add_device(*command);
   options->common.add_threads(*command);
   add_no_sync(*command);
   command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "engines/cpu/rows/numbers.hpp"
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
+#include "kernels/row_numbers.hpp"
 #include "refusal.hpp"
 
 namespace cpu_routing_engine_test {
@@ -148,10 +148,10 @@ TEST(CpuRouting, CombineIsItsDefinition) {
   for (auto& place : places) place = std::max(place, -1);
   std::vector<float> weights(places.size());
   for (float& weight : weights) weight = normal(random);
-  std::vector<cpu::BrainHalf> in(kRows * kElements);
-  for (auto& x : in) cpu::round_to(normal(random), x);
+  std::vector<kernels::BrainHalf> in(kRows * kElements);
+  for (auto& x : in) kernels::round_to(normal(random), x);
   for (const Sums sums : {Sums::usual, Sums::fp32, Sums::fp64}) {
-    std::vector<cpu::BrainHalf> expected(kOut * kElements);
+    std::vector<kernels::BrainHalf> expected(kOut * kElements);
     for (std::uint64_t t = 0; t < kOut; ++t) {
       for (std::uint64_t e = 0; e < kElements; ++e) {
         float narrow = 0;
@@ -159,19 +159,19 @@ TEST(CpuRouting, CombineIsItsDefinition) {
         for (std::uint64_t j = 0; j < kKeys; ++j) {
           const std::int32_t place = places[t * kKeys + j];
           if (place < 0) continue;
-          const float x = cpu::to_float(in[static_cast<std::uint64_t>(place) * kElements + e]);
+          const float x = kernels::to_float(in[static_cast<std::uint64_t>(place) * kElements + e]);
           const float product = weights[t * kKeys + j] * x;
           narrow += product;
           wide += static_cast<double>(weights[t * kKeys + j]) * static_cast<double>(x);
         }
         if (sums == Sums::fp64)
-          cpu::round_to(wide, expected[t * kElements + e]);
+          kernels::round_to(wide, expected[t * kElements + e]);
         else
-          cpu::round_to(narrow, expected[t * kElements + e]);
+          kernels::round_to(narrow, expected[t * kElements + e]);
       }
     }
     for (const int threads : {1, 3}) {
-      std::vector<cpu::BrainHalf> out(expected.size());
+      std::vector<kernels::BrainHalf> out(expected.size());
       combine({.places = RowNumbers(std::span(places)),
                .rows = kRows,
                .keys_per_row = kKeys,

@@ -18,8 +18,8 @@
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/rows.hpp"
-#include "engines/cpu/rows/numbers.hpp"
 #include "faro/rows.hpp"
+#include "kernels/row_numbers.hpp"
 #include "refusal.hpp"
 
 namespace cpu_rows_engine_test {
@@ -309,11 +309,11 @@ Bytes random_numbers(std::mt19937_64& random, Number number, std::uint64_t bytes
     if (number == Number::f64) std::memcpy(&made[at], &x, 8);
     const auto f = static_cast<float>(x);
     if (number == Number::f32) std::memcpy(&made[at], &f, 4);
-    cpu::Half half;
-    cpu::round_to(x, half);
+    kernels::Half half;
+    kernels::round_to(x, half);
     if (number == Number::f16) std::memcpy(&made[at], &half, 2);
-    cpu::BrainHalf brain;
-    cpu::round_to(x, brain);
+    kernels::BrainHalf brain;
+    kernels::round_to(x, brain);
     if (number == Number::bf16) std::memcpy(&made[at], &brain, 2);
   }
   return made;
@@ -325,12 +325,12 @@ Bytes added_by_definition(const Shape& shape, const Add& add, const std::vector<
   const auto rounds = [](auto x) {
     return [](auto sum) {
       decltype(x) to_round;
-      cpu::round_to(sum, to_round);
+      kernels::round_to(sum, to_round);
       return to_round;
     };
   };
-  const auto single = [](auto x) { return cpu::to_float(x); };
-  const auto twice = [](auto x) { return static_cast<double>(cpu::to_float(x)); };
+  const auto single = [](auto x) { return kernels::to_float(x); };
+  const auto twice = [](auto x) { return static_cast<double>(kernels::to_float(x)); };
   const bool wide = add.sums == Sums::fp64;
   switch (add.number) {
     case Number::i8:
@@ -346,11 +346,12 @@ Bytes added_by_definition(const Shape& shape, const Add& add, const std::vector<
     case Number::u64:
       return added<std::uint64_t, std::uint64_t>(shape, to, in, out, same, same);
     case Number::f16:
-      return wide ? added<cpu::Half, double>(shape, to, in, out, twice, rounds(cpu::Half{}))
-                  : added<cpu::Half, float>(shape, to, in, out, single, rounds(cpu::Half{}));
+      return wide ? added<kernels::Half, double>(shape, to, in, out, twice, rounds(kernels::Half{}))
+                  : added<kernels::Half, float>(shape, to, in, out, single, rounds(kernels::Half{}));
     case Number::bf16:
-      return wide ? added<cpu::BrainHalf, double>(shape, to, in, out, twice, rounds(cpu::BrainHalf{}))
-                  : added<cpu::BrainHalf, float>(shape, to, in, out, single, rounds(cpu::BrainHalf{}));
+      return wide
+                 ? added<kernels::BrainHalf, double>(shape, to, in, out, twice, rounds(kernels::BrainHalf{}))
+                 : added<kernels::BrainHalf, float>(shape, to, in, out, single, rounds(kernels::BrainHalf{}));
     case Number::f32:
       return wide ? added<float, double>(
                         shape, to, in, out, [](float x) { return static_cast<double>(x); },
@@ -426,45 +427,45 @@ TEST(CpuRows, ShortFloatsAreRoundedToNearestEven) {
   // Every binary16 comes back from what it is, and halves between neighbours go to the even one.
   double last = 0;
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
-    const cpu::Half half{static_cast<std::uint16_t>(bits)};
+    const kernels::Half half{static_cast<std::uint16_t>(bits)};
     const int exponent = static_cast<int>(bits >> 10);
     const double expected =
         exponent == 0 ? std::ldexp(bits, -24) : std::ldexp(1024 + (bits & 1023), exponent - 25);
-    ASSERT_EQ(static_cast<double>(cpu::to_float(half)), expected) << bits;
-    cpu::Half back;
-    cpu::round_to(expected, back);
+    ASSERT_EQ(static_cast<double>(kernels::to_float(half)), expected) << bits;
+    kernels::Half back;
+    kernels::round_to(expected, back);
     ASSERT_EQ(back.bits, bits);
-    cpu::round_to(-expected, back);
+    kernels::round_to(-expected, back);
     ASSERT_EQ(back.bits, bits | 0x8000U);
     if (bits > 0) {
       const double middle = (expected + last) / 2;
-      cpu::round_to(middle, back);
+      kernels::round_to(middle, back);
       ASSERT_EQ(back.bits, bits % 2 == 0 ? bits : bits - 1) << bits;
-      cpu::round_to(std::nextafter(middle, 1e9), back);
+      kernels::round_to(std::nextafter(middle, 1e9), back);
       ASSERT_EQ(back.bits, bits);
-      cpu::round_to(std::nextafter(middle, 0), back);
+      kernels::round_to(std::nextafter(middle, 0), back);
       ASSERT_EQ(back.bits, bits - 1);
     }
     last = expected;
   }
-  cpu::Half half;
+  kernels::Half half;
   for (const auto& [value, bits] : {std::pair(65519.0, 0x7bff), std::pair(65520.0, 0x7c00),
                                     std::pair(1e300, 0x7c00), std::pair(5e-324, 0)}) {
-    cpu::round_to(value, half);
+    kernels::round_to(value, half);
     EXPECT_EQ(half.bits, bits) << value;
   }
-  cpu::round_to(std::numeric_limits<double>::quiet_NaN(), half);
-  EXPECT_TRUE(std::isnan(cpu::to_float(half)));
+  kernels::round_to(std::numeric_limits<double>::quiet_NaN(), half);
+  EXPECT_TRUE(std::isnan(kernels::to_float(half)));
   // Binary32 to bfloat16, by way of binary64 and directly.
   std::mt19937_64 random(5);
   for (int i = 0; i < 200000; ++i) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-    cpu::BrainHalf direct;
-    cpu::BrainHalf by_double;
-    cpu::round_to(x, direct);
-    cpu::round_to(static_cast<double>(x), by_double);
+    kernels::BrainHalf direct;
+    kernels::BrainHalf by_double;
+    kernels::round_to(x, direct);
+    kernels::round_to(static_cast<double>(x), by_double);
     if (std::isnan(x)) {
-      EXPECT_TRUE(std::isnan(cpu::to_float(direct)) && std::isnan(cpu::to_float(by_double)));
+      EXPECT_TRUE(std::isnan(kernels::to_float(direct)) && std::isnan(kernels::to_float(by_double)));
     } else {
       ASSERT_EQ(direct.bits, by_double.bits) << x;
     }

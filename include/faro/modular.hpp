@@ -1,15 +1,19 @@
-// Multiplications modulo a number of elements, carried out on the host: one sweep, no index array, any count
-// to 2^40 (faro/permutation/modular.hpp has the maps and why).
+// Multiplications modulo a number of elements, carried out on the host or a GPU: one sweep, no index array,
+// any count to 2^40 (faro/permutation/modular.hpp has the maps and why).
 //
 //     faro::permute(faro::maps::multiply(1 << 16, 5), sizeof(double), in_bytes, out_bytes);
+//     faro::permute(faro::maps::multiply(1 << 16, 5), sizeof(double), device_in, device_out,
+//                   faro::OnDevice{.stream = stream});       // queued; nothing waits
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "faro/engines/cuda.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/permutation/take.hpp"
+#include "faro/stream.hpp"
 
 namespace faro {
 
@@ -19,6 +23,18 @@ namespace faro {
 /// or overlapping; nothing is written then.
 void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
              std::span<std::byte> out, int threads = 0);
+
+/// Where work on a device is queued.
+struct OnDevice {
+  Stream stream = {};
+  int device = cuda::kCurrentDevice;
+};
+
+/// The same for arrays of a device, aligned to an element of 1, 2, 4, 8 or 16 bytes. Errors: also
+/// ErrorCode::value for memory that is not the device's or not aligned, ErrorCode::unsupported for elements
+/// of other widths, ErrorCode::device.
+void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, const OnDevice& where);
 
 /// How a number is negated: floating-point ones by their sign, integers in two's complement, and unsigned
 /// ones below a modulus as what is left of it.
@@ -33,5 +49,9 @@ struct Negation {
 ///         for a modulus with other numbers than unsigned integers.
 void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
                         std::span<const std::byte> in, std::span<std::byte> out, int threads = 0);
+
+/// The same for arrays of a device. Errors: also as permute's there.
+void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                        std::span<const std::byte> in, std::span<std::byte> out, const OnDevice& where);
 
 }  // namespace faro

@@ -13,17 +13,32 @@
 // A row with k keys is k items, one after another. Taking rows by `taken_rows` brings them to their buckets
 // (faro/rows.hpp: Take, with a fill for padding); `combine` brings them back, each row the sum of its k, with
 // weights, in the order of its keys. All is the same for every number of threads.
+//
+// On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
+// host, the workspace has a fixed size, and all of it may be captured in a graph:
+//
+//     const auto route = faro::plan_route(keys, {.buckets = 256, .keys_per_row = 8, .multiple = 128});
+//     route.run({.places = places, .rows = rows}, stream);     // rows: route.most_places() of them
+//     take.run(tokens, sent, stream);                          // of Take{.from = rows, .fill = Fill::zero()}
+//     combine.run(sent, back, stream);                         // of plan_combine({.places = places, …}, …)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "faro/faro.hpp"
 #include "faro/permutation/take.hpp"
 
 namespace faro {
+
+namespace cuda {
+class RouteExecutor;
+class CombineExecutor;
+}  // namespace cuda
 
 struct RouteOptions {
   std::uint64_t buckets = 0;
@@ -50,6 +65,15 @@ struct Route {
   std::vector<std::int64_t> taken_rows() const;
 };
 
+/// Arrays of a device that a routing there fills; null ones are not wanted.
+struct DeviceRoute {
+  std::int64_t* places = nullptr;   // [keys]
+  std::int64_t* inverse = nullptr;  // [most_places()]: -1 for padding, and behind the last place
+  std::int64_t* rows = nullptr;     // [most_places()]: inverse / keys_per_row, what Take is given
+  std::int64_t* offsets = nullptr;  // [buckets + 1]
+  std::int64_t* counts = nullptr;   // [buckets]
+};
+
 /// Errors: ErrorCode::value naming the first key that is no bucket; also for 0 keys a row, a multiple of 0,
 /// keys that are no whole number of rows, more than 2^40 keys, buckets or places, or too little memory.
 /// Cost:   two sweeps of the keys.
@@ -72,6 +96,61 @@ struct Combine {
 ///         arrays that overlap; nothing is written then.
 void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
              std::span<std::byte> out, int threads = 0);
+
+/// A routing on a device, for keys that are read by each run. Every const member may be called from many
+/// threads at once.
+class ExecutableRoute {
+ public:
+  /// Places that are needed at most, whatever the keys: the size of `inverse` and `rows`.
+  std::uint64_t most_places() const;
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it, and nothing waits. A key that is no bucket sends its item nowhere, and check() tells of it.
+  /// Memory for workspace_bytes() comes from the device's pool in the stream's order. Errors:
+  /// ErrorCode::value for arrays that are not the device's or not aligned; ErrorCode::device.
+  void run(const DeviceRoute& to, Stream stream = {}) const;
+  /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
+  /// workspace_bytes() or not aligned to 16 bytes.
+  void run(const DeviceRoute& to, Workspace workspace, Stream stream) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong,
+  /// naming the first position of one.
+  void check(Stream stream = {}) const;
+
+ private:
+  explicit ExecutableRoute(std::shared_ptr<const cuda::RouteExecutor> executor);
+  friend ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, int device);
+  std::shared_ptr<const cuda::RouteExecutor> executor_;
+};
+
+/// Errors: those of route() but for the keys; ErrorCode::value for keys that are not the device's or not
+/// aligned to a key; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options,
+                           int device = cuda::kCurrentDevice);
+
+/// Rows combined on a device, by places and weights that are read by each run.
+class ExecutableCombine {
+ public:
+  /// Queues what combine() says, and nothing waits. A place that is wrong is left out, and check() tells of
+  /// it. Errors: ErrorCode::value for arrays of other sizes, that overlap, are not the device's, or not
+  /// aligned to a number; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
+                    std::shared_ptr<const cuda::CombineExecutor> executor);
+  friend ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device);
+  std::uint64_t in_bytes_;
+  std::uint64_t out_bytes_;
+  std::shared_ptr<const cuda::CombineExecutor> executor_;
+};
+
+/// Errors: those of combine() but for places and arrays; ErrorCode::value for places and weights that are not
+/// the device's or not aligned; ErrorCode::device.
+ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device = cuda::kCurrentDevice);
 
 /// Segments of any lengths: segment s has elements offsets[s] .. offsets[s + 1] - 1.
 struct Segments {

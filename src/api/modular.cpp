@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engines/cpu/modular.hpp"
+#include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/problem.hpp"
 
@@ -38,21 +39,20 @@ void require_modular_arrays(std::uint64_t array_bytes, std::span<const std::byte
     refuse_modular("arrays that overlap", "arrays that lie apart");
 }
 
-}  // namespace
-
-void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
-             std::span<std::byte> out, int threads) {
+// Arrays of a map, and how many of them there are.
+std::uint64_t require_permutable(const Modular& map, std::uint64_t element_bytes,
+                                 std::span<const std::byte> in, std::span<const std::byte> out) {
   require_modular(map);
   if (element_bytes == 0 || element_bytes > kMaxElementBytes)
     refuse_modular("elements of " + std::to_string(element_bytes) + " bytes", "from 1 to 4096 bytes");
   const std::uint64_t array_bytes = map.count * element_bytes;
   require_modular_arrays(array_bytes, in, out);
-  cpu::permute(map, {.element_bytes = element_bytes, .batch = in.size() / array_bytes}, in.data(), out.data(),
-               threads);
+  return in.size() / array_bytes;
 }
 
-void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
-                        std::span<const std::byte> in, std::span<std::byte> out, int threads) {
+// The same of polynomials; the automorphism's factor modulo 2 n.
+std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                                 std::span<const std::byte> in, std::span<const std::byte> out) {
   if (n == 0 || n > Indexed::kMaxCount / 2)
     refuse_modular("polynomials of " + std::to_string(n) + " coefficients", "from 1 to 2^39 coefficients");
   const Modular doubled = maps::multiply(2 * n, k);  // refuses what has a divisor with 2 n
@@ -66,12 +66,46 @@ void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negatio
         "a modulus of " + std::to_string(negation.modulus) + " with numbers " + name(negation.number),
         "unsigned integers below it");
   }
-  const std::uint64_t array_bytes = n * width;
-  require_modular_arrays(array_bytes, in, out);
-  cpu::permute_negated(
-      {.count = n, .factor = doubled.factor % n, .shift = 0},
-      {.sign_factor = doubled.factor, .number = negation.number, .modulus = negation.modulus},
-      in.size() / array_bytes, in.data(), out.data(), threads);
+  require_modular_arrays(n * width, in, out);
+  return doubled.factor;
+}
+
+}  // namespace
+
+void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, int threads) {
+  const std::uint64_t batch = require_permutable(map, element_bytes, in, out);
+  cpu::permute(map, {.element_bytes = element_bytes, .batch = batch}, in.data(), out.data(), threads);
+}
+
+void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, const OnDevice& where) {
+  cuda::ModularMove move{.map = map, .element_bytes = element_bytes, .in = in.data(), .out = out.data()};
+  move.batch = require_permutable(map, element_bytes, in, out);
+  cuda::permute(move, where.stream, where.device);
+}
+
+void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                        std::span<const std::byte> in, std::span<std::byte> out, int threads) {
+  const std::uint64_t factor = require_negacyclic(n, k, negation, in, out);
+  cpu::permute_negated({.count = n, .factor = factor % n, .shift = 0},
+                       {.sign_factor = factor, .number = negation.number, .modulus = negation.modulus},
+                       in.size() / (n * bytes_of(negation.number)), in.data(), out.data(), threads);
+}
+
+void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
+                        std::span<const std::byte> in, std::span<std::byte> out, const OnDevice& where) {
+  const std::uint64_t factor = require_negacyclic(n, k, negation, in, out);
+  const std::uint64_t width = bytes_of(negation.number);
+  cuda::permute({.map = {.count = n, .factor = factor % n, .shift = 0},
+                 .element_bytes = width,
+                 .batch = in.size() / (n * width),
+                 .in = in.data(),
+                 .out = out.data(),
+                 .negated = true,
+                 .sign_factor = factor,
+                 .negation = negation},
+                where.stream, where.device);
 }
 
 }  // namespace faro

@@ -48,20 +48,6 @@ std::string row_entry_text(const RowNumbers& numbers, std::uint64_t value) {
        "each row at most once", "add takes rows that repeat");
 }
 
-void require_move(const RowMove& move) {
-  const RowNumbers& numbers = row_numbers(move);
-  if (numbers.type.bytes != 4 && numbers.type.bytes != 8) {
-    fail(ErrorCode::value, name(move), "entries of " + std::to_string(numbers.type.bytes) + " bytes",
-         "entries of 4 or 8 bytes");
-  }
-  if (numbers.count > 0 && numbers.data == nullptr)
-    fail(ErrorCode::value, name(move), "a null pointer", "the entries");
-  if (numbers.count > Indexed::kMaxCount || numbered_rows(move) > Indexed::kMaxCount) {
-    fail(ErrorCode::value, name(move), std::to_string(std::max(numbers.count, numbered_rows(move))) + " rows",
-         "at most 2^40 rows");
-  }
-}
-
 // What one thread or block has seen.
 struct Seen {
   std::uint64_t absent = 0;
@@ -123,8 +109,22 @@ std::optional<std::uint64_t> absent_marker(const RowMove& move) {
   return detail::kNoRow;
 }
 
+void detail::require_row_move(const RowMove& move) {
+  const RowNumbers& numbers = row_numbers(move);
+  if (numbers.type.bytes != 4 && numbers.type.bytes != 8) {
+    fail(ErrorCode::value, name(move), "entries of " + std::to_string(numbers.type.bytes) + " bytes",
+         "entries of 4 or 8 bytes");
+  }
+  if (numbers.count > 0 && numbers.data == nullptr)
+    fail(ErrorCode::value, name(move), "a null pointer", "the entries");
+  if (numbers.count > Indexed::kMaxCount || numbered_rows(move) > Indexed::kMaxCount) {
+    fail(ErrorCode::value, name(move), std::to_string(std::max(numbers.count, numbered_rows(move))) + " rows",
+         "at most 2^40 rows");
+  }
+}
+
 RowCensus check_rows(const RowMove& move, int threads) {
-  require_move(move);
+  detail::require_row_move(move);
   const detail::RowReader reader(move);
   const std::uint64_t count = reader.count();
   const bool distinct = std::holds_alternative<Put>(move);

@@ -12,6 +12,10 @@ namespace faro::detail {
 /// In place of a row's number where an entry names none.
 inline constexpr std::uint64_t kNoRow = ~std::uint64_t{0};
 
+/// Checks everything but the entries. Errors: ErrorCode::value for entries of another width than 4 or 8
+/// bytes, a null pointer, more than 2^40 rows.
+void require_row_move(const RowMove& move);
+
 class RowReader {
  public:
   explicit RowReader(const RowMove& move)

@@ -10,6 +10,9 @@
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
+#include "kernels/row_move.hpp"
+#include "permutation/index_rows.hpp"
+#include "plan/row_partition.hpp"
 #include "rounding.hpp"
 
 namespace faro {
@@ -79,21 +82,36 @@ std::uint64_t sum_bytes(const Add& add) {
   return 0;
 }
 
+// The widest vector that a row and all addresses are multiples of; rows of which that would make many narrow
+// ones go by bytes.
+int row_vector_bytes(std::uint64_t row_bytes, std::uint64_t addresses) {
+  constexpr std::uint64_t kWidest = 16;
+  const std::uint64_t all = row_bytes | addresses | kWidest;
+  return static_cast<int>(all & (~all + 1));
+}
+bool goes_by_bytes(std::uint64_t row_bytes, int vector_bytes) { return vector_bytes < 4 && row_bytes > 2; }
+
+detail::RowPartition added_partition(const RowMove& move) {
+  return detail::row_partition(row_numbers(move).count, numbered_rows(move), detail::kPartitionDigitBits);
+}
+
 }  // namespace
 
 const char* name(RowWay way) noexcept {
-  static constexpr std::array kNames{"runs", "blocks", "ranges", "buckets", "columns", "in order"};
+  static constexpr std::array kNames{"runs",     "blocks",  "ranges", "buckets", "columns",
+                                     "in order", "vectors", "bytes",  "sorted"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
 RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target)
     : move_(std::move(move)), layout_(layout), target_(target) {
-  if (target_.engine != Engine::cpu) {
-    fail(ErrorCode::unsupported, name(move_), fmt::format("engine {}", name(target_.engine)),
-         "engine cpu, which moves rows");
-  }
+  const bool on_gpu = target_.engine == Engine::cuda;
   require_layout(move_, layout_);
-  census_ = check_rows(move_, target_.threads);
+  if (on_gpu) {
+    detail::require_row_move(move_);
+  } else {
+    census_ = check_rows(move_, target_.threads);
+  }
   static_cast<void>(in_bytes() + out_bytes());  // refuses what no array holds
   decide();
 }
@@ -117,7 +135,127 @@ std::uint64_t RowPlan::out_bytes() const {
   return rows_bytes(move_, takes ? row_numbers(move_).count : numbered_rows(move_), layout_);
 }
 
+// Sums: the items in the order of where they go, digit by digit of that; then each output row that gets any.
+std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
+  const Add& add = std::get<Add>(move_);
+  const detail::RowPartition partition = added_partition(move_);
+  const bool carried = layout_.row_bytes == bytes_of(add.number) &&
+                       layout_.row_bytes <= partition.word_bytes() && layout_.outer == 1;
+  const std::uint64_t pair_bytes = 2 * partition.word_bytes();
+  std::vector<RowPass> passes;
+  int shift = 0;
+  for (const int bits : partition.digits) {
+    const std::uint64_t keys = static_cast<std::uint64_t>(add.to.type.bytes);
+    const std::uint64_t first_bytes = 2 * keys + (carried ? layout_.row_bytes : 0);
+    RowPass pass;
+    pass.kernel = RowKernel::partition;
+    pass.vector_bytes = 0;
+    pass.blocks = partition.chunks;
+    pass.threads = static_cast<int>(detail::kPartitionThreads);
+    pass.read_bytes = partition.items * (shift == 0 ? first_bytes : partition.word_bytes() + pair_bytes);
+    pass.written_bytes = partition.items * pair_bytes;
+    pass.text = fmt::format("counts, sums up and spreads {} by bits {} to {} of where they go",
+                            carried ? "numbers" : "rows' numbers", shift, shift + bits - 1);
+    passes.push_back(std::move(pass));
+    shift += bits;
+  }
+  const bool by_vectors = !carried && row_vector_bytes(layout_.row_bytes, launch.addresses) == 16;
+  RowPass pass;
+  pass.kernel = RowKernel::sum;
+  pass.vector_bytes = by_vectors ? 16 : static_cast<int>(bytes_of(add.number));
+  pass.threads = static_cast<int>(detail::kPartitionThreads);
+  pass.blocks = detail::ceil_div(
+      partition.items * layout_.outer * (layout_.row_bytes / static_cast<std::uint64_t>(pass.vector_bytes)),
+      detail::kPartitionThreads);
+  pass.read_bytes = partition.items * pair_bytes + (carried ? 0 : in_bytes());
+  pass.written_bytes = std::min(in_bytes(), out_bytes());
+  pass.text = fmt::format("adds up each row that gets any, vectors of {} a thread, in the order of the input",
+                          io::size_text(static_cast<std::uint64_t>(pass.vector_bytes)));
+  passes.push_back(std::move(pass));
+  return passes;
+}
+
+void RowPlan::decide_on_gpu() {
+  if (std::holds_alternative<Add>(move_)) {
+    way_ = RowWay::sorted;
+    reason_ =
+        fmt::format("rows are put in the order of where they go by {} digits, and added up one after another",
+                    added_partition(move_).digits.size());
+    return;
+  }
+  const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
+  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+    way_ = RowWay::bytes;
+    reason_ = "a thread writes 16 aligned bytes, joined from the two vectors that they straddle";
+  } else {
+    way_ = RowWay::vectors;
+    reason_ = fmt::format("vectors of {}, {} of them a row; of arrays at other addresses narrower ones",
+                          io::size_text(static_cast<std::uint64_t>(vector_bytes)),
+                          layout_.row_bytes / static_cast<std::uint64_t>(vector_bytes));
+  }
+}
+
+std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
+  std::vector<RowPass> passes;
+  const std::uint64_t count = row_numbers(move_).count;
+  if (target_.engine != Engine::cuda || count == 0 || layout_.outer == 0 || launch.arrays == 0) return passes;
+  if (std::holds_alternative<Add>(move_)) return numbered_rows(move_) == 0 ? passes : added_passes(launch);
+  const auto entry_bytes = static_cast<std::uint64_t>(row_numbers(move_).type.bytes);
+  const std::uint64_t rows = count * layout_.outer;
+  if (std::holds_alternative<Put>(move_)) {
+    kernels::MarkRows mark;
+    mark.entries.count = count;
+    passes.push_back({.kernel = RowKernel::mark,
+                      .vector_bytes = 0,
+                      .blocks = mark.blocks(),
+                      .threads = static_cast<int>(kernels::MarkRows::kThreads),
+                      .read_bytes = count * entry_bytes,
+                      .written_bytes = kernels::MarkRows::mark_words(numbered_rows(move_)) * 4,
+                      .text = "finds rows that two entries name, a bit a row"});
+  }
+  const int vector_bytes = row_vector_bytes(layout_.row_bytes, launch.addresses);
+  const std::uint64_t moved = rows * layout_.row_bytes * launch.arrays;
+  RowPass pass;
+  pass.vector_bytes = vector_bytes;
+  pass.read_bytes = moved + rows * entry_bytes * launch.arrays;
+  pass.written_bytes = moved;
+  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+    using Kernel = kernels::MoveRowBytes<kernels::RowDirection::take>;
+    pass.kernel = RowKernel::move_bytes;
+    pass.vector_bytes = static_cast<int>(Kernel::kVectorBytes);
+    pass.threads = static_cast<int>(Kernel::kThreads);
+    pass.blocks = Kernel::blocks_for(rows * Kernel::pieces_of(layout_.row_bytes)) * launch.arrays;
+    pass.text = "a thread writes 16 aligned bytes of a row";
+  } else {
+    const auto of_bytes = [&]<int kBytes>() {
+      using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, kBytes>;
+      pass.threads = static_cast<int>(Kernel::kThreads);
+      pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / kBytes)) * launch.arrays;
+      pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(kBytes));
+    };
+    switch (vector_bytes) {
+      case 16:
+        of_bytes.operator()<16>();
+        break;
+      case 8:
+        of_bytes.operator()<8>();
+        break;
+      case 4:
+        of_bytes.operator()<4>();
+        break;
+      case 2:
+        of_bytes.operator()<2>();
+        break;
+      default:
+        of_bytes.operator()<1>();
+    }
+  }
+  passes.push_back(std::move(pass));
+  return passes;
+}
+
 void RowPlan::decide() {
+  if (target_.engine == Engine::cuda) return decide_on_gpu();
   const std::uint64_t count = row_numbers(move_).count;
   const std::uint64_t moved = count * layout_.row_bytes;  // of one array
   const auto threads = static_cast<std::uint64_t>(std::max(target_.threads, 1));
@@ -164,6 +302,17 @@ std::uint64_t RowPlan::wave_rows() const {
 
 std::uint64_t RowPlan::workspace_bytes() const {
   std::uint64_t bytes = 0;
+  if (target_.engine == Engine::cuda) {
+    constexpr std::uint64_t kWord = 4;
+    if (row_numbers(move_).count == 0) return 0;
+    if (std::holds_alternative<Add>(move_)) {
+      if (numbered_rows(move_) == 0) return 0;
+      const detail::RowPartition partition = added_partition(move_);
+      return partition.table_bytes() + 4 * partition.pairs_bytes();
+    }
+    if (!std::holds_alternative<Put>(move_)) return 0;
+    return sizeof(kernels::RowFaults) + kernels::MarkRows::mark_words(numbered_rows(move_)) * kWord;
+  }
   if (const auto* const add = std::get_if<Add>(&move_)) {
     const std::uint64_t arrays =
         way_ == RowWay::in_order
@@ -185,10 +334,20 @@ std::string RowPlan::explain() const {
   if (layout_.outer != 1) text += fmt::format(", in each of {} arrays", layout_.outer);
   if (const auto* const add = std::get_if<Add>(&move_))
     text += fmt::format("; numbers {}, sums {}", name(add->number), name(add->sums));
-  text += fmt::format("\nentries: {} bytes each, {}; {} absent, {} run{} of neighbours", numbers.type.bytes,
-                      numbers.type.is_signed ? "signed" : "unsigned", census_.absent, census_.runs,
-                      census_.runs == 1 ? "" : "s");
+  text += fmt::format("\nentries: {} bytes each, {}", numbers.type.bytes,
+                      numbers.type.is_signed ? "signed" : "unsigned");
+  if (target_.engine == Engine::cuda) {
+    text += "; on the device, checked by each run";
+  } else {
+    text += fmt::format("; {} absent, {} run{} of neighbours", census_.absent, census_.runs,
+                        census_.runs == 1 ? "" : "s");
+  }
   text += fmt::format("\nway: {}: {}", name(way_), reason_);
+  for (const RowPass& pass : passes()) {
+    text +=
+        fmt::format("\nlaunch: {} blocks of {} threads: {}; reads {}, writes {}", pass.blocks, pass.threads,
+                    pass.text, io::size_text(pass.read_bytes), io::size_text(pass.written_bytes));
+  }
   text += fmt::format("\nmemory: reads {}, writes {}, workspace {}; {}", io::size_text(in_bytes()),
                       io::size_text(out_bytes()), io::size_text(workspace_bytes()), target_.name);
   return text;

@@ -24,8 +24,10 @@
 
 namespace faro {
 
-/// The entries of f, in the host's memory and of the caller's: little-endian, of any alignment. They are not
-/// copied, and have to stay as they are while anything made of them is used.
+/// The entries of f, in memory of the caller's: little-endian. They are not copied, and have to live while
+/// anything made of them is used. For engine cpu in the host's memory, of any alignment, and they have to
+/// stay as they are; for engine cuda in the device's, aligned to an entry, and each run reads what is there
+/// then.
 struct RowNumbers {
   const void* data = nullptr;
   std::uint64_t count = 0;

@@ -9,26 +9,55 @@
 //     columns     long, added                  adds an equal part of every row
 //     in order    few, or many arrays          adds the rows of whole arrays, one after another
 //
+// On a GPU, where the entries lie on the device and are read by every run:
+//
+//     vectors     of any width                 moves two vectors of 16 bytes, or as many narrower ones
+//     bytes       of odd widths or addresses   writes 16 aligned bytes, joined from where the row lies
+//     sorted      added                        adds up what goes to one row, when all are in that order
+//
 // Whatever the way, Add adds to an element in the order of the input's rows.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "faro/permutation/take.hpp"
 #include "faro/plan/target.hpp"
 
 namespace faro {
 
-enum class RowWay { runs, blocks, ranges, buckets, columns, in_order };
-/// "runs", "blocks", …, "in order".
+enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, sorted };
+/// "runs", "blocks", …, "in order", "vectors", "bytes", "sorted".
 const char* name(RowWay way) noexcept;
+
+/// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp), and the
+/// steps of a partition by a digit and of sums (engines/cuda/rows/).
+enum class RowKernel { mark, move_vectors, move_bytes, partition, sum };
+
+/// One launch, or the few of one step: which kernel, how it is launched, what it moves at least.
+struct RowPass {
+  RowKernel kernel = RowKernel::move_vectors;
+  int vector_bytes = 16;
+  std::uint64_t blocks = 0;
+  int threads = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  std::string text;  // what it does
+};
+
+/// What a launch is asked for besides the plan.
+struct RowLaunch {
+  std::uint64_t addresses = 0;  // of all arrays, ORed
+  std::uint64_t arrays = 1;     // that go by the same entries
+};
 
 class RowPlan {
  public:
-  /// Checks the entries and decides. Errors: those of check_rows; ErrorCode::value for rows of 0 bytes, a
-  /// fill that does not divide a row, a row that is no whole number of numbers, sums that the numbers do not
-  /// know, arrays past 2^62 bytes; ErrorCode::unsupported for another engine than the CPU's.
+  /// Checks the entries, those on the host, and decides. Errors: those of check_rows; ErrorCode::value for
+  /// rows of 0 bytes, a fill that does not divide a row, a row that is no whole number of numbers, sums that
+  /// the numbers do not know, arrays past 2^62 bytes; ErrorCode::unsupported for a move that the engine has
+  /// no kernel for.
   RowPlan(RowMove move, RowLayout layout, const Target& target);
 
   /// The same for rows of another width. Errors: as above, but that the entries are not read again.
@@ -55,11 +84,16 @@ class RowPlan {
   /// Beside the arrays, while it runs.
   std::uint64_t workspace_bytes() const;
 
+  /// Of engine cuda: the launches that move such arrays, in their order. None where nothing is moved.
+  std::vector<RowPass> passes(const RowLaunch& launch = {}) const;
+
   /// The plan in lines.
   std::string explain() const;
 
  private:
   void decide();
+  void decide_on_gpu();
+  std::vector<RowPass> added_passes(const RowLaunch& launch) const;
   RowMove move_;
   RowLayout layout_;
   Target target_;

@@ -4,6 +4,8 @@
 #include "engines/cuda/runtime/runtime_compiler.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
+#include "engines/cuda_modular.hpp"
+#include "engines/cuda_rows.hpp"
 #include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
@@ -63,6 +65,61 @@ int StagedExecutor::pieces_in_flight() const { return 0; }
 void run_staged(const Plan& /*plan*/, const void* /*in*/, void* /*out*/, const StagingOptions& /*options*/) {
   require_available();
 }
+
+// --- cuda_rows.hpp
+
+struct RowExecutor::State {};
+
+RowExecutor::RowExecutor(const RowPlan& /*plan*/) { require_available(); }
+RowExecutor::RowExecutor(RowExecutor&&) noexcept = default;
+RowExecutor& RowExecutor::operator=(RowExecutor&&) noexcept = default;
+RowExecutor::~RowExecutor() = default;
+
+void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void RowExecutor::check(Stream /*stream*/) const { require_available(); }
+
+std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {
+  require_available();
+  return std::nullopt;
+}
+void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
+                Stream /*stream*/) {
+  require_available();
+}
+
+struct RouteExecutor::State {};
+
+RouteExecutor::RouteExecutor(const RowNumbers& /*keys*/, const RouteOptions& /*options*/, int /*device*/) {
+  require_available();
+}
+RouteExecutor::RouteExecutor(RouteExecutor&&) noexcept = default;
+RouteExecutor& RouteExecutor::operator=(RouteExecutor&&) noexcept = default;
+RouteExecutor::~RouteExecutor() = default;
+
+std::uint64_t RouteExecutor::most_places() const { return 0; }
+std::uint64_t RouteExecutor::workspace_bytes() const { return 0; }
+void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void RouteExecutor::check(Stream /*stream*/) const { require_available(); }
+
+struct CombineExecutor::State {};
+
+CombineExecutor::CombineExecutor(const Combine& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
+  require_available();
+}
+CombineExecutor::CombineExecutor(CombineExecutor&&) noexcept = default;
+CombineExecutor& CombineExecutor::operator=(CombineExecutor&&) noexcept = default;
+CombineExecutor::~CombineExecutor() = default;
+
+void CombineExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const { require_available(); }
+void CombineExecutor::check(Stream /*stream*/) const { require_available(); }
+
+// --- cuda_modular.hpp
+
+void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { require_available(); }
 
 // --- cuda_measure.hpp
 

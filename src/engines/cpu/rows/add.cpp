@@ -6,11 +6,17 @@
 #include <memory>
 #include <type_traits>
 
-#include "engines/cpu/rows/numbers.hpp"
 #include "engines/cpu/rows/row_work.hpp"
+#include "kernels/row_numbers.hpp"
 
 namespace faro::cpu {
 namespace {
+
+using kernels::BrainHalf;
+using kernels::CompensatedSum;
+using kernels::Half;
+using kernels::OwnSum;
+using kernels::WideSum;
 
 // The sums of one array, `elements` a row: in the output where they are of its type, else beside it.
 template <typename Sum>

@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "engines/cpu/rows/numbers.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "faro/routing.hpp"
+#include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
+#include "permutation/route_checks.hpp"
 #include "threads.hpp"
 
 namespace faro {
@@ -42,14 +43,13 @@ void combine_rows(const CombineWork& work) {
         for (std::uint64_t i = 0; i < elements; ++i) {
           Stored x;
           std::memcpy(&x, from + i * sizeof(Stored), sizeof(Stored));
-          const Real product = weight * static_cast<Real>(cpu::widened(x));
-          sums[i] += product;
+          sums[i] += kernels::rounded_product(weight, static_cast<Real>(kernels::widened(x)));
         }
       }
       std::byte* const to = work.out + row * work.row_bytes;
       for (std::uint64_t i = 0; i < elements; ++i) {
         Stored x;
-        cpu::round_to(sums[i], x);
+        kernels::round_to(sums[i], x);
         std::memcpy(to + i * sizeof(Stored), &x, sizeof(Stored));
       }
     }
@@ -62,25 +62,11 @@ void combine_of(const CombineWork& work) {
   combine_rows<Stored, float>(work);
 }
 
-void require_combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
-                     std::span<const std::byte> out) {
+void require_combined_arrays(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+                             std::span<const std::byte> out) {
   const auto refuse_combine = [](const std::string& got, const std::string& wanted) {
     fail(ErrorCode::value, "combine", got, wanted);
   };
-  if (of.number < Number::f16)
-    refuse_combine(std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
-  if (of.sums == Sums::compensated || (of.sums == Sums::fp32 && of.number == Number::f64))
-    refuse_combine(std::string("sums ") + name(of.sums), "usual or fp64");
-  if (row_bytes == 0 || row_bytes % bytes_of(of.number) != 0) {
-    refuse_combine("rows of " + std::to_string(row_bytes) + " bytes",
-                   std::string("a whole number of ") + name(of.number));
-  }
-  if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
-    refuse_combine(std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
-                   "a whole number of rows");
-  }
-  if (!of.weights.empty() && of.weights.size() != of.places.count)
-    refuse_combine(std::to_string(of.weights.size()) + " weights", "one for each place, or none");
   static_cast<void>(check_rows(Add{.to = of.places, .rows = of.rows}));
   const std::uint64_t out_rows = of.places.count / of.keys_per_row;
   for (const auto& [array, rows] : {std::pair(in, of.rows), std::pair(out, out_rows)}) {
@@ -100,7 +86,8 @@ void require_combine(const Combine& of, std::uint64_t row_bytes, std::span<const
 
 void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
              std::span<std::byte> out, int threads) {
-  require_combine(of, row_bytes, in, out);
+  detail::require_combine(of, row_bytes);
+  require_combined_arrays(of, row_bytes, in, out);
   const std::uint64_t out_rows = of.places.count / of.keys_per_row;
   const CombineWork work{.of = of,
                          .row_bytes = row_bytes,
@@ -110,9 +97,9 @@ void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::by
                          .threads = out.size() < 65536 ? 1 : detail::thread_count(threads)};
   switch (of.number) {
     case Number::f16:
-      return combine_of<cpu::Half>(work);
+      return combine_of<kernels::Half>(work);
     case Number::bf16:
-      return combine_of<cpu::BrainHalf>(work);
+      return combine_of<kernels::BrainHalf>(work);
     case Number::f32:
       return combine_of<float>(work);
     default:

@@ -9,6 +9,7 @@
 #include "faro/routing.hpp"
 #include "io/buffer.hpp"
 #include "permutation/index_rows.hpp"
+#include "permutation/route_checks.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
 
@@ -16,25 +17,6 @@ namespace faro {
 namespace {
 
 constexpr std::uint64_t kRouteBlock = 1024;
-constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 40;
-
-void require_route(const RowNumbers& keys, const RouteOptions& options) {
-  const auto refuse_route = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "route", got, wanted);
-  };
-  if (options.buckets == 0 || options.buckets > kMostPlaces)
-    refuse_route(std::to_string(options.buckets) + " buckets", "from 1 to 2^40 buckets");
-  if (options.multiple == 0 || options.multiple > kMostPlaces)
-    refuse_route("places to a multiple of " + std::to_string(options.multiple), "from 1 to 2^40");
-  if (keys.count > kMostPlaces) refuse_route(std::to_string(keys.count) + " keys", "at most 2^40 keys");
-  if (options.keys_per_row == 0 || keys.count % options.keys_per_row != 0) {
-    refuse_route(std::to_string(keys.count) + " keys, " + std::to_string(options.keys_per_row) + " a row",
-                 "a whole number of rows");
-  }
-  if (keys.type.bytes != 4 && keys.type.bytes != 8)
-    refuse_route("keys of " + std::to_string(keys.type.bytes) + " bytes", "keys of 4 or 8 bytes");
-  if (keys.count > 0 && keys.data == nullptr) refuse_route("a null pointer", "the keys");
-}
 
 // Calls use(position, bucket) for each key of a share, kNoRow for one that goes nowhere. Returns whether all
 // are buckets that there are.
@@ -69,7 +51,7 @@ void set_offsets(Route& made, const RouteOptions& options) {
   for (std::uint64_t bucket = 0; bucket < options.buckets; ++bucket) {
     made.offsets[bucket] = static_cast<std::int64_t>(sum);
     sum += detail::round_up(static_cast<std::uint64_t>(made.counts[bucket]), options.multiple);
-    if (sum > kMostPlaces)
+    if (sum > detail::kMostPlaces)
       fail(ErrorCode::value, "route", "more than 2^40 places", "a smaller multiple, or fewer buckets");
   }
   made.offsets[options.buckets] = static_cast<std::int64_t>(sum);
@@ -88,7 +70,7 @@ std::vector<std::int64_t> Route::taken_rows() const {
 }
 
 Route route(const RowNumbers& keys, const RouteOptions& options) {
-  require_route(keys, options);
+  detail::require_route(keys, options);
   const RowMove as_move = Add{.to = keys, .rows = options.buckets, .marker = options.marker};
   const detail::RowReader reader(as_move);
   const std::uint64_t buckets = options.buckets;

@@ -7,22 +7,14 @@
 #include "engines/cuda/index/index_partition_steps.hpp"
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "engines/cuda/index/index_spread_step.hpp"
-#include "engines/cuda/kernels/device_block.cuh"
 #include "engines/cuda/kernels/index_device_kernels.hpp"
+#include "engines/cuda/kernels/value_kernel.cuh"
 
 namespace faro::cuda {
 
 template <typename Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
-    run_index_kernel(const __grid_constant__ Kernel kernel) {
-  extern __shared__ __align__(16) std::byte index_kernel_shared[];
-  DeviceBlock block(index_kernel_shared);
-  kernel(block);
-}
-
-template <typename Kernel>
 const void* index_kernel() {
-  return reinterpret_cast<const void*>(&run_index_kernel<Kernel>);
+  return value_kernel<Kernel>();
 }
 
 using u16 = std::uint16_t;

@@ -3,15 +3,17 @@
 //     binary16   1 sign, 5 exponent, 10 mantissa bits        bfloat16   the upper half of a binary32
 //
 // A sum begins as what was stored, takes one number after another, and is rounded to its type once, to
-// nearest and ties to even.
+// nearest and ties to even. Both engines add by these, so their sums have the same bits; but which of the
+// numbers that are none a sum becomes is the processor's to say.
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
-namespace faro::cpu {
+#include "faro/require_cxx20.hpp"
+
+namespace faro::kernels {
 
 /// Binary16 and bfloat16 as their bits.
 struct Half {
@@ -21,9 +23,35 @@ struct BrainHalf {
   std::uint16_t bits = 0;
 };
 
-inline float to_float(BrainHalf x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16); }
+/// The number without its sign, as bits: they are in the order of the numbers, infinity after all of them.
+constexpr std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU; }
+constexpr std::uint64_t magnitude_bits(double x) {
+  return std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffU;
+}
+constexpr std::uint32_t infinity_bits(float) { return 0x7f800000U; }
+constexpr std::uint64_t infinity_bits(double) { return 0x7ff0000000000000U; }
 
-inline float to_float(Half x) {
+/// a b, rounded before anything is added to it.
+constexpr float rounded_product(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+constexpr double rounded_product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+constexpr float to_float(BrainHalf x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+}
+
+constexpr float to_float(Half x) {
   const auto sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;
   const std::uint32_t rest = x.bits & 0x7fffU;
   if (rest >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (rest & 0x3ffU) << 13);
@@ -35,12 +63,11 @@ inline float to_float(Half x) {
 /// A binary64 rounded once to a format of `kMantissa` stored mantissa bits and smallest exponent `kLowest`
 /// (of a normal number), as bits below the sign. `kInfinity` are the bits of infinity.
 template <int kMantissa, int kLowest, std::uint32_t kInfinity>
-std::uint16_t rounded_bits(double x) {
+constexpr std::uint16_t rounded_bits(double x) {
   const auto sign = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(x) >> 48 & 0x8000U);
-  const double magnitude = std::fabs(x);
-  if (std::isnan(x)) return static_cast<std::uint16_t>(sign | kInfinity | 1U << (kMantissa - 1));
-  if (std::isinf(x)) return static_cast<std::uint16_t>(sign | kInfinity);
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(magnitude);
+  const std::uint64_t bits = magnitude_bits(x);
+  if (bits > infinity_bits(x)) return static_cast<std::uint16_t>(sign | kInfinity | 1U << (kMantissa - 1));
+  if (bits == infinity_bits(x)) return static_cast<std::uint16_t>(sign | kInfinity);
   const int exponent = static_cast<int>(bits >> 52) - 1023;
   if (exponent < kLowest - kMantissa - 1) return static_cast<std::uint16_t>(sign);
   // In units of the last place: a whole number after rounding, whose carry into the exponent is right.
@@ -57,13 +84,13 @@ std::uint16_t rounded_bits(double x) {
   return static_cast<std::uint16_t>(sign | (result < kInfinity ? result : kInfinity));
 }
 
-inline void round_to(double x, Half& to) { to.bits = rounded_bits<10, -14, 0x7c00>(x); }
+constexpr void round_to(double x, Half& to) { to.bits = rounded_bits<10, -14, 0x7c00>(x); }
 
-inline void round_to(double x, BrainHalf& to) { to.bits = rounded_bits<7, -126, 0x7f80>(x); }
+constexpr void round_to(double x, BrainHalf& to) { to.bits = rounded_bits<7, -126, 0x7f80>(x); }
 
-inline void round_to(float x, Half& to) { round_to(static_cast<double>(x), to); }
+constexpr void round_to(float x, Half& to) { round_to(static_cast<double>(x), to); }
 
-inline void round_to(float x, BrainHalf& to) {
+constexpr void round_to(float x, BrainHalf& to) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t quiet = bits >> 16 | 0x40U;
   const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
@@ -71,18 +98,18 @@ inline void round_to(float x, BrainHalf& to) {
 }
 
 template <typename Real>
-void round_to(Real x, float& to) {
+constexpr void round_to(Real x, float& to) {
   to = static_cast<float>(x);
 }
 template <typename Real>
-void round_to(Real x, double& to) {
+constexpr void round_to(Real x, double& to) {
   to = static_cast<double>(x);
 }
 
-inline float widened(Half x) { return to_float(x); }
-inline float widened(BrainHalf x) { return to_float(x); }
+constexpr float widened(Half x) { return to_float(x); }
+constexpr float widened(BrainHalf x) { return to_float(x); }
 template <typename T>
-T widened(T x) {
+constexpr T widened(T x) {
   return x;
 }
 
@@ -93,9 +120,9 @@ struct OwnSum {
   static constexpr bool kInPlace = true;
   T sum{};
 
-  void start(T x) { sum = x; }
-  void add(T x) { sum = static_cast<T>(sum + x); }
-  T result() const { return sum; }
+  constexpr void start(T x) { sum = x; }
+  constexpr void add(T x) { sum = static_cast<T>(sum + x); }
+  constexpr T result() const { return sum; }
 };
 
 /// A sum kept as a wider number.
@@ -105,9 +132,9 @@ struct WideSum {
   static constexpr bool kInPlace = false;
   Wide sum{};
 
-  void start(T x) { sum = static_cast<Wide>(widened(x)); }
-  void add(T x) { sum += static_cast<Wide>(widened(x)); }
-  T result() const {
+  constexpr void start(T x) { sum = static_cast<Wide>(widened(x)); }
+  constexpr void add(T x) { sum += static_cast<Wide>(widened(x)); }
+  constexpr T result() const {
     T rounded;
     round_to(sum, rounded);
     return rounded;
@@ -122,22 +149,23 @@ struct CompensatedSum {
   Real sum{};
   Real lost{};
 
-  void start(T x) {
+  constexpr void start(T x) {
     sum = static_cast<Real>(widened(x));
     lost = 0;
   }
-  void add(T x) {
+  constexpr void add(T x) {
     const Real y = static_cast<Real>(widened(x));
     const Real next = sum + y;
-    lost += std::fabs(sum) >= std::fabs(y) ? (sum - next) + y : (y - next) + sum;
+    const bool larger = magnitude_bits(sum) >= magnitude_bits(y) && magnitude_bits(y) <= infinity_bits(y);
+    lost += larger ? (sum - next) + y : (y - next) + sum;
     sum = next;
   }
-  T result() const {
+  constexpr T result() const {
     T rounded;
     // Past the largest number nothing was lost that could be told: inf - inf is no number.
-    round_to(std::isfinite(sum) ? sum + lost : sum, rounded);
+    round_to(magnitude_bits(sum) < infinity_bits(sum) ? sum + lost : sum, rounded);
     return rounded;
   }
 };
 
-}  // namespace faro::cpu
+}  // namespace faro::kernels

@@ -1,0 +1,85 @@
+#include "api/reused_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engines/cuda_index.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+// Below, what is at random stays in the caches.
+constexpr std::uint64_t kLeastReusedBytes = std::uint64_t{32} << 20;
+
+bool pays(const RowPlan& plan) {
+  const std::uint64_t width = plan.layout().row_bytes;
+  if (plan.target().engine != Engine::cuda || plan.layout().outer != 1 || (width != 4 && width != 8))
+    return false;
+  if (std::max(plan.in_bytes(), plan.out_bytes()) < kLeastReusedBytes) return false;
+  const auto* const add = std::get_if<Add>(&plan.move());
+  if (add != nullptr) return width == bytes_of(add->number);
+  return std::holds_alternative<Take>(plan.move());
+}
+
+}  // namespace
+
+std::shared_ptr<const ReusedRows> ReusedRows::of(const RowPlan& plan) {
+  if (!pays(plan)) return nullptr;
+  auto sorted = cuda::sorted_rows(plan);
+  if (!sorted) return nullptr;
+  const int device = plan.target().device;
+  const bool takes = std::holds_alternative<Take>(plan.move());
+  const Indexed order = cuda::indexed_on_device(sorted->items->data(), row_numbers(plan.move()).count,
+                                                {.bytes = 4, .is_signed = false},
+                                                takes ? Direction::scatter : Direction::gather, device);
+  ExecutablePlan permutation =
+      faro::plan(Problem{.permutation = order, .element_bytes = plan.layout().row_bytes},
+                 {.engine = Engine::cuda, .device = device});
+  return std::shared_ptr<const ReusedRows>(new ReusedRows(plan, *std::move(sorted), std::move(permutation)));
+}
+
+ReusedRows::ReusedRows(const RowPlan& plan, cuda::SortedRows sorted, ExecutablePlan permutation)
+    : plan_(plan), sorted_(std::move(sorted)), permutation_(std::move(permutation)) {
+  const auto* const take = std::get_if<Take>(&plan_.move());
+  if (take == nullptr) return;
+  const RowNumbers in_order(sorted_.keys->data(), take->from.count, {.bytes = 4, .is_signed = false});
+  taken_ = std::make_unique<const RowPlan>(Take{.from = in_order, .rows = take->rows}, plan_.layout(),
+                                           plan_.target());
+  taker_ = std::make_unique<const cuda::RowExecutor>(*taken_);
+}
+
+std::uint64_t ReusedRows::stream_bytes() const {
+  return row_numbers(plan_.move()).count * plan_.layout().row_bytes;
+}
+
+std::uint64_t ReusedRows::workspace_bytes() const {
+  constexpr std::uint64_t kAligned = 256;
+  return round_up(stream_bytes(), kAligned) + permutation_.workspace_bytes();
+}
+
+void ReusedRows::run(const void* in, void* out, void* workspace, Stream stream) const {
+  const std::uint64_t bytes = stream_bytes();
+  const Workspace rest{
+      .data = static_cast<std::byte*>(workspace) + (workspace_bytes() - permutation_.workspace_bytes()),
+      .bytes = permutation_.workspace_bytes()};
+  if (taker_ != nullptr) {
+    const cuda::RowGroup::Arrays arrays{.in = in, .out = workspace};
+    const cuda::RowGroup group{.plan = taken_.get(), .arrays = {&arrays, 1}};
+    taker_->run({&group, 1}, stream, nullptr);
+    permutation_.run(workspace, out, bytes, rest, stream);
+    return;
+  }
+  permutation_.run(in, workspace, bytes, rest, stream);
+  cuda::add_sorted(plan_, sorted_, workspace, out, stream);
+}
+
+std::string ReusedRows::explain() const {
+  return std::string("\nreused: ") +
+         (taker_ != nullptr
+              ? "elements are taken in the order of the entries, then permuted to where they go:\n"
+              : "elements are permuted into the order of the entries, then added up side by side:\n") +
+         permutation_.explain();
+}
+
+}  // namespace faro::detail

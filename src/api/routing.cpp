@@ -1,0 +1,76 @@
+// Routing and combining on a device; on the host they are the CPU engine's.
+#include "faro/routing.hpp"
+
+#include <string>
+#include <utility>
+
+#include "api/array_checks.hpp"
+#include "engines/cuda_rows.hpp"
+#include "faro/error.hpp"
+
+namespace faro {
+namespace {
+
+std::uint64_t combined_bytes(std::uint64_t rows, std::uint64_t row_bytes) {
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(rows, row_bytes, &bytes) || bytes > std::uint64_t{1} << 62) {
+    fail(ErrorCode::value, "combine",
+         std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes",
+         "arrays of at most 2^62 bytes");
+  }
+  return bytes;
+}
+
+void require_combined_size(const char* which, std::span<const std::byte> array, std::uint64_t wanted) {
+  if (array.size() == wanted && (wanted == 0 || array.data() != nullptr)) return;
+  fail(ErrorCode::value, "combine",
+       array.size() == wanted ? std::string("a null ") + which
+                              : std::string("an ") + which + " of " + std::to_string(array.size()) + " bytes",
+       std::to_string(wanted) + " bytes");
+}
+
+}  // namespace
+
+ExecutableRoute::ExecutableRoute(std::shared_ptr<const cuda::RouteExecutor> executor)
+    : executor_(std::move(executor)) {}
+
+std::uint64_t ExecutableRoute::most_places() const { return executor_->most_places(); }
+std::uint64_t ExecutableRoute::workspace_bytes() const { return executor_->workspace_bytes(); }
+
+void ExecutableRoute::run(const DeviceRoute& to, Stream stream) const { executor_->run(to, stream, nullptr); }
+
+void ExecutableRoute::run(const DeviceRoute& to, Workspace workspace, Stream stream) const {
+  for (const std::int64_t* const array : {to.places, to.inverse, to.rows, to.offsets, to.counts})
+    detail::check_workspace(workspace, {.bytes = workspace_bytes(), .on_gpu = true}, array, array, 0);
+  executor_->run(to, stream, workspace.data);
+}
+
+void ExecutableRoute::check(Stream stream) const { executor_->check(stream); }
+
+ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, int device) {
+  return ExecutableRoute(std::make_shared<const cuda::RouteExecutor>(keys, options, device));
+}
+
+ExecutableCombine::ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
+                                     std::shared_ptr<const cuda::CombineExecutor> executor)
+    : in_bytes_(combined_bytes(of.rows, row_bytes)),
+      out_bytes_(combined_bytes(of.places.count / of.keys_per_row, row_bytes)),
+      executor_(std::move(executor)) {}
+
+void ExecutableCombine::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
+  require_combined_size("input", in, in_bytes_);
+  require_combined_size("output", out, out_bytes_);
+  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
+  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
+  if (!in.empty() && !out.empty() && begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
+    fail(ErrorCode::value, "combine", "arrays that overlap", "arrays that lie apart");
+  executor_->run(in.data(), out.data(), stream);
+}
+
+void ExecutableCombine::check(Stream stream) const { executor_->check(stream); }
+
+ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device) {
+  return {of, row_bytes, std::make_shared<const cuda::CombineExecutor>(of, row_bytes, device)};
+}
+
+}  // namespace faro

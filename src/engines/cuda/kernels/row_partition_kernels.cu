@@ -1,0 +1,45 @@
+// The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp).
+#include "engines/cuda/index/index_columns.hpp"
+#include "engines/cuda/kernels/row_kernels.hpp"
+#include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/rows/partition_rows_steps.hpp"
+
+namespace faro::cuda {
+
+template <typename Kernel>
+const void* row_kernel() {
+  return value_kernel<Kernel>();
+}
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+template const void* row_kernel<SumColumns<u32>>();
+template const void* row_kernel<SumColumns<u64>>();
+template const void* row_kernel<ScanColumns<u32>>();
+template const void* row_kernel<ScanColumns<u64>>();
+
+template const void* row_kernel<CountDigits<KeyedEntries, u32>>();
+template const void* row_kernel<CountDigits<KeyedEntries, u64>>();
+template const void* row_kernel<CountDigits<KeyedValues<u32>, u32>>();
+template const void* row_kernel<CountDigits<KeyedValues<u64>, u64>>();
+template const void* row_kernel<CountDigits<KeyedPairs<u32>, u32>>();
+template const void* row_kernel<CountDigits<KeyedPairs<u64>, u64>>();
+template const void* row_kernel<BeginBuckets<u32>>();
+template const void* row_kernel<BeginBuckets<u64>>();
+
+template const void* row_kernel<PlaceItems<8, u32>>();
+template const void* row_kernel<PlaceItems<8, u64>>();
+template const void* row_kernel<PlaceItems<12, u32>>();
+template const void* row_kernel<PlaceItems<12, u64>>();
+template const void* row_kernel<PadPlaces<u32>>();
+template const void* row_kernel<PadPlaces<u64>>();
+
+template const void* row_kernel<SpreadPairs<8, KeyedEntries, u32>>();
+template const void* row_kernel<SpreadPairs<8, KeyedEntries, u64>>();
+template const void* row_kernel<SpreadPairs<8, KeyedValues<u32>, u32>>();
+template const void* row_kernel<SpreadPairs<8, KeyedValues<u64>, u64>>();
+template const void* row_kernel<SpreadPairs<8, KeyedPairs<u32>, u32>>();
+template const void* row_kernel<SpreadPairs<8, KeyedPairs<u64>, u64>>();
+
+}  // namespace faro::cuda

@@ -1,0 +1,23 @@
+// A kernel that is a value (device_block.hpp), as a function of the device: each thread runs its call.
+#pragma once
+
+#include <cstddef>
+
+#include "engines/cuda/kernels/device_block.cuh"
+
+namespace faro::cuda {
+
+template <typename Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
+    run_value_kernel(const __grid_constant__ Kernel kernel) {
+  extern __shared__ __align__(16) std::byte value_kernel_shared[];
+  DeviceBlock block(value_kernel_shared);
+  kernel(block);
+}
+
+template <typename Kernel>
+const void* value_kernel() {
+  return reinterpret_cast<const void*>(&run_value_kernel<Kernel>);
+}
+
+}  // namespace faro::cuda

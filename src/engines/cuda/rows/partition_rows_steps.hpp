@@ -1,0 +1,441 @@
+// The kernels of a stable partition of items by key, for routing and for sums in a fixed order.
+//
+//     keys 2 0 2 1 0      CountDigits     a chunk's items of each bucket         2 0 2 | 1 0  -->  1 0 2 | 1
+//     1 0
+//                         SumColumns,     how many came before in the bucket,               -->  0 0 0 | 1 0
+//                         2
+//                           ScanColumns     and how many there are                          -->  2 1 2
+//                         BeginBuckets    where buckets begin, padded and capped            -->  0 2 3 5
+//                         PlaceItems      where each item goes, and what is there
+//                      or SpreadPairs     the items in that order, with their keys
+//
+// A block has a chunk of items, in rounds; each warp has a stretch of a round, and ranks it by matching, in
+// order. So whatever the timing of blocks, the result is one. Keys with more buckets than a block can count
+// are partitioned by their digits, the lowest first (SpreadPairs); what was dropped the first time, because
+// its key names no bucket, is not there any more, so that how many there are is known on the device alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/cuda/kernels/device_block.hpp"
+#include "faro/device/division.hpp"
+#include "kernels/row_entries.hpp"
+#include "plan/row_partition.hpp"
+
+namespace faro::cuda {
+
+/// How items are cut into chunks, and keys into digits.
+struct PartitionGrid {
+  std::uint64_t items = 0;   // at most
+  std::uint32_t rounds = 1;  // of a chunk
+  std::int32_t shift = 0;    // of the digit in a key
+  std::int32_t bits = 8;     // of the digit
+  /// How many items there are, unless null.
+  const std::uint64_t* present = nullptr;
+
+  static constexpr std::uint32_t kThreads = faro::detail::kPartitionThreads;
+  static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
+  static constexpr std::uint32_t kRound = faro::detail::kPartitionRound;
+  static constexpr std::uint32_t kItems = kRound / kThreads;  // of a thread, in a round
+
+  constexpr std::uint32_t buckets() const { return std::uint32_t{1} << bits; }
+  constexpr std::uint64_t chunk_items() const { return std::uint64_t{rounds} * kRound; }
+  constexpr std::uint64_t chunks() const { return (items + chunk_items() - 1) / chunk_items(); }
+  constexpr std::uint64_t count() const { return present == nullptr ? items : *present; }
+  constexpr std::uint32_t digit(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> shift) & (buckets() - 1);
+  }
+};
+
+/// Items as a user's keys number them: item i has key i, or goes nowhere.
+struct KeyedEntries {
+  kernels::RowEntries entries;
+  kernels::RowFaults* faults = nullptr;
+
+  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
+  constexpr std::uint64_t item(std::uint64_t i) const { return i; }
+};
+
+/// The same with what lies there in place of the item's number: rows of at most a word.
+template <typename Word>
+struct KeyedValues {
+  kernels::RowEntries entries;
+  kernels::RowFaults* faults = nullptr;
+  const std::byte* rows = nullptr;
+  std::int32_t bytes = 4;  // of a row: 1, 2, 4 or 8, which it is aligned to
+
+  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
+  constexpr Word item(std::uint64_t i) const {
+    if (bytes == 1) return reinterpret_cast<const std::uint8_t*>(rows)[i];
+    if (bytes == 2) return reinterpret_cast<const std::uint16_t*>(rows)[i];
+    if (bytes == 4) return reinterpret_cast<const std::uint32_t*>(rows)[i];
+    return static_cast<Word>(reinterpret_cast<const std::uint64_t*>(rows)[i]);
+  }
+};
+
+/// Items that were partitioned before, with their keys.
+template <typename Word>
+struct KeyedPairs {
+  const Word* keys = nullptr;
+  const Word* items = nullptr;
+  static constexpr kernels::RowFaults* faults = nullptr;
+
+  constexpr std::uint64_t key(std::uint64_t i) const { return keys[i]; }
+  constexpr std::uint64_t item(std::uint64_t i) const { return items[i]; }
+};
+
+/// counts[chunk][bucket], and whether every key is right.
+template <typename Source, typename Word>
+struct CountDigits {
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+  static constexpr int kMinBlocks = 4;
+
+  PartitionGrid grid;
+  Source source;
+  Word* counts = nullptr;
+
+  constexpr std::uint64_t blocks() const { return grid.chunks(); }
+  constexpr std::uint32_t shared_bytes() const { return 4 * grid.buckets(); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const own = reinterpret_cast<std::uint32_t*>(block.shared());
+    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads) own[b] = 0;
+    block.barrier();
+    const std::uint64_t first = block.index() * grid.chunk_items();
+    const std::uint64_t all = grid.count();
+    const std::uint64_t end = first + grid.chunk_items() < all ? first + grid.chunk_items() : all;
+    for (std::uint64_t i = first + block.thread(); i < end; i += kThreads) {
+      const std::uint64_t key = source.key(i);
+      if (kernels::is_row(key)) {
+        block.atomic_add(own + grid.digit(key), 1U);
+      } else if (key == kernels::kWrongRow && source.faults != nullptr) {
+        kernels::note_fault(block, &source.faults->out_of_range, i);
+      }
+    }
+    block.barrier();
+    Word* const to = counts + block.index() * grid.buckets();
+    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads) to[b] = own[b];
+  }
+};
+
+/// Where buckets begin. One block, whatever their number; a power of two of them, of which `named` have a
+/// name. The sums are kept in 64 bits.
+template <typename Word>
+struct BeginBuckets {
+  static constexpr std::uint32_t kThreads = 1024;
+  static constexpr int kMinBlocks = 1;
+
+  std::uint32_t buckets = 0;
+  std::uint64_t named = 0;
+  const Word* totals = nullptr;                // [buckets]
+  std::uint64_t capacity = ~std::uint64_t{0};  // items of a bucket
+  device::Division64 multiple;                 // of places of a bucket
+  std::uint64_t* begins = nullptr;             // [buckets + 1]
+  std::uint64_t* present = nullptr;            // items that are in a bucket, unless null
+  std::int64_t* offsets = nullptr;             // [named + 1], unless null
+  std::int64_t* counts = nullptr;              // [named], unless null
+
+  constexpr std::uint64_t blocks() const { return 1; }
+  constexpr std::uint32_t shared_bytes() const { return (kThreads + 1) * 2 * sizeof(std::uint64_t); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const places_of = reinterpret_cast<std::uint64_t*>(block.shared());  // [kThreads + 1]
+    std::uint64_t* const items_of = places_of + kThreads + 1;
+    const std::uint32_t each = (buckets + kThreads - 1) / kThreads;
+    const std::uint32_t begin = block.thread() * each < buckets ? block.thread() * each : buckets;
+    const std::uint32_t end = begin + each < buckets ? begin + each : buckets;
+    std::uint64_t places = 0;
+    std::uint64_t items = 0;
+    for (std::uint32_t b = begin; b < end; ++b) {
+      const std::uint64_t kept = kept_of(b);
+      places += padded(kept);
+      items += kept;
+    }
+    places_of[block.thread()] = places;
+    items_of[block.thread()] = items;
+    block.barrier();
+    // Sums of those up to a thread, in steps of 1, 2, 4, …
+    for (std::uint32_t step = 1; step < kThreads; step *= 2) {
+      const bool adds = block.thread() >= step;
+      const std::uint64_t more_places = adds ? places_of[block.thread() - step] : 0;
+      const std::uint64_t more_items = adds ? items_of[block.thread() - step] : 0;
+      block.barrier();
+      places_of[block.thread()] += more_places;
+      items_of[block.thread()] += more_items;
+      block.barrier();
+    }
+    std::uint64_t at = places_of[block.thread()] - places;
+    for (std::uint32_t b = begin; b < end; ++b) {
+      const std::uint64_t kept = kept_of(b);
+      begins[b] = at;
+      if (b < named && offsets != nullptr) offsets[b] = static_cast<std::int64_t>(at);
+      if (b < named && counts != nullptr) counts[b] = static_cast<std::int64_t>(kept);
+      at += padded(kept);
+    }
+    if (block.thread() != kThreads - 1) return;
+    begins[buckets] = at;
+    if (offsets != nullptr) offsets[named] = static_cast<std::int64_t>(at);
+    if (present != nullptr) *present = items_of[kThreads - 1];
+  }
+
+ private:
+  constexpr std::uint64_t kept_of(std::uint32_t b) const {
+    const std::uint64_t total = totals[b];
+    return total < capacity ? total : capacity;
+  }
+  constexpr std::uint64_t padded(std::uint64_t kept) const {
+    return multiple.quotient(kept + multiple.divisor() - 1) * multiple.divisor();
+  }
+};
+
+/// The ranks of a round's items within their buckets, in order. `next`: [kWarps][buckets] of shared memory.
+///
+///     every warp counts its stretch     next[w][b] = items of bucket b
+///     a thread a bucket                 next[w][b] = running[b] + those of warps below; running[b] moves on
+///     every warp ranks its stretch      32 items at a time; next[w][b] moves on
+template <int kBits>
+struct RankRound {
+  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  /// Items of a thread lie a warp apart. `digit`: kNone of what is not there. `rank`: within the bucket, from
+  /// running[b] on. Begins with a barrier; `running` may be read after the next one.
+  template <Block B, typename Word, typename Started>
+  static constexpr void give(B& block, std::uint32_t buckets, std::uint32_t* all_next, Word* running,
+                             const std::uint32_t (&digit)[kItems], std::uint32_t (&rank)[kItems],
+                             const Started& started) {
+    constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+    constexpr std::uint32_t kWarps = PartitionGrid::kWarps;
+    const std::uint32_t lane = lane_of(block);
+    std::uint32_t* const next = all_next + block.thread() / kWarpLanes * buckets;
+    for (std::uint32_t b = lane; b < buckets; b += kWarpLanes) next[b] = 0;
+    block.warp_barrier();
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kItems; ++k) {
+      if (digit[k] != kNone) block.atomic_add(next + digit[k], 1U);
+    }
+    block.barrier();
+    for (std::uint32_t b = block.thread(); b < buckets; b += kThreads) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t w = 0; w < kWarps; ++w) {
+        const std::uint32_t items = all_next[w * buckets + b];
+        all_next[w * buckets + b] = sum;
+        sum += items;
+      }
+      started(b, running[b], sum);
+      running[b] += static_cast<Word>(sum);
+    }
+    block.barrier();
+    const std::uint32_t below = (std::uint32_t{1} << lane) - 1;
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kItems; ++k) {
+      const bool active = digit[k] != kNone;
+      const std::uint32_t lanes = block.ballot(active);
+      const std::uint32_t peers = lanes_with<kBits>(block, active ? digit[k] : 0, lanes);
+      const std::uint32_t own = active ? next[digit[k]] : 0;
+      block.warp_barrier();
+      rank[k] = own + block.count_ones(peers & below);
+      if (active && peers >> lane == 1) next[digit[k]] = rank[k] + 1;  // the last of its bucket
+      block.warp_barrier();
+    }
+  }
+
+  /// Of the round that begins at `first`.
+  template <Block B>
+  static constexpr std::uint64_t first_of(B& block, std::uint64_t first) {
+    return first + block.thread() / kWarpLanes * kWarpLanes * kItems + lane_of(block);
+  }
+};
+
+/// Of a routing: places of items, items of places, rows of places.
+template <int kBits, typename Word>
+struct PlaceItems {
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+
+  PartitionGrid grid;
+  KeyedEntries source;
+  const Word* before = nullptr;           // [chunks][buckets]
+  const std::uint64_t* begins = nullptr;  // [buckets + 1]
+  std::uint64_t capacity = ~std::uint64_t{0};
+  device::Division64 keys_per_row;
+  std::int64_t* places = nullptr;   // [items], unless null
+  std::int64_t* inverse = nullptr;  // [most places], unless null
+  std::int64_t* rows = nullptr;     // [most places], unless null
+
+  constexpr std::uint64_t blocks() const { return grid.chunks(); }
+  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
+    std::uint64_t* const base = running + grid.buckets();
+    auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
+    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
+      running[b] = before[block.index() * grid.buckets() + b];
+    block.barrier();
+    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
+      const std::uint64_t first =
+          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
+      if (first >= grid.items) return;
+      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
+      std::uint32_t digit[kItems] = {};
+      std::uint32_t rank[kItems] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + k * kWarpLanes;
+        const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
+        digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
+      }
+      RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
+                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + k * kWarpLanes;
+        if (i < grid.items)
+          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
+      }
+      block.barrier();
+    }
+  }
+
+ private:
+  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
+    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
+    const std::uint64_t at = kept ? begins[digit] + rank : 0;
+    if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
+    if (!kept) return;
+    if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);
+    if (rows != nullptr) rows[at] = static_cast<std::int64_t>(keys_per_row.quotient(item));
+  }
+};
+
+/// What no item goes to: -1 from each bucket's last item to the next one's first, and behind all.
+template <typename Word>
+struct PadPlaces {
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint64_t kMostBlocks = 2112;
+
+  std::uint32_t buckets = 0;
+  const Word* totals = nullptr;
+  std::uint64_t capacity = ~std::uint64_t{0};
+  const std::uint64_t* begins = nullptr;
+  std::uint64_t most_places = 0;
+  std::int64_t* inverse = nullptr;  // unless null
+  std::int64_t* rows = nullptr;     // unless null
+
+  /// A warp a bucket, and all for what is behind.
+  constexpr std::uint64_t blocks() const {
+    const std::uint64_t for_buckets = (std::uint64_t{buckets} * kWarpLanes + kThreads - 1) / kThreads;
+    return for_buckets < kMostBlocks ? for_buckets : kMostBlocks;
+  }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    const std::uint64_t threads = block.blocks() * kThreads;
+    const std::uint64_t thread = block.index() * kThreads + block.thread();
+    for (std::uint64_t b = thread / kWarpLanes; b < buckets; b += threads / kWarpLanes) {
+      const std::uint64_t kept = totals[b] < capacity ? totals[b] : capacity;
+      for (std::uint64_t at = begins[b] + kept + lane_of(block); at < begins[b + 1]; at += kWarpLanes)
+        pad(at);
+    }
+    for (std::uint64_t at = begins[buckets] + thread; at < most_places; at += threads) pad(at);
+  }
+
+ private:
+  constexpr void pad(std::uint64_t at) const {
+    if (inverse != nullptr) inverse[at] = -1;
+    if (rows != nullptr) rows[at] = -1;
+  }
+};
+
+/// The items and their keys in the order of a digit. They leave in runs, through shared memory.
+template <int kBits, typename Source, typename Word>
+struct SpreadPairs {
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+  static constexpr std::uint32_t kRound = PartitionGrid::kRound;
+
+  PartitionGrid grid;
+  Source source;
+  const Word* before = nullptr;           // [chunks][buckets]
+  const std::uint64_t* begins = nullptr;  // [buckets + 1]
+  Word* keys = nullptr;
+  Word* items = nullptr;
+
+  constexpr std::uint64_t blocks() const { return grid.chunks(); }
+  constexpr std::uint32_t shared_bytes() const {
+    constexpr std::uint32_t kWord = sizeof(Word);
+    return grid.buckets() * (16 + 4 * (PartitionGrid::kWarps + 1)) + kRound * 2 * kWord +
+           kScanScratchWords * 4;
+  }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    const std::uint32_t buckets = grid.buckets();
+    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());  // places in the result
+    std::uint64_t* const from_slot = running + buckets;                      // a round's slot to there
+    auto* const kept_keys = reinterpret_cast<Word*>(from_slot + buckets);
+    Word* const kept_items = kept_keys + kRound;
+    auto* const slots = reinterpret_cast<std::uint32_t*>(kept_items + kRound);  // where buckets begin
+    std::uint32_t* const next = slots + buckets;
+    std::uint32_t* const scratch = next + PartitionGrid::kWarps * buckets;
+    for (std::uint32_t b = block.thread(); b < buckets; b += kThreads)
+      running[b] = begins[b] + before[block.index() * buckets + b];
+    block.barrier();
+    const std::uint64_t all = grid.count();
+    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
+      const std::uint64_t first = block.index() * grid.chunk_items() + std::uint64_t{round} * kRound;
+      if (first >= all) return;
+      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
+      Word key[kItems] = {};
+      Word item[kItems] = {};
+      std::uint32_t digit[kItems] = {};
+      std::uint32_t rank[kItems] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + k * kWarpLanes;
+        const std::uint64_t of = i < all ? source.key(i) : kernels::kAbsentRow;
+        const bool there = kernels::is_row(of);
+        key[k] = static_cast<Word>(of);
+        item[k] = there ? static_cast<Word>(source.item(i)) : 0;
+        digit[k] = there ? grid.digit(of) : RankRound<kBits>::kNone;
+      }
+      RankRound<kBits>::give(block, buckets, next, running, digit, rank,
+                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t number) {
+                               from_slot[b] = ran;
+                               slots[b] = number;
+                             });
+      exclusive_sums<kThreads>(block, slots, buckets, scratch);
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        if (digit[k] == RankRound<kBits>::kNone) continue;
+        const std::uint32_t slot = slots[digit[k]] + rank[k];
+        kept_keys[slot] = key[k];
+        kept_items[slot] = item[k];
+      }
+      block.barrier();
+      const std::uint64_t left = all - first;
+      const std::uint32_t most = left < kRound ? static_cast<std::uint32_t>(left) : kRound;
+      // Items that go nowhere have no slot: the last bucket's end says how many there are.
+      const std::uint32_t last = buckets - 1;
+      const auto moved = static_cast<std::uint32_t>(slots[last] + (running[last] - from_slot[last]));
+      for (std::uint32_t slot = block.thread(); slot < (moved < most ? moved : most); slot += kThreads) {
+        const std::uint32_t b = grid.digit(kept_keys[slot]);
+        const std::uint64_t to = from_slot[b] + (slot - slots[b]);
+        keys[to] = kept_keys[slot];
+        items[to] = kept_items[slot];
+      }
+      block.barrier();
+    }
+  }
+};
+
+}  // namespace faro::cuda

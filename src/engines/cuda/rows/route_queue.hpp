@@ -1,0 +1,148 @@
+// A routing and a combination as queues of kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/cuda/rows/partition_queue.hpp"
+#include "engines/cuda/rows/row_queue.hpp"
+#include "engines/cuda/rows/sum_rows_step.hpp"
+#include "faro/routing.hpp"
+
+namespace faro::cuda {
+
+/// What a routing is asked for, in the numbers of its kernels.
+struct RouteWork {
+  kernels::RowEntries keys;
+  kernels::RowFaults* faults = nullptr;
+  std::uint64_t keys_per_row = 1;
+  std::uint64_t multiple = 1;
+  std::uint64_t capacity = ~std::uint64_t{0};
+  std::uint64_t most_places = 0;
+};
+
+namespace detail {
+
+template <int kBits, typename Queue, typename Word>
+void place_items(WorkspaceQueue<Queue>& queue, const PartitionSteps<Queue, Word>& steps,
+                 const PartitionGrid& grid, const RouteWork& work, const DeviceRoute& to) {
+  PlaceItems<kBits, Word> place;
+  place.grid = grid;
+  place.source.entries = work.keys;
+  place.before = steps.before();
+  place.begins = steps.begins();
+  place.capacity = work.capacity;
+  place.keys_per_row = device::Division64(work.keys_per_row);
+  place.places = to.places;
+  place.inverse = to.inverse;
+  place.rows = to.rows;
+  queue.run(place);
+}
+
+template <typename Word, typename Queue>
+void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+                 const RouteWork& work, const DeviceRoute& to) {
+  PartitionSteps<Queue, Word> steps(queue, partition);
+  const int bits = partition.digits.front();
+  const PartitionGrid grid = steps.grid(0, bits, nullptr);
+  KeyedEntries source;
+  source.entries = work.keys;
+  source.faults = work.faults;
+  steps.count(grid, source);
+  auto begin = steps.begin_buckets(grid);
+  begin.named = work.keys.rows;
+  begin.capacity = work.capacity;
+  begin.multiple = device::Division64(work.multiple);
+  begin.offsets = to.offsets;
+  begin.counts = to.counts;
+  queue.run(begin);
+  if (to.inverse != nullptr || to.rows != nullptr) {
+    PadPlaces<Word> pad;
+    pad.buckets = grid.buckets();
+    pad.totals = steps.totals();
+    pad.capacity = work.capacity;
+    pad.begins = steps.begins();
+    pad.most_places = work.most_places;
+    pad.inverse = to.inverse;
+    pad.rows = to.rows;
+    queue.run(pad);
+  }
+  constexpr int kFewBits = 8;
+  if (bits <= kFewBits) return place_items<kFewBits>(queue, steps, grid, work, to);
+  place_items<faro::detail::kRouteBits>(queue, steps, grid, work, to);
+}
+
+}  // namespace detail
+
+/// Requires: keys of at most 2^kRouteBits buckets, one digit; a workspace of partition.table_bytes().
+template <typename Queue>
+void route_items(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
+                 const DeviceRoute& to, std::byte* workspace) {
+  WorkspaceQueue<Queue> lent(queue, workspace, partition.table_bytes());
+  if (partition.wide) return detail::route_items<std::uint64_t>(lent, partition, work, to);
+  detail::route_items<std::uint32_t>(lent, partition, work, to);
+}
+
+/// Whether rows and addresses are whole vectors of 16 bytes.
+inline bool goes_by_vectors(std::uint64_t row_bytes, const void* in, const void* out) {
+  constexpr std::uint64_t kVectorBytes = 16;
+  return (row_bytes | reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out)) %
+             kVectorBytes ==
+         0;
+}
+
+struct CombineWork {
+  kernels::RowEntries places;
+  kernels::RowFaults* faults = nullptr;
+  std::uint64_t keys_per_row = 1;
+  const float* weights = nullptr;
+  std::uint64_t row_bytes = 0;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+namespace detail {
+
+template <typename T, typename Real, int kEach, typename Queue>
+void combine_by(Queue& queue, const CombineWork& work) {
+  CombineRows<T, Real, kEach> kernel;
+  kernel.places = work.places;
+  kernel.faults = work.faults;
+  kernel.keys_per_row = work.keys_per_row;
+  kernel.weights = work.weights;
+  kernel.vectors = device::Division64(work.row_bytes / (sizeof(T) * kEach));
+  kernel.in = static_cast<const std::byte*>(work.in);
+  kernel.out = static_cast<std::byte*>(work.out);
+  queue.run(kernel);
+}
+
+template <typename T, typename Real, typename Queue>
+void combine_of(Queue& queue, const CombineWork& work) {
+  constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
+  if (goes_by_vectors(work.row_bytes, work.in, work.out)) return combine_by<T, Real, kOfVector>(queue, work);
+  combine_by<T, Real, 1>(queue, work);
+}
+
+}  // namespace detail
+
+/// Requires: numbers and sums that faro::combine takes; arrays aligned to a number.
+template <typename Queue>
+void combine_rows(Queue& queue, Number number, Sums sums, const CombineWork& work) {
+  if (work.places.count == 0 || work.row_bytes == 0) return;
+  const bool wide = sums == Sums::fp64;
+  switch (number) {
+    case Number::f16:
+      return wide ? detail::combine_of<kernels::Half, double>(queue, work)
+                  : detail::combine_of<kernels::Half, float>(queue, work);
+    case Number::bf16:
+      return wide ? detail::combine_of<kernels::BrainHalf, double>(queue, work)
+                  : detail::combine_of<kernels::BrainHalf, float>(queue, work);
+    case Number::f32:
+      return wide ? detail::combine_of<float, double>(queue, work)
+                  : detail::combine_of<float, float>(queue, work);
+    default:
+      return detail::combine_of<double, double>(queue, work);
+  }
+}
+
+}  // namespace faro::cuda

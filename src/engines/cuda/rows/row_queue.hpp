@@ -1,0 +1,158 @@
+// A move of rows as a queue of kernels, for any device that can run them: a stream (row_executor in
+// engines/cuda/run/rows.cpp), or the host's in tests.
+//
+//     Queue       fill(to, byte, bytes)     queued, like all that follows
+//                 run(kernel)               a kernel value
+//
+// Which kernels, and how wide their vectors are, is the plan's to say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engines/cuda_rows.hpp"
+#include "faro/error.hpp"
+#include "kernels/row_move.hpp"
+
+namespace faro::cuda {
+
+/// Memory of the device that a plan's runs share.
+struct RowMemory {
+  kernels::RowFaults* faults = nullptr;
+  const std::byte* fill_pattern = nullptr;  // aligned to 16
+  std::uint64_t fill_bytes = 16;            // a multiple of 16
+};
+
+inline kernels::RowEntries entries_of(const RowMove& move) {
+  const RowNumbers& numbers = row_numbers(move);
+  const auto marker = absent_marker(move);
+  return {.data = numbers.data,
+          .count = numbers.count,
+          .rows = numbered_rows(move),
+          .marker = marker.value_or(0),
+          .bytes = numbers.type.bytes,
+          .is_signed = numbers.type.is_signed ? 1 : 0,
+          .has_marker = marker ? 1 : 0};
+}
+
+inline kernels::RowFill fill_of(const RowMove& move) {
+  const auto* const take = std::get_if<Take>(&move);
+  if (take == nullptr || take->fill.with == Fill::With::kept) return kernels::RowFill::kept;
+  return take->fill.with == Fill::With::value ? kernels::RowFill::value : kernels::RowFill::zero;
+}
+
+/// The least whole number of vectors that a fill repeats in.
+inline std::uint64_t fill_pattern_bytes(std::uint64_t fill_bytes) {
+  constexpr std::uint64_t kVectorBytes = 16;
+  std::uint64_t bytes = fill_bytes;
+  while (bytes % kVectorBytes != 0) bytes += fill_bytes;
+  return bytes;
+}
+
+template <typename Queue>
+class RowMoveQueue {
+ public:
+  RowMoveQueue(Queue& queue, const RowMemory& memory, std::byte* workspace)
+      : queue_(queue), memory_(memory), workspace_(workspace) {}
+
+  /// Of Put, once for all arrays: what follows moves nothing if two entries name one row.
+  void mark(const RowPlan& plan) {
+    if (!std::holds_alternative<Put>(plan.move()) || row_numbers(plan.move()).count == 0) return;
+    auto* const own = reinterpret_cast<kernels::RowFaults*>(workspace_);
+    auto* const marks = reinterpret_cast<std::uint32_t*>(own + 1);
+    constexpr int kNoFaultByte = 0xff;
+    queue_.fill(own, kNoFaultByte, sizeof(*own));
+    queue_.fill(marks, 0, plan.workspace_bytes() - sizeof(*own));
+    kernels::MarkRows kernel;
+    kernel.entries = entries_of(plan.move());
+    kernel.marks = marks;
+    kernel.faults = memory_.faults;
+    kernel.own = own;
+    queue_.run(kernel);
+    before_ = own;
+  }
+
+  /// One launch for arrays of one width.
+  void move(const RowPlan& plan, std::span<const RowGroup::Arrays> arrays) {
+    FARO_CHECK(arrays.size() <= kernels::kMostRowArrays);
+    if (arrays.size() == 1) return move_some<1>(plan, arrays);
+    move_some<kernels::kMostRowArrays>(plan, arrays);
+  }
+
+ private:
+  template <int kArrays>
+  void move_some(const RowPlan& plan, std::span<const RowGroup::Arrays> arrays) {
+    RowLaunch launch{.addresses = 0, .arrays = arrays.size()};
+    for (const RowGroup::Arrays& each : arrays)
+      launch.addresses |=
+          reinterpret_cast<std::uintptr_t>(each.in) | reinterpret_cast<std::uintptr_t>(each.out);
+    const std::vector<RowPass> passes = plan.passes(launch);
+    if (passes.empty()) return;
+    const RowPass& pass = passes.back();
+    kernels::RowMoveShape<kArrays> shape;
+    shape.entries = entries_of(plan.move());
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      shape.arrays.in[i] = static_cast<const std::byte*>(arrays[i].in);
+      shape.arrays.out[i] = static_cast<std::byte*>(arrays[i].out);
+    }
+    shape.count = device::Division64(shape.entries.count);
+    shape.blocks_of_array = device::Division64(pass.blocks / arrays.size());
+    shape.outer = plan.layout().outer;
+    shape.number = arrays.size();
+    shape.row_bytes = plan.layout().row_bytes;
+    shape.fill = fill_of(plan.move());
+    shape.fill_bytes = memory_.fill_bytes;
+    shape.fill_pattern = memory_.fill_pattern;
+    shape.faults = memory_.faults;
+    shape.before = before_;
+    if (std::holds_alternative<Take>(plan.move())) {
+      move_by<kernels::RowDirection::take, kArrays>(plan, pass, shape);
+    } else {
+      move_by<kernels::RowDirection::put, kArrays>(plan, pass, shape);
+    }
+  }
+
+  template <kernels::RowDirection kDirection, int kArrays>
+  void move_by(const RowPlan& plan, const RowPass& pass, const kernels::RowMoveShape<kArrays>& shape) {
+    if (pass.kernel == RowKernel::move_bytes) {
+      using Kernel = kernels::MoveRowBytes<kDirection, kArrays>;
+      Kernel kernel;
+      kernel.shape = shape;
+      kernel.pieces = device::Division64(Kernel::pieces_of(shape.row_bytes));
+      kernel.in_bytes = plan.in_bytes();
+      return run(kernel, pass);
+    }
+    const auto of_bytes = [&]<int kBytes>() {
+      kernels::MoveRowVectors<kDirection, kBytes, kArrays> kernel;
+      kernel.shape = shape;
+      kernel.vectors = device::Division64(shape.row_bytes / kBytes);
+      run(kernel, pass);
+    };
+    switch (pass.vector_bytes) {
+      case 16:
+        return of_bytes.template operator()<16>();
+      case 8:
+        return of_bytes.template operator()<8>();
+      case 4:
+        return of_bytes.template operator()<4>();
+      case 2:
+        return of_bytes.template operator()<2>();
+      default:
+        return of_bytes.template operator()<1>();
+    }
+  }
+
+  template <typename Kernel>
+  void run(const Kernel& kernel, const RowPass& pass) {
+    FARO_CHECK(kernel.blocks() == pass.blocks);
+    queue_.run(kernel);
+  }
+
+  Queue& queue_;
+  RowMemory memory_;
+  std::byte* workspace_;
+  const kernels::RowFaults* before_ = nullptr;
+};
+
+}  // namespace faro::cuda

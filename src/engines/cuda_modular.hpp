@@ -1,0 +1,31 @@
+// Multiplications modulo a number of elements on a device (faro/modular.hpp): one kernel, queued on a stream.
+//
+// Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
+#pragma once
+
+#include <cstdint>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/modular.hpp"
+#include "faro/stream.hpp"
+
+namespace faro::cuda {
+
+/// Arrays on a device that are multiplied, negated where `negated`.
+struct ModularMove {
+  Modular map;
+  std::uint64_t element_bytes = 1;
+  std::uint64_t batch = 1;
+  const void* in = nullptr;
+  void* out = nullptr;
+  bool negated = false;
+  std::uint64_t sign_factor = 0;  // below twice the count
+  Negation negation = {};
+};
+
+/// Requires: a map that maps:: makes, arrays of batch count element_bytes bytes that do not overlap
+/// (unchecked). Errors: ErrorCode::value for memory that is not the device's or not aligned to an element;
+/// ErrorCode::unsupported for elements of other than 1, 2, 4, 8 or 16 bytes; ErrorCode::device.
+void permute(const ModularMove& move, Stream stream, int device);
+
+}  // namespace faro::cuda

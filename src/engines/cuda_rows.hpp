@@ -1,0 +1,112 @@
+// Rows moved on a device by a row plan for engine cuda (faro/plan/row_plan.hpp): entries and arrays lie
+// there, everything is queued on a stream, and nothing waits for the host.
+//
+// What a run finds wrong with the entries is noted on the device, where check() finds it.
+//
+// Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "engines/cuda_measure.hpp"
+#include "faro/engines/cuda.hpp"
+#include "faro/plan/row_plan.hpp"
+#include "faro/routing.hpp"
+#include "faro/stream.hpp"
+
+namespace faro::cuda {
+
+/// Arrays whose rows have one width, by the plan of that width.
+struct RowGroup {
+  const RowPlan* plan = nullptr;
+  struct Arrays {
+    const void* in = nullptr;
+    void* out = nullptr;
+  };
+  std::span<const Arrays> arrays;
+};
+
+class RowExecutor {
+ public:
+  /// Errors: ErrorCode::value for entries that are not the device's or not aligned; ErrorCode::device.
+  explicit RowExecutor(const RowPlan& plan);
+  RowExecutor(RowExecutor&&) noexcept;
+  RowExecutor& operator=(RowExecutor&&) noexcept;
+  ~RowExecutor();
+
+  /// Queues all groups, whose plans differ from this one's in the width only. `workspace`: of the plan's
+  /// workspace_bytes(), aligned to 16; null: taken from the stream's pool. Requires: sizes, no overlap
+  /// (unchecked). Errors: ErrorCode::value for memory that is not the device's, nothing is queued then;
+  /// ErrorCode::device for a failed launch.
+  void run(std::span<const RowGroup> groups, Stream stream, void* workspace) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The entries of a plan in their own order, for good: keys[k] are the entries, and items[k] their positions,
+/// of equal ones in order. Numbers of 32 bits.
+struct SortedRows {
+  std::shared_ptr<const DeviceArray> keys;
+  std::shared_ptr<const DeviceArray> items;
+};
+
+/// Sorts them and waits; nothing where some name no row, or there are 2^32 of them. Errors: ErrorCode::value
+/// for entries that are wrong; ErrorCode::device for too little memory: four arrays of 32-bit entries.
+std::optional<SortedRows> sorted_rows(const RowPlan& plan);
+
+/// Of Add, rows of one number: adds `values`, which are in the order of `sorted`. Queues. Requires: numbers
+/// of 4 or 8 bytes (checked).
+void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
+
+/// A routing by keys on the device.
+class RouteExecutor {
+ public:
+  /// Errors: those of faro::route but for the keys; ErrorCode::value for keys that are not the device's or
+  /// not aligned; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+  RouteExecutor(const RowNumbers& keys, const RouteOptions& options, int device);
+  RouteExecutor(RouteExecutor&&) noexcept;
+  RouteExecutor& operator=(RouteExecutor&&) noexcept;
+  ~RouteExecutor();
+
+  std::uint64_t most_places() const;
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it. `workspace`: as RowExecutor::run. Errors: as there.
+  void run(const DeviceRoute& to, Stream stream, void* workspace) const;
+  /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Rows that come back from their buckets; places and weights lie on the device.
+class CombineExecutor {
+ public:
+  /// Errors: those of faro::combine but for the places; ErrorCode::value for places and weights that are not
+  /// the device's or not aligned; ErrorCode::device.
+  CombineExecutor(const Combine& of, std::uint64_t row_bytes, int device);
+  CombineExecutor(CombineExecutor&&) noexcept;
+  CombineExecutor& operator=(CombineExecutor&&) noexcept;
+  ~CombineExecutor();
+
+  /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
+  void run(const void* in, void* out, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace faro::cuda

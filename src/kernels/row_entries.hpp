@@ -1,0 +1,93 @@
+// Entries that number rows, in a device's memory, as kernels read them: rows that are there, entries that
+// name none, and entries that are wrong, which are told of and never followed.
+//
+//     entry       3      -1       9 of 4 rows, or -1 where no entry may be absent
+//     row         3     kAbsent   kWrong, and its position goes to RowFaults
+//
+// A kernel here is a value: its arguments, the sizes of its launch and operator()(block), which one thread
+// runs, over a block of a GPU or one that is emulated (engines/cuda/kernels/device_block.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "faro/device/packet.hpp"
+
+namespace faro::kernels {
+
+/// In place of a row's number.
+inline constexpr std::uint64_t kAbsentRow = ~std::uint64_t{0};
+inline constexpr std::uint64_t kWrongRow = ~std::uint64_t{0} - 1;
+
+/// Whether a row's number is one.
+constexpr bool is_row(std::uint64_t row) { return row < kWrongRow; }
+
+/// The least positions of entries that are wrong, kNoFault where there are none. In a device's memory.
+inline constexpr std::uint64_t kNoFault = ~std::uint64_t{0};
+struct RowFaults {
+  std::uint64_t out_of_range = kNoFault;
+  std::uint64_t twice = kNoFault;  // of Put: an entry whose row another one names
+};
+
+struct RowEntries {
+  const void* data = nullptr;  // aligned to an entry
+  std::uint64_t count = 0;
+  std::uint64_t rows = 0;  // that they number
+  std::uint64_t marker = 0;
+  std::int32_t bytes = 4;  // 4 or 8
+  std::int32_t is_signed = 0;
+  std::int32_t has_marker = 0;
+
+  /// Entry i, sign-extended.
+  constexpr std::uint64_t entry(std::uint64_t i) const {
+    if (bytes == 8) return static_cast<const std::uint64_t*>(data)[i];
+    const std::uint32_t word = static_cast<const std::uint32_t*>(data)[i];
+    if (is_signed == 0) return word;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(word)));
+  }
+  constexpr std::uint64_t row_of(std::uint64_t entry) const {
+    if (has_marker != 0 && entry == marker) return kAbsentRow;
+    return entry < rows ? entry : kWrongRow;
+  }
+  constexpr std::uint64_t row(std::uint64_t i) const { return row_of(entry(i)); }
+};
+
+/// Notes a position. Most entries are right, so it is looked at before it is written.
+template <typename Block>
+constexpr void note_fault(Block& block, std::uint64_t* least, std::uint64_t position) {
+  if (position < block.read(least)) block.atomic_min(least, position);
+}
+
+/// Of Put: a bit for each row that an entry names. Those that are named twice and entries that are wrong are
+/// noted for good, and for the kernels of this run that follow.
+struct MarkRows {
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint64_t kMostBlocks = 2112;  // 16 for each of 132 multiprocessors
+
+  RowEntries entries;
+  std::uint32_t* marks = nullptr;  // zeros at first
+  RowFaults* faults = nullptr;     // for good
+  RowFaults* own = nullptr;        // of this run
+
+  static constexpr std::uint64_t mark_words(std::uint64_t rows) { return (rows + 31) / 32; }
+  constexpr std::uint64_t blocks() const {
+    const std::uint64_t needed = (entries.count + kThreads - 1) / kThreads;
+    return needed < kMostBlocks ? needed : kMostBlocks;
+  }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    const std::uint64_t step = block.blocks() * kThreads;
+    for (std::uint64_t i = block.index() * kThreads + block.thread(); i < entries.count; i += step) {
+      const std::uint64_t row = entries.row(i);
+      if (row == kAbsentRow) continue;
+      const bool wrong = row == kWrongRow;
+      const std::uint32_t bit = std::uint32_t{1} << row % 32;
+      if (!wrong && (block.atomic_or(marks + row / 32, bit) & bit) == 0) continue;
+      for (RowFaults* const to : {faults, own}) note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
+    }
+  }
+};
+
+}  // namespace faro::kernels

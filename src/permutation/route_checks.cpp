@@ -1,0 +1,63 @@
+#include "permutation/route_checks.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "faro/error.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+
+void require_route(const RowNumbers& keys, const RouteOptions& options) {
+  const auto refuse_route = [](const std::string& got, const std::string& wanted) {
+    fail(ErrorCode::value, "route", got, wanted);
+  };
+  if (options.buckets == 0 || options.buckets > kMostPlaces)
+    refuse_route(std::to_string(options.buckets) + " buckets", "from 1 to 2^40 buckets");
+  if (options.multiple == 0 || options.multiple > kMostPlaces)
+    refuse_route("places to a multiple of " + std::to_string(options.multiple), "from 1 to 2^40");
+  if (keys.count > kMostPlaces) refuse_route(std::to_string(keys.count) + " keys", "at most 2^40 keys");
+  if (options.keys_per_row == 0 || keys.count % options.keys_per_row != 0) {
+    refuse_route(std::to_string(keys.count) + " keys, " + std::to_string(options.keys_per_row) + " a row",
+                 "a whole number of rows");
+  }
+  if (keys.type.bytes != 4 && keys.type.bytes != 8)
+    refuse_route("keys of " + std::to_string(keys.type.bytes) + " bytes", "keys of 4 or 8 bytes");
+  if (keys.count > 0 && keys.data == nullptr) refuse_route("a null pointer", "the keys");
+}
+
+std::uint64_t most_places(std::uint64_t keys, const RouteOptions& options) {
+  const std::uint64_t busy = std::min(keys, options.buckets);  // buckets that may have items
+  const std::uint64_t each = round_up(std::min(keys, options.capacity.value_or(keys)), options.multiple);
+  // Every bucket full, or all keys and as much padding as there can be.
+  std::uint64_t full = 0;
+  if (__builtin_mul_overflow(busy, each, &full)) full = ~std::uint64_t{0};
+  std::uint64_t padding = 0;
+  if (__builtin_mul_overflow(busy, options.multiple - 1, &padding)) padding = kMostPlaces;
+  const std::uint64_t places = std::min(full, keys + std::min(padding, kMostPlaces));
+  if (places > kMostPlaces)
+    fail(ErrorCode::value, "route", "more than 2^40 places", "a smaller multiple, or fewer buckets");
+  return places;
+}
+
+void require_combine(const Combine& of, std::uint64_t row_bytes) {
+  const auto refuse_combine = [](const std::string& got, const std::string& wanted) {
+    fail(ErrorCode::value, "combine", got, wanted);
+  };
+  if (of.number < Number::f16)
+    refuse_combine(std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
+  if (of.sums == Sums::compensated || (of.sums == Sums::fp32 && of.number == Number::f64))
+    refuse_combine(std::string("sums ") + name(of.sums), "usual or fp64");
+  if (row_bytes == 0 || row_bytes % bytes_of(of.number) != 0) {
+    refuse_combine("rows of " + std::to_string(row_bytes) + " bytes",
+                   std::string("a whole number of ") + name(of.number));
+  }
+  if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
+    refuse_combine(std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
+                   "a whole number of rows");
+  }
+  if (!of.weights.empty() && of.weights.size() != of.places.count)
+    refuse_combine(std::to_string(of.weights.size()) + " weights", "one for each place, or none");
+}
+
+}  // namespace faro::detail
