@@ -145,10 +145,17 @@ FARO_API faro_status faro_plan_text(const char* text, int rank, const uint64_t* 
 FARO_API faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, const int64_t* strides,
                                      uint64_t element_bytes, const faro_options* options, faro_plan** plan);
 
-/* A view: out[i . out_strides] = in[i . in_strides] for all indices i below the extents. The arrays are given to
- * faro_plan_run by the address of index 0, so negative strides reach before it. */
-FARO_API faro_status faro_plan_view(int rank, const uint64_t* extents, const int64_t* in_strides,
-                                    const int64_t* out_strides, uint64_t element_bytes, const faro_options* options,
+/* A view: out[out_corner + i . out_strides] = in[in_corner + i . in_strides] for all indices i below the extents,
+ * counted from the addresses that faro_plan_run is given; negative strides may reach before these. */
+typedef struct faro_view {
+  int rank;
+  const uint64_t* extents;
+  const int64_t* in_strides;
+  const int64_t* out_strides;
+  int64_t in_corner;
+  int64_t out_corner;
+} faro_view;
+FARO_API faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const faro_options* options,
                                     faro_plan** plan);
 /* As numpy.roll: every axis shifted by shifts[axis], any sign, from an input of these strides to a dense output. */
 FARO_API faro_status faro_plan_roll(int rank, const uint64_t* shape, const int64_t* in_strides, const int64_t* shifts,

@@ -173,13 +173,17 @@ void bind_plans(nb::module_& module) {
       nb::arg("text"), nb::arg("shape"), nb::arg("strides").none(), nb::arg("element_bytes"),
       nb::arg("options"));
   module.def("plan_view", [](const Shape& extents, const Strides& in_strides, const Strides& out_strides,
-                             std::uint64_t element_bytes, const Options& options) {
+                             std::int64_t in_corner, std::int64_t out_corner, std::uint64_t element_bytes,
+                             const Options& options) {
     require_same_rank(extents, in_strides);
     require_same_rank(extents, out_strides);
-    return made([&](faro_plan** plan) {
-      return faro_plan_view(rank_of(extents), extents.data(), in_strides.data(), out_strides.data(),
-                            element_bytes, &options.value, plan);
-    });
+    const faro_view view{.rank = rank_of(extents),
+                         .extents = extents.data(),
+                         .in_strides = in_strides.data(),
+                         .out_strides = out_strides.data(),
+                         .in_corner = in_corner,
+                         .out_corner = out_corner};
+    return made([&](faro_plan** plan) { return faro_plan_view(&view, element_bytes, &options.value, plan); });
   });
   module.def("plan_roll", [](const Shape& shape, const Strides& in_strides, const Strides& shifts,
                              std::uint64_t element_bytes, const Options& options) {

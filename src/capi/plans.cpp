@@ -377,17 +377,19 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
   });
 }
 
-faro_status faro_plan_view(int rank, const uint64_t* extents, const int64_t* in_strides,
-                           const int64_t* out_strides, uint64_t element_bytes, const faro_options* options,
+faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const faro_options* options,
                            faro_plan** plan) {
   return guarded([&] {
+    require_argument(view, kPlanning, "view");
     require_argument(plan, kPlanning, "plan");
     faro::capi::refuse_batch_of_views(options);
-    faro::capi::CornerView view;
-    view.extents = given_shape(rank, extents);
-    view.in_strides = given_strides(view.extents.size(), in_strides, "in_strides");
-    view.out_strides = given_strides(view.extents.size(), out_strides, "out_strides");
-    *plan = faro::capi::new_view_plan({view}, element_bytes, plan_options(options));
+    faro::capi::CornerView corner;
+    corner.extents = given_shape(view->rank, view->extents);
+    corner.in_strides = given_strides(corner.extents.size(), view->in_strides, "in_strides");
+    corner.out_strides = given_strides(corner.extents.size(), view->out_strides, "out_strides");
+    corner.in_corner = view->in_corner;
+    corner.out_corner = view->out_corner;
+    *plan = faro::capi::new_view_plan({corner}, element_bytes, plan_options(options));
   });
 }
 
