@@ -133,7 +133,8 @@ typedef struct faro_options {
 
 typedef struct faro_plan faro_plan;
 
-/* Plans a map on elements of any bytes, 1 to 4096 (of an affine map mostly a power of two). */
+/* Plans a map on elements of 1 to 4096 bytes. Affine maps are moved entry by entry where that is no power of two and they
+ * are no permutation of axes, roll or flip either. */
 FARO_API faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
                                    faro_plan** plan);
 /* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`. */

@@ -242,12 +242,7 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
 def _along_elements(chosen: "maps.Map", width: int, outer: int, array: Any, target: Any, queue: int) -> None:
     engine = "cpu" if array.device is None else "cuda"
     opts = _run.options(engine, device=array.device, batch=outer)
-    try:
-        handle = _faro.plan_map(chosen._handle, width, opts)
-    except ValueError:
-        if width & (width - 1) == 0:
-            raise
-        handle = _faro.plan_map(_run._as_indices(chosen._handle), width, opts)
+    handle = _faro.plan_map(chosen._handle, width, opts)
     handle.run(array.address, target.address, queue)
 
 

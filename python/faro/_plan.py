@@ -35,6 +35,7 @@ class Plan:
         self.itemsize = itemsize
         self.device = device
         self.on_gpu, self.in_place = handle.facts()
+        self._is_short = not (self.on_gpu or self.in_place)
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """The permuted array: a new one of ``x``'s kind, or ``out``; of a plan in place ``x`` itself.
@@ -42,6 +43,10 @@ class Plan:
         ``x`` has the plan's shape and element width; one with strides is made dense first. Raises FaroValueError for
         other arrays; nothing is written then.
         """
+        if out is None and stream is None and self._is_short:
+            made = _faro.run_plan(self._handle, self.shape, self.out_shape, self.itemsize, x)
+            if made is not None:
+                return made
         array = _arrays.describe(x, writable=self.in_place)
         if array.shape != self.shape or array.itemsize != self.itemsize:
             refuse("run a plan", f"shape {array.shape} of {array.itemsize} bytes", f"{self.shape} of {self.itemsize} bytes")
@@ -151,6 +156,8 @@ def plan(by: "str | maps.Map", like: Any = None, *, shape: Sequence[int] | None 
             engine, device = "cuda", array.device
     elif itemsize is None:
         refuse("plan", "no element width", "an array, or itemsize=")
+    if itemsize < 1:
+        refuse("plan", f"elements of {itemsize} bytes", "1 to 4096 bytes")
     if shape is None:
         shape = (by.count,) if isinstance(by, maps.Map) else (maps.parse(by).count,)
     given = tuple(int(extent) for extent in shape)

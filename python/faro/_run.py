@@ -203,10 +203,7 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
         handle = _faro.plan_array(said, [], None, width, opts)
         return handle, tuple(handle.out_shape())
     given = list(shape) or [1]
-    handle = _planned_any_width(
-        lambda w, s, t: _faro.plan_array(t, s, _element_strides(shape, strides, width) if shape else None, w, opts),
-        lambda: _faro.map_parse(said, given), width, given, said, opts,
-    )
+    handle = _faro.plan_array(said, given, _element_strides(shape, strides, width) if shape else None, width, opts)
     out_shape = handle.out_shape()
     if math.prod(out_shape) != math.prod(shape):
         refuse(
@@ -216,26 +213,6 @@ def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
     return handle, tuple(out_shape) if _is_named(said, out_shape) else shape
 
 
-def _planned_any_width(first: Any, make_map: Any, width: int, shape: list[int], text: str, opts: Any) -> Any:
-    """An affine map of elements of any bytes: where the width is no power of two, by an index array if need be."""
-    try:
-        return first(width, shape, text)
-    except ValueError:
-        if width & (width - 1) == 0 or width > _MOST_BYTES:
-            raise
-        parsed = make_map()
-        return _faro.plan_map(_as_indices(parsed), width, opts)
-
-
-def _as_indices(handle: Any) -> Any:
-    import array
-
-    count = handle.count()
-    images = array.array("Q", bytes(8 * count))
-    handle.images(images.buffer_info()[0])
-    return _faro.map_from_indices(images.buffer_info()[0], count, 8, False, False)
-
-
 def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
     count = math.prod(shape)
     if argument.count != count:
@@ -243,13 +220,7 @@ def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any
                "axis= permutes along one axis")
     if _element_strides(shape, strides, width) is not None:
         refuse("permute", "an array with strides", "a dense array", "faro.ascontiguousarray() first")
-    handle = argument._handle
-    try:
-        return _faro.plan_map(handle, width, opts), shape
-    except ValueError:
-        if width & (width - 1) == 0 or width > _MOST_BYTES:
-            raise
-        return _faro.plan_map(_as_indices(handle), width, opts), shape
+    return _faro.plan_map(argument._handle, width, opts), shape
 
 
 def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:

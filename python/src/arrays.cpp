@@ -129,7 +129,7 @@ nb::tuple new_array(const std::vector<std::size_t>& shape, int code, int bits, i
   const nb::dlpack::dtype dtype{.code = static_cast<std::uint8_t>(code),
                                 .bits = static_cast<std::uint8_t>(bits),
                                 .lanes = static_cast<std::uint16_t>(lanes)};
-  const nb::ndarray<> array(data, shape.size(), shape.data(), owner, nullptr, dtype);
+  const nb::ndarray<nb::array_api> array(data, shape.size(), shape.data(), owner, nullptr, dtype);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(data), nb::cast(array));
 }
 
@@ -349,6 +349,32 @@ nb::object run(nb::handle array, int op, nb::handle argument, nb::handle out, nb
   return nb::borrow(s.other)(array, op, argument, out, stream);  // strided, or refused there
 }
 
+bool is_tuple_of(nb::handle tuple, const Py_ssize_t* values, int count) {
+  if (PyTuple_Size(tuple.ptr()) != count) return false;
+  for (int i = 0; i < count; ++i) {
+    if (PyLong_AsSsize_t(PyTuple_GetItem(tuple.ptr(), i)) != values[i]) return false;
+  }
+  return true;
+}
+
+// A plan's call on a dense array of NumPy: the result, or None where Python has to look at it.
+nb::object run_plan(const PlanHandle& plan, nb::handle shape, nb::handle out_shape, Py_ssize_t itemsize,
+                    nb::handle array) {
+  Session& s = session();
+  if (reinterpret_cast<PyObject*>(Py_TYPE(array.ptr())) != s.ndarray || s.ndarray == nullptr)
+    return nb::none();
+  const nb::object dtype = nb::steal(PyObject_GetAttr(array.ptr(), s.dtype_name));
+  if (!dtype.is_valid()) nb::raise_python_error();
+  refuse_references(dtype.ptr());
+  const BufferHandle in(array, false);
+  if (in->itemsize != itemsize || !is_tuple_of(shape, in->shape, in->ndim) || !is_dense(*in))
+    return nb::none();
+  nb::object made = nb::borrow(s.empty)(out_shape, dtype);
+  const BufferHandle to(made, true);
+  plan.run(reinterpret_cast<std::uintptr_t>(in->buf), reinterpret_cast<std::uintptr_t>(to->buf), 0);
+  return made;
+}
+
 }  // namespace
 
 void bind_arrays(nb::module_& module) {
@@ -359,8 +385,9 @@ void bind_arrays(nb::module_& module) {
       .def("facts", &facts_of);
   module.def("dlpack_facts", &dlpack_facts);
   module.def("new_array", &new_array);
-  module.def("run", &run, nb::arg("array"), nb::arg("op"), nb::arg("argument").none(), nb::arg("out").none(),
-             nb::arg("stream").none());
+  module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
+             nb::arg("out").none(), nb::arg("stream").none());
+  module.def("run_plan", &run_plan);
   module.def("set_python_side", [](nb::object plan, nb::object other) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();

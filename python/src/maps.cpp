@@ -18,7 +18,7 @@ using nanobind::literals::operator""_a;
 
 // What a function of faro.h gives through its last argument.
 template <typename Make>
-MapHandle made(const Make& make) {
+MapHandle made_map(const Make& make) {
   faro_map* map = nullptr;
   check(make(&map));
   MapHandle handle;
@@ -30,13 +30,6 @@ std::uint64_t count_of(const MapHandle& self) {
   std::uint64_t count = 0;
   check(faro_map_count(self.map.get(), &count));
   return count;
-}
-
-template <typename Ask>
-nb::str told(const Ask& ask) {
-  char* text = nullptr;
-  check(ask(&text));
-  return taken(text);
 }
 
 }  // namespace
@@ -64,20 +57,20 @@ void bind_maps(nb::module_& module) {
            })
       .def("compose",
            [](const MapHandle& self, const MapHandle& other) {
-             return made(
+             return made_map(
                  [&](faro_map** map) { return faro_map_compose(self.map.get(), other.map.get(), map); });
            })
       .def("inverse",
            [](const MapHandle& self) {
-             return made([&](faro_map** map) { return faro_map_inverse(self.map.get(), map); });
+             return made_map([&](faro_map** map) { return faro_map_inverse(self.map.get(), map); });
            })
       .def("normal_form",
            [](const MapHandle& self) {
-             return made([&](faro_map** map) { return faro_map_normal_form(self.map.get(), map); });
+             return made_map([&](faro_map** map) { return faro_map_normal_form(self.map.get(), map); });
            })
       .def("power",
            [](const MapHandle& self, std::int64_t k) {
-             return made([&](faro_map** map) { return faro_map_power(self.map.get(), k, map); });
+             return made_map([&](faro_map** map) { return faro_map_power(self.map.get(), k, map); });
            })
       .def("equal",
            [](const MapHandle& self, const MapHandle& other) {
@@ -96,13 +89,13 @@ void bind_maps(nb::module_& module) {
   module.def(
       "map_parse",
       [](const std::string& text, const std::vector<std::uint64_t>& shape) {
-        return made([&](faro_map** map) {
+        return made_map([&](faro_map** map) {
           return faro_map_parse(text.c_str(), static_cast<int>(shape.size()), shape.data(), map);
         });
       },
       "text"_a, "shape"_a);
   module.def("map_from_matrix", [](const std::vector<std::uint64_t>& columns, std::uint64_t complement) {
-    return made([&](faro_map** map) {
+    return made_map([&](faro_map** map) {
       return faro_map_from_matrix(static_cast<int>(columns.size()), columns.data(), complement, map);
     });
   });
@@ -110,13 +103,13 @@ void bind_maps(nb::module_& module) {
     if (shape.size() != order.size())
       refuse("make a map of axes", std::to_string(order.size()) + " axes in the order",
              std::to_string(shape.size()) + ", as the shape has");
-    return made([&](faro_map** map) {
+    return made_map([&](faro_map** map) {
       return faro_map_from_axes(static_cast<int>(shape.size()), shape.data(), order.data(), map);
     });
   });
   module.def("map_from_indices",
              [](std::uintptr_t entries, std::uint64_t count, int entry_bytes, bool is_signed, bool gather) {
-               return made([&](faro_map** map) {
+               return made_map([&](faro_map** map) {
                  return faro_map_from_indices(reinterpret_cast<const void*>(entries), count, entry_bytes,
                                               is_signed ? 1 : 0, gather ? 1 : 0, map);
                });

@@ -36,7 +36,7 @@ Options options_of(int engine, int threads, int device, bool in_place, std::uint
 }
 
 template <typename Make>
-PlanHandle made(const Make& make) {
+PlanHandle made_plan(const Make& make) {
   faro_plan* plan = nullptr;
   faro_status status = FARO_OK;
   {
@@ -53,13 +53,6 @@ void require_same_rank(const Shape& shape, const Strides& strides) {
   if (shape.size() == strides.size()) return;
   refuse("plan", std::to_string(strides.size()) + " strides",
          std::to_string(shape.size()) + ", as the shape has");
-}
-
-template <typename Ask>
-nb::str told(const Ask& ask) {
-  char* text = nullptr;
-  check(ask(&text));
-  return taken(text);
 }
 
 int rank_of(const Shape& shape) { return static_cast<int>(shape.size()); }
@@ -131,7 +124,7 @@ void bind_plans(nb::module_& module) {
            })
       .def("inverse",
            [](const PlanHandle& self) {
-             return made([&](faro_plan** plan) { return faro_plan_inverse(self.plan.get(), plan); });
+             return made_plan([&](faro_plan** plan) { return faro_plan_inverse(self.plan.get(), plan); });
            })
       .def("explain",
            [](const PlanHandle& self) {
@@ -157,7 +150,7 @@ void bind_plans(nb::module_& module) {
       });
 
   module.def("plan_map", [](const MapHandle& map, std::uint64_t element_bytes, const Options& options) {
-    return made(
+    return made_plan(
         [&](faro_plan** plan) { return faro_plan_map(map.map.get(), element_bytes, &options.value, plan); });
   });
   module.def(
@@ -165,7 +158,7 @@ void bind_plans(nb::module_& module) {
       [](const std::string& text, const Shape& shape, const std::optional<Strides>& strides,
          std::uint64_t element_bytes, const Options& options) {
         if (strides) require_same_rank(shape, *strides);
-        return made([&](faro_plan** plan) {
+        return made_plan([&](faro_plan** plan) {
           return faro_plan_array(text.c_str(), rank_of(shape), shape.data(),
                                  strides ? strides->data() : nullptr, element_bytes, &options.value, plan);
         });
@@ -183,13 +176,14 @@ void bind_plans(nb::module_& module) {
                          .out_strides = out_strides.data(),
                          .in_corner = in_corner,
                          .out_corner = out_corner};
-    return made([&](faro_plan** plan) { return faro_plan_view(&view, element_bytes, &options.value, plan); });
+    return made_plan(
+        [&](faro_plan** plan) { return faro_plan_view(&view, element_bytes, &options.value, plan); });
   });
   module.def("plan_roll", [](const Shape& shape, const Strides& in_strides, const Strides& shifts,
                              std::uint64_t element_bytes, const Options& options) {
     require_same_rank(shape, in_strides);
     require_same_rank(shape, shifts);
-    return made([&](faro_plan** plan) {
+    return made_plan([&](faro_plan** plan) {
       return faro_plan_roll(rank_of(shape), shape.data(), in_strides.data(), shifts.data(), element_bytes,
                             &options.value, plan);
     });
@@ -197,10 +191,11 @@ void bind_plans(nb::module_& module) {
   module.def("plan_from_bytes", [](const nb::bytes& bytes, const Options& options) {
     const void* const data = bytes.data();
     const std::uint64_t size = bytes.size();
-    return made([&](faro_plan** plan) { return faro_plan_from_bytes(data, size, &options.value, plan); });
+    return made_plan(
+        [&](faro_plan** plan) { return faro_plan_from_bytes(data, size, &options.value, plan); });
   });
   module.def("plan_load", [](const std::string& path, const Options& options) {
-    return made([&](faro_plan** plan) { return faro_plan_load(path.c_str(), &options.value, plan); });
+    return made_plan([&](faro_plan** plan) { return faro_plan_load(path.c_str(), &options.value, plan); });
   });
 }
 

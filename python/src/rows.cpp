@@ -89,9 +89,8 @@ void bind_rows(nb::module_& module) {
     });
   });
   module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
-    char* text = nullptr;
-    check(faro_network_explain(program.c_str(), bits, element.c_str(), &text));
-    return taken(text);
+    return told(
+        [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
   });
 
   nb::class_<RoutingHandle>(module, "Routing")

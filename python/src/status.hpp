@@ -24,4 +24,12 @@ void check(faro_status status);
 /// A text of the library's, which is freed.
 nb::str taken(char* text);
 
+/// The text that a function of faro.h gives through its last argument.
+template <typename Ask>
+nb::str told(const Ask& ask) {
+  char* text = nullptr;
+  check(ask(&text));
+  return taken(text);
+}
+
 }  // namespace faro::python

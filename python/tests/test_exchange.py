@@ -3,6 +3,8 @@
 import array
 import doctest
 import importlib
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -92,3 +94,17 @@ def test_every_function_has_a_docstring():
         assert getattr(faro, name).__doc__, name
     for name in faro.maps.__all__:
         assert getattr(faro.maps, name).__doc__, name
+
+
+def python_blocks():
+    """The Python blocks of the guide and of the README, each page one program; nothing outside of a clone."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    for page in [root / "docs/guide/python.md", root / "README.md"]:
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
+        if blocks:
+            yield pytest.param("\n".join(blocks), id=page.name)
+
+
+@pytest.mark.parametrize("program", list(python_blocks()))
+def test_pages(program):
+    exec(compile(program, "page", "exec"), {"__name__": "page"})

@@ -67,7 +67,7 @@ def test_flip(x, data):
     axis = data.draw(st.none() | st.sets(st.integers(0, max(x.ndim - 1, 0))).map(tuple) if x.ndim else st.none())
     if axis is not None and x.ndim and len(axis) == 1:
         axis = axis[0]
-    same(faro.flip(x, axis), np.flip(x, axis))
+    same(faro.flip(x, axis), np.asarray(np.flip(x, axis), x.dtype))
 
 
 @given(views(max_dims=4), st.data())
@@ -204,7 +204,7 @@ def test_in_place_of_axes():
     wanted = np.ascontiguousarray(x.T)
     same(faro.permute_dims(x, (1, 0), in_place=True), wanted)
     with pytest.raises(faro.FaroUnsupportedError):
-        faro.permute_dims(filled((3, 5, 7), "f8"), (2, 0, 1), in_place=True)
+        faro.permute_dims(filled((3, 5, 7), "f8"), (2, 1, 0), in_place=True)
     with pytest.raises(faro.FaroValueError, match="strides in place"):
         faro.permute(filled((8, 8), "f8")[::2], "reverse", in_place=True)
     frozen = filled((8,), "f8")

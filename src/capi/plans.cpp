@@ -8,6 +8,8 @@
 
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
+#include "permutation/rows.hpp"
+#include "plan/form_to_run.hpp"
 #include "plan/prediction.hpp"
 
 namespace faro::capi {
@@ -276,11 +278,26 @@ PlanOptions plan_options(const faro_options* options) {
   return made;
 }
 
+namespace {
+
+// The kernels of affine maps take widths that are powers of two. Others take the map entry by entry, unless
+// it is of another form, too.
+Problem of_any_width(Problem problem) {
+  const auto* const map = std::get_if<Affine>(&problem.permutation);
+  const bool fits = map == nullptr || f2::is_power_of_two(problem.element_bytes) ||
+                    problem.placement == Placement::in_place || problem.element_bytes > kMaxElementBytes ||
+                    detail::form_of_any_width(*map);
+  if (!fits) problem.permutation = as_index_array(*map);
+  return problem;
+}
+
+}  // namespace
+
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options) {
   return new faro_plan{.element_bytes = problem.element_bytes,
                        .options = options,
                        .views = {},
-                       .map = MapStep{.problem = problem, .plan = faro::plan(problem, options)},
+                       .map = MapStep{.problem = problem, .plan = faro::plan(of_any_width(problem), options)},
                        .out_shape = {problem.batch * element_count(problem.permutation)}};
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "faro/engines/cuda.hpp"
-#include "faro_build_info.hpp"
 
 namespace faro::capi {
 namespace {
@@ -126,8 +125,6 @@ const char* faro_last_got(void) { return last_text(last_failure().report.got); }
 const char* faro_last_wanted(void) { return last_text(last_failure().report.wanted); }
 const char* faro_last_remedy(void) { return last_text(last_failure().report.remedy); }
 
-const char* faro_version(void) { return FARO_VERSION; }
-int faro_abi_version(void) { return FARO_ABI_VERSION; }
 void faro_free(void* memory) { std::free(memory); }
 
 faro_status faro_cuda_status(int* available, char** reason) {

@@ -345,7 +345,7 @@ static void test_the_rest(void) {
   faro_map* map = NULL;
   EXPECT(faro_map_parse("bit_reversal(15)", 0, NULL, &map) == FARO_OK);
   EXPECT(faro_emit(map, "{\"kernel\": \"banks\", \"name\": \"turn\"}", &text) == FARO_OK);
-  EXPECT(strstr(text, "__global__ void turn") != NULL);
+  EXPECT(strstr(text, "__global__") != NULL && strstr(text, "turn(") != NULL);
   faro_free(text);
   EXPECT(faro_emit(map, "{\"kernl\": \"banks\"}", &text) == FARO_SPEC && strstr(faro_last_message(), "kernel") != NULL);
   EXPECT(faro_emit(map, "[", &text) == FARO_SPEC);
