@@ -27,5 +27,5 @@ rm -rf "$out"/faro-*.whl "$build/python-unrepaired"
 PATH=$tools/bin:$PATH "$tools/bin/pip" wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation \
   --wheel-dir "$build/python-unrepaired" --config-settings="build-dir=$build/python-wheel" \
   --config-settings="cmake.define.FARO_PREBUILT=$build"
-PATH=$tools/bin:$PATH "$tools/bin/auditwheel" --quiet repair "$build"/python-unrepaired/faro-*.whl --wheel-dir "$out"
+PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair "$build"/python-unrepaired/faro-*.whl --wheel-dir "$out" >/dev/null
 ls "$out"/faro-*.whl
