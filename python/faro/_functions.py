@@ -12,7 +12,7 @@ import math
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _run, maps
-from ._errors import refuse
+from ._errors import FaroTypeError, refuse
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -35,7 +35,7 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, 
         array = _arrays.describe(x)
         order = _run.order_of(axes, len(array.shape), "permute_dims")
         return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
-    return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple or axes is None else tuple(axes), out, stream)
+    return _faro.run(x, _run.PERMUTE_DIMS, tuple(axes) if axes.__class__ is list else axes, out, stream)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None,
@@ -96,6 +96,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     >>> faro.permute(np.arange(6).reshape(2, 3), "transpose").shape
     (3, 2)
     """
+    if not isinstance(by, (str, maps.Map)):
+        refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if axis is not None:
         if in_place:
             refuse("permute", "in_place along an axis", "in_place of a whole array")

@@ -193,6 +193,12 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     entries = index_entries(keys, "route")
     if keys_per_row is None:
         keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
+    most = 2**40
+    buckets = _run.whole(buckets, "route", "buckets", 0, most)
+    keys_per_row = _run.whole(keys_per_row, "route", "keys_per_row", 1, most)
+    multiple = _run.whole(multiple, "route", "multiple", 1, most)
+    if capacity is not None:
+        capacity = _run.whole(capacity, "route", "capacity", 0, most)
     routed = _faro.route(
         entries.address, entries.size, entries.itemsize, entries.is_signed, buckets, keys_per_row, multiple,
         -1 if capacity is None else capacity, threads,

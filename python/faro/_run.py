@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
+from operator import index as _index
 from typing import Any
 
 from . import _arrays, _faro
-from ._errors import refuse
+from ._errors import FaroTypeError, refuse
 
 Shape = tuple[int, ...]
 
@@ -41,11 +42,19 @@ def options_for(device: int | None, in_place: bool = False) -> Any:
 # --- axes
 
 
-def axis_of(axis: Any, rank: int, operation: str) -> int:
+def whole(value: Any, operation: str, what: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of the caller's, from ``least`` to ``most``."""
     try:
-        number = axis.__index__()
-    except AttributeError:
-        refuse(operation, f"axis {axis!r}", "a whole number")
+        number = _index(value)
+    except TypeError:
+        refuse(operation, f"{what} {value!r}", "a whole number", kind=FaroTypeError)
+    if (least is not None and number < least) or (most is not None and number > most):
+        refuse(operation, f"{what} {number}", f"{least} to {most}" if most is not None else f"{least} or more")
+    return number
+
+
+def axis_of(axis: Any, rank: int, operation: str) -> int:
+    number = whole(axis, operation, "axis")
     if not -rank <= number < rank:
         refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}")
     return number % rank
@@ -54,7 +63,11 @@ def axis_of(axis: Any, rank: int, operation: str) -> int:
 def order_of(axes: Any, rank: int, operation: str) -> tuple[int, ...]:
     if axes is None:
         return tuple(range(rank - 1, -1, -1))
-    order = tuple(axis_of(axis, rank, operation) for axis in axes)
+    try:
+        given = tuple(axes)
+    except TypeError:
+        refuse(operation, f"the axes {axes!r}", "a sequence of them", kind=FaroTypeError)
+    order = tuple(axis_of(axis, rank, operation) for axis in given)
     if sorted(order) != list(range(rank)):
         refuse(operation, f"the axes {tuple(axes)}", f"each of the {rank} axes once")
     return order
@@ -133,7 +146,7 @@ def _shifts(shift: Any, axis: Any, rank: int) -> list[int]:
         refuse("roll", f"{len(shifts)} shifts and {len(axes)} axes", "as many of both, or one")
     sums = [0] * rank
     for a, s in zip(axes, shifts):
-        sums[axis_of(a, rank, "roll")] += s.__index__()
+        sums[axis_of(a, rank, "roll")] += whole(s, "roll", "a shift of")
     return sums
 
 
@@ -143,7 +156,7 @@ def _plan_roll(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
     if count == 0 or width == 0:
         return _dense_view(shape, strides, width, opts), shape
     if axis is None:
-        total = sum(s.__index__() for s in (shift if isinstance(shift, (tuple, list)) else (shift,)))
+        total = sum(whole(s, "roll", "a shift of") for s in (shift if isinstance(shift, (tuple, list)) else (shift,)))
         return _plan_flat_roll(shape, strides, width, total % count, opts), shape
     shifts = [s % e for s, e in zip(_shifts(shift, axis, len(shape)), shape)]
     unit = _unit(width, [s for s, e in zip(strides, shape) if e > 1])

@@ -31,6 +31,12 @@ __all__ = [
 ]
 
 
+def _whole(value: Any, operation: str, what: str, least: int, most: int) -> int:
+    from ._run import whole
+
+    return whole(value, operation, what, least, most)
+
+
 class Map:
     """A permutation of ``count`` indices. Immutable; made by the functions of this module."""
 
@@ -56,9 +62,7 @@ class Map:
 
     def __call__(self, x: int) -> int:
         """Where index ``x`` goes. Raises FaroValueError for what is no index."""
-        if x < 0:
-            refuse("apply a map", f"index {x}", f"an index from 0 to {self.count - 1}")
-        return self._handle.apply(x)
+        return self._handle.apply(_whole(x, "apply a map", "index", 0, 2**64 - 1))
 
     def __matmul__(self, other: "Map") -> "Map":
         """``a @ b`` is b, then a: ``(a @ b)(x) == a(b(x))``."""
@@ -76,7 +80,7 @@ class Map:
 
     def __pow__(self, k: int) -> "Map":
         """The map k times; negative k: its inverse."""
-        return Map(self._handle.power(k))
+        return Map(self._handle.power(_whole(k, "raise a map to a power", "power", -(2**63), 2**63 - 1)))
 
     def __eq__(self, other: object) -> bool:
         """Whether two maps are the same permutation, whatever their forms."""
@@ -85,7 +89,10 @@ class Map:
         return self._handle.equal(other._handle)
 
     def __hash__(self) -> int:
-        return hash((Map, self.count, self(1) if self.count > 1 else 0))
+        try:
+            return hash((Map, self._handle.apply(1)))
+        except ValueError:  # of fewer than two indices
+            return hash(Map)
 
     @property
     def is_identity(self) -> bool:
@@ -269,6 +276,7 @@ def from_matrix(matrix: Any, complement: int = 0) -> Map:
         refuse("make a map of a matrix", "a matrix that is not square", "n rows of n bits")
     if any(value not in (0, 1) for row in rows for value in row):
         refuse("make a map of a matrix", "entries other than 0 and 1", "a matrix of bits")
+    complement = _whole(complement, "make a map of a matrix", "complement", 0, 2**64 - 1)
     columns = [sum(rows[i][j] << i for i in range(n)) for j in range(n)]
     return Map(_faro.map_from_matrix(columns, complement))
 

@@ -217,9 +217,13 @@ void append_argument(Key& key, nb::handle argument) {
   if (object == Py_None) return key.push_back(0);
   if (PyLong_CheckExact(object)) {
     const long long value = PyLong_AsLongLong(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
-    key.push_back(1);
-    return key.push_back(value);
+    if (value != -1 || PyErr_Occurred() == nullptr) {
+      key.push_back(1);
+      return key.push_back(value);
+    }
+    PyErr_Clear();  // past 64 bits: by its address, as other objects
+    key.push_back(4);
+    return key.push_back(reinterpret_cast<std::intptr_t>(object));
   }
   if (PyTuple_Check(object)) {
     const Py_ssize_t size = PyTuple_Size(object);

@@ -26,7 +26,6 @@ def test_errors_have_parts():
     lambda x: faro.permute_dims(x, (0, 0)),
     lambda x: faro.permute_dims(x, (0,)),
     lambda x: faro.permute_dims(x, (0, 2)),
-    lambda x: faro.permute_dims(x, (0, "a")),
     lambda x: faro.flip(x, 2),
     lambda x: faro.flip(x, (0, 0)),
     lambda x: faro.roll(x, (1, 2, 3), (0, 1)),
@@ -55,6 +54,33 @@ def test_wrong_arguments(call):
         call(x)
     assert isinstance(caught.value, ValueError)
     assert caught.value.got and caught.value.wanted
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: faro.permute_dims(x, 5),
+    lambda x: faro.permute_dims(x, (0, "a")),
+    lambda x: faro.roll(x, 1.5),
+    lambda x: faro.roll(x, 1.5, 0),
+    lambda x: faro.permute(x, 5),
+    lambda x: faro.route([0], 1.5),
+    lambda x: maps.gray(3)("a"),
+    lambda x: maps.gray(3) ** 0.5,
+])
+def test_wrong_types(call):
+    with pytest.raises(faro.FaroTypeError) as caught:
+        call(np.zeros((4, 8)))
+    assert caught.value.got and caught.value.wanted
+
+
+def test_numbers_past_64_bits():
+    x = np.arange(6)
+    assert (faro.roll(x, 2**70 + 1) == np.roll(x, (2**70 + 1) % 6)).all()
+    for call in (lambda: faro.flip(x, 2**70), lambda: maps.gray(3)(2**70), lambda: maps.gray(3) ** 2**70,
+                 lambda: faro.route([0], 2**70), lambda: maps.from_matrix([[1]], 2**70)):
+        with pytest.raises(faro.FaroValueError):
+            call()
+    whole = maps.gray(64)
+    assert whole(2**63) == 2**63 ^ 2**62 and hash(whole) == hash(maps.gray(64))
 
 
 def test_wrong_outputs():
