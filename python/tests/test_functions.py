@@ -231,6 +231,15 @@ def test_fields_of_structures_have_odd_strides():
     same(faro.roll(x["b"], 3), np.roll(x["b"], 3))
 
 
+@pytest.mark.parametrize("dtype", ["V3", "V5", "V12", "c16"])
+def test_flips_of_one_axis_of_two(dtype):
+    """Affine maps that are neither rolls nor flips nor permutations of axes of the whole."""
+    x = filled((2, 2, 4), dtype)
+    for axis in (0, 1, 2, (0, 1), (0, 2), (1, 2)):
+        same(faro.flip(x, axis), np.flip(x, axis))
+        same(faro.roll(x[:, ::-1], 1, 0), np.roll(x[:, ::-1], 1, 0))
+
+
 def test_large():
     x = np.arange(1 << 22, dtype=np.int32).reshape(1 << 10, 1 << 12)
     same(faro.permute_dims(x, (1, 0)), np.ascontiguousarray(x.T))
