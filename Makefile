@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -15,6 +15,8 @@ help:
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy, and HPTT where it is; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
+	@echo "make wheel    build/wheel/, the Python package as a wheel; seconds after make build"
+	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
 	@echo "make gpu-bench  build/gpu-bench/, the same for its benchmark; ARGS=--quick: seconds; ARGS=--ladder: the emitted kernels"
@@ -78,6 +80,15 @@ bench-files:
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro
 	@bench/files.sh build/faro $(ARGS)
+
+wheel:
+	@tools/install_dependencies.sh python
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro_library
+	@tools/make_wheel.sh build build/wheel
+
+bench-python: wheel
+	@tools/bench_python.sh build $(ARGS)
 
 bench-machine:
 	@tools/install_dependencies.sh build

@@ -1,13 +1,13 @@
 // faro emit SPEC: a permutation as standalone CUDA C++ or C++.
 #include <memory>
 
+#include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/emit/emit.hpp"
 #include "io/npy.hpp"
-#include "plan/published_class.hpp"
 
 namespace faro::cli {
 namespace {
@@ -72,59 +72,6 @@ emit::Options emit_options(const EmitOptions& options) {
   return result;
 }
 
-Json json_of(const machine::GlobalCounts& counts) {
-  return {{"requests", counts.requests},
-          {"bytes", counts.bytes},
-          {"sectors", counts.sectors},
-          {"lines", counts.lines}};
-}
-
-Json json_of(const machine::SharedCounts& counts) {
-  return {{"requests", counts.requests},
-          {"wavefronts", counts.wavefronts},
-          {"congestion", counts.max_congestion()}};
-}
-
-Json json_of(const emit::Kernel& kernel) {
-  Json json;
-  json["name"] = kernel.name;
-  json["map"] = to_text(kernel.map);
-  json["blocks"] = kernel.blocks;
-  json["threads_x"] = kernel.threads_x;
-  json["threads_y"] = kernel.threads_y;
-  json["shared_bytes"] = kernel.shared_bytes;
-  json["dynamic_shared_bytes"] = kernel.dynamic_shared_bytes;
-  json["predicted"] = {{"global_loads", json_of(kernel.predicted.global_loads)},
-                       {"global_stores", json_of(kernel.predicted.global_stores)},
-                       {"shared_loads", json_of(kernel.predicted.shared_loads)},
-                       {"shared_stores", json_of(kernel.predicted.shared_stores)}};
-  return json;
-}
-
-Json json_of(const Affine& map, const emit::Options& options, const emit::Source& source) {
-  const bool is_cuda = options.language == emit::Language::cuda;
-  Json emitted;
-  emitted["map"] = to_text(map);
-  const int t = options.tile_bits > 0
-                    ? options.tile_bits
-                    : published_tile_bits_of(static_cast<std::uint64_t>(source.element_bytes));
-  emitted["class"] = name(map.classify(t));
-  emitted["target"] = emit::name(options.language);
-  emitted["kernel"] = is_cuda ? Json(emit::name(options.rung)) : Json(nullptr);
-  emitted["name"] = options.name;
-  emitted["element"] = source.element;
-  emitted["element_bytes"] = source.element_bytes;
-  emitted["alignment_bytes"] = source.vector_bytes;
-  emitted["workspace_bytes"] = source.workspace_bytes;
-  emitted["function"] = options.map.empty() ? Json(nullptr) : Json(options.map);
-  emitted["kernels"] = Json::array();
-  for (const emit::Kernel& kernel : source.kernels) emitted["kernels"].push_back(json_of(kernel));
-  emitted["text"] = source.text;
-  Json json = new_json();
-  json["emit"] = emitted;
-  return json;
-}
-
 // The comments name the map as it was typed, where that is a name and no file, which may be another by then.
 emit::Source with_typed_name(emit::Source source, const std::string& spec) {
   const bool is_plain = spec.find_first_of("@'\"\\\n\r\t") == std::string::npos;
@@ -138,7 +85,7 @@ void run(const EmitOptions& options) {
   const emit::Options emitted = emit_options(options);
   const emit::Source source = with_typed_name(emit::emit(map, emitted), options.spec);
   TextFile file(options.out, source.text);
-  if (options.json) print(json_of(map, emitted, source));
+  if (options.json) print(capi::emit_json(map, emitted, source));
   if (options.out.empty() && !options.json) print(source.text.substr(0, source.text.size() - 1));
   file.commit();
 }

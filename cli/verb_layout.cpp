@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
@@ -123,52 +124,9 @@ std::string page_of(const Advice& advice, bool emit) {
   return page;
 }
 
-Json json_of(const Candidate& candidate, const Advice& advice) {
-  Json json;
-  json["layout"] = candidate.placement.name();
-  json["worst"] = candidate.worst();
-  json["extra_bytes"] = candidate.extra_bytes;
-  json["proven_by_ranks"] = candidate.proven_by_ranks;
-  json["costs"] = Json::array();
-  for (std::size_t k = 0; k < candidate.costs.size(); ++k) {
-    const AccessCost& cost = candidate.costs[k];
-    json["costs"].push_back({{"access", advice.request.accesses[k].text},
-                             {"worst", cost.worst},
-                             {"mean", cost.mean},
-                             {"wavefronts", cost.wavefronts},
-                             {"holds_always", cost.holds_always}});
-  }
-  return json;
-}
-
-Json json_of(const Advice& advice) {
-  const layout::SharedArray& array = advice.request.array;
-  Json json = new_json();
-  json["rows"] = array.rows;
-  json["columns"] = array.columns;
-  json["element_bytes"] = array.element_bytes;
-  json["seed"] = advice.request.seed;
-  json["accesses"] = Json::array();
-  for (const AccessSet& set : advice.request.accesses) json["accesses"].push_back(set.text);
-  json["choice"] = advice.chosen().placement.name();
-  json["worst"] = advice.chosen().worst();
-  json["reason"] = advice.reason;
-  json["cute"] = nullptr;
-  if (advice.cute) {
-    json["cute"] = {{"B", advice.cute->bits}, {"M", advice.cute->base}, {"S", advice.cute->shift}};
-  }
-  json["remarks"] = advice.remarks;
-  json["candidates"] = Json::array();
-  for (const Candidate& candidate : advice.candidates)
-    json["candidates"].push_back(json_of(candidate, advice));
-  json["shared_elements"] = advice.chosen().placement.size();
-  json["code"] = advice.chosen().placement.device_code();
-  return json;
-}
-
 void lay_out(const LayoutOptions& options) {
   const Advice advice = layout::advise(request_of(options));
-  if (options.common.json) return print(json_of(advice));
+  if (options.common.json) return print(capi::layout_json(advice));
   print(page_of(advice, options.emit));
 }
 

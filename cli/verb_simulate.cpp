@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
@@ -20,6 +21,7 @@ namespace {
 using machine::MachineKind;
 using machine::MachineOptions;
 using machine::MachineReport;
+using Result = capi::SimulationResult;
 
 constexpr std::string_view kTrace = "trace";
 constexpr std::string_view kPermute = "permute";
@@ -45,15 +47,6 @@ struct SimulateOptions {
   bool overlap = false;
   bool timeline = false;
   bool json = false;
-};
-
-// What is told about either, a program or a trace.
-struct Result {
-  MachineOptions machine;
-  MachineReport report;
-  machine::Timeline timeline;
-  std::uint64_t n = 0;
-  std::optional<programs::Simulation> simulation;  // of a program
 };
 
 MachineKind parse_machine(const std::string& text) {
@@ -129,64 +122,6 @@ Result run_program(const SimulateOptions& options) {
           .simulation = simulation};
 }
 
-Json json_of(const machine::TimelineStage& stage) {
-  return {{"unit", stage.unit},
-          {"memory", stage.memory},
-          {"warp", stage.warp},
-          {"round", stage.round},
-          {"words", stage.words}};
-}
-
-Json json_of(const SimulateOptions& options, const Result& result) {
-  const MachineOptions& machine = result.machine;
-  const MachineReport& report = result.report;
-  const bool of_program = result.simulation.has_value();
-  Json json = new_json();
-  json["program"] = options.program;
-  json["machine"] = machine::name(machine.kind);
-  json["width"] = machine.width;
-  json["latency"] = machine.latency;
-  json["threads"] = machine.threads;
-  json["n"] = result.n;
-  json["time"] = report.time;
-  json["formula"] = of_program ? Json(result.simulation->formula.time) : Json();
-  json["lower_bound"] = of_program ? Json(result.simulation->lower_bound) : Json();
-  json["congestion"] = Json::object();
-  for (std::size_t c = 1; c < report.congestion.size(); ++c) {
-    if (report.congestion[c] > 0) json["congestion"][std::to_string(c)] = report.congestion[c];
-  }
-  json["formula_text"] = of_program ? Json(result.simulation->formula.text) : Json();
-  json["formula_source"] = of_program ? Json(result.simulation->formula.source) : Json();
-  json["rounds"] = report.rounds;
-  json["requests"] = report.requests;
-  json["accesses"] = report.accesses;
-  json["stages"] = report.stages;
-  json["overlap_time"] = report.overlap_time ? Json(*report.overlap_time) : Json();
-  json["registers"] = of_program ? Json(machine.registers) : Json();
-  json["dmms"] = machine.dmms;
-  json["shared_latency"] = machine.shared_latency;
-  const bool permutes = options.program == kPermute;
-  const bool is_random = permutes && !result.simulation->request.permutation;
-  const bool has_layout = of_program && result.simulation->request.layout;
-  const auto layout =
-      has_layout ? *result.simulation->request.layout : programs::MatrixLayout::raw;  // raw: nothing moved
-  const bool is_shifted = layout != programs::MatrixLayout::raw;
-  json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
-  json["seed"] = is_random || is_shifted ? Json(result.simulation->request.seed) : Json();
-  json["direct"] = options.direct;
-  json["layout"] = has_layout ? Json(programs::name(layout)) : Json();
-  json["padded_n"] = of_program ? Json(result.simulation->padded_n) : Json();
-  json["verified"] = of_program;
-  json["file"] = of_program ? Json() : Json(options.file);
-  json["timeline"] = Json::array();
-  if (options.timeline) {
-    for (const machine::TimelineStage& stage : result.timeline.stages) {
-      json["timeline"].push_back(json_of(stage));
-    }
-  }
-  return json;
-}
-
 // What there is to say beside n.
 std::string how_run(const programs::Simulation& simulation) {
   std::string text;
@@ -239,7 +174,10 @@ void simulate(const SimulateOptions& options) {
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
   TextFile svg(options.svg, options.svg.empty() ? "" : machine::timeline_svg(result.timeline));
   if (options.json) {
-    print(json_of(options, result));
+    print(capi::simulation_json(result, {.program = options.program,
+                                         .file = options.file,
+                                         .direct = options.direct,
+                                         .timeline = options.timeline}));
   } else {
     print(text_of(options, result));
   }

@@ -6,6 +6,9 @@ install(TARGETS faro_library EXPORT faroTargets FILE_SET HEADERS)
 if(TARGET faro_swizzle)
   install(TARGETS faro_swizzle EXPORT faroTargets FILE_SET HEADERS)
 endif()
+if(TARGET faro_c)
+  install(TARGETS faro_c EXPORT faroTargets)
+endif()
 install(EXPORT faroTargets NAMESPACE faro:: DESTINATION ${faro_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/faroConfig.cmake.in ${PROJECT_BINARY_DIR}/faroConfig.cmake
   INSTALL_DESTINATION ${faro_package_dir})
@@ -14,7 +17,7 @@ install(FILES ${PROJECT_BINARY_DIR}/faroConfig.cmake ${PROJECT_BINARY_DIR}/faroC
   DESTINATION ${faro_package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# faro.pc and faro_swizzle.pc, for those who build without CMake: `g++ -std=c++20 main.cpp $(pkg-config --cflags --libs faro)`. A static
+# faro.pc, faro_swizzle.pc and faro_c.pc, for those who build without CMake: `g++ -std=c++20 main.cpp $(pkg-config --cflags --libs faro)`. A static
 # libfaro must be linked with what it uses; a shared one is linked with it already. Paths are relative to the files, so that an
 # installed folder may be moved.
 set(faro_pc_uses "-lhwy -lfmt")
@@ -42,6 +45,9 @@ function(faro_install_pc library description requires uses)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 faro_install_pc(faro "${PROJECT_DESCRIPTION}" "" "${faro_pc_uses}")
+if(TARGET faro_c)
+  faro_install_pc(faro_c "${PROJECT_DESCRIPTION}, from C and other languages" "" "")
+endif()
 if(TARGET faro_swizzle)
   faro_install_pc(faro_swizzle "Sketches of kernels with holes, and the search that fills them" faro "")
 endif()

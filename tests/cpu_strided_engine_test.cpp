@@ -244,6 +244,18 @@ TEST(CpuStridedEngine, RandomViews) {
 }
 
 // Sizes of many boxes, ends that are cut, and what fills a box with one run.
+// Affine, but no roll, flip or permutation of axes of the whole: boxes where the width is no power of two.
+TEST(CpuStridedEngine, FlipsOfOneAxisOfAnyWidth) {
+  for (const std::uint64_t width : {1, 3, 8, 12}) {
+    Strided view;
+    view.extents = {2, 4};
+    view.in_strides = {4, -1};
+    view.out_strides = {4, 1};
+    view.in_offset = 3;
+    expect_moved(view, {.width = width});
+  }
+}
+
 TEST(CpuStridedEngine, LargerShapes) {
   const std::vector<std::pair<std::vector<std::uint64_t>, std::vector<int>>> cases{
       {{301, 423}, {1, 0}},

@@ -8,6 +8,7 @@
 #include "faro/error.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
+#include "plan/form_to_run.hpp"
 #include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
@@ -36,6 +37,13 @@ std::vector<layout::StridedAxis> axes_of_view(const Strided& normal) {
   return layout::normal_axes(std::move(axes));
 }
 
+// Kernels of affine maps take widths that are powers of two: a flip of one axis of two elements is no roll,
+// flip or permutation of axes of the whole, and is moved in boxes where elements have, say, 3 bytes.
+bool takes_width(const Permutation& permutation, std::uint64_t element_bytes) {
+  const auto* const map = std::get_if<Affine>(&permutation);
+  return map == nullptr || f2::is_power_of_two(element_bytes) || detail::form_of_any_width(*map);
+}
+
 std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
   if (needed == moved) return fmt::format("{} elements", needed);
   return fmt::format("{} elements at least, {} of them", needed, moved);
@@ -49,7 +57,8 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
   in_elements_ = faro::in_elements(view_);
   out_elements_ = faro::out_elements(view_);
   moved_bytes_ = element_count(view_) * element_bytes_;
-  if (const auto permutation = as_permutation(normal_)) {
+  if (const auto permutation = as_permutation(normal_);
+      permutation && takes_width(*permutation, element_bytes_)) {
     permutation_ = std::make_shared<const Plan>(
         Problem{.permutation = *permutation, .element_bytes = element_bytes_}, target_);
     return;

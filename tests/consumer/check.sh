@@ -12,6 +12,7 @@ rm -rf "$scratch"
 "$cmake" --build "$scratch/build"
 "$scratch/build/consumer"
 "$scratch/build/swizzle_consumer"
+"$scratch/build/c_consumer"
 
 # A static program without the CUDA engine stays small.
 if [[ ! -e $scratch/prefix/lib/libfaro.so ]] && grep -q 'not built' "$build/generated/faro_build_info.hpp"; then
@@ -42,8 +43,12 @@ if command -v pkg-config >/dev/null; then
       -Wl,-rpath,"$(pkg-config --variable=libdir faro)"
     "$scratch/by_hand"
   done
+  # shellcheck disable=SC2046
+  "${CC:-gcc}" -std=c99 "$here/plain.c" -o "$scratch/by_hand" $(pkg-config --cflags --libs faro_c) \
+    -Wl,-rpath,"$(pkg-config --variable=libdir faro_c)"
+  "$scratch/by_hand"
 else
-  echo "pkg-config is not installed: faro.pc and faro_swizzle.pc were not tried"
+  echo "pkg-config is not installed: faro.pc, faro_swizzle.pc and faro_c.pc were not tried"
 fi
 
 cmp "$here/../../LICENSE" "$scratch/prefix/share/doc/faro/LICENSE"

@@ -1,0 +1,13 @@
+# The extension of the Python package with the static library of the build tree FARO_PREBUILT: nothing else is compiled.
+include(${FARO_PREBUILT}/generated/prebuilt.cmake)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(hwy REQUIRED CONFIG)
+find_package(fmt REQUIRED CONFIG)
+add_library(faro_library STATIC IMPORTED)
+set_target_properties(faro_library PROPERTIES IMPORTED_LOCATION ${FARO_PREBUILT}/libfaro.a IMPORTED_LINK_INTERFACE_LANGUAGES CXX)
+target_link_libraries(faro_library INTERFACE OpenMP::OpenMP_CXX hwy::hwy fmt::fmt ${CMAKE_DL_LIBS})
+if(FARO_HAVE_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(faro_library INTERFACE CUDA::cudart_static)
+endif()
+add_subdirectory(python)

@@ -1,0 +1,280 @@
+/* faro in C: plans and runs permutations of arrays at the speed of a copy.
+ *
+ *     faro_plan* plan = NULL;
+ *     if (faro_plan_text("bit_reversal(20)", 0, NULL, 4, NULL, &plan) != FARO_OK) {
+ *       fprintf(stderr, "%s\n", faro_last_message());
+ *       return 1;
+ *     }
+ *     faro_plan_run(plan, in, out, NULL);                       out[pi(x)] = in[x]
+ *     faro_plan_destroy(plan);
+ *
+ * This is the interface for other languages: C99, opaque objects, no C++ type, no exception. libfaro_c.so exports
+ * these functions and nothing else; they are in the C++ library, too. What the functions mean, cost and refuse is told
+ * beside those of C++ that they call: faro.hpp (plans), permutation/permutation.hpp (maps and their text),
+ * permutation/strided.hpp (views), rows.hpp and routing.hpp (rows), network/network.hpp (networks).
+ *
+ * Every function that can fail returns a status and gives its result through its last argument, which stays as it was
+ * on failure. What went wrong is kept for the calling thread until its next failure: faro_last_message() and the parts
+ * of it. Null is taken only where that is said, and refused with FARO_VALUE elsewhere; faro_..._destroy(NULL) does
+ * nothing. Texts that are given away are freed with faro_free().
+ *
+ * Objects do not change after they are made: any number of threads may use one at once. Sizes and strides are in
+ * elements unless a name says bytes.
+ */
+#ifndef FARO_FARO_H
+#define FARO_FARO_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FARO_API __attribute__((visibility("default")))
+#else
+#define FARO_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
+#define FARO_ABI_VERSION 1
+
+/* --- what went wrong */
+
+/* FARO_OK, or what kind of fault it was, as faro::ErrorCode has them. */
+typedef enum faro_status {
+  FARO_OK = 0,
+  FARO_INTERNAL = 1,     /* a bug in faro */
+  FARO_USAGE = 2,        /* a request that cannot be understood */
+  FARO_SPEC = 3,         /* a text that cannot be understood */
+  FARO_VALUE = 4,        /* a value outside what is accepted */
+  FARO_UNSUPPORTED = 5,  /* understood, but not possible (yet) */
+  FARO_DEVICE = 6,       /* no such device, or a device call failed */
+  FARO_VERIFICATION = 7, /* a result differs from what it should be */
+  FARO_FILE = 8,         /* missing, malformed, unwritable, or the disk is full */
+  FARO_MEMORY = 9        /* not enough memory */
+} faro_status;
+
+/* Of the calling thread's last failure, valid until its next: the whole in one line, and its parts. Empty texts
+ * before any failure. The remedy may be empty. */
+FARO_API const char* faro_last_message(void);
+FARO_API const char* faro_last_operation(void);
+FARO_API const char* faro_last_got(void);
+FARO_API const char* faro_last_wanted(void);
+FARO_API const char* faro_last_remedy(void);
+
+/* "0.1.0"; and FARO_ABI_VERSION as the library has it. */
+FARO_API const char* faro_version(void);
+FARO_API int faro_abi_version(void);
+
+/* Of memory that a function of this header gave away. */
+FARO_API void faro_free(void* memory);
+
+/* Whether plans can run on a GPU here, and one line that says why. `reason` may be null. */
+FARO_API faro_status faro_cuda_status(int* available, char** reason);
+
+/* --- maps: permutations as values, out[pi(x)] = in[x] */
+
+typedef struct faro_map faro_map;
+
+/* Reads the text form. `shape` of `rank` axes is the array's that the text is for, which completes `bit_reversal`,
+ * `transpose` or 'b s d -> s b d'; rank 0 and null: there is none. */
+FARO_API faro_status faro_map_parse(const char* text, int rank, const uint64_t* shape, faro_map** map);
+
+/* pi(x) = A x ^ complement on `bits` bits; columns[j] is the image of bit j. */
+FARO_API faro_status faro_map_from_matrix(int bits, const uint64_t* columns, uint64_t complement, faro_map** map);
+
+/* out.shape[a] = shape[order[a]], as numpy.transpose. */
+FARO_API faro_status faro_map_from_axes(int rank, const uint64_t* shape, const int* order, faro_map** map);
+
+/* `count` entries of 4 or 8 bytes: out[entries[i]] = in[i], or with gather != 0 out[i] = in[entries[i]]. Copied. */
+FARO_API faro_status faro_map_from_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
+                                           int gather, faro_map** map);
+FARO_API void faro_map_destroy(faro_map* map);
+
+/* out[a(b(x))] = in[x]. */
+FARO_API faro_status faro_map_compose(const faro_map* a, const faro_map* b, faro_map** composed);
+FARO_API faro_status faro_map_inverse(const faro_map* map, faro_map** inverse);
+/* The k-fold composition; k < 0 composes inverses. */
+FARO_API faro_status faro_map_power(const faro_map* map, int64_t k, faro_map** power);
+/* The form with the most to offer: an index array is recognised. */
+FARO_API faro_status faro_map_normal_form(const faro_map* map, faro_map** form);
+
+FARO_API faro_status faro_map_count(const faro_map* map, uint64_t* elements);
+/* pi(x). Errors: FARO_VALUE for an x that is no index. */
+FARO_API faro_status faro_map_apply(const faro_map* map, uint64_t x, uint64_t* image);
+/* pi(0), pi(1), ... to `images`, which has room for all. */
+FARO_API faro_status faro_map_images(const faro_map* map, uint64_t* images);
+/* Whether two maps are the same permutation, whatever their forms. */
+FARO_API faro_status faro_map_equal(const faro_map* a, const faro_map* b, int* equal);
+/* A and the complement: `columns` has room for 64. Errors: FARO_UNSUPPORTED for a map that is not affine. */
+FARO_API faro_status faro_map_matrix(const faro_map* map, int* bits, uint64_t* columns, uint64_t* complement);
+FARO_API faro_status faro_map_text(const faro_map* map, char** text);
+/* A picture of the index bits in letters. Errors: FARO_UNSUPPORTED for what is neither affine nor of at most 26
+ * elements. */
+FARO_API faro_status faro_map_picture(const faro_map* map, char** text);
+
+/* The names of all maps with what they mean, as JSON: [{"name", "syntax", "meaning", "example"}, ...]. */
+FARO_API faro_status faro_map_catalogue(char** json);
+
+/* --- plans */
+
+typedef enum faro_engine { FARO_AUTO = 0, FARO_CPU = 1, FARO_CUDA = 2 } faro_engine;
+
+/* Zeros are the defaults; null options are zeros. */
+typedef struct faro_options {
+  faro_engine engine;
+  int threads;       /* 0: as many as OpenMP would use */
+  int device;        /* of engine cuda: its number plus one; 0: the calling thread's */
+  int in_place;      /* one array, permuted where it is */
+  uint64_t batch;    /* arrays that follow one another, each permuted alike; 0: one */
+  uint64_t repeats;  /* of an index array: how often the plan will be run; 0: often */
+} faro_options;
+
+typedef struct faro_plan faro_plan;
+
+/* Plans a map on elements of 1 to 4096 bytes. Affine maps are moved entry by entry where that is no power of two and they
+ * are no permutation of axes, roll or flip either. */
+FARO_API faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
+                                   faro_plan** plan);
+/* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`. */
+FARO_API faro_status faro_plan_text(const char* text, int rank, const uint64_t* shape, uint64_t element_bytes,
+                                    const faro_options* options, faro_plan** plan);
+
+/* The same where the input's elements lie apart, by strides that may be negative or 0: the output is dense, in the
+ * order of the map. Permutations of axes and patterns are one sweep; other maps first collect the array. */
+FARO_API faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, const int64_t* strides,
+                                     uint64_t element_bytes, const faro_options* options, faro_plan** plan);
+
+/* A view: out[out_corner + i . out_strides] = in[in_corner + i . in_strides] for all indices i below the extents,
+ * counted from the addresses that faro_plan_run is given; negative strides may reach before these. */
+typedef struct faro_view {
+  int rank;
+  const uint64_t* extents;
+  const int64_t* in_strides;
+  const int64_t* out_strides;
+  int64_t in_corner;
+  int64_t out_corner;
+} faro_view;
+FARO_API faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const faro_options* options,
+                                    faro_plan** plan);
+/* As numpy.roll: every axis shifted by shifts[axis], any sign, from an input of these strides to a dense output. */
+FARO_API faro_status faro_plan_roll(int rank, const uint64_t* shape, const int64_t* in_strides, const int64_t* shifts,
+                                    uint64_t element_bytes, const faro_options* options, faro_plan** plan);
+FARO_API void faro_plan_destroy(faro_plan* plan);
+
+/* Two arrays that lie apart: memory of the host, or with engine cuda of the plan's device, where the work is queued on
+ * `stream`, a cudaStream_t (null: the default one). */
+FARO_API faro_status faro_plan_run(const faro_plan* plan, const void* in, void* out, void* stream);
+/* Of a plan with in_place, and only of such. */
+FARO_API faro_status faro_plan_run_in_place(const faro_plan* plan, void* data, void* stream);
+
+/* The way back, of what is a permutation. Errors: FARO_UNSUPPORTED for views that are none. */
+FARO_API faro_status faro_plan_inverse(const faro_plan* plan, faro_plan** inverse);
+
+/* Whether it runs by engine cuda, and whether in place. */
+FARO_API faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place);
+/* Bytes that are written. */
+FARO_API faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes);
+/* The result's axes where the text or the view names any, else one axis of all elements; `shape` has room for 64. */
+FARO_API faro_status faro_plan_out_shape(const faro_plan* plan, int* rank, uint64_t* shape);
+/* Beside the arrays, allocated for each run. */
+FARO_API faro_status faro_plan_workspace_bytes(const faro_plan* plan, uint64_t* bytes);
+FARO_API faro_status faro_plan_explain(const faro_plan* plan, char** text);
+/* As `faro explain --json`; of several sweeps an object {"steps": [...]}. */
+FARO_API faro_status faro_plan_explain_json(const faro_plan* plan, char** json);
+/* The drawing. Errors: FARO_UNSUPPORTED for a plan without one. */
+FARO_API faro_status faro_plan_svg(const faro_plan* plan, char** svg);
+/* Microseconds of a run, NaN where nothing is known: what is known is index arrays on the CPU, and GPUs. */
+FARO_API faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds);
+
+/* What was asked for, as bytes that make the plan again on any machine: a header in words and, of an index array, its
+ * entries. Reading refuses, with FARO_FILE, what was not written so. faro_plan_save writes the file whole or not at
+ * all. */
+FARO_API faro_status faro_plan_to_bytes(const faro_plan* plan, void** data, uint64_t* size);
+FARO_API faro_status faro_plan_from_bytes(const void* data, uint64_t size, const faro_options* options, faro_plan** plan);
+FARO_API faro_status faro_plan_save(const faro_plan* plan, const char* path);
+FARO_API faro_status faro_plan_load(const char* path, const faro_options* options, faro_plan** plan);
+
+/* --- rows, on the host: entries of 4 or 8 bytes; -1 of signed ones names no row */
+
+typedef struct faro_rows {
+  const void* entries;
+  uint64_t count;      /* of entries */
+  int entry_bytes;     /* 4 or 8 */
+  int is_signed;
+  uint64_t rows;       /* that the entries number */
+  uint64_t outer;      /* the arrays are so many of rows, one after another */
+  uint64_t row_bytes;
+  int threads;         /* 0: as many as OpenMP would use */
+} faro_rows;
+
+/* out[i] = in[entries[i]]. `fill`: what a row without an entry's row becomes, again and again along it; null:
+ * such an entry is refused. */
+FARO_API faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes, const void* in, void* out);
+/* out[entries[i]] = in[i]; no two may go to one row. */
+FARO_API faro_status faro_put(const faro_rows* rows, const void* in, void* out);
+
+typedef enum faro_number {
+  FARO_I8, FARO_U8, FARO_I16, FARO_U16, FARO_I32, FARO_U32, FARO_I64, FARO_U64, FARO_F16, FARO_BF16, FARO_F32, FARO_F64
+} faro_number;
+typedef enum faro_sums { FARO_SUMS_USUAL, FARO_SUMS_F32, FARO_SUMS_F64, FARO_SUMS_COMPENSATED } faro_sums;
+
+/* out[entries[i]] += in[i], in the order of i. */
+FARO_API faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, const void* in, void* out);
+
+/* Items sent to buckets by their keys. Free with faro_route_destroy. */
+typedef struct faro_routing faro_routing;
+typedef struct faro_route_options {
+  uint64_t buckets;
+  uint64_t keys_per_row; /* 0: 1 */
+  uint64_t multiple;     /* of a bucket's places; 0: 1 */
+  int64_t capacity;      /* of a bucket; negative: no limit */
+  int threads;
+} faro_route_options;
+FARO_API faro_status faro_route(const void* keys, uint64_t count, int key_bytes, int is_signed,
+                                const faro_route_options* options, faro_routing** routing);
+FARO_API void faro_route_destroy(faro_routing* routing);
+/* Which of a routing's lists. */
+typedef enum faro_route_list {
+  FARO_ROUTE_PLACES,  /* of each item; -1: it goes nowhere */
+  FARO_ROUTE_INVERSE, /* of each place; -1: padding */
+  FARO_ROUTE_OFFSETS, /* one more than buckets */
+  FARO_ROUTE_COUNTS,  /* of each bucket */
+  FARO_ROUTE_ROWS     /* the row at each place, -1 for padding: what faro_take is given */
+} faro_route_list;
+/* Valid as long as the routing. */
+FARO_API faro_status faro_route_get(const faro_routing* routing, faro_route_list list, const int64_t** entries,
+                                    uint64_t* count);
+FARO_API faro_status faro_route_lost(const faro_routing* routing, uint64_t* dropped, uint64_t* absent);
+
+/* out[t] = sum over j of weights[t k + j] in[places[t k + j]], k keys a row. `weights` null: all 1. `rows->rows` are
+ * the input's, `rows->outer` is not used. Numbers: FARO_F16, FARO_BF16, FARO_F32 or FARO_F64. */
+FARO_API faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const float* weights,
+                                  faro_number number, faro_sums sums, const void* in, void* out);
+
+/* --- networks, on the host: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
+
+/* `element`: "u32", "f64", "c64", "u32+value", ... `batch` arrays, one after another. */
+FARO_API faro_status faro_network_run(const char* program, int bits, const char* element, uint64_t batch, int threads,
+                                      const void* in, void* out);
+FARO_API faro_status faro_network_explain(const char* program, int bits, const char* element, char** text);
+
+/* --- for the authors of kernels: JSON, as the command prints it with --json (docs/guide/json.md) */
+
+/* The layout of a rows x columns array in shared memory with the fewest bank conflicts for accesses such as
+ * "row, column(8), stride(3)". */
+FARO_API faro_status faro_layout(uint64_t rows, uint64_t columns, uint64_t element_bytes, const char* accesses,
+                                 uint64_t seed, char** json);
+/* An affine map as a file of source code. `options`: JSON, an object with any of "kernel", "target", "element",
+ * "name", "n_tile", "n_iter", "map", "plain_rows", "factors", "launcher"; null: none. */
+FARO_API faro_status faro_emit(const faro_map* map, const char* options, char** json);
+/* A program of the memory machines. `request`: JSON with "program" and any of "machine", "width", "latency",
+ * "threads", "n", "registers", "dmms", "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline". */
+FARO_API faro_status faro_simulate(const char* request, char** json);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+"""faro: permutations of arrays at the speed of a copy.
+
+>>> import numpy as np, faro
+>>> x = np.arange(24).reshape(2, 3, 4)
+>>> faro.permute_dims(x, (2, 0, 1)).shape
+(4, 2, 3)
+>>> faro.permute(np.arange(8), "bit_reversal").tolist()
+[0, 4, 2, 6, 1, 5, 3, 7]
+
+docs/guide/python.md is the guide.
+"""
+
+from __future__ import annotations
+
+from . import _errors, _faro
+
+_faro.set_errors(_errors._make)
+
+from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps  # noqa: E402
+from ._authors import *  # noqa: E402, F403
+from ._errors import (  # noqa: E402
+    FaroDeviceError,
+    FaroError,
+    FaroFileError,
+    FaroInternalError,
+    FaroMemoryError,
+    FaroTypeError,
+    FaroUnsupportedError,
+    FaroValueError,
+)
+from ._functions import *  # noqa: E402, F403
+from ._networks import *  # noqa: E402, F403
+from ._plan import *  # noqa: E402, F403
+from ._rows import *  # noqa: E402, F403
+
+__version__: str = _faro.version()
+
+
+def cuda_status() -> tuple[bool, str]:
+    """Whether arrays on a GPU can be permuted here, and one line that says why."""
+    available, reason = _faro.cuda_status()
+    return available, str(reason)
+
+
+def clear_plans() -> None:
+    """Forgets the plans that calls have made. They are at most 1024 each of NumPy's arrays and of others."""
+    from . import _run
+
+    _faro.clear_plans()
+    _run._plan_on.cache_clear()
+
+
+__all__ = (
+    _authors.__all__
+    + _functions.__all__
+    + _networks.__all__
+    + _plan.__all__
+    + _rows.__all__
+    + [
+        "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
+        "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps",
+    ]
+)
+
+_arrays.numpy()

@@ -1,0 +1,254 @@
+"""Arrays of any library: where their elements are, and new ones of the same kind.
+
+An array is read by the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer
+protocol, ``__dlpack__``. To faro an element is so many bytes, whatever they mean.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from . import _faro
+from ._errors import FaroTypeError, refuse
+
+CPU = 1
+CUDA = 2
+_HOST_DEVICES = (1, 3, 13)  # DLPack's: CPU, pinned, managed
+
+
+@dataclass
+class Array:
+    """An array as faro moves it."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # in bytes
+    itemsize: int
+    readonly: bool
+    device: int | None  # None: the host
+    stream: int  # of a device: where its work is queued; 0: the default
+    keep: Any  # what has to live as long as the address is used
+    new: Callable[[tuple[int, ...]], Any]  # an array of the same kind, elements and device
+    dtype: Any = None  # the library's own, to be compared
+
+    @property
+    def size(self) -> int:
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+
+def numpy() -> Any:
+    """NumPy where it is installed, else None. Arrays of NumPy then take the short way."""
+    global _numpy
+    if _numpy is False:
+        try:
+            import numpy as module
+        except ImportError:
+            module = None
+        _numpy = module
+        if module is not None:
+            _faro.set_numpy(module.ndarray, module.empty)
+    return _numpy
+
+
+_numpy: Any = False
+
+
+def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    strides = []
+    stride = itemsize
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def is_dense(array: Array) -> bool:
+    if 0 in array.shape:
+        return True
+    wanted = dense_strides(array.shape, array.itemsize)
+    return all(e == 1 or s == w for e, s, w in zip(array.shape, array.strides, wanted))
+
+
+def _module_of(x: Any) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def describe(x: Any, writable: bool = False) -> Array:
+    """The array's memory. Raises FaroTypeError for what is none."""
+    kind = _module_of(x)
+    if kind == "torch" and hasattr(x, "data_ptr"):
+        return _of_torch(x)
+    np = numpy() if "numpy" in sys.modules or _numpy is False else _numpy
+    if np is not None and isinstance(x, np.ndarray):
+        return _of_numpy(x, np, writable)
+    if hasattr(x, "__cuda_array_interface__"):
+        return _of_cuda_interface(x)
+    if isinstance(x, (bytes, bytearray, memoryview)) or kind == "array":
+        return _of_buffer(x, writable)
+    if hasattr(x, "__dlpack__"):
+        return _of_dlpack(x)
+    try:
+        memoryview(x).release()
+    except TypeError:
+        pass
+    else:
+        return _of_buffer(x, writable)
+    if np is not None and isinstance(x, (list, tuple, int, float, complex, bool)) or (
+        np is not None and hasattr(x, "__array__")
+    ):
+        return _of_numpy(np.asarray(x), np, writable)
+    refuse(
+        "read an array",
+        f"a {type(x).__name__}",
+        "an array with a buffer, __dlpack__ or __cuda_array_interface__",
+        kind=FaroTypeError,
+    )
+
+
+def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
+    if x.dtype.hasobject:
+        refuse(
+            "read an array",
+            "elements that are references to objects",
+            "elements of plain bytes",
+            "moved as bytes they would be lost count of",
+        )
+    if isinstance(x, np.ma.MaskedArray):
+        refuse("read an array", "a masked array", "an array without a mask", "move x.data and x.mask apart")
+    dtype = x.dtype
+    address = x.__array_interface__["data"][0] if x.size else 0
+    if writable and not x.flags.writeable:
+        refuse("write an array", "a read-only array", "an array that can be written to")
+    return Array(
+        address, x.shape, x.strides, dtype.itemsize, not x.flags.writeable, None, 0, x, lambda s: np.empty(s, dtype), dtype
+    )
+
+
+def _of_torch(x: Any) -> Array:
+    import torch
+
+    if x.layout != torch.strided:
+        refuse("read an array", f"a tensor of layout {x.layout}", "a strided tensor")
+    if x.device.type not in ("cpu", "cuda"):
+        refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
+    if x.is_conj() or x.is_neg():
+        x = x.resolve_conj().resolve_neg()
+    itemsize = x.element_size()
+    device = None if x.device.type == "cpu" else int(x.device.index or 0)
+    stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)
+    return Array(
+        x.data_ptr(),
+        tuple(x.shape),
+        tuple(s * itemsize for s in x.stride()),
+        itemsize,
+        False,
+        device,
+        stream,
+        x,
+        lambda s: torch.empty(s, dtype=x.dtype, device=x.device),
+        x.dtype,
+    )
+
+
+def _of_buffer(x: Any, writable: bool) -> Array:
+    view = memoryview(x)
+    if view.format is not None and "O" in view.format:
+        refuse("read an array", "elements that are references to objects", "elements of plain bytes")
+    if writable and view.readonly:
+        refuse("write an array", "a read-only array", "an array that can be written to")
+    held = _faro.Buffer(x, writable)
+    address, shape, strides, itemsize, readonly = held.facts()
+    np = numpy()
+    format = view.format or "B"
+
+    def new(shape: tuple[int, ...]) -> Any:
+        if np is not None and not isinstance(x, memoryview):
+            return np.empty(shape, np.asarray(view).dtype)
+        count = itemsize
+        for extent in shape:
+            count *= extent
+        made = memoryview(bytearray(count))
+        return made.cast(format, shape) if format != "B" or len(shape) != 1 else made
+
+    return Array(address, shape, strides, itemsize, readonly, None, 0, held, new, format)
+
+
+def _of_cuda_interface(x: Any) -> Array:
+    facts = x.__cuda_array_interface__
+    itemsize = int(facts["typestr"][2:])
+    shape = tuple(facts["shape"])
+    strides = facts.get("strides") or dense_strides(shape, itemsize)
+    address, readonly = facts["data"]
+    kind = _module_of(x)
+    if kind == "cupy":
+        import cupy
+
+        def new(shape: tuple[int, ...]) -> Any:
+            with cupy.cuda.Device(x.device.id):
+                return cupy.empty(shape, x.dtype)
+
+        return Array(
+            address, shape, tuple(strides), itemsize, readonly, int(x.device.id),
+            int(cupy.cuda.get_current_stream().ptr), x, new, x.dtype,
+        )
+    if kind == "numba":
+        from numba import cuda
+
+        device = int(cuda.get_current_device().id)
+        stream = facts.get("stream") or 0
+        return Array(
+            address, shape, tuple(strides), itemsize, readonly, device, int(stream), x,
+            lambda s: cuda.device_array(s, x.dtype), x.dtype,
+        )
+
+    def none_known(_shape: tuple[int, ...]) -> Any:
+        refuse(
+            "make an array",
+            f"a {type(x).__name__}, of a library that faro does not know",
+            "out=",
+            "give the result as out=",
+            kind=FaroTypeError,
+        )
+
+    return Array(
+        address, shape, tuple(strides), itemsize, readonly, 0, int(facts.get("stream") or 0), x, none_known, facts["typestr"]
+    )
+
+
+def _of_dlpack(x: Any) -> Array:
+    try:
+        capsule = x.__dlpack__(max_version=(1, 1))
+    except TypeError:
+        capsule = x.__dlpack__()
+    address, shape, strides, itemsize, readonly, device_type, device, dtype = _faro.dlpack_facts(capsule)
+    if device_type not in _HOST_DEVICES and device_type != CUDA:
+        refuse("read an array", f"an array on a device of DLPack's type {device_type}", "an array on cpu or cuda")
+
+    def new(shape: tuple[int, ...]) -> Any:
+        if device_type == CUDA:
+            refuse(
+                "make an array", f"a {type(x).__name__} on a GPU", "out=", "give the result as out=", kind=FaroTypeError
+            )
+        _, made = _faro.new_array(list(shape), *dtype)
+        return made
+
+    return Array(
+        address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule), new, dtype
+    )
+
+
+def given_back(x: Any, made: Any) -> Any:
+    """An array that ``Array.new`` made of ``x``, once it is written, as ``x``'s library has arrays."""
+    if _module_of(made) != "nanobind":
+        return made
+    if hasattr(x, "__array_namespace__"):
+        namespace = x.__array_namespace__()
+        if hasattr(namespace, "from_dlpack"):
+            return namespace.from_dlpack(made)
+    from_dlpack = getattr(sys.modules.get(_module_of(x)), "from_dlpack", None)
+    return made if from_dlpack is None else from_dlpack(made)

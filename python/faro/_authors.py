@@ -1,0 +1,123 @@
+"""For the authors of kernels: layouts of shared memory, source code of permutations, programs on memory machines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Iterable
+
+from . import _faro, maps
+
+__all__ = ["layout", "emit", "simulate", "Layout", "LayoutCandidate", "Emitted", "Simulation"]
+
+
+@dataclass(frozen=True)
+class LayoutCandidate:
+    """A layout that was weighed: its worst congestion, and what each access costs."""
+
+    layout: str
+    worst: int
+    extra_bytes: int
+    proven_by_ranks: bool
+    costs: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout that was chosen, why, and the device code of ``shared_index(i, j)``."""
+
+    choice: str
+    worst: int
+    reason: str
+    cute: dict[str, int] | None
+    candidates: list[LayoutCandidate]
+    remarks: list[str]
+    code: str = field(repr=False)
+    shared_elements: int
+
+
+def layout(rows: int, columns: int, element_bytes: int, accesses: str | Iterable[str], *, seed: int = 0) -> Layout:
+    """Which placement of a rows x columns array in shared memory has the fewest bank conflicts for these accesses:
+    ``"row"``, ``"column(8)"``, ``"diagonal"``, ``"stride(3)"``, ``"@trace.txt"`` (docs/guide/layouts.md).
+
+    >>> layout(32, 32, 4, ["row", "column"]).worst
+    1
+    """
+    said = accesses if isinstance(accesses, str) else ",".join(accesses)
+    told = json.loads(_faro.layout(rows, columns, element_bytes, said, seed))
+    candidates = [
+        LayoutCandidate(c["layout"], c["worst"], c["extra_bytes"], c["proven_by_ranks"], c["costs"])
+        for c in told["candidates"]
+    ]
+    return Layout(
+        told["choice"], told["worst"], told["reason"], told["cute"], candidates, told["remarks"], told["code"],
+        told["shared_elements"],
+    )
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """Source code that carries out a map, and its kernels with their launches and predicted accesses."""
+
+    text: str = field(repr=False)
+    map: str
+    map_class: str
+    name: str
+    element: str
+    element_bytes: int
+    alignment_bytes: int
+    workspace_bytes: int
+    kernels: list[dict[str, Any]] = field(repr=False)
+
+
+def emit(by: "str | maps.Map", *, kernel: str | None = None, target: str = "cuda", element: str | None = None,
+         name: str | None = None, n_tile: int | None = None, n_iter: int | None = None, map: str | None = None,
+         plain_rows: bool = False, factors: bool = False, launcher: bool = False) -> Emitted:
+    """An affine map as standalone CUDA C++ or C++ (docs/guide/emit.md). ``kernel``: naive, tile, banks, iters, two-pass
+    or one-pass; ``map``: C++ over v, x and y, applied to each element.
+
+    >>> "__global__" in emit("bit_reversal(15)").text
+    True
+    """
+    asked = {
+        "kernel": kernel, "target": target, "element": element, "name": name, "n_tile": n_tile, "n_iter": n_iter,
+        "map": map, "plain_rows": plain_rows, "factors": factors, "launcher": launcher,
+    }
+    options = {key: value for key, value in asked.items() if value is not None and value is not False}
+    parsed = by if isinstance(by, maps.Map) else maps.parse(by)
+    told = json.loads(_faro.emit(parsed._handle, json.dumps(options)))["emit"]
+    return Emitted(
+        told["text"], told["map"], told["class"], told["name"], told["element"], told["element_bytes"],
+        told["alignment_bytes"], told["workspace_bytes"], told["kernels"],
+    )
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A program's exact time on a memory machine, in units, its formula and its accesses."""
+
+    program: str
+    machine: str
+    time: int
+    formula: int | None
+    formula_text: str | None
+    lower_bound: int | None
+    rounds: int
+    stages: int
+    congestion: dict[int, int]
+    facts: dict[str, Any] = field(repr=False)  #: all that `faro simulate --json` prints
+
+
+def simulate(program: str, *, machine: str = "dmm", width: int = 32, latency: int = 32, **sizes: Any) -> Simulation:
+    """Runs a program of the memory machines, verified and timed (docs/guide/programs.md). ``sizes``: threads, n,
+    registers, dmms, shared_latency, spec, seed, layout, direct, overlap, timeline.
+
+    >>> simulate("transpose-diagonal", width=4, latency=5, threads=16, n=16).time
+    16
+    """
+    request = {"program": program, "machine": machine, "width": width, "latency": latency, **sizes}
+    told = json.loads(_faro.simulate(json.dumps({key: value for key, value in request.items() if value is not None})))
+    return Simulation(
+        told["program"], told["machine"], told["time"], told["formula"], told["formula_text"], told["lower_bound"],
+        told["rounds"], told["stages"], {int(k): v for k, v in told["congestion"].items()}, told,
+    )

@@ -1,0 +1,259 @@
+"""Permutations of arrays under NumPy's names.
+
+All take arrays of any strides and element types: NumPy's, PyTorch's, CuPy's, JAX's, and whatever else has
+``__dlpack__``, the CUDA Array Interface or a buffer. The result is a new dense array of the same kind on the same
+device, or ``out=``, an array of the result's shape and element type that does not overlap the input. Device arrays are
+moved on their device, on the library's current stream or on ``stream=``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from . import _arrays, _faro, _run, maps
+from ._errors import FaroTypeError, refuse
+
+__all__ = [
+    "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
+    "rearrange", "aos_to_soa", "soa_to_aos",
+]
+
+
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None,
+                 in_place: bool = False) -> Any:
+    """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them.
+
+    ``in_place=True`` permutes ``x``, a dense array, where it is and returns it with its new shape: axes of powers of two
+    in at most two sweeps, and two axes of any extents.
+
+    >>> import numpy as np, faro
+    >>> faro.permute_dims(np.arange(6).reshape(2, 3), (1, 0)).tolist()
+    [[0, 3], [1, 4], [2, 5]]
+    """
+    if in_place:
+        array = _arrays.describe(x)
+        order = _run.order_of(axes, len(array.shape), "permute_dims")
+        return _in_place(x, f"axes({' '.join(map(str, order))})" if len(order) > 1 else None, out, stream)
+    return _faro.run(x, _run.PERMUTE_DIMS, tuple(axes) if axes.__class__ is list else axes, out, stream)
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None,
+              in_place: bool = False) -> Any:
+    """``permute_dims`` by NumPy's older name."""
+    return permute_dims(x, axes, out=out, stream=stream, in_place=in_place)
+
+
+def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+    """A dense array of the same elements; ``x`` itself where it is dense already and there is no ``out``.
+
+    >>> import numpy as np, faro
+    >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
+    [7, 5, 3, 1]
+    """
+    if out is None and _arrays.is_dense(_arrays.describe(x)):
+        return x
+    return _faro.run(x, _run.COPY, None, out, stream)
+
+
+def flip(x: Any, axis: int | Sequence[int] | None = None, *, out: Any = None, stream: Any = None) -> Any:
+    """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``.
+
+    >>> import numpy as np, faro
+    >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
+    [[2, 3], [0, 1]]
+    """
+    return _faro.run(x, _run.FLIP, tuple(axis) if isinstance(axis, list) else axis, out, stream)
+
+
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, out: Any = None,
+         stream: Any = None) -> Any:
+    """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
+
+    >>> import numpy as np, faro
+    >>> faro.roll(np.arange(5), 2).tolist()
+    [3, 4, 0, 1, 2]
+    """
+    shifts = tuple(shift) if isinstance(shift, list) else shift
+    axes = tuple(axis) if isinstance(axis, list) else axis
+    return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
+
+
+def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None, out: Any = None,
+            stream: Any = None, in_place: bool = False) -> Any:
+    """Element ``i`` of the flat array goes to ``m(i)``: ``result.flat[m(i)] = x.flat[i]``.
+
+    ``by`` is a map, or its text form (docs/guide/maps.md), which takes its size from ``x``. ``inverse=True`` goes the
+    other way, a gather. ``axis``: the map permutes along this axis alone. Texts that name axes give the result its shape;
+    else it is ``x``'s. ``in_place=True`` permutes ``x``, a dense array, where it is.
+
+    Raises FaroValueError for a text that cannot be read and sizes that do not fit; FaroUnsupportedError in place for
+    what is neither affine nor a transposition.
+
+    >>> import numpy as np, faro
+    >>> faro.permute(np.arange(8), "bit_reversal").tolist()
+    [0, 4, 2, 6, 1, 5, 3, 7]
+    >>> faro.permute(np.arange(6).reshape(2, 3), "transpose").shape
+    (3, 2)
+    """
+    if not isinstance(by, (str, maps.Map)):
+        refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
+    if axis is not None:
+        if in_place:
+            refuse("permute", "in_place along an axis", "in_place of a whole array")
+        return _along(x, by, inverse, axis, out, stream)
+    if in_place:
+        return _in_place(x, _text_or_map(by, inverse), out, stream)
+    if isinstance(by, str):
+        return _faro.run(x, _run.TEXT, (by, bool(inverse)), out, stream)
+    array = x if _dense(x) else ascontiguousarray(x)
+    return _faro.run(array, _run.MAP, ~by if inverse else by, out, stream)
+
+
+def bit_reverse(x: Any, axis: int | None = None, *, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+    """Element ``i`` goes to the reverse of i's bits, along ``axis`` or the flat array: what a Fourier transform needs
+    before or after it. Its own inverse. Raises FaroValueError where the extent is no power of two.
+
+    >>> import numpy as np, faro
+    >>> faro.bit_reverse(np.arange(4)).tolist()
+    [0, 2, 1, 3]
+    """
+    return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
+
+
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, out: Any = None,
+                   stream: Any = None) -> Any:
+    """The qubits of state vectors in another order: qubit k of the result is qubit ``order[k]`` of ``state``.
+
+    ``state`` has 2^n amplitudes in its last axis, or n axes of two, and any axes before them. ``little_endian=False``:
+    qubit 0 is the highest index bit, as in PennyLane and Cirq, and the call is ``numpy.transpose`` of n axes of two;
+    ``True``: qubit 0 is the lowest, as in Qiskit.
+
+    >>> import numpy as np, faro
+    >>> faro.permute_qubits(np.arange(8), (2, 0, 1)).tolist()
+    [0, 2, 4, 6, 1, 3, 5, 7]
+    """
+    return _faro.run(state, _run.QUBITS, (tuple(order), bool(little_endian)), out, stream)
+
+
+def rearrange(x: Any, pattern: str, *, out: Any = None, stream: Any = None, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats.
+
+    >>> import numpy as np, faro
+    >>> faro.rearrange(np.zeros((2, 6, 5)), "b (h d) s -> b h s d", h=3).shape
+    (2, 3, 5, 2)
+    """
+    said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
+    return _faro.run(x, _run.TEXT, (said, False), out, stream)
+
+
+def aos_to_soa(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+    """An array of structures as a structure of arrays: shape (n, words) becomes (words, n). A one-dimensional
+    structured array of NumPy whose fields are all of one type becomes (fields, n) of that type.
+
+    >>> import numpy as np, faro
+    >>> points = np.array([(1, 2), (3, 4)], dtype=[("x", "i4"), ("y", "i4")])
+    >>> faro.aos_to_soa(points).tolist()
+    [[1, 3], [2, 4]]
+    """
+    fields = getattr(getattr(x, "dtype", None), "fields", None)
+    if fields:
+        types = {field[0] for field in fields.values()}
+        if len(types) != 1 or next(iter(types)).itemsize * len(fields) != x.dtype.itemsize:
+            refuse("aos_to_soa", f"structures of {x.dtype}", "fields of one type, without gaps")
+        x = ascontiguousarray(x)
+        x = x.view(next(iter(types))).reshape(*x.shape, len(fields))
+    if len(x.shape) != 2:
+        refuse("aos_to_soa", f"an array of {len(x.shape)} axes", "shape (structures, words)")
+    return permute_dims(x, (1, 0), out=out, stream=stream)
+
+
+def soa_to_aos(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+    """A structure of arrays as an array of structures: shape (words, n) becomes (n, words)."""
+    if len(x.shape) != 2:
+        refuse("soa_to_aos", f"an array of {len(x.shape)} axes", "shape (words, structures)")
+    return permute_dims(x, (1, 0), out=out, stream=stream)
+
+
+# --- what they share
+
+
+def _dense(x: Any) -> bool:
+    return _arrays.is_dense(_arrays.describe(x))
+
+
+def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
+    if isinstance(by, str):
+        return _run._inverse_text(by) if inverse else by
+    return ~by if inverse else by
+
+
+def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any) -> Any:
+    if out is not None:
+        refuse("permute", "in_place and out=", "one of them")
+    array = _arrays.describe(x, writable=True)
+    if not _arrays.is_dense(array):
+        refuse("permute", "an array with strides in place", "a dense array")
+    if by is None or array.size <= 1:
+        return x
+    opts = _run.options_for(array.device, in_place=True)
+    if isinstance(by, str):
+        handle = _faro.plan_array(by, list(array.shape), None, array.itemsize, opts)
+        shape = handle.out_shape()
+        if math.prod(shape) != array.size:
+            refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{by}` has")
+        named = _run._is_named(by, shape)
+    else:
+        if by.count != array.size:
+            refuse("permute", f"an array of {array.size} elements", f"{by.count}, as the map has")
+        handle, named = _faro.plan_map(by._handle, array.itemsize, opts), False
+    handle.run_in_place(array.address, _run.stream_of(array, stream, "permute"))
+    return x.reshape(shape) if named and tuple(shape) != array.shape else x
+
+
+def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any) -> Any:
+    """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
+    array = _arrays.describe(x)
+    k = _run.axis_of(axis, len(array.shape), "permute")
+    extent = array.shape[k]
+    chosen = by if isinstance(by, maps.Map) else maps.parse(by, (extent,))
+    if chosen.count != extent:
+        refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
+    if inverse:
+        chosen = ~chosen
+    if not _arrays.is_dense(array):
+        x = ascontiguousarray(x)
+        array = _arrays.describe(x)
+    outer = math.prod(array.shape[:k])
+    row_bytes = math.prod(array.shape[k + 1 :]) * array.itemsize
+    made = array.new(array.shape) if out is None else out
+    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, array.shape, "permute")
+    if not _arrays.is_dense(target):
+        refuse("permute", "out= with strides", "a dense array as out= where axis= is given")
+    queue = _run.stream_of(array, stream, "permute")
+    if array.size and row_bytes:
+        if row_bytes <= _run._MOST_BYTES:
+            _along_elements(chosen, row_bytes, outer, array, target, queue)
+        elif array.device is None:
+            _along_rows(chosen, row_bytes, outer, array, target)
+        else:
+            refuse("permute", f"rows of {row_bytes} bytes on a GPU", "rows of at most 4096 bytes")
+    return made if out is not None else _arrays.given_back(x, made)
+
+
+def _along_elements(chosen: "maps.Map", width: int, outer: int, array: Any, target: Any, queue: int) -> None:
+    engine = "cpu" if array.device is None else "cuda"
+    opts = _run.options(engine, device=array.device, batch=outer)
+    handle = _faro.plan_map(chosen._handle, width, opts)
+    handle.run(array.address, target.address, queue)
+
+
+def _along_rows(chosen: "maps.Map", row_bytes: int, outer: int, array: Any, target: Any) -> None:
+    import array as plain
+
+    images = plain.array("Q", bytes(8 * chosen.count))
+    chosen._handle.images(images.buffer_info()[0])
+    rows = _faro.Rows.make(
+        images.buffer_info()[0], chosen.count, 8, False, chosen.count, outer, row_bytes, 0
+    )
+    _faro.put(rows, array.address, target.address)

@@ -1,0 +1,254 @@
+"""Rows by index arrays that may repeat or leave out, and rows sent to buckets: on the host.
+
+``-1`` in an index array of signed numbers names no row. (NumPy counts it from the end: faro does not.) Every other index
+is checked before anything is moved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from . import _arrays, _faro, _run
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from .maps import IndexEntries, index_entries
+
+__all__ = ["take", "put", "add_at", "route", "combine", "Routing"]
+
+_NUMBERS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "i8": 6, "u8": 7, "f2": 8, "bfloat16": 9, "f4": 10, "f8": 11}
+_SUMS = {"usual": 0, "fp32": 1, "fp64": 2, "compensated": 3}
+
+
+def _number_of(array: _arrays.Array, operation: str) -> int:
+    """The numbers of an array's elements, as faro.h counts them."""
+    dtype = array.dtype
+    name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
+    if name == "bfloat16":
+        return _NUMBERS["bfloat16"]
+    kind = getattr(dtype, "kind", None)
+    if kind is None:  # PyTorch's
+        kind = {"f": "f", "i": "i", "u": "u"}.get(name[:1], "?")
+    if isinstance(dtype, tuple):  # DLPack's code, bits, lanes
+        kind = {0: "i", 1: "u", 2: "f", 4: "b"}.get(dtype[0], "?")
+        if kind == "b":
+            return _NUMBERS["bfloat16"]
+    number = _NUMBERS.get(f"{kind}{array.itemsize}")
+    if number is None or not getattr(dtype, "isnative", True):
+        refuse(operation, f"elements {dtype}", "integers, float16, bfloat16, float32 or float64 of this machine's byte order",
+               kind=FaroTypeError)
+    return number
+
+
+def _on_host(array: _arrays.Array, operation: str) -> None:
+    if array.device is not None:
+        refuse(operation, "an array on a GPU", "arrays of the host", "nothing is copied between devices unasked",
+               kind=FaroUnsupportedError)
+
+
+def _dense(x: Any, operation: str) -> tuple[Any, _arrays.Array]:
+    array = _arrays.describe(x)
+    _on_host(array, operation)
+    if _arrays.is_dense(array):
+        return x, array
+    x = _faro.run(x, _run.COPY, None, None, None)
+    return x, _arrays.describe(x)
+
+
+def _rows(entries: IndexEntries, rows: int, outer: int, row_bytes: int, threads: int) -> Any:
+    return _faro.Rows.make(
+        entries.address, entries.size, entries.itemsize, entries.is_signed, rows, outer, row_bytes, threads
+    )
+
+
+def _target(x: Any, array: _arrays.Array, out: Any, shape: tuple[int, ...], operation: str) -> tuple[Any, _arrays.Array]:
+    made = array.new(shape) if out is None else out
+    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, shape, operation)
+    if not _arrays.is_dense(target):
+        refuse(operation, "out= with strides", "a dense array")
+    return made, target
+
+
+def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
+    if fill is None:
+        return None
+    if isinstance(fill, (bytes, bytearray)):
+        return bytes(fill)
+    if isinstance(fill, (int, float)) and fill == 0:
+        return bytes(1)
+    np = _arrays.numpy()
+    if np is not None and isinstance(array.dtype, np.dtype):
+        return np.asarray(fill, array.dtype).tobytes()
+    refuse("take", f"fill {fill!r}", "0, or bytes", kind=FaroTypeError)
+
+
+def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out: Any = None, threads: int = 0) -> Any:
+    """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
+
+    ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row); None: -1 is refused.
+    Raises FaroValueError naming the first index that is no row.
+
+    >>> import numpy as np, faro
+    >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
+    [30, 10, 30, 0]
+    """
+    x, array = _dense(x, "take")
+    entries = index_entries(indices, "take")
+    shape = array.shape if axis is not None else (array.size,)
+    k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
+    outer, rows = math.prod(shape[:k]), shape[k]
+    row_bytes = math.prod(shape[k + 1 :]) * array.itemsize
+    result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
+    made, target = _target(x, array, out, result, "take")
+    if math.prod(result) and array.itemsize:
+        move = _rows(entries, rows, outer, row_bytes, threads)
+        _faro.take(move, _fill_bytes(fill, array), array.address, target.address)
+    elif entries.size:  # nothing to move, but every index still has to name a row
+        _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0)
+    return made if out is not None else _arrays.given_back(x, made)
+
+
+def put(out: Any, indices: Any, values: Any, axis: int = 0, *, threads: int = 0) -> Any:
+    """``out[indices[i]] = values[i]`` along ``axis``; the other rows stay. Returns ``out``, a dense array.
+
+    No two indices may be one row, -1 leaves a row of ``values`` out. Raises FaroValueError for others.
+
+    >>> import numpy as np, faro
+    >>> faro.put(np.zeros(4, int), [3, 1], np.array([7, 8])).tolist()
+    [0, 8, 0, 7]
+    """
+    move, source, target = _into(out, indices, values, axis, "put", threads)
+    if move is not None:
+        _faro.put(move, source.address, target.address)
+    return out
+
+
+def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "usual", threads: int = 0) -> Any:
+    """``out[indices[i]] += values[i]`` along ``axis``, in the order of i, as ``numpy.add.at``. Returns ``out``.
+
+    The result is the same for any number of threads. ``sums``: what they are kept in until they are written,
+    ``"usual"`` (float32 for the 16-bit types, else the type), ``"fp32"``, ``"fp64"`` or ``"compensated"``.
+
+    >>> import numpy as np, faro
+    >>> faro.add_at(np.zeros(3), [1, 1, 2], np.array([1.0, 2.0, 5.0])).tolist()
+    [0.0, 3.0, 5.0]
+    """
+    move, source, target = _into(out, indices, values, axis, "add_at", threads)
+    if sums not in _SUMS:
+        refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    number = _number_of(target, "add_at")
+    if move is not None:
+        _faro.add(move, number, _SUMS[sums], source.address, target.address)
+    return out
+
+
+def _into(out: Any, indices: Any, values: Any, axis: int, operation: str, threads: int) -> tuple[Any, Any, Any]:
+    target = _arrays.describe(out, writable=True)
+    _on_host(target, operation)
+    if not _arrays.is_dense(target):
+        refuse(operation, "an output with strides", "a dense array")
+    k = _run.axis_of(axis, len(target.shape), operation)
+    entries = index_entries(indices, operation)
+    if len(entries.shape) > 1:
+        refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
+    values, source = _dense(values, operation)
+    wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
+    if source.shape != wanted:
+        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
+    if source.itemsize != target.itemsize or (type(out) is type(values) and source.dtype != target.dtype):
+        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
+    outer = math.prod(target.shape[:k])
+    row_bytes = math.prod(target.shape[k + 1 :]) * target.itemsize
+    if outer * row_bytes == 0:
+        return None, source, target
+    return _rows(entries, target.shape[k], outer, row_bytes, threads), source, target
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Where the items of ``route`` go; the arrays are int64, of NumPy where it is installed."""
+
+    places: Any  #: of each item, -1: it goes nowhere
+    inverse: Any  #: the item at each place, -1: padding
+    offsets: Any  #: bucket b has places offsets[b] to offsets[b + 1] - 1
+    counts: Any  #: items of each bucket
+    rows: Any  #: the row at each place, -1: padding; what ``take`` is given
+    dropped: int  #: items past the capacity
+    absent: int  #: items whose key is -1
+    keys_per_row: int
+
+
+def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple: int = 1, capacity: int | None = None,
+          threads: int = 0) -> Routing:
+    """Sends items to buckets by their keys: tokens to experts, records to shards.
+
+    A row with several keys is several items, one after another: ``keys`` of shape (rows, k), or ``keys_per_row``. Each
+    bucket's places are a multiple of ``multiple``; ``capacity``: items that a bucket takes. Items of a bucket stay in their
+    order. Raises FaroValueError naming the first key that is no bucket.
+
+    >>> r = route([2, 0, 2, 1, 0], 3)
+    >>> r.places.tolist(), r.offsets.tolist()
+    ([3, 0, 4, 2, 1], [0, 2, 3, 5])
+    """
+    entries = index_entries(keys, "route")
+    if keys_per_row is None:
+        keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
+    most = 2**40
+    buckets = _run.whole(buckets, "route", "buckets", 0, most)
+    keys_per_row = _run.whole(keys_per_row, "route", "keys_per_row", 1, most)
+    multiple = _run.whole(multiple, "route", "multiple", 1, most)
+    if capacity is not None:
+        capacity = _run.whole(capacity, "route", "capacity", 0, most)
+    routed = _faro.route(
+        entries.address, entries.size, entries.itemsize, entries.is_signed, buckets, keys_per_row, multiple,
+        -1 if capacity is None else capacity, threads,
+    )
+    lists = [_list_of(routed, which) for which in range(5)]
+    dropped, absent = routed.lost()
+    return Routing(*lists, dropped, absent, keys_per_row)
+
+
+def _list_of(routed: Any, which: int) -> Any:
+    count = routed.count(which)
+    np = _arrays.numpy()
+    if np is not None:
+        made = np.empty(count, np.int64)
+        if count:
+            routed.copy(which, made.__array_interface__["data"][0])
+        return made
+    import array
+
+    plain = array.array("q", bytes(8 * count))
+    if count:
+        routed.copy(which, plain.buffer_info()[0])
+    return plain
+
+
+def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, threads: int = 0) -> Any:
+    """Brings routed rows back: row t of the result is the sum of its items' rows of ``x``, in the order of their
+    keys, each times its weight (float32, one an item). Items without a place are left out.
+
+    >>> import numpy as np, faro
+    >>> r = faro.route([[0, 1], [1, 0]], 2)
+    >>> x = faro.take(np.array([[1.0], [10.0]]), r.rows, axis=0)
+    >>> faro.combine(x, r).tolist()
+    [[2.0], [20.0]]
+    """
+    x, array = _dense(x, "combine")
+    if not array.shape:
+        refuse("combine", "a single number", "an array of rows")
+    if sums not in _SUMS:
+        refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    places = index_entries(routing.places, "combine")
+    k = routing.keys_per_row
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    factors = 0
+    if weights is not None:
+        weights, given = _dense(weights, "combine")
+        if given.itemsize != 4 or _number_of(given, "combine") != _NUMBERS["f4"] or given.size != places.size:
+            refuse("combine", f"{given.size} weights of {given.dtype}", f"{places.size} of float32")
+        factors = given.address
+    made, target = _target(x, array, out, (places.size // k,) + array.shape[1:], "combine")
+    move = _rows(places, array.shape[0], 1, row_bytes, threads)
+    _faro.combine(move, k, factors, _number_of(array, "combine"), _SUMS[sums], array.address, target.address)
+    return made if out is not None else _arrays.given_back(x, made)

@@ -1,0 +1,337 @@
+"""From an operation and an array's shape to a plan, and the long way of a call.
+
+NumPy's arrays go by ``_faro.run``, which asks ``plan`` here once for each operation, width, shape, strides and
+argument, and keeps what it gets. All others come to ``run`` below, which does the same in Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from operator import index as _index
+from typing import Any
+
+from . import _arrays, _faro
+from ._errors import FaroTypeError, refuse
+
+Shape = tuple[int, ...]
+
+# Operations, by number for the cache's key.
+PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY = range(7)
+
+_MOST_BYTES = 4096  # of an element
+
+
+def options(
+    engine: str = "auto", threads: int = 0, device: int | None = None, in_place: bool = False, batch: int = 1, repeats: int = 0
+) -> Any:
+    """faro.h's options."""
+    engines = ("auto", "cpu", "cuda")
+    if engine not in engines:
+        refuse("plan", f"engine {engine!r}", "'auto', 'cpu' or 'cuda'")
+    number = 0 if device is None else device + 1
+    return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats)
+
+
+def options_for(device: int | None, in_place: bool = False) -> Any:
+    if device is None:
+        return options("cpu", in_place=in_place)
+    return options("cuda", device=device, in_place=in_place)
+
+
+# --- axes
+
+
+def whole(value: Any, operation: str, what: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of the caller's, from ``least`` to ``most``."""
+    try:
+        number = _index(value)
+    except TypeError:
+        refuse(operation, f"{what} {value!r}", "a whole number", kind=FaroTypeError)
+    if (least is not None and number < least) or (most is not None and number > most):
+        refuse(operation, f"{what} {number}", f"{least} to {most}" if most is not None else f"{least} or more")
+    return number
+
+
+def axis_of(axis: Any, rank: int, operation: str) -> int:
+    number = whole(axis, operation, "axis")
+    if not -rank <= number < rank:
+        refuse(operation, f"axis {number} of an array of {rank}", f"an axis from {-rank} to {rank - 1}")
+    return number % rank
+
+
+def order_of(axes: Any, rank: int, operation: str) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(rank - 1, -1, -1))
+    try:
+        given = tuple(axes)
+    except TypeError:
+        refuse(operation, f"the axes {axes!r}", "a sequence of them", kind=FaroTypeError)
+    order = tuple(axis_of(axis, rank, operation) for axis in given)
+    if sorted(order) != list(range(rank)):
+        refuse(operation, f"the axes {tuple(axes)}", f"each of the {rank} axes once")
+    return order
+
+
+def axes_of(axis: Any, rank: int, operation: str) -> tuple[int, ...]:
+    """One axis or several; None: all."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = tuple(axis_of(a, rank, operation) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if len(set(axes)) != len(axes):
+        refuse(operation, f"the axes {axis}", "each axis once")
+    return axes
+
+
+# --- views
+
+
+def _unit(width: int, strides: list[int]) -> int:
+    """The widest unit that elements and strides are made of, of at most 4096 bytes."""
+    unit = math.gcd(width, *strides)
+    if unit <= _MOST_BYTES:
+        return unit
+    return max(d for d in range(1, _MOST_BYTES + 1) if unit % d == 0)
+
+
+def view(
+    extents: Shape, in_strides: tuple[int, ...], out_strides: tuple[int, ...], in_corner: int, width: int, opts: Any
+) -> Any:
+    """The plan of a view whose strides and corner are in bytes, of elements of any width."""
+    if width == 0 or 0 in extents:
+        return _faro.plan_view([0], [1], [1], 0, 0, 1, opts)
+    ins = [s if e > 1 else 0 for e, s in zip(extents, in_strides)]
+    outs = [s if e > 1 else 0 for e, s in zip(extents, out_strides)]
+    unit = _unit(width, ins + outs + [in_corner])
+    shape = list(extents)
+    if unit != width:
+        shape.append(width // unit)
+        ins.append(unit)
+        outs.append(unit)
+    return _faro.plan_view(
+        shape, [s // unit for s in ins], [s // unit for s in outs], in_corner // unit, 0, unit, opts
+    )
+
+
+def _dense_view(extents: Shape, in_strides: tuple[int, ...], width: int, opts: Any, in_corner: int = 0) -> Any:
+    return view(extents, in_strides, _arrays.dense_strides(extents, width), in_corner, width, opts)
+
+
+def _plan_permute_dims(shape: Shape, strides: Shape, width: int, axes: Any, opts: Any) -> tuple[Any, Shape]:
+    order = order_of(axes, len(shape), "permute_dims")
+    result = tuple(shape[a] for a in order)
+    return _dense_view(result, tuple(strides[a] for a in order), width, opts), result
+
+
+def _plan_copy(shape: Shape, strides: Shape, width: int, _: Any, opts: Any) -> tuple[Any, Shape]:
+    return _dense_view(shape, strides, width, opts), shape
+
+
+def _plan_flip(shape: Shape, strides: Shape, width: int, axis: Any, opts: Any) -> tuple[Any, Shape]:
+    flipped = axes_of(axis, len(shape), "flip")
+    turned = tuple(-s if a in flipped else s for a, s in enumerate(strides))
+    corner = sum((shape[a] - 1) * strides[a] for a in flipped if shape[a] > 1)
+    return _dense_view(shape, turned, width, opts, corner), shape
+
+
+def _shifts(shift: Any, axis: Any, rank: int) -> list[int]:
+    """The shift of every axis, as numpy.roll adds them up."""
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if len(shifts) == 1:
+        shifts = tuple(shifts) * len(axes)
+    if len(axes) == 1:
+        axes = tuple(axes) * len(shifts)
+    if len(shifts) != len(axes):
+        refuse("roll", f"{len(shifts)} shifts and {len(axes)} axes", "as many of both, or one")
+    sums = [0] * rank
+    for a, s in zip(axes, shifts):
+        sums[axis_of(a, rank, "roll")] += whole(s, "roll", "a shift of")
+    return sums
+
+
+def _plan_roll(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    shift, axis = argument
+    count = math.prod(shape)
+    if count == 0 or width == 0:
+        return _dense_view(shape, strides, width, opts), shape
+    if axis is None:
+        total = sum(whole(s, "roll", "a shift of") for s in (shift if isinstance(shift, (tuple, list)) else (shift,)))
+        return _plan_flat_roll(shape, strides, width, total % count, opts), shape
+    shifts = [s % e for s, e in zip(_shifts(shift, axis, len(shape)), shape)]
+    unit = _unit(width, [s for s, e in zip(strides, shape) if e > 1])
+    extents = list(shape)
+    ins = [s // unit if e > 1 else 0 for s, e in zip(strides, shape)]
+    if unit != width:
+        extents.append(width // unit)
+        ins.append(1)
+        shifts.append(0)
+    return _faro.plan_roll(extents, ins, shifts, unit, opts), shape
+
+
+def _plan_flat_roll(shape: Shape, strides: Shape, width: int, shift: int, opts: Any) -> Any:
+    count = math.prod(shape)
+    pieces = width // _unit(width, [s for s, e in zip(strides, shape) if e > 1])
+    unit = width // pieces
+    if all(e == 1 or s == w for e, s, w in zip(shape, strides, _arrays.dense_strides(shape, width))):
+        return _faro.plan_roll([count * pieces], [1], [shift * pieces], unit, opts)
+    extents = list(shape) + [pieces]
+    ins = [s // unit if e > 1 else 0 for s, e in zip(strides, shape)] + [1]
+    return _faro.plan_array(f"roll({count * pieces}, {shift * pieces})", extents, ins, unit, opts)
+
+
+# --- maps
+
+
+def _inverse_text(text: str) -> str:
+    if "->" not in text or "@" in text:
+        return f"inverse({text})"
+    before, _, rest = text.partition("->")
+    after, comma, lengths = rest.partition(",")
+    return f"{after.strip()} -> {before.strip()}{comma}{lengths}"
+
+
+def _element_strides(shape: Shape, strides: Shape, width: int) -> list[int] | None:
+    """None for a dense array. Strides that are no whole elements are for _collected()."""
+    if all(e == 1 or s == w for e, s, w in zip(shape, strides, _arrays.dense_strides(shape, width))):
+        return None
+    return [s // width if e > 1 else 0 for s, e in zip(strides, shape)]
+
+
+def _is_named(text: str, out_shape: list[int]) -> bool:
+    return len(out_shape) != 1 or "->" in text
+
+
+def _plan_text(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    text, inverse = argument
+    said = _inverse_text(text) if inverse else text
+    if any(e > 1 and s % width for s, e in zip(strides, shape)):
+        refuse(
+            "permute", f"strides of {strides} bytes, no whole elements of {width}", "whole elements",
+            "faro.ascontiguousarray() first",
+        )
+    if "strided" in text and text.lstrip().startswith("strided"):
+        if _element_strides(shape, strides, width) is not None:
+            refuse("permute", "a strided view of an array with strides", "a dense array", "a view's strides say all")
+        handle = _faro.plan_array(said, [], None, width, opts)
+        return handle, tuple(handle.out_shape())
+    given = list(shape) or [1]
+    handle = _faro.plan_array(said, given, _element_strides(shape, strides, width) if shape else None, width, opts)
+    out_shape = handle.out_shape()
+    if math.prod(out_shape) != math.prod(shape):
+        refuse(
+            "permute", f"an array of {math.prod(shape)} elements", f"{math.prod(out_shape)}, as `{said}` has",
+            "axis= permutes along one axis",
+        )
+    return handle, tuple(out_shape) if _is_named(said, out_shape) else shape
+
+
+def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    count = math.prod(shape)
+    if argument.count != count:
+        refuse("permute", f"an array of {count} elements", f"{argument.count}, as the map has",
+               "axis= permutes along one axis")
+    if _element_strides(shape, strides, width) is not None:
+        refuse("permute", "an array with strides", "a dense array", "faro.ascontiguousarray() first")
+    return _faro.plan_map(argument._handle, width, opts), shape
+
+
+def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    order, little_endian = argument
+    n = len(order)
+    qubits = order_of(order, n, "permute_qubits")
+    if little_endian:
+        # Qubit k is bit k: axis n - 1 - k of n axes of two.
+        axes = [0] * n
+        for k, source in enumerate(qubits):
+            axes[n - 1 - k] = n - 1 - source
+    else:
+        axes = list(qubits)
+    if shape[len(shape) - n :] == (2,) * n and n > 0:
+        before, ins = len(shape) - n, list(strides[len(shape) - n :])
+    elif shape and shape[-1] == 1 << n:
+        before, ins = len(shape) - 1, [strides[-1] << (n - 1 - a) for a in range(n)]
+    else:
+        refuse("permute_qubits", f"an array of shape {shape}", f"2^{n} amplitudes in the last axis, or {n} axes of two")
+    extents = shape[:before] + (2,) * n
+    moved = strides[:before] + tuple(ins[a] for a in axes)
+    return _dense_view(extents, moved, width, opts), shape
+
+
+_PLANNERS = {
+    PERMUTE_DIMS: _plan_permute_dims,
+    FLIP: _plan_flip,
+    ROLL: _plan_roll,
+    TEXT: _plan_text,
+    MAP: _plan_map,
+    QUBITS: _plan_qubits,
+    COPY: _plan_copy,
+}
+
+
+def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any) -> tuple[Any, Shape]:
+    """What ``_faro.run`` keeps: the plan of an operation on the host, and the result's shape."""
+    return _PLANNERS[op](shape, strides, width, argument, options_for(None))
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan_on(op: int, shape: Shape, strides: Shape, width: int, argument: Any, device: int | None) -> tuple[Any, Shape]:
+    return _PLANNERS[op](shape, strides, width, argument, options_for(device))
+
+
+def check_out(x: Any, array: _arrays.Array, out: Any, shape: Shape, operation: str) -> _arrays.Array:
+    """``out=`` as an array. Raises where it cannot hold the result."""
+    target = _arrays.describe(out, writable=True)
+    if target.readonly:
+        refuse(operation, "a read-only array as out=", "an array that can be written to")
+    if target.shape != shape:
+        refuse(operation, f"out= of shape {target.shape}", f"shape {shape}")
+    if target.itemsize != array.itemsize or (type(out) is type(x) and target.dtype != array.dtype):
+        refuse(operation, f"out= of elements {target.dtype}", f"elements {array.dtype}")
+    if target.device != array.device:
+        refuse(operation, "out= on another device", "one device", "nothing is copied between devices unasked")
+    return target
+
+
+def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
+    if stream is None:
+        return array.stream
+    if array.device is None:
+        refuse(operation, "a stream for an array of the host", "no stream")
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    return int(stream)
+
+
+def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
+    """The long way: arrays of any library, results with strides."""
+    np = _arrays.numpy()
+    if np is not None and isinstance(x, (list, int, float, complex)) and out is None:
+        return _faro.run(np.asarray(x), op, argument, None, stream)
+    array = _arrays.describe(x)
+    queue = stream_of(array, stream, "run")
+    if isinstance(argument, list):
+        argument = tuple(argument)
+    handle, shape = _plan_on(op, array.shape, array.strides, array.itemsize, argument, array.device)
+    if out is None:
+        made = array.new(shape)
+        target = _arrays.describe(made, writable=True)
+        handle.run(array.address, target.address, queue)
+        return _arrays.given_back(x, made)
+    target = check_out(x, array, out, shape, "run")
+    if _arrays.is_dense(target):
+        handle.run(array.address, target.address, queue)
+        return out
+    # A result with strides: a dense one first, then its elements to their places.
+    made = array.new(shape)
+    dense = _arrays.describe(made, writable=True)
+    handle.run(array.address, dense.address, queue)
+    spread = view(
+        shape, _arrays.dense_strides(shape, array.itemsize), target.strides, 0, array.itemsize, options_for(array.device)
+    )
+    spread.run(dense.address, target.address, queue)
+    return out
+
+
+_faro.set_python_side(plan, run)

@@ -1,0 +1,131 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+namespace faro::python {
+namespace {
+
+using nanobind::literals::operator""_a;
+
+// What a function of faro.h gives through its last argument.
+template <typename Make>
+MapHandle made_map(const Make& make) {
+  faro_map* map = nullptr;
+  check(make(&map));
+  MapHandle handle;
+  handle.map.reset(map);
+  return handle;
+}
+
+std::uint64_t count_of(const MapHandle& self) {
+  std::uint64_t count = 0;
+  check(faro_map_count(self.map.get(), &count));
+  return count;
+}
+
+}  // namespace
+
+void bind_maps(nb::module_& module) {
+  nb::class_<MapHandle>(module, "Map")
+      .def("count", &count_of)
+      .def("text",
+           [](const MapHandle& self) {
+             return told([&](char** text) { return faro_map_text(self.map.get(), text); });
+           })
+      .def("picture",
+           [](const MapHandle& self) {
+             return told([&](char** text) { return faro_map_picture(self.map.get(), text); });
+           })
+      .def("apply",
+           [](const MapHandle& self, std::uint64_t x) {
+             std::uint64_t image = 0;
+             check(faro_map_apply(self.map.get(), x, &image));
+             return image;
+           })
+      .def("images",
+           [](const MapHandle& self, std::uintptr_t to) {
+             check(faro_map_images(self.map.get(), reinterpret_cast<std::uint64_t*>(to)));
+           })
+      .def("compose",
+           [](const MapHandle& self, const MapHandle& other) {
+             return made_map(
+                 [&](faro_map** map) { return faro_map_compose(self.map.get(), other.map.get(), map); });
+           })
+      .def("inverse",
+           [](const MapHandle& self) {
+             return made_map([&](faro_map** map) { return faro_map_inverse(self.map.get(), map); });
+           })
+      .def("normal_form",
+           [](const MapHandle& self) {
+             return made_map([&](faro_map** map) { return faro_map_normal_form(self.map.get(), map); });
+           })
+      .def("power",
+           [](const MapHandle& self, std::int64_t k) {
+             return made_map([&](faro_map** map) { return faro_map_power(self.map.get(), k, map); });
+           })
+      .def("equal",
+           [](const MapHandle& self, const MapHandle& other) {
+             int equal = 0;
+             check(faro_map_equal(self.map.get(), other.map.get(), &equal));
+             return equal != 0;
+           })
+      .def("matrix", [](const MapHandle& self) {
+        int bits = 0;
+        std::array<std::uint64_t, 64> columns{};
+        std::uint64_t complement = 0;
+        check(faro_map_matrix(self.map.get(), &bits, columns.data(), &complement));
+        return std::pair(std::vector<std::uint64_t>(columns.begin(), columns.begin() + bits), complement);
+      });
+
+  module.def(
+      "map_parse",
+      [](const std::string& text, const std::vector<std::uint64_t>& shape) {
+        return made_map([&](faro_map** map) {
+          return faro_map_parse(text.c_str(), static_cast<int>(shape.size()), shape.data(), map);
+        });
+      },
+      "text"_a, "shape"_a);
+  module.def("map_from_matrix", [](const std::vector<std::uint64_t>& columns, std::uint64_t complement) {
+    return made_map([&](faro_map** map) {
+      return faro_map_from_matrix(static_cast<int>(columns.size()), columns.data(), complement, map);
+    });
+  });
+  module.def("map_from_axes", [](const std::vector<std::uint64_t>& shape, const std::vector<int>& order) {
+    if (shape.size() != order.size())
+      refuse("make a map of axes", std::to_string(order.size()) + " axes in the order",
+             std::to_string(shape.size()) + ", as the shape has");
+    return made_map([&](faro_map** map) {
+      return faro_map_from_axes(static_cast<int>(shape.size()), shape.data(), order.data(), map);
+    });
+  });
+  module.def("map_from_indices",
+             [](std::uintptr_t entries, std::uint64_t count, int entry_bytes, bool is_signed, bool gather) {
+               return made_map([&](faro_map** map) {
+                 return faro_map_from_indices(reinterpret_cast<const void*>(entries), count, entry_bytes,
+                                              is_signed ? 1 : 0, gather ? 1 : 0, map);
+               });
+             });
+  module.def("catalogue", [] { return told([](char** text) { return faro_map_catalogue(text); }); });
+  module.def("emit", [](const MapHandle& map, const std::string& options) {
+    return told([&](char** text) { return faro_emit(map.map.get(), options.c_str(), text); });
+  });
+  module.def("layout", [](std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes,
+                          const std::string& accesses, std::uint64_t seed) {
+    return told(
+        [&](char** text) { return faro_layout(rows, columns, element_bytes, accesses.c_str(), seed, text); });
+  });
+  module.def("simulate", [](const std::string& request) {
+    return told([&](char** text) { return faro_simulate(request.c_str(), text); });
+  });
+}
+
+}  // namespace faro::python

@@ -1,0 +1,134 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+namespace faro::python {
+namespace {
+
+struct RoutingDeleter {
+  void operator()(faro_routing* routing) const { faro_route_destroy(routing); }
+};
+
+struct RoutingHandle {
+  std::unique_ptr<faro_routing, RoutingDeleter> routing;
+};
+
+struct Rows {
+  faro_rows value{};
+};
+
+// Runs without the interpreter's lock.
+template <typename Move>
+void moved(const Move& move) {
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = move();
+  }
+  check(status);
+}
+
+const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
+void* out_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+void bind_rows(nb::module_& module) {
+  nb::class_<Rows>(module, "Rows")
+      .def_static("make", [](std::uintptr_t entries, std::uint64_t count, int entry_bytes, bool is_signed,
+                             std::uint64_t rows, std::uint64_t outer, std::uint64_t row_bytes, int threads) {
+        return Rows{{.entries = in_of(entries),
+                     .count = count,
+                     .entry_bytes = entry_bytes,
+                     .is_signed = is_signed ? 1 : 0,
+                     .rows = rows,
+                     .outer = outer,
+                     .row_bytes = row_bytes,
+                     .threads = threads}};
+      });
+  module.def(
+      "take",
+      [](const Rows& rows, const nb::object& fill, std::uintptr_t in, std::uintptr_t out) {
+        const bool filled = !fill.is_none();
+        const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
+        const void* const value = filled ? bytes.data() : nullptr;
+        const std::uint64_t size = bytes.size();
+        moved([&] { return faro_take(&rows.value, value, size, in_of(in), out_of(out)); });
+      },
+      nb::arg("rows"), nb::arg("fill").none(), nb::arg("input"), nb::arg("output"));
+  module.def("put", [](const Rows& rows, std::uintptr_t in, std::uintptr_t out) {
+    moved([&] { return faro_put(&rows.value, in_of(in), out_of(out)); });
+  });
+  module.def("add", [](const Rows& rows, int number, int sums, std::uintptr_t in, std::uintptr_t out) {
+    moved([&] {
+      return faro_add(&rows.value, static_cast<faro_number>(number), static_cast<faro_sums>(sums), in_of(in),
+                      out_of(out));
+    });
+  });
+  module.def("combine", [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
+                           int sums, std::uintptr_t in, std::uintptr_t out) {
+    moved([&] {
+      return faro_combine(&rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
+                          static_cast<faro_number>(number), static_cast<faro_sums>(sums), in_of(in),
+                          out_of(out));
+    });
+  });
+  module.def("network_run", [](const std::string& program, int bits, const std::string& element,
+                               std::uint64_t batch, int threads, std::uintptr_t in, std::uintptr_t out) {
+    moved([&] {
+      return faro_network_run(program.c_str(), bits, element.c_str(), batch, threads, in_of(in), out_of(out));
+    });
+  });
+  module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
+    return told(
+        [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
+  });
+
+  nb::class_<RoutingHandle>(module, "Routing")
+      // Copies a list to an address that has room for it.
+      .def("count",
+           [](const RoutingHandle& self, int list) {
+             const std::int64_t* entries = nullptr;
+             std::uint64_t count = 0;
+             check(faro_route_get(self.routing.get(), static_cast<faro_route_list>(list), &entries, &count));
+             return count;
+           })
+      .def("copy",
+           [](const RoutingHandle& self, int list, std::uintptr_t to) {
+             const std::int64_t* entries = nullptr;
+             std::uint64_t count = 0;
+             check(faro_route_get(self.routing.get(), static_cast<faro_route_list>(list), &entries, &count));
+             std::copy(entries, entries + count, reinterpret_cast<std::int64_t*>(to));
+           })
+      .def("lost", [](const RoutingHandle& self) {
+        std::uint64_t dropped = 0;
+        std::uint64_t absent = 0;
+        check(faro_route_lost(self.routing.get(), &dropped, &absent));
+        return std::vector<std::uint64_t>{dropped, absent};
+      });
+  module.def("route", [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed,
+                         std::uint64_t buckets, std::uint64_t keys_per_row, std::uint64_t multiple,
+                         std::int64_t capacity, int threads) {
+    const faro_route_options options{.buckets = buckets,
+                                     .keys_per_row = keys_per_row,
+                                     .multiple = multiple,
+                                     .capacity = capacity,
+                                     .threads = threads};
+    faro_routing* routing = nullptr;
+    moved([&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
+    RoutingHandle handle;
+    handle.routing.reset(routing);
+    return handle;
+  });
+}
+
+}  // namespace faro::python

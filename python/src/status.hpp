@@ -1,0 +1,35 @@
+// The library's failures as Python exceptions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "faro/faro.h"
+
+namespace faro::python {
+
+namespace nb = nanobind;
+
+/// Takes the function that makes an exception: errors(status, message, operation, got, wanted, remedy).
+void set_errors(nb::object errors);
+
+/// Throws what the calling thread's last failure was, where `status` is one.
+void check(faro_status status);
+
+/// A fault of the caller that the library has not seen. Throws.
+[[noreturn]] void refuse(const char* operation, const std::string& got, const std::string& wanted,
+                         const std::string& remedy = {});
+
+/// A text of the library's, which is freed.
+nb::str taken(char* text);
+
+/// The text that a function of faro.h gives through its last argument.
+template <typename Ask>
+nb::str told(const Ask& ask) {
+  char* text = nullptr;
+  check(ask(&text));
+  return taken(text);
+}
+
+}  // namespace faro::python

@@ -1,0 +1,110 @@
+"""Arrays of other libraries, by their interfaces."""
+
+import array
+import doctest
+import importlib
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import faro
+
+
+class OnlyDLPack:
+    """An array with nothing but DLPack, versioned or not."""
+
+    def __init__(self, x, versioned):
+        self.x, self.versioned = x, versioned
+
+    def __dlpack__(self, **how):
+        if how and not self.versioned:
+            raise TypeError("max_version is not known here")
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_dlpack(versioned):
+    x = np.arange(24, dtype="f4").reshape(2, 3, 4)[:, ::-1]
+    got = faro.permute_dims(OnlyDLPack(x, versioned), (2, 0, 1))
+    assert (np.from_dlpack(got) == x.transpose(2, 0, 1)).all()
+    out = np.empty((4, 2, 3), "f4")
+    assert faro.permute_dims(OnlyDLPack(x, versioned), (2, 0, 1), out=out) is out
+    assert (out == x.transpose(2, 0, 1)).all()
+    assert (np.from_dlpack(faro.take(OnlyDLPack(x.copy(), versioned), [1, 0, 1], 1)) == x[:, [1, 0, 1]]).all()
+
+
+def test_dlpack_of_frozen_arrays():
+    x = np.arange(6).reshape(2, 3)
+    x.flags.writeable = False
+    assert (np.from_dlpack(faro.permute_dims(OnlyDLPack(x, True), (1, 0))) == x.T).all()
+
+
+def test_buffers():
+    assert faro.flip(bytes([1, 2, 3])).tolist() == [3, 2, 1]
+    assert faro.flip(array.array("d", [1.0, 2.0])).tolist() == [2.0, 1.0]
+    out = bytearray(3)
+    assert faro.flip(b"abc", out=out) is out and out == b"cba"
+    view = memoryview(np.arange(6.0).reshape(2, 3))
+    assert faro.permute_dims(view, (1, 0)).tolist() == [[0, 3], [1, 4], [2, 5]]
+    with pytest.raises(faro.FaroValueError, match="read-only"):
+        faro.flip(b"abc", out=bytes(3))
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.arange(24.0).reshape(2, 3, 4)
+    y = faro.permute_dims(x, (2, 0, 1))
+    assert isinstance(y, jax.Array) and (y == x.transpose(2, 0, 1)).all()
+    b = jax.numpy.arange(8, dtype=jax.numpy.bfloat16)
+    z = faro.permute(b, "bit_reversal")
+    assert z.dtype == jax.numpy.bfloat16 and z.tolist() == [0, 4, 2, 6, 1, 5, 3, 7]
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    y = faro.permute_dims(x, (2, 0, 1))
+    assert isinstance(y, torch.Tensor) and torch.equal(y, x.permute(2, 0, 1))
+    b = torch.arange(8, dtype=torch.bfloat16)
+    assert faro.permute(b[None].expand(2, 8)[1], "bit_reversal").tolist() == [0, 4, 2, 6, 1, 5, 3, 7]
+    out = torch.empty(4, 2, 3)
+    assert faro.permute_dims(x, (2, 0, 1), out=out) is out and torch.equal(out, y)
+    if torch.cuda.is_available() and faro.cuda_status()[0]:
+        on_gpu = x.cuda()
+        assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
+
+
+MODULES = ["faro", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    found = doctest.testmod(module, extraglobs={"faro": faro})
+    assert found.failed == 0
+
+
+def test_every_function_has_a_docstring():
+    for name in faro.__all__:
+        assert getattr(faro, name).__doc__, name
+    for name in faro.maps.__all__:
+        assert getattr(faro.maps, name).__doc__, name
+
+
+def python_blocks():
+    """The Python blocks of the guide and of the README, each page one program; nothing outside of a clone."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    for page in [root / "docs/guide/python.md", root / "README.md"]:
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
+        if blocks:
+            yield pytest.param("\n".join(blocks), id=page.name)
+
+
+@pytest.mark.parametrize("program", list(python_blocks()))
+def test_pages(program):
+    exec(compile(program, "page", "exec"), {"__name__": "page"})

@@ -1,0 +1,147 @@
+"""Rows and networks beside NumPy."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+
+import faro
+
+
+@given(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=6), st.data())
+def test_take(shape, data):
+    x = np.arange(np.prod(shape), dtype=data.draw(st.sampled_from(["u1", "i4", "f8", "c16"]))).reshape(shape)
+    if data.draw(st.booleans()):
+        x = x[::-1]
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    extent = x.size if axis is None else x.shape[axis]
+    indices = data.draw(hnp.arrays(st.sampled_from(["i4", "i8", "u4", "u8", "u1"]), hnp.array_shapes(max_dims=2, min_side=0, max_side=5),
+                                   elements=st.integers(0, min(extent - 1, 255))))
+    got = faro.take(x, indices, axis)
+    wanted = np.take(x, indices, axis)
+    assert got.dtype == x.dtype and got.shape == wanted.shape and (got == wanted).all()
+
+
+def test_take_fills_and_refuses():
+    x = np.arange(6.0).reshape(3, 2)
+    assert faro.take(x, [1, -1], 0, fill=0).tolist() == [[2, 3], [0, 0]]
+    assert faro.take(x, [1, -1], 0, fill=2.5).tolist() == [[2, 3], [2.5, 2.5]]
+    for wrong in ([3], [-2], [-1], [0.5], ["a"]):
+        with pytest.raises(faro.FaroError):
+            faro.take(x, wrong, 0)
+    out = np.empty((2, 2))
+    assert faro.take(x, [2, 0], 0, out=out) is out and out.tolist() == [[4, 5], [0, 1]]
+    with pytest.raises(faro.FaroValueError):
+        faro.take(x, [2, 0], 0, out=np.empty((3, 2)))
+    with pytest.raises(faro.FaroValueError):
+        faro.take(np.zeros((3, 0)), [5], 0)
+    assert faro.take(np.zeros((3, 0)), [2, 2], 0).shape == (2, 0)
+
+
+@given(st.data())
+def test_put(data):
+    rows, width = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4))
+    indices = data.draw(st.lists(st.integers(0, rows - 1), unique=True))
+    out = -np.ones((2, rows, width))
+    values = np.arange(2.0 * len(indices) * width).reshape(2, len(indices), width)
+    wanted = out.copy()
+    wanted[:, indices] = values
+    assert faro.put(out, np.array(indices, np.int64), values, axis=1) is out
+    assert (out == wanted).all()
+
+
+def test_put_refuses():
+    out = np.zeros(4)
+    with pytest.raises(faro.FaroValueError):
+        faro.put(out, [1, 1], np.ones(2))
+    with pytest.raises(faro.FaroValueError):
+        faro.put(out, [1, 2], np.ones(3))
+    with pytest.raises(faro.FaroTypeError):
+        faro.put(out, [1, 2], np.ones(2, "i8"))
+    assert (out == 0).all()
+    faro.put(out, [1, -1], np.array([5.0, 6.0]))  # -1 leaves a row out
+    assert out.tolist() == [0, 5, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "f4", "f8"])
+def test_add_at(dtype):
+    rng = np.random.default_rng(3)
+    out = rng.integers(0, 9, (10, 3)).astype(dtype)
+    values = rng.integers(0, 9, (200, 3)).astype(dtype)
+    indices = rng.integers(0, 10, 200)
+    wanted = out.copy()
+    np.add.at(wanted, indices, values)
+    assert faro.add_at(out, indices, values) is out and (out == wanted).all()
+
+
+def test_add_at_in_narrow_floats():
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        out = np.zeros(1, dtype)
+        faro.add_at(out, np.zeros(100, np.int32), np.full(100, 0.25, dtype))
+        assert float(out[0]) == 25
+    with pytest.raises(faro.FaroTypeError):
+        faro.add_at(np.zeros(1, "c16"), [0], np.zeros(1, "c16"))
+    with pytest.raises(faro.FaroValueError):
+        faro.add_at(np.zeros(1), [0], np.zeros(1), sums="exact")
+
+
+@given(st.data())
+def test_route_and_combine(data):
+    buckets, tokens, k = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 12)), data.draw(st.integers(1, 3))
+    keys = data.draw(hnp.arrays("i4", (tokens, k), elements=st.integers(-1, buckets - 1)))
+    multiple = data.draw(st.integers(1, 4))
+    capacity = data.draw(st.none() | st.integers(1, 4))
+    r = faro.route(keys, buckets, multiple=multiple, capacity=capacity)
+    flat = keys.reshape(-1)
+    # The obvious loop: items by bucket, in their order.
+    places, offsets, inverse, dropped = -np.ones(flat.size, int), [0], [], 0
+    for b in range(buckets):
+        items = [i for i in range(flat.size) if flat[i] == b]
+        kept = items if capacity is None else items[:capacity]
+        dropped += len(items) - len(kept)
+        for j, i in enumerate(kept):
+            places[i] = offsets[-1] + j
+        inverse += kept + [-1] * (-len(kept) % multiple)
+        offsets.append(len(inverse))
+    assert r.places.tolist() == places.tolist() and r.offsets.tolist() == offsets
+    assert r.inverse.tolist() == inverse and r.dropped == dropped and r.absent == int((flat == -1).sum())
+    assert r.rows.tolist() == [-1 if i < 0 else i // k for i in inverse]
+    x = np.arange(tokens * 2.0).reshape(tokens, 2)
+    sent = faro.take(x, r.rows, 0, fill=0) if tokens else np.zeros((0, 2))
+    weights = np.linspace(0.5, 2, flat.size).astype("f4")
+    wanted = np.zeros((tokens, 2))
+    for i, place in enumerate(places):
+        if place >= 0:
+            wanted[i // k] += float(weights[i]) * x[i // k]
+    assert np.allclose(faro.combine(sent, r, weights), wanted)
+
+
+def test_route_refuses():
+    with pytest.raises(faro.FaroValueError, match="3"):
+        faro.route([0, 3], 3)
+    with pytest.raises(faro.FaroError):
+        faro.combine(np.zeros((2, 2), "i4"), faro.route([0, 1], 2))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f4", "f8"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_sort(dtype, axis):
+    x = np.random.default_rng(5).integers(0, 1000, (8, 16)).astype(dtype)
+    wanted = np.sort(x, axis)
+    assert (faro.sort(x, axis) == wanted).all()
+    assert (faro.sort(x[:, ::-1], axis) == wanted if axis != 0 else np.sort(x[:, ::-1], 0)).all()
+    out = np.empty_like(x)
+    assert faro.sort(x, axis, out=out) is out and (out == wanted).all()
+
+
+def test_networks():
+    x = np.random.default_rng(6).standard_normal((3, 64))
+    z = (x + 1j * x[::-1]).astype("c16")
+    assert np.allclose(faro.network(z, "fft"), np.fft.fft(z))
+    assert np.allclose(faro.walsh_hadamard(faro.walsh_hadamard(x)), 64 * x)
+    assert "pass" in faro.explain_network("sort", 20)
+    for wrong in (lambda: faro.sort(x[:, :63]), lambda: faro.sort(x.astype("f2")), lambda: faro.network(x, "srot"),
+                  lambda: faro.sort(x, 4)):
+        with pytest.raises(faro.FaroError):
+            wrong()

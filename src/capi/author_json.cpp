@@ -1,0 +1,182 @@
+#include "capi/author_json.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "plan/json_schema.hpp"
+#include "plan/published_class.hpp"
+
+namespace faro::capi {
+
+using layout::AccessCost;
+using layout::AccessSet;
+using layout::Advice;
+using layout::Candidate;
+
+namespace {
+
+Json json_of(const Candidate& candidate, const Advice& advice) {
+  Json json;
+  json["layout"] = candidate.placement.name();
+  json["worst"] = candidate.worst();
+  json["extra_bytes"] = candidate.extra_bytes;
+  json["proven_by_ranks"] = candidate.proven_by_ranks;
+  json["costs"] = Json::array();
+  for (std::size_t k = 0; k < candidate.costs.size(); ++k) {
+    const AccessCost& cost = candidate.costs[k];
+    json["costs"].push_back({{"access", advice.request.accesses[k].text},
+                             {"worst", cost.worst},
+                             {"mean", cost.mean},
+                             {"wavefronts", cost.wavefronts},
+                             {"holds_always", cost.holds_always}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Json layout_json(const layout::Advice& advice) {
+  const layout::SharedArray& array = advice.request.array;
+  Json json = {{"schema", detail::kJsonSchema}};
+  json["rows"] = array.rows;
+  json["columns"] = array.columns;
+  json["element_bytes"] = array.element_bytes;
+  json["seed"] = advice.request.seed;
+  json["accesses"] = Json::array();
+  for (const AccessSet& set : advice.request.accesses) json["accesses"].push_back(set.text);
+  json["choice"] = advice.chosen().placement.name();
+  json["worst"] = advice.chosen().worst();
+  json["reason"] = advice.reason;
+  json["cute"] = nullptr;
+  if (advice.cute) {
+    json["cute"] = {{"B", advice.cute->bits}, {"M", advice.cute->base}, {"S", advice.cute->shift}};
+  }
+  json["remarks"] = advice.remarks;
+  json["candidates"] = Json::array();
+  for (const Candidate& candidate : advice.candidates)
+    json["candidates"].push_back(json_of(candidate, advice));
+  json["shared_elements"] = advice.chosen().placement.size();
+  json["code"] = advice.chosen().placement.device_code();
+  return json;
+}
+
+namespace {
+
+Json json_of(const machine::GlobalCounts& counts) {
+  return {{"requests", counts.requests},
+          {"bytes", counts.bytes},
+          {"sectors", counts.sectors},
+          {"lines", counts.lines}};
+}
+
+Json json_of(const machine::SharedCounts& counts) {
+  return {{"requests", counts.requests},
+          {"wavefronts", counts.wavefronts},
+          {"congestion", counts.max_congestion()}};
+}
+
+Json json_of(const emit::Kernel& kernel) {
+  Json json;
+  json["name"] = kernel.name;
+  json["map"] = to_text(kernel.map);
+  json["blocks"] = kernel.blocks;
+  json["threads_x"] = kernel.threads_x;
+  json["threads_y"] = kernel.threads_y;
+  json["shared_bytes"] = kernel.shared_bytes;
+  json["dynamic_shared_bytes"] = kernel.dynamic_shared_bytes;
+  json["predicted"] = {{"global_loads", json_of(kernel.predicted.global_loads)},
+                       {"global_stores", json_of(kernel.predicted.global_stores)},
+                       {"shared_loads", json_of(kernel.predicted.shared_loads)},
+                       {"shared_stores", json_of(kernel.predicted.shared_stores)}};
+  return json;
+}
+
+}  // namespace
+
+Json emit_json(const Affine& map, const emit::Options& options, const emit::Source& source) {
+  const bool is_cuda = options.language == emit::Language::cuda;
+  Json emitted;
+  emitted["map"] = to_text(map);
+  const int t = options.tile_bits > 0
+                    ? options.tile_bits
+                    : published_tile_bits_of(static_cast<std::uint64_t>(source.element_bytes));
+  emitted["class"] = name(map.classify(t));
+  emitted["target"] = emit::name(options.language);
+  emitted["kernel"] = is_cuda ? Json(emit::name(options.rung)) : Json(nullptr);
+  emitted["name"] = options.name;
+  emitted["element"] = source.element;
+  emitted["element_bytes"] = source.element_bytes;
+  emitted["alignment_bytes"] = source.vector_bytes;
+  emitted["workspace_bytes"] = source.workspace_bytes;
+  emitted["function"] = options.map.empty() ? Json(nullptr) : Json(options.map);
+  emitted["kernels"] = Json::array();
+  for (const emit::Kernel& kernel : source.kernels) emitted["kernels"].push_back(json_of(kernel));
+  emitted["text"] = source.text;
+  Json json = {{"schema", detail::kJsonSchema}};
+  json["emit"] = emitted;
+  return json;
+}
+
+namespace {
+
+Json json_of(const machine::TimelineStage& stage) {
+  return {{"unit", stage.unit},
+          {"memory", stage.memory},
+          {"warp", stage.warp},
+          {"round", stage.round},
+          {"words", stage.words}};
+}
+
+}  // namespace
+
+Json simulation_json(const SimulationResult& result, const SimulationAsked& asked) {
+  const machine::MachineOptions& machine = result.machine;
+  const machine::MachineReport& report = result.report;
+  const bool of_program = result.simulation.has_value();
+  Json json = {{"schema", detail::kJsonSchema}};
+  json["program"] = asked.program;
+  json["machine"] = machine::name(machine.kind);
+  json["width"] = machine.width;
+  json["latency"] = machine.latency;
+  json["threads"] = machine.threads;
+  json["n"] = result.n;
+  json["time"] = report.time;
+  json["formula"] = of_program ? Json(result.simulation->formula.time) : Json();
+  json["lower_bound"] = of_program ? Json(result.simulation->lower_bound) : Json();
+  json["congestion"] = Json::object();
+  for (std::size_t c = 1; c < report.congestion.size(); ++c) {
+    if (report.congestion[c] > 0) json["congestion"][std::to_string(c)] = report.congestion[c];
+  }
+  json["formula_text"] = of_program ? Json(result.simulation->formula.text) : Json();
+  json["formula_source"] = of_program ? Json(result.simulation->formula.source) : Json();
+  json["rounds"] = report.rounds;
+  json["requests"] = report.requests;
+  json["accesses"] = report.accesses;
+  json["stages"] = report.stages;
+  json["overlap_time"] = report.overlap_time ? Json(*report.overlap_time) : Json();
+  json["registers"] = of_program ? Json(machine.registers) : Json();
+  json["dmms"] = machine.dmms;
+  json["shared_latency"] = machine.shared_latency;
+  const bool permutes = asked.program == std::string_view("permute");
+  const bool is_random = permutes && !result.simulation->request.permutation;
+  const bool has_layout = of_program && result.simulation->request.layout;
+  const auto layout =
+      has_layout ? *result.simulation->request.layout : programs::MatrixLayout::raw;  // raw: nothing moved
+  const bool is_shifted = layout != programs::MatrixLayout::raw;
+  json["spec"] = permutes && !is_random ? Json(to_text(*result.simulation->request.permutation)) : Json();
+  json["seed"] = is_random || is_shifted ? Json(result.simulation->request.seed) : Json();
+  json["direct"] = asked.direct;
+  json["layout"] = has_layout ? Json(programs::name(layout)) : Json();
+  json["padded_n"] = of_program ? Json(result.simulation->padded_n) : Json();
+  json["verified"] = of_program;
+  json["file"] = of_program ? Json() : Json(asked.file);
+  json["timeline"] = Json::array();
+  if (asked.timeline) {
+    for (const machine::TimelineStage& stage : result.timeline.stages) {
+      json["timeline"].push_back(json_of(stage));
+    }
+  }
+  return json;
+}
+
+}  // namespace faro::capi

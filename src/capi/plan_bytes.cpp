@@ -1,0 +1,225 @@
+// A plan as bytes: what was asked for, so that it can be made again anywhere.
+//
+//     {"faro_plan":1,"element_bytes":4,"out_shape":[16],"map":"bit_reversal(4)","batch":1,"in_place":false}
+//     \n
+//     {"faro_plan":1,…,"indices":{"count":3,"entry_bytes":4,"direction":"scatter"},…} \n  02 00 00 00 00 …
+//
+// Nothing that is read is trusted: sizes are compared with what is there, entries are checked to be a
+// permutation, and a text may name no file.
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "capi/plans.hpp"
+#include "capi/status.hpp"
+#include "io/output_file.hpp"
+
+namespace faro::capi {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kPlanBytesVersion = 1;
+constexpr const char* kReading = "read a plan";
+constexpr std::uint64_t kMostPlanBytes = std::uint64_t{1} << 44;
+
+[[noreturn]] void refuse_plan(const std::string& got) {
+  fail(ErrorCode::file, kReading, got, "a plan as faro_plan_to_bytes or faro_plan_save wrote it");
+}
+
+std::span<const std::byte> entries_of(const Indexed& indexed) {
+  const auto narrow = std::as_bytes(indexed.entries32());
+  return narrow.empty() ? std::as_bytes(indexed.entries64()) : narrow;
+}
+
+Json view_json(const CornerView& view) {
+  return {{"extents", view.extents},
+          {"in_strides", view.in_strides},
+          {"out_strides", view.out_strides},
+          {"in_corner", view.in_corner},
+          {"out_corner", view.out_corner}};
+}
+
+std::string header_of(const faro_plan& plan) {
+  Json json = {
+      {"faro_plan", kPlanBytesVersion}, {"element_bytes", plan.element_bytes}, {"out_shape", plan.out_shape}};
+  json["views"] = Json::array();
+  for (const ViewStep& step : plan.views) json["views"].push_back(view_json(step.view));
+  if (plan.map) {
+    const Permutation& permutation = plan.map->problem.permutation;
+    if (const auto* const indexed = std::get_if<Indexed>(&permutation)) {
+      json["indices"] = {{"count", indexed->count()},
+                         {"entry_bytes", indexed->entries32().empty() ? 8 : 4},
+                         {"direction", name(indexed->direction())}};
+    } else {
+      json["map"] = to_text(permutation);
+    }
+    json["batch"] = plan.map->problem.batch;
+    json["in_place"] = plan.map->problem.placement == Placement::in_place;
+  }
+  return json.dump() + "\n";
+}
+
+std::vector<std::byte> bytes_of(const faro_plan& plan) {
+  const std::string header = header_of(plan);
+  std::span<const std::byte> entries;
+  if (plan.map) {
+    if (const auto* const indexed = std::get_if<Indexed>(&plan.map->problem.permutation))
+      entries = entries_of(*indexed);
+  }
+  std::vector<std::byte> bytes(header.size() + entries.size());
+  std::memcpy(bytes.data(), header.data(), header.size());
+  if (!entries.empty()) std::memcpy(bytes.data() + header.size(), entries.data(), entries.size());
+  return bytes;
+}
+
+Permutation permutation_of(const Json& json, std::span<const std::byte> entries) {
+  if (!json.contains("indices")) {
+    const auto text = json.at("map").get<std::string>();
+    if (text.find('@') != std::string::npos) refuse_plan("a map that names a file, `" + text + "`");
+    if (!entries.empty()) refuse_plan(std::to_string(entries.size()) + " bytes too many");
+    return parse_permutation(text,
+                             {.bare_bits = {}, .direction = Direction::scatter, .most_index_elements = 64});
+  }
+  const Json& indices = json.at("indices");
+  const auto count = indices.at("count").get<std::uint64_t>();
+  const auto width = indices.at("entry_bytes").get<std::uint64_t>();
+  const auto direction = indices.at("direction").get<std::string>();
+  if (width != 4 && width != 8) refuse_plan("entries of " + std::to_string(width) + " bytes");
+  if (direction != "scatter" && direction != "gather") refuse_plan("direction `" + direction + "`");
+  if (count > Indexed::kMaxCount || entries.size() != count * width)
+    refuse_plan(std::to_string(entries.size()) + " bytes of entries for an index array of " +
+                std::to_string(count));
+  return Indexed::from_bytes(entries, {.bytes = static_cast<int>(width), .is_signed = false},
+                             direction == "gather" ? Direction::gather : Direction::scatter);
+}
+
+CornerView view_of(const Json& json) {
+  CornerView view{.extents = json.at("extents").get<std::vector<std::uint64_t>>(),
+                  .in_strides = json.at("in_strides").get<std::vector<std::int64_t>>(),
+                  .out_strides = json.at("out_strides").get<std::vector<std::int64_t>>(),
+                  .in_corner = json.at("in_corner").get<std::int64_t>(),
+                  .out_corner = json.at("out_corner").get<std::int64_t>()};
+  const std::size_t axes = view.extents.size();
+  if (axes > 64 || view.in_strides.size() != axes || view.out_strides.size() != axes)
+    refuse_plan("a view of lists of different lengths");
+  return view;
+}
+
+faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const PlanOptions& options) {
+  if (json.at("faro_plan").get<int>() != kPlanBytesVersion) refuse_plan("another version");
+  const auto width = json.at("element_bytes").get<std::uint64_t>();
+  std::vector<CornerView> views;
+  for (const Json& view : json.at("views")) views.push_back(view_of(view));
+  const bool has_map = json.contains("map") || json.contains("indices");
+  if (!has_map && !entries.empty()) refuse_plan(std::to_string(entries.size()) + " bytes too many");
+  if (!has_map && views.empty()) refuse_plan("neither a map nor a view");
+  std::unique_ptr<faro_plan> made;
+  if (has_map) {
+    if (views.size() > 1) refuse_plan("a map with several views");
+    const Problem problem{
+        .permutation = permutation_of(json, entries),
+        .element_bytes = width,
+        .batch = json.at("batch").get<std::uint64_t>(),
+        .placement = json.at("in_place").get<bool>() ? Placement::in_place : Placement::out_of_place};
+    made.reset(new_map_plan(problem, options));
+    for (const CornerView& view : views) made->views.push_back(make_view_step(view, width, options));
+    if (!views.empty() &&
+        made->views.front().plan.plan().moved_bytes() != made->map->plan.plan().array_bytes())
+      refuse_plan("a map and a view of different sizes");
+  } else {
+    made.reset(new_view_plan(views, width, options));
+  }
+  made->out_shape = json.at("out_shape").get<std::vector<std::uint64_t>>();
+  if (made->out_shape.size() > 64) refuse_plan("a shape of more than 64 axes");
+  return made.release();
+}
+
+faro_plan* parsed_plan(std::span<const std::byte> bytes, const PlanOptions& options) {
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t end = all.find('\n');
+  if (end == std::string_view::npos) refuse_plan("bytes without a header");
+  const Json json = Json::parse(all.substr(0, end), nullptr, false);
+  if (json.is_discarded() || !json.is_object()) refuse_plan("a header that is no JSON");
+  try {
+    return plan_of(json, bytes.subspan(end + 1), options);
+  } catch (const Json::exception& exception) {
+    refuse_plan(exception.what());
+  }
+}
+
+std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+  const std::string reading = "read `" + path.string() + "`";
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file || std::filesystem::is_directory(path))
+    fail(ErrorCode::file, reading, "no readable file", "a plan that faro_plan_save wrote");
+  const auto size = static_cast<std::streamoff>(file.tellg());
+  if (size < 0 || static_cast<std::uint64_t>(size) > kMostPlanBytes)
+    fail(ErrorCode::file, reading, "a file of no size", "a plan that faro_plan_save wrote");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (!file) fail(ErrorCode::file, reading, "a file that cannot be read to its end", "a readable file");
+  return bytes;
+}
+
+}  // namespace
+}  // namespace faro::capi
+
+using faro::capi::guarded;
+using faro::capi::plan_options;
+using faro::capi::require_argument;
+
+faro_status faro_plan_to_bytes(const faro_plan* plan, void** data, uint64_t* size) {
+  return guarded([&] {
+    require_argument(plan, "write a plan", "plan");
+    require_argument(data, "write a plan", "data");
+    require_argument(size, "write a plan", "size");
+    const std::vector<std::byte> bytes = faro::capi::bytes_of(*plan);
+    void* const copy = std::malloc(bytes.size());
+    if (copy == nullptr) throw std::bad_alloc();
+    std::memcpy(copy, bytes.data(), bytes.size());
+    *data = copy;
+    *size = bytes.size();
+  });
+}
+
+faro_status faro_plan_from_bytes(const void* data, uint64_t size, const faro_options* options,
+                                 faro_plan** plan) {
+  return guarded([&] {
+    require_argument(data, faro::capi::kReading, "data");
+    require_argument(plan, faro::capi::kReading, "plan");
+    *plan = faro::capi::parsed_plan({static_cast<const std::byte*>(data), size}, plan_options(options));
+  });
+}
+
+faro_status faro_plan_save(const faro_plan* plan, const char* path) {
+  return guarded([&] {
+    require_argument(plan, "write a plan", "plan");
+    require_argument(path, "write a plan", "path");
+    const std::vector<std::byte> bytes = faro::capi::bytes_of(*plan);
+    faro::io::OutputFile file{std::filesystem::path(path)};
+    file.reserve(bytes.size());
+    file.write(bytes, 0);
+    file.commit();
+  });
+}
+
+faro_status faro_plan_load(const char* path, const faro_options* options, faro_plan** plan) {
+  return guarded([&] {
+    require_argument(path, faro::capi::kReading, "path");
+    require_argument(plan, faro::capi::kReading, "plan");
+    *plan = faro::capi::parsed_plan(faro::capi::file_bytes(path), plan_options(options));
+  });
+}

@@ -1,0 +1,64 @@
+// What a faro_plan holds: what was asked for, and one or several sweeps that do it.
+//
+//     a map on a dense array       [map]
+//     a view                       [view]
+//     a roll along k axes          [view] x 2^k, each a box of the array
+//     a map on strided elements    [view to a dense array, map]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/faro.h"
+#include "faro/faro.hpp"
+
+namespace faro::capi {
+
+/// A view by the addresses of its index 0: strides may be negative.
+struct CornerView {
+  std::vector<std::uint64_t> extents;
+  std::vector<std::int64_t> in_strides;
+  std::vector<std::int64_t> out_strides;
+  std::int64_t in_corner = 0;  // elements from the array's index 0 to the view's
+  std::int64_t out_corner = 0;
+};
+
+/// A view with its engine, and where its first elements lie.
+struct ViewStep {
+  CornerView view;
+  ExecutableStridedPlan plan;
+  std::int64_t in_first = 0;  // elements from the given address to the lowest that is read; not above 0
+  std::int64_t out_first = 0;
+};
+
+ViewStep make_view_step(const CornerView& view, std::uint64_t element_bytes, const PlanOptions& options);
+
+/// A permutation as it was asked for.
+struct MapStep {
+  Problem problem;
+  ExecutablePlan plan;
+};
+
+}  // namespace faro::capi
+
+struct faro_plan {
+  std::uint64_t element_bytes = 1;
+  faro::PlanOptions options;
+  std::vector<faro::capi::ViewStep> views;  // side by side; with a map one, before it
+  std::optional<faro::capi::MapStep> map = {};
+  std::vector<std::uint64_t> out_shape;  // empty: a single element
+};
+
+namespace faro::capi {
+
+/// Of null options the defaults. Errors: ErrorCode::value for an engine that there is none of.
+PlanOptions plan_options(const faro_options* options);
+
+/// Errors: those of faro::plan.
+faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options);
+faro_plan* new_view_plan(const std::vector<CornerView>& views, std::uint64_t element_bytes,
+                         const PlanOptions& options);
+
+}  // namespace faro::capi

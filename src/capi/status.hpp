@@ -1,0 +1,42 @@
+// What the functions of faro.h have in common: exceptions become statuses, and objects hold C++ values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/faro.h"
+#include "faro/permutation/permutation.hpp"
+
+struct faro_map {
+  faro::Permutation permutation;
+};
+
+namespace faro::capi {
+
+/// Keeps what is being thrown for faro_last_message() and its parts, and gives its status. Requires: within a
+/// handler. Never throws.
+faro_status keep_current_exception() noexcept;
+
+/// Runs `body`; nothing that it throws goes further.
+template <typename Body>
+faro_status guarded(Body&& body) noexcept {
+  try {
+    std::forward<Body>(body)();
+    return FARO_OK;
+  } catch (...) {
+    return keep_current_exception();
+  }
+}
+
+/// Errors: ErrorCode::value naming the argument where it is null.
+void require_argument(const void* argument, const char* operation, const char* name);
+
+/// A copy of a text that faro_free() takes. Errors: std::bad_alloc.
+char* given_away(const std::string& text);
+
+/// A count that C has in an int, as a size. Errors: ErrorCode::value for a negative one and past `most`.
+std::size_t checked_rank(const char* operation, int rank, int most = 64);
+
+}  // namespace faro::capi

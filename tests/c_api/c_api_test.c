@@ -1,0 +1,391 @@
+/* faro.h from C: every group of functions held against an obvious loop, and with wrong input.
+ *
+ *     c_api_test FOLDER      plan files are written there
+ */
+#include <faro/faro.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                                   \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      printf("%s:%d: not so: %s   (last: %s)\n", __FILE__, __LINE__, #condition, faro_last_message()); \
+      ++failures;                                                                           \
+    }                                                                                       \
+  } while (0)
+
+enum { kCount = 1024, kBits = 10 };
+
+static uint64_t reversed(uint64_t x, int bits) {
+  uint64_t y = 0;
+  for (int i = 0; i < bits; ++i) y |= (x >> i & 1) << (bits - 1 - i);
+  return y;
+}
+
+static void fill(uint32_t* array, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) array[i] = (uint32_t)(i * 2654435761u + 17);
+}
+
+static void test_maps(void) {
+  faro_map *map = NULL, *inverse = NULL, *both = NULL, *cubed = NULL, *of_matrix = NULL, *form = NULL;
+  uint64_t count = 0, image = 0, columns[64], complement = 7;
+  int bits = 0, equal = 0;
+  char* text = NULL;
+  EXPECT(faro_map_parse("compose(gray(10), xor(10, 5))", 0, NULL, &map) == FARO_OK);
+  EXPECT(faro_map_count(map, &count) == FARO_OK && count == kCount);
+  for (uint64_t x = 0; x < kCount; ++x) {
+    const uint64_t flipped = x ^ 5;
+    EXPECT(faro_map_apply(map, x, &image) == FARO_OK && image == (flipped ^ flipped >> 1));
+  }
+  EXPECT(faro_map_inverse(map, &inverse) == FARO_OK);
+  EXPECT(faro_map_compose(inverse, map, &both) == FARO_OK);
+  for (uint64_t x = 0; x < kCount; ++x) EXPECT(faro_map_apply(both, x, &image) == FARO_OK && image == x);
+  EXPECT(faro_map_power(map, 3, &cubed) == FARO_OK);
+  uint64_t thrice = 9;
+  for (int i = 0; i < 3; ++i) thrice = (thrice ^ 5) ^ (thrice ^ 5) >> 1;
+  EXPECT(faro_map_apply(cubed, 9, &image) == FARO_OK && image == thrice);
+  EXPECT(faro_map_matrix(map, &bits, columns, &complement) == FARO_OK && bits == kBits && complement == (5 ^ 5 >> 1));
+  EXPECT(columns[0] == 1 && columns[1] == 3 && columns[9] == 0x300);
+  EXPECT(faro_map_from_matrix(bits, columns, complement, &of_matrix) == FARO_OK);
+  EXPECT(faro_map_equal(map, of_matrix, &equal) == FARO_OK && equal == 1);
+  EXPECT(faro_map_equal(map, inverse, &equal) == FARO_OK && equal == 0);
+
+  uint64_t* images = malloc(kCount * sizeof *images);
+  EXPECT(faro_map_images(map, images) == FARO_OK && images[1] == ((1 ^ 5) ^ (1 ^ 5) >> 1));
+  faro_map* indexed = NULL;
+  EXPECT(faro_map_from_indices(images, kCount, 8, 0, 0, &indexed) == FARO_OK);
+  EXPECT(faro_map_normal_form(indexed, &form) == FARO_OK);
+  EXPECT(faro_map_text(form, &text) == FARO_OK && strncmp(text, "affine(10;", 10) == 0);
+  faro_free(text);
+  free(images);
+
+  const uint64_t shape[2] = {3, 5};
+  const int order[2] = {1, 0};
+  faro_map* axes = NULL;
+  EXPECT(faro_map_from_axes(2, shape, order, &axes) == FARO_OK);
+  EXPECT(faro_map_text(axes, &text) == FARO_OK && strcmp(text, "transpose(3, 5)") == 0);
+  faro_free(text);
+  EXPECT(faro_map_catalogue(&text) == FARO_OK && strstr(text, "\"bit_reversal\"") != NULL);
+  faro_free(text);
+  faro_map* of_shape = NULL;
+  EXPECT(faro_map_parse("transpose", 2, shape, &of_shape) == FARO_OK);
+  EXPECT(faro_map_equal(axes, of_shape, &equal) == FARO_OK && equal == 1);
+
+  /* Wrong input. */
+  faro_map* none = (faro_map*)1;
+  EXPECT(faro_map_parse("bit_reversl(4)", 0, NULL, &none) == FARO_SPEC && none == (faro_map*)1);
+  EXPECT(strstr(faro_last_message(), "bit_reversal") != NULL);
+  EXPECT(strlen(faro_last_operation()) > 0 && strlen(faro_last_got()) > 0 && strlen(faro_last_wanted()) > 0 &&
+         strlen(faro_last_remedy()) > 0);
+  EXPECT(faro_map_parse(NULL, 0, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_map_parse("gray(4)", 0, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_map_parse("transpose", -1, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_map_parse("@nowhere.npy", 0, NULL, &none) == FARO_FILE);
+  EXPECT(faro_map_apply(map, kCount, &image) == FARO_VALUE);
+  EXPECT(faro_map_apply(NULL, 0, &image) == FARO_VALUE);
+  EXPECT(faro_map_compose(map, axes, &none) == FARO_VALUE);
+  EXPECT(faro_map_matrix(axes, &bits, columns, &complement) == FARO_UNSUPPORTED);
+  const uint64_t singular[2] = {1, 1}, wide[2] = {1, 4};
+  EXPECT(faro_map_from_matrix(2, singular, 0, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_matrix(2, wide, 0, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_matrix(65, columns, 0, &none) == FARO_VALUE);
+  const int32_t twice[3] = {0, 1, 1};
+  EXPECT(faro_map_from_indices(twice, 3, 4, 1, 0, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_indices(twice, 3, 2, 1, 0, &none) == FARO_VALUE);
+
+  faro_map_destroy(map);
+  faro_map_destroy(inverse);
+  faro_map_destroy(both);
+  faro_map_destroy(cubed);
+  faro_map_destroy(of_matrix);
+  faro_map_destroy(form);
+  faro_map_destroy(indexed);
+  faro_map_destroy(axes);
+  faro_map_destroy(of_shape);
+  faro_map_destroy(NULL);
+}
+
+static void test_plans(const char* folder) {
+  uint32_t in[kCount], out[kCount + 2], back[kCount];
+  fill(in, kCount);
+  memset(out, 0xa5, sizeof out);
+  faro_plan *plan = NULL, *inverse = NULL, *loaded = NULL, *of_bytes = NULL;
+  EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 4, NULL, &plan) == FARO_OK);
+  EXPECT(faro_plan_run(plan, in, out + 1, NULL) == FARO_OK);
+  for (uint64_t x = 0; x < kCount; ++x) EXPECT(out[1 + reversed(x, kBits)] == in[x]);
+  EXPECT(out[0] == 0xa5a5a5a5u && out[kCount + 1] == 0xa5a5a5a5u);
+  EXPECT(faro_plan_inverse(plan, &inverse) == FARO_OK);
+  EXPECT(faro_plan_run(inverse, out + 1, back, NULL) == FARO_OK && memcmp(in, back, sizeof in) == 0);
+
+  char* text = NULL;
+  uint64_t bytes = 0, shape[64];
+  int rank = 0, on_gpu = 1, in_place = 1;
+  double microseconds = 0;
+  EXPECT(faro_plan_explain(plan, &text) == FARO_OK && strstr(text, "bit_reversal(10)") != NULL);
+  faro_free(text);
+  EXPECT(faro_plan_explain_json(plan, &text) == FARO_OK && text[0] == '{');
+  faro_free(text);
+  EXPECT(faro_plan_svg(plan, &text) == FARO_OK && strstr(text, "<svg") != NULL);
+  faro_free(text);
+  EXPECT(faro_plan_out_bytes(plan, &bytes) == FARO_OK && bytes == sizeof in);
+  EXPECT(faro_plan_workspace_bytes(plan, &bytes) == FARO_OK && bytes == 0);
+  EXPECT(faro_plan_out_shape(plan, &rank, shape) == FARO_OK && rank == 1 && shape[0] == kCount);
+  EXPECT(faro_plan_facts(plan, &on_gpu, &in_place) == FARO_OK && on_gpu == 0 && in_place == 0);
+  EXPECT(faro_plan_predicted_us(plan, &microseconds) == FARO_OK && (isnan(microseconds) || microseconds >= 0));
+
+  /* Saved and loaded; as bytes. */
+  char path[4096];
+  snprintf(path, sizeof path, "%s/reversal.faroplan", folder);
+  EXPECT(faro_plan_save(plan, path) == FARO_OK);
+  EXPECT(faro_plan_load(path, NULL, &loaded) == FARO_OK);
+  memset(out, 0, sizeof out);
+  EXPECT(faro_plan_run(loaded, in, out, NULL) == FARO_OK && out[reversed(3, kBits)] == in[3]);
+  void* data = NULL;
+  EXPECT(faro_plan_to_bytes(plan, &data, &bytes) == FARO_OK);
+  EXPECT(faro_plan_from_bytes(data, bytes, NULL, &of_bytes) == FARO_OK);
+  faro_plan* none = NULL;
+  EXPECT(faro_plan_from_bytes(data, bytes - 2, NULL, &none) == FARO_FILE);
+  EXPECT(faro_plan_from_bytes("{}\n", 3, NULL, &none) == FARO_FILE);
+  const char* const with_file = "{\"faro_plan\":1,\"element_bytes\":4,\"out_shape\":[4],\"views\":[],\"map\":\"@x.npy\",\"batch\":1,\"in_place\":false}\n";
+  EXPECT(faro_plan_from_bytes(with_file, strlen(with_file), NULL, &none) == FARO_FILE);
+  snprintf(path, sizeof path, "%s/no such folder/plan", folder);
+  EXPECT(faro_plan_save(plan, path) == FARO_FILE);
+  EXPECT(faro_plan_load(path, NULL, &none) == FARO_FILE);
+  faro_free(data);
+
+  /* An index array, kept with its entries. */
+  uint32_t indices[kCount];
+  for (uint64_t i = 0; i < kCount; ++i) indices[i] = (uint32_t)(i * 389 % kCount);
+  faro_map* map = NULL;
+  faro_plan *by_index = NULL, *again = NULL;
+  EXPECT(faro_map_from_indices(indices, kCount, 4, 0, 0, &map) == FARO_OK);
+  EXPECT(faro_plan_map(map, 4, NULL, &by_index) == FARO_OK);
+  EXPECT(faro_plan_to_bytes(by_index, &data, &bytes) == FARO_OK);
+  EXPECT(faro_plan_from_bytes(data, bytes, NULL, &again) == FARO_OK);
+  EXPECT(faro_plan_run(again, in, out, NULL) == FARO_OK);
+  for (uint64_t i = 0; i < kCount; ++i) EXPECT(out[indices[i]] == in[i]);
+  ((char*)data)[bytes - 1] ^= 1; /* no permutation now */
+  EXPECT(faro_plan_from_bytes(data, bytes, NULL, &none) == FARO_VALUE);
+  faro_free(data);
+
+  /* In place, and a batch. */
+  faro_options options = {.engine = FARO_CPU, .in_place = 1, .batch = 4};
+  faro_plan* placed = NULL;
+  memcpy(back, in, sizeof in);
+  EXPECT(faro_plan_text("reverse(8)", 0, NULL, 4, &options, &placed) == FARO_OK);
+  EXPECT(faro_plan_run_in_place(placed, back, NULL) == FARO_OK);
+  for (uint64_t i = 0; i < kCount; ++i) EXPECT(back[i] == in[(i & ~(uint64_t)255) + 255 - (i & 255)]);
+  EXPECT(faro_plan_run(placed, in, out, NULL) == FARO_VALUE);
+  EXPECT(faro_plan_run_in_place(plan, back, NULL) == FARO_VALUE);
+
+  /* Wrong input: nothing is written. */
+  memset(out, 0xa5, sizeof out);
+  EXPECT(faro_plan_run(plan, in, in, NULL) == FARO_VALUE);
+  EXPECT(faro_plan_run(plan, NULL, out, NULL) == FARO_VALUE);
+  EXPECT(faro_plan_run(plan, out, out + 1, NULL) == FARO_VALUE && out[0] == 0xa5a5a5a5u);
+  EXPECT(faro_plan_run(NULL, in, out, NULL) == FARO_VALUE);
+  EXPECT(faro_plan_run(plan, in, out, out) == FARO_VALUE); /* a stream on the CPU */
+  EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 0, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 5000, NULL, &none) == FARO_VALUE);
+  options.engine = (faro_engine)9;
+  EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 4, &options, &none) == FARO_VALUE);
+  int available = 0;
+  EXPECT(faro_cuda_status(&available, &text) == FARO_OK && strlen(text) > 0);
+  faro_free(text);
+  if (!available) {
+    options = (faro_options){.engine = FARO_CUDA};
+    EXPECT(faro_plan_text("bit_reversal(10)", 0, NULL, 4, &options, &none) == FARO_DEVICE);
+  }
+  faro_map_destroy(map);
+  faro_plan_destroy(plan);
+  faro_plan_destroy(inverse);
+  faro_plan_destroy(loaded);
+  faro_plan_destroy(of_bytes);
+  faro_plan_destroy(by_index);
+  faro_plan_destroy(again);
+  faro_plan_destroy(placed);
+  faro_plan_destroy(NULL);
+}
+
+static void test_views(void) {
+  /* a[::-1, ::2] of 6 x 8, transposed to 4 x 6. */
+  uint32_t in[48], out[24];
+  fill(in, 48);
+  const uint64_t extents[2] = {4, 6};
+  const int64_t in_strides[2] = {2, -8}, out_strides[2] = {6, 1};
+  const faro_view view = {2, extents, in_strides, out_strides, 40, 0};
+  faro_plan *plan = NULL, *inverse = NULL, *none = NULL;
+  EXPECT(faro_plan_view(&view, 4, NULL, &plan) == FARO_OK);
+  EXPECT(faro_plan_run(plan, in, out, NULL) == FARO_OK);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 6; ++j) EXPECT(out[6 * i + j] == in[(5 - j) * 8 + 2 * i]);
+  uint32_t back[48];
+  memset(back, 0, sizeof back);
+  EXPECT(faro_plan_inverse(plan, &inverse) == FARO_OK);
+  EXPECT(faro_plan_run(inverse, out, back, NULL) == FARO_OK);
+  for (int i = 0; i < 48; ++i) EXPECT(back[i] == (i % 2 == 0 ? in[i] : 0));
+
+  /* Texts on arrays with strides: of axes, of a pattern, of any map. */
+  const uint64_t shape[2] = {6, 4};
+  const int64_t strides[2] = {8, 2};
+  const char* const texts[3] = {"transpose", "a (b c) -> c a b, b=2", "roll(5)"};
+  for (int t = 0; t < 3; ++t) {
+    faro_plan* made = NULL;
+    EXPECT(faro_plan_array(texts[t], 2, shape, strides, 4, NULL, &made) == FARO_OK);
+    EXPECT(faro_plan_run(made, in, out, NULL) == FARO_OK);
+    for (int i = 0; i < 6; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        const int flat = 4 * i + j;
+        const int place[3] = {6 * j + i, j % 2 * 12 + i * 2 + j / 2, (flat + 5) % 24};
+        EXPECT(out[place[t]] == in[8 * i + 2 * j]);
+      }
+    }
+    void* data = NULL;
+    uint64_t bytes = 0;
+    faro_plan* again = NULL;
+    uint32_t same[24];
+    EXPECT(faro_plan_to_bytes(made, &data, &bytes) == FARO_OK);
+    EXPECT(faro_plan_from_bytes(data, bytes, NULL, &again) == FARO_OK);
+    EXPECT(faro_plan_run(again, in, same, NULL) == FARO_OK && memcmp(same, out, sizeof same) == 0);
+    faro_free(data);
+    faro_plan_destroy(made);
+    faro_plan_destroy(again);
+  }
+  faro_plan* rolled = NULL;
+  const int64_t shifts[2] = {-1, 6};
+  EXPECT(faro_plan_roll(2, shape, strides, shifts, 4, NULL, &rolled) == FARO_OK);
+  EXPECT(faro_plan_run(rolled, in, out, NULL) == FARO_OK);
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 4; ++j) EXPECT(out[(i + 5) % 6 * 4 + (j + 6) % 4] == in[8 * i + 2 * j]);
+
+  const int64_t meeting[2] = {1, 1};
+  const faro_view wrong = {2, extents, in_strides, meeting, 0, 0};
+  EXPECT(faro_plan_view(&wrong, 4, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_plan_view(NULL, 4, NULL, &none) == FARO_VALUE);
+  const uint64_t empty[1] = {0};
+  faro_plan* nothing = NULL;
+  const faro_view of_none = {1, empty, meeting, meeting, 0, 0};
+  EXPECT(faro_plan_view(&of_none, 4, NULL, &nothing) == FARO_OK && faro_plan_run(nothing, NULL, NULL, NULL) == FARO_OK);
+  faro_plan_destroy(plan);
+  faro_plan_destroy(inverse);
+  faro_plan_destroy(rolled);
+  faro_plan_destroy(nothing);
+}
+
+static void test_rows(void) {
+  const int32_t from[4] = {2, 0, 2, -1};
+  const float in[6] = {1, 2, 3, 4, 5, 6};
+  float out[8];
+  faro_rows rows = {from, 4, 4, 1, 3, 1, 2 * sizeof(float), 0};
+  const float fill_value = 9;
+  EXPECT(faro_take(&rows, &fill_value, sizeof fill_value, in, out) == FARO_OK);
+  const float taken[8] = {5, 6, 1, 2, 5, 6, 9, 9};
+  EXPECT(memcmp(out, taken, sizeof taken) == 0);
+  EXPECT(faro_take(&rows, NULL, 0, in, out) == FARO_VALUE); /* the absent row has no fill */
+  const int32_t past[1] = {3};
+  faro_rows wrong = rows;
+  wrong.entries = past;
+  wrong.count = 1;
+  EXPECT(faro_take(&wrong, NULL, 0, in, out) == FARO_VALUE && strstr(faro_last_message(), "3") != NULL);
+
+  const int64_t to[3] = {1, 0, 1};
+  float sums[4] = {10, 20, 30, 40};
+  faro_rows added = {to, 3, 8, 1, 2, 1, 2 * sizeof(float), 0};
+  EXPECT(faro_put(&added, in, sums) == FARO_VALUE); /* two go to row 1 */
+  EXPECT(faro_add(&added, FARO_F32, FARO_SUMS_USUAL, in, sums) == FARO_OK);
+  const float wanted[4] = {13, 24, 36, 48};
+  EXPECT(memcmp(sums, wanted, sizeof wanted) == 0);
+  EXPECT(faro_add(&added, (faro_number)77, FARO_SUMS_USUAL, in, sums) == FARO_VALUE);
+  added.count = 2;
+  EXPECT(faro_put(&added, in, sums) == FARO_OK && sums[2] == 1 && sums[0] == 3);
+
+  const int32_t keys[5] = {2, 0, 2, 1, 0};
+  const faro_route_options options = {3, 1, 1, -1, 0};
+  faro_routing* routing = NULL;
+  const int64_t* list = NULL;
+  uint64_t count = 0, dropped = 9, absent = 9;
+  EXPECT(faro_route(keys, 5, 4, 1, &options, &routing) == FARO_OK);
+  EXPECT(faro_route_get(routing, FARO_ROUTE_PLACES, &list, &count) == FARO_OK && count == 5);
+  const int64_t places[5] = {3, 0, 4, 2, 1};
+  EXPECT(memcmp(list, places, sizeof places) == 0);
+  EXPECT(faro_route_get(routing, FARO_ROUTE_OFFSETS, &list, &count) == FARO_OK && count == 4 && list[3] == 5);
+  EXPECT(faro_route_lost(routing, &dropped, &absent) == FARO_OK && dropped == 0 && absent == 0);
+  const float routed[5] = {1, 2, 3, 4, 5};
+  const float weights[5] = {1, 2, 1, 1, 1};
+  float combined[5];
+  const faro_rows back = {places, 5, 8, 1, 5, 1, sizeof(float), 0};
+  EXPECT(faro_combine(&back, 1, weights, FARO_F32, FARO_SUMS_USUAL, routed, combined) == FARO_OK);
+  const float expected[5] = {4, 2, 5, 3, 2};
+  EXPECT(memcmp(combined, expected, sizeof expected) == 0);
+  EXPECT(faro_combine(&back, 2, NULL, FARO_F32, FARO_SUMS_USUAL, routed, combined) == FARO_VALUE);
+  const faro_route_options none = {1, 1, 1, -1, 0};
+  faro_routing* refused = NULL;
+  EXPECT(faro_route(keys, 5, 4, 1, &none, &refused) == FARO_VALUE && refused == NULL);
+  faro_route_destroy(routing);
+}
+
+static void test_the_rest(void) {
+  const uint32_t keys[8] = {5, 3, 7, 1, 0, 6, 2, 4};
+  uint32_t sorted[8];
+  char* text = NULL;
+  EXPECT(faro_network_run("sort", 3, "u32", 1, 0, keys, sorted) == FARO_OK);
+  for (uint32_t i = 0; i < 8; ++i) EXPECT(sorted[i] == i);
+  EXPECT(faro_network_run("srot", 3, "u32", 1, 0, keys, sorted) == FARO_SPEC);
+  EXPECT(faro_network_run("sort", 3, "u31", 1, 0, keys, sorted) == FARO_VALUE);
+  EXPECT(faro_network_explain("sort", 3, "u32", &text) == FARO_OK && strlen(text) > 0);
+  faro_free(text);
+  EXPECT(faro_layout(32, 32, 4, "row,column", 0, &text) == FARO_OK && strstr(text, "\"worst\": 1") != NULL);
+  faro_free(text);
+  EXPECT(faro_layout(32, 32, 4, "rwo", 0, &text) != FARO_OK);
+  faro_map* map = NULL;
+  EXPECT(faro_map_parse("bit_reversal(15)", 0, NULL, &map) == FARO_OK);
+  EXPECT(faro_emit(map, "{\"kernel\": \"banks\", \"name\": \"turn\"}", &text) == FARO_OK);
+  EXPECT(strstr(text, "__global__") != NULL && strstr(text, "turn(") != NULL);
+  faro_free(text);
+  EXPECT(faro_emit(map, "{\"kernl\": \"banks\"}", &text) == FARO_SPEC && strstr(faro_last_message(), "kernel") != NULL);
+  EXPECT(faro_emit(map, "[", &text) == FARO_SPEC);
+  EXPECT(faro_emit(map, "{\"n_tile\": -1}", &text) == FARO_VALUE);
+  EXPECT(faro_simulate("{\"program\": \"transpose-diagonal\", \"width\": 4, \"latency\": 5, \"threads\": 16, \"n\": 16}",
+                       &text) == FARO_OK);
+  EXPECT(strstr(text, "\"time\": 16") != NULL);
+  faro_free(text);
+  EXPECT(faro_simulate("{\"program\": \"copy\", \"machine\": \"pmm\"}", &text) == FARO_VALUE);
+  EXPECT(faro_simulate(NULL, &text) == FARO_VALUE);
+  faro_map_destroy(map);
+}
+
+/* A failure is its thread's own. */
+static void* other_thread(void* seen) {
+  *(int*)seen = strlen(faro_last_message()) == 0;
+  faro_map* none = NULL;
+  EXPECT(faro_map_parse("shufle(4)", 0, NULL, &none) == FARO_SPEC);
+  return NULL;
+}
+
+static void test_threads(void) {
+  faro_map* none = NULL;
+  EXPECT(faro_map_parse("gary(4)", 0, NULL, &none) == FARO_SPEC);
+  pthread_t thread;
+  int is_empty = 0;
+  EXPECT(pthread_create(&thread, NULL, other_thread, &is_empty) == 0);
+  pthread_join(thread, NULL);
+  EXPECT(is_empty && strstr(faro_last_message(), "gary") != NULL);
+}
+
+int main(int argc, char** argv) {
+  EXPECT(faro_abi_version() == FARO_ABI_VERSION);
+  EXPECT(strlen(faro_version()) >= 5);
+  test_maps();
+  test_plans(argc > 1 ? argv[1] : ".");
+  test_views();
+  test_rows();
+  test_the_rest();
+  test_threads();
+  printf("faro.h: %d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+}

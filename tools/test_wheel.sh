@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# tools/test_wheel.sh BUILD   makes the wheel, installs it into a fresh environment and runs its tests: first without NumPy, then with
+# it. Ends with 77, for ctest a skipped test, where what it needs cannot be fetched from PyPI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source_dir=$PWD
+build=$(realpath "$1")
+shift
+environment=$build/python-test
+
+tools/make_wheel.sh "$build" "$build/wheel"
+wheel=("$build"/wheel/faro-*.whl)
+bytes=$(stat -c %s "${wheel[0]}")
+((bytes <= 60 << 20)) || { echo "the wheel has $bytes bytes, more than 60 MiB" >&2; exit 1; }
+"$build/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$build"/python-unrepaired/faro-*.whl
+"$build/python-tools/bin/auditwheel" show "${wheel[0]}" | grep -q manylinux
+
+rm -rf "$environment"
+/usr/bin/python3 -m venv "$environment"
+pip=("$environment/bin/pip" --disable-pip-version-check --quiet)
+"${pip[@]}" install "${wheel[0]}" || exit 77
+cd "$build"
+"$environment/bin/python" "$source_dir/python/tests/without_numpy.py"
+"${pip[@]}" install pytest hypothesis numpy ml_dtypes || exit 77
+cd "$source_dir/python/tests"
+PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" -m pytest -q -p no:cacheprovider -c "$source_dir/pyproject.toml" \
+  --rootdir "$source_dir/python/tests" "$source_dir/python/tests" "$@"
