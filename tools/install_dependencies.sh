@@ -2,8 +2,8 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|test|gpu]     (default: test, which is build and more; gpu is test, and the
-#                                                         CUDA compiler even where there is no GPU)
+#     tools/install_dependencies.sh [build|test|gpu|docs]     (default: test, which is build, docs and more; gpu is
+#                                                              test, and the CUDA compiler even where there is no GPU)
 #
 # The compiler comes from NVIDIA's Python packages and goes to build/cuda-toolkit, where CMake looks for it. Without one
 # faro is built for the CPU alone. FARO_CUDA_WHEELS=0 never fetches it, =1 even where there is an nvcc.
@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libcadical-dev)
 test_packages=(libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev libomp-14-dev libfftw3-dev git)
+docs_packages=(python3-venv make)
 
 cuda_version=13.0
 cuda_least_driver=580 # of CUDA 13
@@ -21,9 +22,10 @@ cuda_toolkit=build/cuda-toolkit
 kind=${1:-test}
 case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
-  test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
+  test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}" "${docs_packages[@]}") ;;
+  docs) wanted=("${docs_packages[@]}") ;;
   *)
-    echo "usage: tools/install_dependencies.sh [build|test|gpu]" >&2
+    echo "usage: tools/install_dependencies.sh [build|test|gpu|docs]" >&2
     exit 2
     ;;
 esac
@@ -97,6 +99,7 @@ install_cuda() {
 }
 
 install "${wanted[@]}" || exit 1
+[[ $kind == docs ]] && exit 0
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0
