@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -29,6 +29,7 @@ help:
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
+	@echo "make docs     the site, build/docs/html/index.html; make charts: its charts; make pictures: its drawings of plans"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -116,6 +117,13 @@ gpu-verify-model:
 
 $(gpu_benches): gpu-bench-%:
 	$(call gpu_folder,gpu_$*_bench,$*)
+
+docs charts:
+	@tools/install_dependencies.sh docs
+	@tools/docs.sh $(if $(filter docs,$@),site,charts)
+
+pictures: build
+	@tools/draw_pictures.sh build/faro
 
 format:
 	@tools/install_dependencies.sh test

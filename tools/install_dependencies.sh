@@ -2,9 +2,8 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|python|test|gpu]   (default: test, which is build and more; gpu is test, and the
-#                                                              CUDA compiler even where there is no GPU; python is
-#                                                              build, and what makes the Python package)
+#     tools/install_dependencies.sh [build|python|test|gpu|docs]   (default: test, which is build, python, docs and more; gpu is
+#                                                                   test, and the CUDA compiler even where there is no GPU)
 #
 # The compiler comes from NVIDIA's Python packages and goes to build/cuda-toolkit, where CMake looks for it. Without one
 # faro is built for the CPU alone. FARO_CUDA_WHEELS=0 never fetches it, =1 even where there is an nvcc.
@@ -14,6 +13,7 @@ cd "$(dirname "$0")/.."
 build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libcadical-dev liburing-dev)
 python_packages=(python3-dev python3-venv python3-pip)
 test_packages=("${python_packages[@]}" libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev libomp-14-dev libfftw3-dev git)
+docs_packages=(python3-venv make)
 
 cuda_version=13.0
 cuda_least_driver=580 # of CUDA 13
@@ -24,9 +24,10 @@ kind=${1:-test}
 case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
   python) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
-  test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
+  docs) wanted=("${docs_packages[@]}") ;;
+  test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}" "${docs_packages[@]}") ;;
   *)
-    echo "usage: tools/install_dependencies.sh [build|python|test|gpu]" >&2
+    echo "usage: tools/install_dependencies.sh [build|python|test|gpu|docs]" >&2
     exit 2
     ;;
 esac
@@ -100,6 +101,7 @@ install_cuda() {
 }
 
 install "${wanted[@]}" || exit 1
+[[ $kind == docs ]] && exit 0
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0

@@ -14,6 +14,17 @@ rm -rf "$scratch"
 "$scratch/build/swizzle_consumer"
 "$scratch/build/c_consumer"
 
+# The project that a recipe shows: its ```cmake block and its first ```cpp block are the two files.
+recipe=$here/../../docs/recipes/ntt-bit-reversal.md
+mkdir -p "$scratch/recipe"
+block() { awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ && on { exit } on' "$recipe"; }
+block cmake >"$scratch/recipe/CMakeLists.txt"
+block cpp >"$scratch/recipe/main.cpp"
+"$cmake" -G Ninja -S "$scratch/recipe" -B "$scratch/recipe/build" -D CMAKE_BUILD_TYPE=Release \
+  -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CXX_COMPILER="${CXX:-g++}"
+"$cmake" --build "$scratch/recipe/build"
+"$scratch/recipe/build/ntt_order"
+
 # A static program without the CUDA engine stays small.
 if [[ ! -e $scratch/prefix/lib/libfaro.so ]] && grep -q 'not built' "$build/generated/faro_build_info.hpp"; then
   bytes=$(stat -c %s "$scratch/build/consumer")
