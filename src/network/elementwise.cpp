@@ -336,8 +336,8 @@ std::string statement(const Operator& op, const char* place, const char* type, c
 
 template <typename Real>
 std::string complex_statements(const Operator& op, const char* type) {
-  const std::string re = statement<Real>(op, "a.re", type, type);
-  const std::string im = statement<Real>(op, "a.im", type, type);
+  std::string re = statement<Real>(op, "a.re", type, type);
+  std::string im = statement<Real>(op, "a.im", type, type);
   switch (entry_of(op).function) {
     case Function::add:
       return re;
@@ -361,6 +361,7 @@ std::string names_text() {
 const std::vector<std::string>& elementwise_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
+    all.reserve(kFunctions.size());
     for (const FunctionEntry& entry : kFunctions) all.emplace_back(entry.name);
     return all;
   }();
@@ -376,6 +377,7 @@ Operator operators::each(std::string_view function) {
   const FunctionEntry* const entry = find_function(name);
   if (entry == nullptr) {
     std::vector<std::string_view> known;
+    known.reserve(kFunctions.size());
     for (const FunctionEntry& other : kFunctions) known.push_back(other.name);
     fail(ErrorCode::value, operation, "an unknown function", names_text(), did_you_mean(name, known));
   }
