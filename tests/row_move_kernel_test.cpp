@@ -228,7 +228,7 @@ TEST(RowMoveKernel, MovesRowsOfAnyWidth) {
       reached.emplace(ran.pass.kernel, ran.pass.vector_bytes);
     }
   }
-  EXPECT_EQ(reached.size(), 6U);
+  EXPECT_EQ(reached.size(), 7U);  // vectors of 1 to 16, bytes, two rows' vectors
 }
 
 TEST(RowMoveKernel, MovesRowsAtAnyAddress) {
@@ -249,7 +249,7 @@ TEST(RowMoveKernel, MovesRowsAtAnyAddress) {
       }
     }
   }
-  EXPECT_EQ(reached.size(), 4U);  // vectors of 16, 8 and 4, bytes
+  EXPECT_EQ(reached.size(), 5U);  // vectors of 16, 8 and 4, bytes, two rows' vectors
 }
 
 TEST(RowMoveKernel, MovesAlongAnyAxisByEveryTypeOfEntries) {
@@ -287,6 +287,43 @@ TEST(RowMoveKernel, MovesManyArraysByOneTable) {
       expect_moved({.takes = takes, .width = width, .count = 7, .rows = 8, .outer = 2, .arrays = 5});
   }
   expect_moved({.width = 4, .count = 3, .rows = 3, .arrays = 128});
+}
+
+// Rows that are taken again and again, part by part: the plan says when, and what is moved is the same.
+TEST(RowMoveKernel, TakesRepeatedRowsByParts) {
+  const auto slice_of = [](std::uint64_t count, std::uint64_t rows, std::uint64_t width) {
+    const std::uint32_t entry = 0;  // a plan for a GPU reads none
+    const Take take{.from = RowNumbers(&entry, count, {.bytes = 4}), .rows = rows};
+    return RowPlan(take, {.row_bytes = width}, gpu_target()).passes().back().slice_bytes;
+  };
+  EXPECT_EQ(slice_of(32768, 4096, 14336), 2048U);  // a seventh: 8 MiB of all rows
+  EXPECT_EQ(slice_of(4096, 4096, 14336), 0U);
+  EXPECT_EQ(slice_of(32768, 512, 14336), 0U);
+  EXPECT_EQ(slice_of(1 << 24, 1 << 20, 14336), 0U);
+
+  const std::vector<std::int64_t> entries{2, 0, 2, 1, -1, 0, 2};
+  const IndexType type{.bytes = 8, .is_signed = true};
+  const Take take{.from = RowNumbers(entries.data(), entries.size(), type), .rows = 3, .fill = Fill::zero()};
+  const RowLayout layout{.outer = 1, .row_bytes = 1536};
+  Placed in(random_bytes(3 * layout.row_bytes, 1), 0);
+  Placed out(random_bytes(entries.size() * layout.row_bytes, 2), 0);
+  Bytes expected = out.bytes();
+  move_plainly(take, layout, entries, in.bytes(), expected);
+  RowFaults faults;
+  kernels::MoveRowVectors<kernels::RowDirection::take, 16> kernel;
+  kernel.shape.entries = cuda::entries_of(take);
+  kernel.shape.arrays.in[0] = in.data();
+  kernel.shape.arrays.out[0] = out.data();
+  kernel.shape.count = device::Division64(entries.size());
+  kernel.shape.row_bytes = layout.row_bytes;
+  kernel.shape.fill = kernels::RowFill::zero;
+  kernel.shape.faults = &faults;
+  kernel.vectors = device::Division64(96);
+  kernel.sliced = true;
+  kernel.slice = device::Division64(32);
+  kernel.all_slices = device::Division64(32 * entries.size());
+  HostDevice().run(kernel);
+  EXPECT_EQ(out.bytes(), expected);
 }
 
 TEST(RowMoveKernel, MovesNothingOfNothing) {

@@ -82,12 +82,36 @@ std::uint64_t sum_bytes(const Add& add) {
   return 0;
 }
 
+// The widest part of a row, a whole number of vectors, of which all rows' parts together stay in a GPU's
+// cache while they are taken again and again; 0 where rows are not, or stay there whole.
+std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout, int vector_bytes) {
+  constexpr std::uint64_t kVectorBytes = 16;
+  constexpr std::uint64_t kCachedBytes = std::uint64_t{8} << 20;
+  constexpr std::uint64_t kLeastSliceBytes = 512;
+  constexpr std::uint64_t kRepeats = 2;
+  const auto* const take = std::get_if<Take>(&move);
+  if (take == nullptr || layout.outer != 1 || vector_bytes != static_cast<int>(kVectorBytes)) return 0;
+  if (take->rows == 0 || take->from.count / take->rows < kRepeats) return 0;
+  if (take->rows <= kCachedBytes / layout.row_bytes) return 0;
+  const std::uint64_t vectors = layout.row_bytes / kVectorBytes;
+  for (std::uint64_t slice = kCachedBytes / take->rows / kVectorBytes;
+       slice * kVectorBytes >= kLeastSliceBytes; --slice) {
+    if (vectors % slice == 0) return slice * kVectorBytes;
+  }
+  return 0;
+}
+
 // The widest vector that a row and all addresses are multiples of; rows of which that would make many narrow
 // ones go by bytes.
 int row_vector_bytes(std::uint64_t row_bytes, std::uint64_t addresses) {
   constexpr std::uint64_t kWidest = 16;
   const std::uint64_t all = row_bytes | addresses | kWidest;
   return static_cast<int>(all & (~all + 1));
+}
+// Taken rows of at least a vector that are no multiples of one: 16 bytes of the result are of one or of two.
+bool straddles(const RowMove& move, std::uint64_t row_bytes, int vector_bytes) {
+  constexpr int kVectorBytes = 16;
+  return std::holds_alternative<Take>(move) && vector_bytes < kVectorBytes && row_bytes >= kVectorBytes;
 }
 bool goes_by_bytes(std::uint64_t row_bytes, int vector_bytes) { return vector_bytes < 4 && row_bytes > 2; }
 
@@ -184,7 +208,11 @@ void RowPlan::decide_on_gpu() {
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
-  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+  if (straddles(move_, layout_.row_bytes, vector_bytes)) {
+    way_ = RowWay::bytes;
+    reason_ =
+        "a thread writes aligned vectors of 16 bytes, each joined from the one or two rows that it is of";
+  } else if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
     way_ = RowWay::bytes;
     reason_ = "a thread writes 16 aligned bytes, joined from the two vectors that they straddle";
   } else {
@@ -219,7 +247,15 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
   pass.vector_bytes = vector_bytes;
   pass.read_bytes = moved + rows * entry_bytes * launch.arrays;
   pass.written_bytes = moved;
-  if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
+  if (straddles(move_, layout_.row_bytes, vector_bytes)) {
+    using Kernel = kernels::TakeRowVectors<>;
+    pass.kernel = RowKernel::take_vectors;
+    pass.vector_bytes = static_cast<int>(Kernel::kBytes);
+    pass.threads = static_cast<int>(Kernel::kThreads);
+    pass.blocks = Kernel::blocks_for(rows * layout_.row_bytes) * launch.arrays;
+    pass.text = fmt::format("a thread writes {} aligned vectors of 16 bytes, joined from one row or two",
+                            Kernel::kEach);
+  } else if (goes_by_bytes(layout_.row_bytes, vector_bytes)) {
     using Kernel = kernels::MoveRowBytes<kernels::RowDirection::take>;
     pass.kernel = RowKernel::move_bytes;
     pass.vector_bytes = static_cast<int>(Kernel::kVectorBytes);
@@ -233,6 +269,7 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
       pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / kBytes)) * launch.arrays;
       pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(kBytes));
     };
+    pass.slice_bytes = row_slice_bytes(move_, layout_, vector_bytes);
     switch (vector_bytes) {
       case 16:
         of_bytes.operator()<16>();
@@ -249,6 +286,11 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
       default:
         of_bytes.operator()<1>();
     }
+  }
+  if (pass.slice_bytes > 0) {
+    pass.text += fmt::format(", of {} of all rows before the next", io::size_text(pass.slice_bytes));
+    pass.read_bytes =
+        std::min(moved, in_bytes()) + rows * entry_bytes * (layout_.row_bytes / pass.slice_bytes);
   }
   passes.push_back(std::move(pass));
   return passes;

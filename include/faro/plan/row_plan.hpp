@@ -33,12 +33,13 @@ const char* name(RowWay way) noexcept;
 
 /// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp), and the
 /// steps of a partition by a digit and of sums (engines/cuda/rows/).
-enum class RowKernel { mark, move_vectors, move_bytes, partition, sum };
+enum class RowKernel { mark, move_vectors, move_bytes, take_vectors, partition, sum };
 
 /// One launch, or the few of one step: which kernel, how it is launched, what it moves at least.
 struct RowPass {
   RowKernel kernel = RowKernel::move_vectors;
   int vector_bytes = 16;
+  std::uint64_t slice_bytes = 0;  // of rows that are taken part by part; 0: whole
   std::uint64_t blocks = 0;
   int threads = 0;
   std::uint64_t read_bytes = 0;

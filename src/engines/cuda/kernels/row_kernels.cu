@@ -44,4 +44,7 @@ template const void* row_kernel<MoveRowBytes<RowDirection::put>>();
 template const void* row_kernel<MoveRowBytes<RowDirection::take, kMostRowArrays>>();
 template const void* row_kernel<MoveRowBytes<RowDirection::put, kMostRowArrays>>();
 
+template const void* row_kernel<kernels::TakeRowVectors<>>();
+template const void* row_kernel<kernels::TakeRowVectors<kMostRowArrays>>();
+
 }  // namespace faro::cuda

@@ -115,6 +115,15 @@ class RowMoveQueue {
 
   template <kernels::RowDirection kDirection, int kArrays>
   void move_by(const RowPlan& plan, const RowPass& pass, const kernels::RowMoveShape<kArrays>& shape) {
+    if constexpr (kDirection == kernels::RowDirection::take) {
+      if (pass.kernel == RowKernel::take_vectors) {
+        kernels::TakeRowVectors<kArrays> kernel;
+        kernel.shape = shape;
+        kernel.row_bytes = device::Division64(shape.row_bytes);
+        kernel.in_bytes = plan.in_bytes();
+        return run(kernel, pass);
+      }
+    }
     if (pass.kernel == RowKernel::move_bytes) {
       using Kernel = kernels::MoveRowBytes<kDirection, kArrays>;
       Kernel kernel;
@@ -127,6 +136,11 @@ class RowMoveQueue {
       kernels::MoveRowVectors<kDirection, kBytes, kArrays> kernel;
       kernel.shape = shape;
       kernel.vectors = device::Division64(shape.row_bytes / kBytes);
+      kernel.sliced = pass.slice_bytes > 0;
+      if (kernel.sliced) {
+        kernel.slice = device::Division64(pass.slice_bytes / kBytes);
+        kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
+      }
       run(kernel, pass);
     };
     switch (pass.vector_bytes) {

@@ -131,8 +131,8 @@ template <typename T, typename Real, int kEach>
 struct CombineRows {
   using Vector = NumberVector<T, kEach>;
   static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 2;
-  static constexpr std::uint32_t kAhead = 4;  // items on their way
+  static constexpr int kMinBlocks = sizeof(Real) == sizeof(float) ? 3 : 1;
+  static constexpr std::uint32_t kAhead = sizeof(Real) == sizeof(float) ? 8 : 4;  // items on their way
 
   kernels::RowEntries places;
   kernels::RowFaults* faults = nullptr;
