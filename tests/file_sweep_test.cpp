@@ -157,8 +157,7 @@ TEST_F(FileSweep, RandomAxes) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<std::uint64_t> shape(1 + random() % 5);
-    std::uint64_t count = 1;
-    for (std::uint64_t& extent : shape) count *= extent = 1 + random() % (shape.size() > 3 ? 7 : 23);
+    for (std::uint64_t& extent : shape) extent = 1 + random() % (shape.size() > 3 ? 7 : 23);
     std::vector<int> order(shape.size());
     for (std::size_t a = 0; a < order.size(); ++a) order[a] = static_cast<int>(a);
     std::shuffle(order.begin(), order.end(), random);
