@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/help.hpp"
 #include "cli/process.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
@@ -33,7 +34,7 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro take index.npy in.npy out.npy             rows by an index array: out[i] = in[index[i]]
   faro info                                      version, processor, engines
 
-`faro --help` lists the verbs, `faro VERB --help` the options of one.)";
+`faro help` lists the verbs, `faro help VERB` the options of one.)";
 class Command {
  public:
   Command() {
@@ -45,6 +46,8 @@ class Command {
                             synth_verb, take_verb, put_verb, add_verb, route_verb, shuffle_verb}) {
       verbs_.push_back(make(app_));
     }
+    verbs_.push_back(help_verb());
+    add_groups_and_examples(app_);
   }
 
   void run(std::span<const std::string> arguments) {
@@ -70,6 +73,17 @@ class Command {
     return found == verbs_.end() ? nullptr : &*found;
   }
 
+  // faro help [VERB]
+  Verb help_verb() {
+    CLI::App* const command = app_.add_subcommand("help", "Print this page, or that of a verb");
+    command->add_option("VERB", verb_to_help_, "The verb; without, what verbs there are");
+    return {command, [this] {
+              if (verb_to_help_.empty()) return print_page(app_.help());
+              check_verb(verb_to_help_);
+              print_page(app_.get_subcommand(verb_to_help_)->help(app_.get_name()));
+            }};
+  }
+
   static void print_page(std::string page) {
     while (page.ends_with('\n')) page.pop_back();
     print(page);
@@ -85,7 +99,7 @@ class Command {
       const std::string suggestion = did_you_mean(word, candidates);
       fail(ErrorCode::usage, "find the verb", "`" + word + "`",
            "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
-           "tune, synth, take, put, add or route",
+           "tune, synth, take, put, add, route or help",
            suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};
@@ -130,6 +144,7 @@ class Command {
 
   CLI::App app_{"Plans and runs permutations of arrays at the speed of a copy.", "faro"};
   std::vector<Verb> verbs_;
+  std::string verb_to_help_;
 };
 
 // Where standard input, output or error is closed, the next file opened would take its number, and what is

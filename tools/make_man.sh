@@ -27,6 +27,8 @@ as_man() {
       next
     }
     /^Usage: / { if (kind == "verb") printf ".PP\n\\fB%s\\fR\n", escaped(substr($0, 8)); next }
+    /^Examples:$/ { finish(); examples = 1; printf ".PP\nExamples:\n"; next }
+    examples { printf ".br\n\\fB%s\\fR\n", escaped(substr($0, 3)); next }
     /^[A-Z][A-Za-z]*:$/ { finish(); next }
     /^  [^ ]/ {
       finish()
@@ -49,8 +51,7 @@ as_man() {
 }
 
 help=$("$faro" --help)
-verbs=$(awk '/^Subcommands:$/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [^ ]/ { print $1 }' <<<"$help")
-[[ -n $verbs ]] || { echo "$faro --help names no verb" >&2; exit 1; }
+verbs=$("$(dirname "$0")/list_verbs.sh" "$faro")
 version=$("$faro" --version | head -n 1)
 
 mkdir -p "$(dirname "$page")"

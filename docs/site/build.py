@@ -24,6 +24,7 @@ SECTIONS = {
     "Notes of experiments": "docs/notes/*.md",
     "Project": "docs/README.md docs/glossary.md docs/architecture.md CONTRIBUTING.md SECURITY.md CHANGELOG.md",
 }
+LONGEST = {"README.md": 120, "docs/recipes/*.md": 60}  # lines, for readers in a hurry
 FIRST = ["docs/guide/concepts.md", "docs/guide/command.md", "docs/guide/library.md", "docs/guide/maps.md", "docs/theory/plain-words.md"]
 PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)"(?: width="(\d+)")?>\s*</picture>')
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
@@ -66,7 +67,11 @@ class Stage:
     def add_repository(self):
         patterns = ("*.md", "docs/*.md", "docs/*/*.md", "bench/results/*.md")
         for path in sorted(p for pattern in patterns for p in self.repository.glob(pattern)):
-            self.add(path.relative_to(self.repository).as_posix(), path.read_text(encoding="utf-8"))
+            name, text = path.relative_to(self.repository).as_posix(), path.read_text(encoding="utf-8")
+            for pattern, most in LONGEST.items():
+                if pathlib.PurePosixPath("/" + name).match("/" + pattern) and text.count("\n") > most:
+                    raise SystemExit(f"{name} has {text.count(chr(10))} lines, wanted at most {most}")
+            self.add(name, text)
 
     def add_reference(self):
         include = self.repository / "include"

@@ -66,10 +66,12 @@ cmp "$here/../../LICENSE" "$scratch/prefix/share/doc/faro/LICENSE"
 if [[ -x $scratch/prefix/bin/faro ]]; then
   "$scratch/prefix/bin/faro" --version
   page=$scratch/prefix/share/man/man1/faro.1
-  verbs=$("$scratch/prefix/bin/faro" --help | sed -n '/^Subcommands:/,$p' | awk '/^  [a-z]/ { print $1 }')
-  [[ -n $verbs ]]
+  verbs=$("$here/../../tools/list_verbs.sh" "$scratch/prefix/bin/faro")
   for verb in $verbs; do
     grep -qx ".SS faro $verb" "$page" || { echo "$page has no section on $verb" >&2; exit 1; }
+  done
+  for completion in bash-completion/completions/faro zsh/site-functions/_faro fish/vendor_completions.d/faro.fish; do
+    grep -q permute "$scratch/prefix/share/$completion" || { echo "no completion $completion" >&2; exit 1; }
   done
   echo "man page: $(wc -w <<<"$verbs") verbs"
 fi
