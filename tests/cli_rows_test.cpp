@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli_support.hpp"
@@ -57,6 +59,29 @@ class RowsCli : public CommandTest {
   using U2 = std::vector<std::uint16_t>;
   using I8 = std::vector<std::int64_t>;
 };
+
+// With a GPU the same files; without one a refusal that writes none.
+TEST_F(RowsCli, TakesAnEngine) {
+  const std::vector<std::pair<std::string, std::string>> commands{
+      {"take from.npy a.npy out.npy --fill 7", "out.npy"},
+      {"put to.npy a.npy out.npy --rows 6", "out.npy"},
+      {"add twice.npy a.npy out.npy --rows 2", "out.npy"},
+      {"route keys.npy --buckets 3 --multiple 2 --out-inverse out.npy", "out.npy"}};
+  for (const auto& [command, file] : commands) {
+    ASSERT_EQ(run(command).status, 0) << command;
+    const std::string expected = content_of(directory_ / file);
+    std::filesystem::remove(directory_ / file);
+    const int status = run(command + " --engine cuda").status;
+    ASSERT_TRUE(status == 0 || status == 4) << command;
+    if (status == 0) {
+      EXPECT_EQ(content_of(directory_ / file), expected) << command;
+    } else {
+      EXPECT_FALSE(std::filesystem::exists(directory_ / file)) << command;
+    }
+  }
+  EXPECT_EQ(run("take past.npy a.npy out.npy --engine cuda").status, 2);
+  EXPECT_EQ(run("take good.npy a.npy out.npy --engine gpu").status, 2);
+}
 
 TEST_F(RowsCli, TakesRowsAlongAnyAxis) {
   ASSERT_EQ(run("take good.npy a.npy out.npy").status, 0);
