@@ -19,7 +19,7 @@ struct VerbHelp {
   std::array<std::string_view, 2> examples;  // run by tests/help.sh, in files that it makes
 };
 
-constexpr std::array<VerbHelp, 18> kVerbHelp{{
+constexpr std::array<VerbHelp, 19> kVerbHelp{{
     {"permute",
      kMove,
      {"faro permute bit_reversal in.npy out.npy --verify",
@@ -39,6 +39,10 @@ constexpr std::array<VerbHelp, 18> kVerbHelp{{
      kMove,
      {"faro route keys.npy --buckets 256 --out-places places.npy --out-offsets offsets.npy",
       "faro route keys.npy --buckets 256 --multiple 8 --out-rows rows_of.npy"}},
+    {"shuffle",
+     kMove,
+     {"faro shuffle rows.npy shuffled.npy --rows --seed 7",
+      "faro shuffle shuffled.npy back.npy --rows --seed 7 --inverse"}},
     {"new", kMove, {"faro new 2^20 u4 in.npy", "faro new 1000x16 f4 rows.npy --fill random"}},
     {"explain",
      kExplain,

@@ -12,8 +12,8 @@ fail() {
 
 faro new 2^16 u4 in.npy
 faro new 2x3x8x8 f4 images.npy
-faro new 1000x4 f4 rows.npy
-faro new 2000x4 f4 base.npy
+faro new 1000x16 f4 rows.npy
+faro new 2000x16 f4 base.npy
 faro new 1000 u4 ids.npy
 faro permute 'random(1000, 1)' ids.npy index.npy --quiet
 faro new 1000 i4 holes.npy

@@ -63,12 +63,23 @@ def without_bodies(lines):
     return kept
 
 
+def line_comments(source):
+    """C's comments that stand on lines of their own as C++'s: `//` for the one at the top, `///` for those above declarations."""
+
+    def turned(found):
+        slashes = "//" if found.start() == 0 else "///"
+        text = re.sub(r"^ \* ?", "", found.group(1), flags=re.M).strip("\n ")
+        return "\n".join(f"{slashes} {line}".rstrip() for line in text.split("\n"))
+
+    return re.sub(r"^/\*\*?\s?(.*?)\*/[ \t]*$", turned, source, flags=re.M | re.S)
+
+
 def page(name, source):
     """The Markdown of the header `name`, whose text is `source`."""
-    lines = source.splitlines()
+    lines = (line_comments(source) if name.endswith(".h") else source).splitlines()
     essay, start = essay_of(lines)
     out = [f"# {name}", "", *prose(essay), "", f"`#include <{name}>`", ""]
-    body = [line for line in without_bodies(lines[start:]) if not line.startswith(("#pragma", "#include", "#if", "#endif", "#else"))]
+    body = [line for line in without_bodies(lines[start:]) if not line.startswith(("#pragma", "#include", "#if", "#endif", "#else", "#elif"))]
     comment, code = [], []
 
     def flush():

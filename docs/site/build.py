@@ -20,7 +20,7 @@ SECTIONS = {
     "Guide": "docs/guide/*.md",
     "Theory": "docs/theory/*.md",
     "Benchmarks": "docs/benchmarks.md bench/results/index.md",
-    "C++ reference": "docs/api/index.md",
+    "Reference": "docs/api/index.md",
     "Notes of experiments": "docs/notes/*.md",
     "Project": "docs/README.md docs/glossary.md docs/architecture.md CONTRIBUTING.md SECURITY.md CHANGELOG.md",
 }
@@ -55,6 +55,11 @@ def write_if_new(place, text):
         place.write_text(text, encoding="utf-8")
 
 
+def reference_page(name):
+    """The page of the header `name`: faro/rows.hpp is on faro-rows.md, faro/faro.h on faro-faro-h.md."""
+    return name.removesuffix(".hpp").replace("/", "-").replace(".", "-") + ".md"
+
+
 class Stage:
     """The pages by their path in the repository, and what they link to."""
 
@@ -75,14 +80,14 @@ class Stage:
 
     def add_reference(self):
         include = self.repository / "include"
-        names = [path.relative_to(include).as_posix() for path in sorted(include.rglob("*.hpp"))]
+        names = [path.relative_to(include).as_posix() for path in sorted(include.rglob("*.h*"))]
         rows = []
         for name in names:
             text = api.page(name, (include / name).read_text(encoding="utf-8"))
-            target = name.removesuffix(".hpp").replace("/", "-") + ".md"
+            target = reference_page(name)
             self.add(f"docs/api/{target}", text)
             rows.append((name, target, summary_of(text)))
-        first = ("# C++ reference\n\nEvery installed header, from its own comments. Begin with [faro/faro.hpp](faro-faro.md).\n\n"
+        first = ("# Reference\n\nEvery installed header, from its own comments: C++ begins with [faro/faro.hpp](faro-faro.md), C is [faro/faro.h](faro-faro-h.md).\n\n"
                  "| header | |\n|---|---|\n")
         cut = (lambda words: words.split(". ")[0].split(":")[0].replace("|", "\\|"))
         self.add("docs/api/index.md", first + "".join(f"| [{name}]({target}) | {cut(words)} |\n" for name, target, words in rows)
@@ -124,9 +129,8 @@ class Stage:
         if not place.is_file():
             raise SystemExit(f"{page}: a link to `{target}`, where there is nothing")
         if name.startswith("include/"):
-            header = name.removeprefix("include/").removesuffix(".hpp").replace("/", "-")
             up = "../" * page.count("/")
-            return f"[{words}]({up}docs/api/{header}.md)"
+            return f"[{words}]({up}docs/api/{reference_page(name.removeprefix('include/'))})"
         copied = self.source / name
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(place, copied)
