@@ -78,7 +78,11 @@ class Command {
     CLI::App* const command = app_.add_subcommand("help", "Print this page, or that of a verb");
     command->add_option("VERB", verb_to_help_, "The verb; without, what verbs there are");
     return {command, [this] {
-              if (verb_to_help_.empty()) return print_page(app_.help());
+              if (verb_to_help_.empty()) {
+                // app_.help() would be the page of the verb that was read: this one.
+                return print_page(
+                    app_.get_formatter()->make_help(&app_, app_.get_name(), CLI::AppFormatMode::Normal));
+              }
               check_verb(verb_to_help_);
               print_page(app_.get_subcommand(verb_to_help_)->help(app_.get_name()));
             }};
