@@ -4,8 +4,8 @@
 //     flip(8)       in   a b c d e f g h        out   h g f e d c b a          vectors reversed in registers
 //
 // A thread moves one vector of output (moved_vector.hpp); the arrays of a batch follow one another, and a
-// vector may hold parts of several. Elements of several units are not reversed themselves: to a flip each is
-// a piece of its own.
+// vector may hold parts of several. Elements of several units cannot be reversed within a vector, so a flip
+// moves those unit by unit.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,6 @@
 namespace faro::kernels {
 
 inline constexpr int kCyclicThreads = 256;
-
-/// Elements of several units that a vector of a flip holds parts of, at most: those of 6 bytes and more.
-inline constexpr int kFlippedElements = 4;
 
 struct CyclicParams {
   ArrayBytes in;  // all arrays of the batch
@@ -46,7 +43,7 @@ constexpr MovedPiece cyclic_piece(const CyclicParams& p, std::uint64_t y) {
     x -= within;
     const bool low = x <= p.shift_bytes;
     const std::uint64_t at = array + within + (low ? p.shift_bytes - x : p.shift_bytes + (count - x));
-    if constexpr (several_units) return {.at = at, .bytes = element - within};
+    if constexpr (several_units) return {.at = at, .bytes = unit_bytes};
     return {.at = at, .bytes = low ? p.shift_bytes - x + unit_bytes : count - x};
   }
 }
@@ -60,9 +57,7 @@ constexpr void move_cyclic(Memory& memory, const CyclicParams& params, std::uint
   const auto piece_of = [&params](std::uint64_t y) {
     return cyclic_piece<unit_bytes, reversed, several_units>(params, y);
   };
-  constexpr bool by_elements = reversed && several_units;
-  move_output_vector<unit_bytes, reversed && !by_elements, by_elements ? kFlippedElements : 2>(
-      memory, params.in, params.out, vector * kMovedBytes, piece_of);
+  move_output_vector<unit_bytes, reversed>(memory, params.in, params.out, vector * kMovedBytes, piece_of);
 }
 
 }  // namespace faro::kernels

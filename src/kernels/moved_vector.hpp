@@ -9,9 +9,9 @@
 //     input        |  v0  : = = = = | = = :  v1     |        at = 3 past a vector: 13 bytes of v0, 3 of v1
 //
 // A vector that crosses from one piece to the next takes two such pairs, and its bytes below the crossing
-// from the first. One of more pieces than the kernel expects, or that the ends of the arrays cut, is put
-// together unit by unit. Everything is in bytes, and counted from an address that is aligned to 16: an array
-// that is not begins `skew` bytes later.
+// from the first. One of three pieces and more, or that the ends of the arrays cut, is put together unit by
+// unit. Everything is in bytes, and counted from an address that is aligned to 16: an array that is not
+// begins `skew` bytes later.
 #pragma once
 
 #include <cstdint>
@@ -161,62 +161,55 @@ struct VectorPair {
 };
 
 /// Moves the output's bytes y .. y + 15, those of them that are the array's; all of them once.
-/// `piece_of(y)` gives the MovedPiece of an output's byte that begins a unit. Vectors of more than
-/// `most_pieces` are put together unit by unit, and so are those of several pieces that are read backwards.
+/// `piece_of(y)` gives the MovedPiece of an output's byte that begins a unit.
 /// Requires: y aligned to 16, every array's begin and end and all pieces to the unit; pieces within `in` (all
 /// unchecked).
-template <int unit_bytes, bool backwards, int most_pieces = 2, device::Memory Memory, typename PieceOf>
+template <int unit_bytes, bool backwards, device::Memory Memory, typename PieceOf>
 constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const ArrayBytes& out,
                                   std::uint64_t y, const PieceOf& piece_of) {
   constexpr int units = kMovedBytes / unit_bytes;
   constexpr std::uint64_t others = kMovedBytes - unit_bytes;  // bytes of a vector but its first unit
-  constexpr int most_others = backwards ? 0 : most_pieces - 1;
   const bool whole = y >= out.begin && y + kMovedBytes <= out.end;
   MovedPiece piece{};
   if (y >= out.begin) piece = piece_of(y);
   // A piece of 16 bytes has all of them in `in`, so that subtractions do not wrap where it counts.
+  const bool one = piece.bytes >= kMovedBytes;
   const VectorPair pair(backwards ? piece.at - others : piece.at);
-  bool joins = whole && pair.within(in);
-  std::uint64_t known = piece.bytes;  // bytes of the vector whose pieces are known
-  VectorPair other[most_pieces];
-  std::uint32_t begins[most_pieces] =
-      {};  // other piece i holds the vector's bytes from begins[i] on; 0: there is none
-  FARO_UNROLL
-  for (int i = 0; i < most_others; ++i) {
-    if (!joins || known >= kMovedBytes) continue;
-    const MovedPiece next = piece_of(y + known);
-    other[i] = VectorPair(next.at - known);
-    joins = next.at >= known && other[i].within(in);
-    begins[i] = static_cast<std::uint32_t>(known);
-    known += next.bytes;
+  VectorPair second;
+  bool joins = whole && pair.within(in) && (one || !backwards);
+  if (joins && !one) {
+    const MovedPiece rest = piece_of(y + piece.bytes);
+    joins = piece.bytes + rest.bytes >= kMovedBytes && rest.at >= piece.bytes;
+    second = VectorPair(rest.at - piece.bytes);
+    joins = joins && second.within(in);
   }
-  joins = joins && known >= kMovedBytes;
 
   device::converge(memory);
   if (joins) {
-    device::Packet<16> low[most_pieces]{};
-    device::Packet<16> high[most_pieces]{};
-    const auto load = [&](const VectorPair& from, bool is_there, int i) {
-      if (is_there) {
-        low[i] = memory.template load_global<16>(device::kInput, from.first);
-      } else {
-        device::idle(memory);
-      }
-      if (is_there && from.by != 0) {
-        high[i] = memory.template load_global<16>(device::kInput, from.first + kMovedBytes);
-      } else {
-        device::idle(memory);
-      }
-    };
-    load(pair, true, 0);
-    FARO_UNROLL
-    for (int i = 0; i + 1 < most_pieces; ++i) load(other[i], begins[i] != 0, i + 1);
-    device::Packet<16> vector = join<unit_bytes>(low[0], high[0], pair.by);
+    device::Packet<16> vector = memory.template load_global<16>(device::kInput, pair.first);
+    device::Packet<16> next{};
+    device::Packet<16> other{};
+    device::Packet<16> other_next{};
+    if (pair.by != 0) {
+      next = memory.template load_global<16>(device::kInput, pair.first + kMovedBytes);
+    } else {
+      device::idle(memory);
+    }
+    if (!one) {
+      other = memory.template load_global<16>(device::kInput, second.first);
+    } else {
+      device::idle(memory);
+    }
+    if (!one && second.by != 0) {
+      other_next = memory.template load_global<16>(device::kInput, second.first + kMovedBytes);
+    } else {
+      device::idle(memory);
+    }
+    vector = join<unit_bytes>(vector, next, pair.by);
     if constexpr (backwards) vector = reverse_units<unit_bytes>(vector);
-    FARO_UNROLL
-    for (int i = 0; i < most_others; ++i) {
-      if (begins[i] == 0) continue;
-      vector = splice(vector, join<unit_bytes>(low[i + 1], high[i + 1], other[i].by), begins[i]);
+    if (!one) {
+      vector = splice(vector, join<unit_bytes>(other, other_next, second.by),
+                      static_cast<std::uint32_t>(piece.bytes));
     }
     // The others' units.
     for (int k = 0; k < units; ++k) {
@@ -227,7 +220,7 @@ constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const Ar
     memory.template store_global<16>(device::kOutput, y, vector);
     return;
   }
-  idle_times(memory, 2 * most_pieces);
+  idle_times(memory, 4);
   if constexpr (units <= 4) {
     // Where each is read is known before the first has come.
     device::Packet<unit_bytes> unit[units];
