@@ -89,10 +89,11 @@ TEST(NetworkExecutable, RefusesOptionsAndOperators) {
           .find("fourier"),
       std::string::npos);
   const Problem text_only{.program = pairs(operators::user("mine", "for (;;) a = b;"), 4), .element = {}};
-  EXPECT_EQ(message_of(ErrorCode::unsupported, [&] { compile(text_only, {.engine = Engine::cpu}); }),
-            "pairs(mine) on engine cpu: got `for (;;) a = b;` at character 1 of its text, wanted a statement: `a = "
-            "b;`, `auto t = a;`, `if (a < b) ...`; a CPU reads simple statements; give a host function in C++, or "
-            "take engine cuda");
+  EXPECT_EQ(
+      message_of(ErrorCode::unsupported, [&] { compile(text_only, {.engine = Engine::cpu}); }),
+      "pairs(mine) on engine cpu: got `for (;;) a = b;` at character 1 of its text, wanted a statement: `a = "
+      "b;`, `auto t = a;`, `if (a < b) ...`; a CPU reads simple statements; give a host function in C++, or "
+      "take engine cuda");
 }
 
 TEST(NetworkExecutable, EmptyBatchesAndDefaults) {

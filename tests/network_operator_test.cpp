@@ -107,7 +107,8 @@ TEST(Operator, UsersAreNamedAndHaveSomethingToRun) {
   const auto unread = [&] {
     apply(operators::user("mine", "asm();"), {.scalar = Scalar::u32}, &word, &word, 0, 1);
   };
-  EXPECT_EQ(message_of(ErrorCode::unsupported, unread).rfind("pairs(mine) on engine cpu: got `asm();`", 0), 0U);
+  EXPECT_EQ(message_of(ErrorCode::unsupported, unread).rfind("pairs(mine) on engine cpu: got `asm();`", 0),
+            0U);
 }
 
 // --- compare-exchange

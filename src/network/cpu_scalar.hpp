@@ -29,7 +29,7 @@ class TwiddleTable {
 /// Applies `layer` to the 2^place_bits elements of tile `block`. Bits of a place at and above the tile's
 /// count equal tiles one after another. `host` is what a user's operator does here (host_function), null for
 /// others. Errors: those of `host`.
-void run_scalar(const LocalLayer& layer, const HostFunction* host, const ElementType& element, const TwiddleTable& twiddles,
-                f2::Word block, int place_bits, std::byte* buffer);
+void run_scalar(const LocalLayer& layer, const HostFunction* host, const ElementType& element,
+                const TwiddleTable& twiddles, f2::Word block, int place_bits, std::byte* buffer);
 
 }  // namespace faro::network::cpu

@@ -28,8 +28,8 @@ namespace faro::network {
 /// ErrorCode::value as said above. Cost: one walk over the text.
 std::shared_ptr<const HostFunction> host_function(const Operator& op, const ElementType& type);
 
-/// The same, remembered by each thread for the operator that it asked for last: for who applies an operator pair by
-/// pair.
+/// The same, remembered by each thread for the operator that it asked for last: for who applies an operator
+/// pair by pair.
 const HostFunction& remembered_host_function(const Operator& op, const ElementType& type);
 
 }  // namespace faro::network
