@@ -15,6 +15,10 @@ namespace faro::detail {
 /// Cost: the first time that so many are asked for, making and joining them: some 20 us each.
 int thread_count(int asked = 0);
 
+/// How many of `wanted` threads of another kind, which stay, there can be beside a team of `team` and ours
+/// that leads it. Cost: makes and joins that many threads, some 20 us each.
+int threads_beside(int team, int wanted);
+
 /// The most that thread_count() gives: four a processor.
 int most_threads();
 
