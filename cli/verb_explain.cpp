@@ -173,8 +173,9 @@ std::optional<double> literature_transfers(const Problem& problem, const file::F
   const auto segment_bits = static_cast<int>(std::bit_width(std::min(segment / problem.element_bytes,
                                                                      element_count(problem.permutation)))) -
                             1;
+  const std::uint64_t segments_held = memory / segment;
   const double sweeps =
-      std::ceil(map->rank_gamma(segment_bits) / std::floor(std::log2(static_cast<double>(memory / segment))));
+      std::ceil(map->rank_gamma(segment_bits) / std::floor(std::log2(static_cast<double>(segments_held))));
   return 2 * static_cast<double>(facts.moved_bytes) / static_cast<double>(segment) * (6 * sweeps + 5);
 }
 

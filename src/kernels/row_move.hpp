@@ -116,7 +116,7 @@ struct MoveRowVectors {
     std::uint64_t entry[kEach] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      part[k] = first + k * kThreads;
+      part[k] = first + static_cast<std::uint64_t>(k) * kThreads;
       in_order[k] = part[k];
       if (part[k] >= end) continue;
       const std::uint64_t row = row_of(part[k]);
@@ -130,7 +130,7 @@ struct MoveRowVectors {
     bool moves[kEach] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (first + k * kThreads >= end) continue;
+      if (first + static_cast<std::uint64_t>(k) * kThreads >= end) continue;
       const std::uint64_t row = shape.entries.row_of(entry[k]);
       if (row == kWrongRow) note_fault(block, &shape.faults->out_of_range, position[k]);
       moves[k] = is_row(row);
@@ -178,7 +178,7 @@ struct MoveRowBytes {
   std::uint64_t in_bytes = 0;
 
   static constexpr std::uint64_t pieces_of(std::uint64_t row_bytes) {
-    return (row_bytes + 2 * (kVectorBytes - 1)) / kVectorBytes;
+    return (row_bytes + 2 * std::uint64_t{kVectorBytes - 1}) / kVectorBytes;
   }
   static constexpr std::uint64_t blocks_for(std::uint64_t pieces_in_order) {
     return (pieces_in_order + kThreads - 1) / kThreads;
@@ -216,7 +216,8 @@ struct MoveRowBytes {
     const std::uint64_t from = (takes ? at_random : in_order) * shape.row_bytes + begin;
     // The vectors around it, of which the second must not go past the array.
     const auto by = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(base + from) % kVectorBytes);
-    const bool whole = end - begin == kVectorBytes && from + 2 * kVectorBytes <= in_bytes + by && from >= by;
+    const bool whole =
+        end - begin == kVectorBytes && from + 2 * std::uint64_t{kVectorBytes} <= in_bytes + by && from >= by;
     if (!whole) {
       for (std::uint64_t i = 0; i < end - begin; ++i) to[begin + i] = base[from + i];
       return;
@@ -254,7 +255,7 @@ struct TakeRowVectors {
 
   /// Vectors around so many bytes, wherever they begin.
   static constexpr std::uint64_t vectors_around(std::uint64_t bytes) {
-    return (bytes + 2 * (kBytes - 1)) / kBytes;
+    return (bytes + 2 * std::uint64_t{kBytes - 1}) / kBytes;
   }
   static constexpr std::uint64_t blocks_for(std::uint64_t bytes) {
     return (vectors_around(bytes) + kOfBlock - 1) / kOfBlock;
@@ -275,7 +276,8 @@ struct TakeRowVectors {
     bool whole[kEach] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t at = (of_array * kOfBlock + k * kThreads + block.thread()) * kBytes;
+      const std::uint64_t at =
+          (of_array * kOfBlock + static_cast<std::uint64_t>(k) * kThreads + block.thread()) * kBytes;
       if (at >= end) continue;
       whole[k] = at >= skew && at + kBytes <= end;
       if (!whole[k]) {
@@ -302,7 +304,8 @@ struct TakeRowVectors {
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      const std::uint64_t at = (of_array * kOfBlock + k * kThreads + block.thread()) * kBytes;
+      const std::uint64_t at =
+          (of_array * kOfBlock + static_cast<std::uint64_t>(k) * kThreads + block.thread()) * kBytes;
       if (at >= end) continue;
       if (!whole[k]) {
         move_bytes(in, out, at < skew ? 0 : at - skew, (at + kBytes < end ? at + kBytes : end) - skew);
@@ -338,7 +341,8 @@ struct TakeRowVectors {
     if (row == kWrongRow) note_fault(block, &shape.faults->out_of_range, at.entry);
     if (!is_row(row)) return {};
     const std::uint64_t from = (at.before + row) * row_bytes.divisor() + offset;
-    if (from < 2 * kBytes || from + 3 * kBytes > in_bytes) return {};  // byte by byte, near the ends
+    if (from < 2 * std::uint64_t{kBytes} || from + 3 * std::uint64_t{kBytes} > in_bytes)
+      return {};  // byte by byte, near the ends
     const std::byte* const first = in + from - place;
     const auto by = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(first) % kBytes);
     return {.around = reinterpret_cast<const Vector*>(first - by),

@@ -167,8 +167,8 @@ Table swizzle_table1(const Options& options) {
       "missing: the rows of Mult-32 and Mult-64 in shared memory, 1, 1, 3 and 479, 865, timeout",
       "missing since no search here takes an address in shared memory that a hole decides",
       "the 2D convolution is that of 3 x 3 taps; that of 7 x 7 needs a constant that its source has lost",
-      "seconds are of other machines and decide nothing; here they are processor time, of which a search "
-      "gets 600"};
+      "seconds are of other machines and decide nothing",
+      "here they are processor time, of which a search gets 600"};
   return table;
 }
 

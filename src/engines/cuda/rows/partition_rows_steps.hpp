@@ -138,7 +138,9 @@ struct BeginBuckets {
   std::int64_t* counts = nullptr;              // [named], unless null
 
   constexpr std::uint64_t blocks() const { return 1; }
-  constexpr std::uint32_t shared_bytes() const { return (kThreads + 1) * 2 * sizeof(std::uint64_t); }
+  constexpr std::uint32_t shared_bytes() const {
+    return static_cast<std::uint32_t>(std::uint64_t{kThreads + 1} * 2 * sizeof(std::uint64_t));
+  }
 
   template <Block B>
   constexpr void operator()(B& block) const {
@@ -287,7 +289,7 @@ struct PlaceItems {
       std::uint32_t rank[kItems] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + k * kWarpLanes;
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
         const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
         digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
       }
@@ -295,7 +297,7 @@ struct PlaceItems {
                              [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + k * kWarpLanes;
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
         if (i < grid.items)
           place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
       }
@@ -386,7 +388,7 @@ struct SpreadPairs {
     Word* const kept_items = kept_keys + kRound;
     auto* const slots = reinterpret_cast<std::uint32_t*>(kept_items + kRound);  // where buckets begin
     std::uint32_t* const next = slots + buckets;
-    std::uint32_t* const scratch = next + PartitionGrid::kWarps * buckets;
+    std::uint32_t* const scratch = next + std::uint64_t{PartitionGrid::kWarps} * buckets;
     for (std::uint32_t b = block.thread(); b < buckets; b += kThreads)
       running[b] = begins[b] + before[block.index() * buckets + b];
     block.barrier();
@@ -401,7 +403,7 @@ struct SpreadPairs {
       std::uint32_t rank[kItems] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + k * kWarpLanes;
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
         const std::uint64_t of = i < all ? source.key(i) : kernels::kAbsentRow;
         const bool there = kernels::is_row(of);
         key[k] = static_cast<Word>(of);
