@@ -21,7 +21,6 @@
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
-#include "io/npy.hpp"
 #include "measure.hpp"
 
 namespace faro::bench::gpu {
@@ -68,9 +67,9 @@ class AxesBench {
 
   /// Whether every shape worked.
   bool run() {
-    add("# Permutations of axes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-        "cudaMemcpy of\nthe same bytes in the same rounds.\n");
+    page_.add("# Permutations of axes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+              "cudaMemcpy of\nthe same bytes in the same rounds.\n");
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
       if (!wanted(suite)) continue;
@@ -79,7 +78,7 @@ class AxesBench {
       summary += fmt::format("| {} | {} | {:.1f}% | {:.1f}% |\n", suite.name, shares.size(), median(shares),
                              *std::min_element(shares.begin(), shares.end()));
     }
-    add(summary);
+    page_.add(summary);
     return failures_ == 0;
   }
 
@@ -92,18 +91,19 @@ class AxesBench {
   }
 
   std::vector<double> measure(const AxesSuite& suite) {
-    add("\n## " + suite.name + "\n\n| axes | share | ms | plan, us | kernel |\n|---|---|---|---|---|\n");
+    page_.add("\n## " + suite.name +
+              "\n\n| axes | share | ms | plan, us | kernel |\n|---|---|---|---|---|\n");
     std::vector<double> shares;
     for (const AxesShape& shape : suite.shapes) {
       std::fprintf(stderr, "%s\n", shape.text().c_str());
       try {
         const TimedAxes timed = time(shape);
         shares.push_back(timed.share);
-        add(fmt::format("| {} | {:.1f}% | {:.3f} | {:.0f} | {} |\n", shape.text(), timed.share,
-                        timed.milliseconds, timed.plan_us, timed.kernel));
+        page_.add(fmt::format("| {} | {:.1f}% | {:.3f} | {:.0f} | {} |\n", shape.text(), timed.share,
+                              timed.milliseconds, timed.plan_us, timed.kernel));
       } catch (const std::exception& error) {
         ++failures_;
-        add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
+        page_.add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
       }
     }
     return shares;
@@ -153,15 +153,9 @@ class AxesBench {
     return pass.launch && !pass.launch->kernel.empty() ? pass.launch->kernel : name(pass.kind);
   }
 
-  // What was measured is in the file, whatever becomes of the device.
-  void add(const std::string& text) {
-    page_.add(text);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
-  }
-
   AxesOptions options_;
   int failures_ = 0;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace

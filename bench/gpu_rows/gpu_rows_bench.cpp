@@ -25,7 +25,6 @@
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
-#include "io/npy.hpp"
 #include "measure.hpp"
 
 namespace faro::bench::gpu {
@@ -117,9 +116,9 @@ class RowsBench {
 
   /// Whether everything worked.
   bool run() {
-    add("# Rows on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-        "cudaMemcpy of\nwhat is written, in the same rounds.\n");
+    page_.add("# Rows on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
+              "cudaMemcpy of\nwhat is written, in the same rounds.\n");
     part("rows", "Rows taken, random with repeats", [&] {
       for (const std::uint64_t width : {16U, 32U, 64U, 128U, 256U, 512U, 1024U, 4096U, 14336U})
         take(width, options_.bytes);
@@ -160,8 +159,8 @@ class RowsBench {
   void part(const std::string& name, const std::string& title, const Body& body) {
     const auto& parts = options_.parts;
     if (!parts.empty() && std::find(parts.begin(), parts.end(), name) == parts.end()) return;
-    add("\n## " + title +
-        "\n\n| row bytes | rows | ms | share of a copy | beside |\n|---|---|---|---|---|\n");
+    page_.add("\n## " + title +
+              "\n\n| row bytes | rows | ms | share of a copy | beside |\n|---|---|---|---|---|\n");
     body();
   }
 
@@ -169,10 +168,10 @@ class RowsBench {
   void row(const std::string& text, const Body& body) {
     std::fprintf(stderr, "%s\n", text.c_str());
     try {
-      add("| " + text + " | " + body() + " |\n");
+      page_.add("| " + text + " | " + body() + " |\n");
     } catch (const std::exception& error) {
       ++failures_;
-      add(fmt::format("| {} | failed: {} |\n", text, error.what()));
+      page_.add(fmt::format("| {} | failed: {} |\n", text, error.what()));
     }
   }
 
@@ -188,19 +187,13 @@ class RowsBench {
           plan_rows(Take{.from = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count},
                     {.row_bytes = width}, {.reused = reused});
       const auto* const from = reinterpret_cast<const std::uint32_t*>(entries.data());
-      std::vector<Contestant> contestants{
-          [&](Stream stream) {
-            plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
-          },
-          [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
-      contestants[0]({});
-      plan.check();
-      require_right({.entries = entries.data(),
-                     .entry_bytes = 4,
-                     .forwards = false,
-                     .count = count,
-                     .element_bytes = width},
-                    in, out);
+      std::vector<Contestant> contestants = run_and_copy(plan,
+                                                         {.entries = entries.data(),
+                                                          .entry_bytes = 4,
+                                                          .forwards = false,
+                                                          .count = count,
+                                                          .element_bytes = width},
+                                                         in, out);
       if (thrust_gather(from, count, width, in.data(), out.data(), {})) {
         contestants.emplace_back(
             [&](Stream stream) { thrust_gather(from, count, width, in.data(), out.data(), stream); });
@@ -220,19 +213,13 @@ class RowsBench {
       testing::fill_bytes(out.data(), out.size(), 2, {});
       const ExecutableRows plan = plan_rows(
           Put{.to = RowNumbers(entries.data(), count, {.bytes = 4}), .rows = count}, {.row_bytes = width});
-      const std::vector<Contestant> contestants{
-          [&](Stream stream) {
-            plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
-          },
-          [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
-      contestants[0]({});
-      plan.check();
-      require_right({.entries = entries.data(),
-                     .entry_bytes = 4,
-                     .forwards = true,
-                     .count = count,
-                     .element_bytes = width},
-                    in, out);
+      const std::vector<Contestant> contestants = run_and_copy(plan,
+                                                               {.entries = entries.data(),
+                                                                .entry_bytes = 4,
+                                                                .forwards = true,
+                                                                .count = count,
+                                                                .element_bytes = width},
+                                                               in, out);
       return timed(contestants, in.size(), plan.plan().passes().back().text);
     });
   }
@@ -347,8 +334,8 @@ class RowsBench {
     constexpr std::array kNames{"route", "take", "route and take", "combine"};
     if (!right) ++failures_;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
-      add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,
-                      ms[i], i == 0 ? 0 : 100 * floor_ms / ms[i], floor_ms, right ? "right" : "WRONG"));
+      page_.add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,
+                            ms[i], i == 0 ? 0 : 100 * floor_ms / ms[i], floor_ms, right ? "right" : "WRONG"));
     }
   }
 
@@ -449,6 +436,20 @@ class RowsBench {
            "every row in its place");
   }
 
+  // The plan, run once and found right, and the copy. All that is given is to outlive them.
+  static std::vector<Contestant> run_and_copy(const ExecutableRows& plan, const testing::IndexOracle& oracle,
+                                              const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+    std::vector<Contestant> contestants{
+        [&](Stream stream) {
+          plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
+        },
+        [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
+    contestants[0]({});
+    plan.check();
+    require_right(oracle, in, out);
+    return contestants;
+  }
+
   // Contestants: faro, the copy, and another one.
   std::string timed(const std::vector<Contestant>& contestants, std::uint64_t bytes,
                     const std::string& how) const {
@@ -460,15 +461,9 @@ class RowsBench {
     return text;
   }
 
-  // What was measured is in the file, whatever becomes of the device.
-  void add(const std::string& text) {
-    page_.add(text);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
-  }
-
   RowsBenchOptions options_;
   int failures_ = 0;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace

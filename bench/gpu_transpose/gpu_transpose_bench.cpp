@@ -18,7 +18,6 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_transpose/options.hpp"
 #include "bench/gpu_transpose/transposition_clock.hpp"
-#include "io/npy.hpp"
 #include "measure.hpp"
 
 namespace faro::bench::gpu {
@@ -54,8 +53,8 @@ class Bench {
 
   /// Whether every shape worked.
   bool run() {
-    add("# Transpositions of any shape on a GPU\n\n" + setting_table(make_setting(options_.command)) +
-        kMethod);
+    page_.add("# Transpositions of any shape on a GPU\n\n" + setting_table(make_setting(options_.command)) +
+              kMethod);
     if (options_.in_place) in_place();
     if (options_.out_of_place) out_of_place();
     summarise();
@@ -64,7 +63,7 @@ class Bench {
 
  private:
   void in_place() {
-    add("\n| in place | share | ms | sweeps | workspace, MiB |\n|---|---|---|---|---|\n");
+    page_.add("\n| in place | share | ms | sweeps | workspace, MiB |\n|---|---|---|---|---|\n");
     constexpr double mib = 1 << 20;
     for (Group& group : groups_) {
       for (const Rectangle& shape : group.shapes.shapes) {
@@ -79,7 +78,7 @@ class Bench {
   }
 
   void out_of_place() {
-    add("\n| out of place | share | ms |\n|---|---|---|\n");
+    page_.add("\n| out of place | share | ms |\n|---|---|---|\n");
     for (Group& group : groups_) {
       for (const Rectangle& shape : group.shapes.shapes) {
         measure(shape, "out of place", [&] {
@@ -104,30 +103,25 @@ class Bench {
       result = std::string("failed: ") + error.what();
       std::fprintf(stderr, "%s, %s: %s\n", text.c_str(), how, error.what());
     }
-    add("| " + text + " | " + result + " |\n");
+    page_.add("| " + text + " | " + result + " |\n");
   }
 
   void summarise() {
-    add("\n| group | shapes | in place: median | least | out of place: median | least |\n"
+    page_.add(
+        "\n| group | shapes | in place: median | least | out of place: median | least |\n"
         "|---|---|---|---|---|---|\n");
     for (const Group& group : groups_) {
-      add(fmt::format("| {} | {} | {}| {}|\n", group.shapes.name, group.shapes.shapes.size(),
-                      median_and_least(group.in_place), median_and_least(group.out_of_place)));
+      page_.add(fmt::format("| {} | {} | {}| {}|\n", group.shapes.name, group.shapes.shapes.size(),
+                            median_and_least(group.in_place), median_and_least(group.out_of_place)));
     }
-    if (failures_ > 0) add(fmt::format("\n{} failed.\n", failures_));
-  }
-
-  // What was measured is in the file, whatever becomes of the device.
-  void add(const std::string& text) {
-    page_.add(text);
-    if (!options_.out.empty()) io::write_file(options_.out, page_.text());
+    if (failures_ > 0) page_.add(fmt::format("\n{} failed.\n", failures_));
   }
 
   TransposeOptions options_;
   TranspositionClock clock_;
   std::vector<Group> groups_;
   std::uint64_t failures_ = 0;
-  Page page_;
+  Page page_{options_.out};
 };
 
 }  // namespace
