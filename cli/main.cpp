@@ -19,6 +19,7 @@
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "faro_build_info.hpp"
+#include "faro_processor.hpp"
 #include "suggest.hpp"
 
 namespace faro::cli {
@@ -173,6 +174,10 @@ int run_command(std::span<const std::string> arguments) {
                   .remedy = "this is a bug in faro; please report it with the command"});
   };
   try {
+    if (!processor_suffices()) {
+      fail(ErrorCode::unsupported, "start", std::string("a processor without ") + kInstructionSet,
+           "the processor that faro was built for", "`make build` builds it for every processor");
+    }
     Command().run(arguments);
     return 0;
   } catch (const Verdict& verdict) {

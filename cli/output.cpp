@@ -38,8 +38,14 @@ void refuse_overwriting(const std::string& operation, const char* role, const st
   }
 }
 
+void require_text_file(const std::string& path) {
+  if (path == "-")
+    fail(ErrorCode::usage, "write `-`", "`-` for a file", "a file's name", "`./-` is a file of that name");
+}
+
 TextFile::TextFile(const std::string& path, std::string_view text) {
   if (path.empty()) return;
+  require_text_file(path);
   file_ = std::make_unique<io::OutputFile>(path);
   file_->reserve(text.size());
   file_->write(std::as_bytes(std::span(text.data(), text.size())), 0);

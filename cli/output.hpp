@@ -26,10 +26,13 @@ std::vector<std::string> files_in(std::string_view text);
 void refuse_overwriting(const std::string& operation, const char* role, const std::string& out,
                         const std::vector<std::string>& inputs, const char* what = "the permutation");
 
+/// Refuses `-`, by which other commands mean standard output. Errors: ErrorCode::usage.
+void require_text_file(const std::string& path);
+
 /// A small file, whole and on the disk, that takes its place by commit(). Nothing where `path` is empty.
 class TextFile {
  public:
-  /// Errors: ErrorCode::file.
+  /// Errors: ErrorCode::file; ErrorCode::usage for `-`.
   TextFile(const std::string& path, std::string_view text);
   ~TextFile();
   TextFile(const TextFile&) = delete;

@@ -75,11 +75,6 @@ std::string compacted(std::string elements) {
   return elements;
 }
 
-std::string time_text(double milliseconds) {
-  return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
-                             : fmt::format("{:.3g} s", milliseconds / 1000);
-}
-
 // "one pass, tiles of 4 KiB in segments of 64 bytes"
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
@@ -147,7 +142,6 @@ std::string plan_line(const PermuteOptions& options, const Plan& plan) {
 }
 
 std::string run_line(const PermuteOptions& options, const Plan& plan, const RunFacts& facts) {
-  constexpr std::size_t kColumns = 80;
   const bool is_moved = plan.array_bytes() != 0 && moves(plan);
   const auto done = [&](const std::string& elements, const char* joint) {
     std::string text = "nothing to move";
@@ -164,24 +158,19 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
   const std::string compact = done(compacted(facts.elements), ", ");
   const std::vector<std::string> lines{label + in_full, label + compact, short_one + in_full,
                                        short_one + compact};
-  const auto first_of = [&](std::size_t columns) {
-    return std::find_if(lines.begin(), lines.end(),
-                        [&](const std::string& text) { return text.size() <= columns; });
-  };
-  const std::size_t for_cache = facts.plan_cache.empty() ? 0 : facts.plan_cache.size() + 2;
-  auto chosen = first_of(kColumns - std::min(for_cache, kColumns));
-  if (chosen == lines.end()) chosen = first_of(kColumns);
-  std::string line = chosen == lines.end() ? lines.back() : *chosen;
-  std::vector<std::string> more{facts.plan_cache};
+  // What became of a plan's file is told before the words in full.
+  std::vector<std::string> ways;
+  if (!facts.plan_cache.empty()) {
+    for (const std::string& line : lines) ways.push_back(line + "; " + facts.plan_cache);
+  }
+  ways.insert(ways.end(), lines.begin(), lines.end());
+  std::vector<std::string> more;
   if (facts.total_ms > 2 * facts.milliseconds && facts.total_ms >= 100)
     more.push_back(time_text(facts.total_ms) + " with its files");
   more.push_back(facts.shape);
   if (facts.pieces > 0) more.push_back("through " + plan.target().name);
   if (is_moved) more.push_back(way_text(options, plan));
-  for (const std::string& part : more) {
-    if (!part.empty() && line.size() + 2 + part.size() <= kColumns) line += "; " + part;
-  }
-  return line;
+  return fitted_line(ways, more);
 }
 
 }  // namespace faro::cli

@@ -259,6 +259,22 @@ std::string gpu_name(int ordinal) {
                      found->minor, versions.driver, versions.runtime);
 }
 
+std::string time_text(double milliseconds) {
+  return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
+                             : fmt::format("{:.3g} s", milliseconds / 1000);
+}
+
+std::string fitted_line(const std::vector<std::string>& ways, const std::vector<std::string>& more) {
+  constexpr std::size_t kColumns = 80;
+  const auto fits = [](const std::string& way) { return way.size() <= kColumns; };
+  const auto chosen = std::find_if(ways.begin(), ways.end(), fits);
+  std::string line = chosen == ways.end() ? ways.back() : *chosen;
+  for (const std::string& part : more) {
+    if (!part.empty() && line.size() + 2 + part.size() <= kColumns) line += "; " + part;
+  }
+  return line;
+}
+
 double gb_per_s(std::uint64_t bytes, double milliseconds) {
   return milliseconds > 0 ? 2.0 * static_cast<double>(bytes) / (milliseconds * 1e6) : 0;
 }

@@ -299,13 +299,19 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Plann
   }
   if (options.quiet) return;
   const char* const words[] = {"taken", "put", "added"};
-  std::string line =
-      fmt::format("{} of {} {} in {:.3g} ms ({:.3g} ms with the files), {:.3g} GB/s",
-                  count_text(count * asked.layout.outer, "row"), size_text(asked.layout.row_bytes),
-                  words[static_cast<std::size_t>(options.verb)], milliseconds, total_ms, rate);
-  if (census.absent > 0)
-    line += fmt::format(", {} absent", census.absent * std::max<std::uint64_t>(asked.layout.outer, 1));
-  note(line + fmt::format("; shape {}; {}: {}", shape_text(asked.shape), name(plan.way()), plan.reason()));
+  const std::string rows = count_text(count * asked.layout.outer, "row");
+  const std::string done = fmt::format("{} in {}, {:.3g} GB/s", words[static_cast<std::size_t>(options.verb)],
+                                       time_text(milliseconds), rate);
+  std::vector<std::string> more;
+  if (census.absent > 0) {
+    const std::uint64_t absent = census.absent * std::max<std::uint64_t>(asked.layout.outer, 1);
+    more.push_back(fmt::format("{} absent", absent));
+  }
+  if (total_ms > 2 * milliseconds && total_ms >= 100) more.push_back(time_text(total_ms) + " with its files");
+  more.push_back("shape " + shape_text(asked.shape));
+  more.push_back(fmt::format("{}: {}", name(plan.way()), plan.reason()));
+  note(fitted_line(
+      {fmt::format("{} of {} {}", rows, size_text(asked.layout.row_bytes), done), rows + " " + done}, more));
 }
 
 // What is wrong with an entry is told of the files.

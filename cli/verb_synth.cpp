@@ -209,6 +209,7 @@ void run(const SynthOptions& given) {
   const swizzle::EmissionOptions emission = emission_of(options, example);
   if (!options.emit.empty()) {
     swizzle::require_emittable(example, emission);  // before a search that may take minutes
+    require_text_file(options.emit);
     io::require_output(options.emit);
   }
   swizzle::SynthesisResult result;

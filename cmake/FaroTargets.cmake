@@ -11,19 +11,37 @@ elseif(NOT FARO_SANITIZE STREQUAL "")
 endif()
 
 # The instruction sets that Highway compiles for. Processors of the last ten years have AVX2 or more; older ones take the
-# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all. So does
-# what this machine's compiler knows of its processor where FARO_CPU_TARGETS is NATIVE: the engine still asks the processor
-# that it runs on, and takes the baseline on another one that lacks them.
+# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all. Where
+# FARO_CPU_TARGETS is NATIVE, the best set of this machine's processor is the only one, and the command says so on a processor
+# that lacks it (cli/main.cpp).
 set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(FARO_SANITIZE)
   set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
 elseif(FARO_CPU_TARGETS STREQUAL "NATIVE" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
     OUTPUT_VARIABLE native_macros ERROR_QUIET)
-  if(native_macros MATCHES "__AVX512BW__")
-    set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX2)")
-  elseif(native_macros MATCHES "__AVX2__")
-    set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  set(ice_lake VPCLMULQDQ VAES AVX512VBMI AVX512VBMI2 AVX512VPOPCNTDQ AVX512BITALG AVX512VNNI)
+  set(skylake_x AVX512F AVX512BW AVX512DQ AVX512VL AVX512CD)
+  set(haswell AVX2 FMA F16C BMI BMI2)
+  set(native_target "")
+  set(native_needs "")
+  foreach(generation IN ITEMS haswell:HWY_AVX2 skylake_x:HWY_AVX3 ice_lake:HWY_AVX3_DL)
+    string(REPLACE ":" ";" generation ${generation})
+    list(GET generation 0 features)
+    set(has_all TRUE)
+    foreach(feature IN LISTS ${features})
+      if(NOT native_macros MATCHES "__${feature}__")
+        set(has_all FALSE)
+      endif()
+    endforeach()
+    if(NOT has_all)
+      break()
+    endif()
+    list(APPEND native_needs ${${features}})
+    list(GET generation 1 native_target)
+  endforeach()
+  if(native_target)
+    set(faro_instruction_sets -DHWY_COMPILE_ONLY_STATIC -DHWY_BASELINE_TARGETS=${native_target})
   endif()
 elseif(NOT FARO_CPU_TARGETS MATCHES "^(ALL|NATIVE)$")
   message(FATAL_ERROR "FARO_CPU_TARGETS is `${FARO_CPU_TARGETS}`; wanted ALL or NATIVE")
@@ -133,3 +151,19 @@ add_custom_target(faro_build_info_header
 add_library(faro_build_info INTERFACE)
 add_dependencies(faro_build_info faro_build_info_header)
 target_include_directories(faro_build_info INTERFACE ${faro_build_info_dir})
+
+# #include "faro_processor.hpp" gives faro::processor_suffices(): whether the processor that runs has what this build was
+# compiled for (FARO_CPU_TARGETS), and its name.
+set(processor_features true)
+string(REPLACE "HWY_" "" native_name "${native_target}")
+foreach(feature IN LISTS native_needs)
+  string(TOLOWER ${feature} feature)
+  string(APPEND processor_features " && __builtin_cpu_supports(\"${feature}\")")
+endforeach()
+file(CONFIGURE OUTPUT ${faro_build_info_dir}/faro_processor.hpp @ONLY CONTENT [=[
+#pragma once
+namespace faro {
+inline constexpr const char* kInstructionSet = "@native_name@";
+inline bool processor_suffices() { return @processor_features@; }
+}  // namespace faro
+]=])

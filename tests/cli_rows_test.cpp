@@ -2,6 +2,7 @@
 // JSON as documented.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -61,6 +62,26 @@ class RowsCli : public CommandTest {
 };
 
 // With a GPU the same files; without one a refusal that writes none.
+// As every run: one line of at most 80 columns, whatever there is to tell.
+TEST_F(RowsCli, TellsOneShortLine) {
+  ASSERT_EQ(run("new 2000x16 f4 wide.npy").status, 0);
+  ASSERT_EQ(run("new 3000 u1 many.npy --fill random").status, 0);
+  ASSERT_EQ(run("new 2000 u1 ones.npy --fill random").status, 0);
+  ASSERT_EQ(run("new 2000 u4 order.npy").status, 0);
+  for (const std::string arguments :
+       {"take from.npy a.npy out.npy --fill 7", "take many.npy wide.npy out.npy",
+        "put order.npy wide.npy out.npy --rows 12345", "add ones.npy wide.npy out.npy --rows 123456",
+        "route many.npy --buckets 1000 --capacity 100 --multiple 64 --out-places places.npy",
+        "route keys.npy --buckets 3 --out-places places.npy --capacity 1"}) {
+    SCOPED_TRACE("faro " + arguments);
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_LE(result.err.size(), 81U) << result.err;
+    EXPECT_NE(result.err.find(" ms"), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(RowsCli, TakesAnEngine) {
   const std::vector<std::pair<std::string, std::string>> commands{
       {"take from.npy a.npy out.npy --fill 7", "out.npy"},

@@ -140,6 +140,7 @@ TEST_F(CliSynth, EmitsADeviceFunction) {
   EXPECT_EQ(text.find("__global__"), std::string::npos) << text;
   EXPECT_EQ(run("synth aos-crc --struct 3 --emit a.cu --emit-device b.cuh").status, 2);
   EXPECT_EQ(run("synth aos-crc --struct 3 --emit-device b.cuh --batch 4").status, 2);
+  EXPECT_EQ(run("synth aos-crc --struct 3 --emit-device -").status, 2);
   EXPECT_EQ(run("synth transpose --emit-device b.cuh").status, 3);
 }
 
