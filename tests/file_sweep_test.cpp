@@ -226,7 +226,7 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   const file::Rows in_rows{.count = 6, .bytes = data.size() / 6, .vectors = {}, .digits = {{6, 6144}}};
   const file::Rows out_rows{.count = 1, .bytes = data.size(), .vectors = {}, .digits = {}};
   const auto code_of = [&](const Bytes& written, std::uint64_t begin, std::uint64_t bytes) {
-    file::Checksums sums(problem, 2);
+    file::Checksums sums(file::destinations_of(problem), problem.element_bytes, "the test", 2);
     sums.add_read(in_rows, data.data());
     sums.add_written(out_rows, written.data());
     sums.add_covered(sums.covered(begin, bytes));
