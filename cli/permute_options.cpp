@@ -57,29 +57,6 @@ std::string heading(const PermuteOptions& options, std::string label, const Prob
   return options.in_place ? label + " in place" : label;
 }
 
-// "circuit(...)", "@index.npy": nothing is cut within a word.
-std::string short_label(const std::string& label) {
-  const std::size_t open = label.find('(');
-  if (open != std::string::npos && !label.starts_with('@')) return label.substr(0, open) + "(...)";
-  const std::size_t slash = label.rfind('/');
-  return slash == std::string::npos ? label : "@..." + label.substr(slash);
-}
-
-// "2^20 elements of 4 bytes" as "2^20 x 4 B".
-std::string compacted(std::string elements) {
-  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
-    const std::string_view found = words;
-    if (const std::size_t at = elements.find(found); at != std::string::npos)
-      elements.replace(at, found.size(), sign);
-  }
-  return elements;
-}
-
-std::string time_text(double milliseconds) {
-  return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
-                             : fmt::format("{:.3g} s", milliseconds / 1000);
-}
-
 // "one pass, tiles of 4 KiB in segments of 64 bytes"
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
@@ -95,6 +72,41 @@ std::string way_text(const PermuteOptions& options, const Plan& plan) {
 }
 
 }  // namespace
+
+std::string short_label(const std::string& label) {
+  const std::size_t open = label.find('(');
+  if (open != std::string::npos && !label.starts_with('@')) return label.substr(0, open) + "(...)";
+  const std::size_t slash = label.rfind('/');
+  return slash == std::string::npos ? label : "@..." + label.substr(slash);
+}
+
+std::string compacted(std::string elements) {
+  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
+    const std::string_view found = words;
+    if (const std::size_t at = elements.find(found); at != std::string::npos)
+      elements.replace(at, found.size(), sign);
+  }
+  return elements;
+}
+
+std::string duration_text(double milliseconds) {
+  return milliseconds < 1000 ? fmt::format("{:.3g} ms", milliseconds)
+                             : fmt::format("{:.3g} s", milliseconds / 1000);
+}
+
+std::string fitted_line(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& more,
+                        std::size_t columns) {
+  const auto head = std::find_if(heads.begin(), heads.end(),
+                                 [columns](const std::string& text) { return text.size() <= columns; });
+  std::string line = head == heads.end() ? heads.back() : *head;
+  for (const std::vector<std::string>& part : more) {
+    const auto text = std::find_if(part.begin(), part.end(), [&](const std::string& each) {
+      return !each.empty() && line.size() + 2 + each.size() <= columns;
+    });
+    if (text != part.end()) line += "; " + *text;
+  }
+  return line;
+}
 
 std::string PermuteOptions::label() const {
   std::string label = spec;
@@ -152,7 +164,7 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
   const auto done = [&](const std::string& elements, const char* joint) {
     std::string text = "nothing to move";
     if (is_moved) {
-      text = fmt::format("{}{}{}, {:.3g} GB/s", elements, joint, time_text(facts.milliseconds),
+      text = fmt::format("{}{}{}, {:.3g} GB/s", elements, joint, duration_text(facts.milliseconds),
                          gb_per_s(plan.array_bytes(), facts.milliseconds));
     }
     return text + (options.verify ? ", verified" : "");
@@ -174,7 +186,7 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
   std::string line = chosen == lines.end() ? lines.back() : *chosen;
   std::vector<std::string> more{facts.plan_cache};
   if (facts.total_ms > 2 * facts.milliseconds && facts.total_ms >= 100)
-    more.push_back(time_text(facts.total_ms) + " with its files");
+    more.push_back(duration_text(facts.total_ms) + " with its files");
   more.push_back(facts.shape);
   if (facts.pieces > 0) more.push_back("through " + plan.target().name);
   if (is_moved) more.push_back(way_text(options, plan));
