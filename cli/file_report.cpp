@@ -19,7 +19,8 @@ std::string way_alone(const std::string& io) { return io.substr(0, io.find_first
 
 std::string short_plan(const file::Facts& facts) {
   if (facts.tiles == 0) return "nothing to move";
-  if (facts.in_place) return fmt::format("in place in {} sweep{}", facts.sweeps, facts.sweeps == 1 ? "" : "s");
+  if (facts.in_place)
+    return fmt::format("in place in {} sweep{}", facts.sweeps, facts.sweeps == 1 ? "" : "s");
   return facts.sweeps == 1 ? "one sweep" : "a distribution and a sweep";
 }
 
@@ -57,18 +58,18 @@ void print_file_json(const PermuteOptions& options, const FileTold& told, const 
 
 std::string file_line(const FileTold& told, const file::Report& report) {
   const double ms = report.seconds * 1e3;
-  const std::string rate = fmt::format("{}, {:.3g} GB/s{}", duration_text(ms),
-                                       gb_per_s(report.facts.moved_bytes, ms),
-                                       report.verified ? ", verified" : "");
+  const std::string rate =
+      fmt::format("{}, {:.3g} GB/s{}", duration_text(ms), gb_per_s(report.facts.moved_bytes, ms),
+                  report.verified ? ", verified" : "");
   const std::string compact = told.elements.empty() ? "" : compacted(told.elements) + ", ";
   const std::string full = told.elements.empty() ? "" : told.elements + " in ";
   const std::vector<std::string> heads{told.label + ": " + full + rate, told.label + ": " + compact + rate,
                                        short_label(told.label) + ": " + compact + rate, compact + rate};
   std::vector<std::vector<std::string>> more;
+  more.push_back({report.facts.text(), short_plan(report.facts)});
   if (report.resumed_tiles > 0)
     more.push_back({fmt::format("{} of {} tiles were there", report.resumed_tiles, report.facts.tiles),
                     fmt::format("{} tiles were there", report.resumed_tiles)});
-  more.push_back({report.facts.text(), short_plan(report.facts)});
   if (told.shape != told.shape_before) more.push_back({"shape " + shape_text(told.shape)});
   more.push_back({report.io, way_alone(report.io)});
   return fitted_line(heads, more, kFileColumns);

@@ -152,8 +152,7 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   const InterruptNote interrupted(resumable_text(options, budget));
   watch.watch("permuting " + work.sweep->facts().text(), told_of(options, work, budget), file_options);
   file::run(*work.sweep, {.path = options.in, .offset = header.data_offset},
-            {.path = options.out,
-             .header = header_of_result(options, header.descr, work.shape, work.order)},
+            {.path = options.out, .header = header_of_result(options, header.descr, work.shape, work.order)},
             file_options);
 }
 

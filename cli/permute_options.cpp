@@ -94,10 +94,16 @@ std::string duration_text(double milliseconds) {
                              : fmt::format("{:.3g} s", milliseconds / 1000);
 }
 
-std::string fitted_line(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& more,
-                        std::size_t columns) {
-  const auto head = std::find_if(heads.begin(), heads.end(),
-                                 [columns](const std::string& text) { return text.size() <= columns; });
+std::string fitted_line(const std::vector<std::string>& heads,
+                        const std::vector<std::vector<std::string>>& more, std::size_t columns) {
+  // A head that leaves room for the first of what follows, in few words, or any that fits.
+  const std::size_t wanted = more.empty() || more.front().empty() ? 0 : more.front().back().size() + 2;
+  const auto fitting = [&](std::size_t room) {
+    return std::find_if(heads.begin(), heads.end(),
+                        [room](const std::string& text) { return text.size() <= room; });
+  };
+  auto head = wanted < columns ? fitting(columns - wanted) : heads.end();
+  if (head == heads.end()) head = fitting(columns);
   std::string line = head == heads.end() ? heads.back() : *head;
   for (const std::vector<std::string>& part : more) {
     const auto text = std::find_if(part.begin(), part.end(), [&](const std::string& each) {

@@ -61,9 +61,10 @@ std::string short_label(const std::string& label);
 std::string compacted(std::string elements);
 /// "12.3 ms", "4.56 s"
 std::string duration_text(double milliseconds);
-/// The first head that fits, or the last, and of each of `more` the first that fits behind it, if any.
-std::string fitted_line(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& more,
-                        std::size_t columns);
+/// The first head that fits together with the last words of the first of `more`, else the first that fits,
+/// else the last; behind it of each of `more` the first words that fit, if any.
+std::string fitted_line(const std::vector<std::string>& heads,
+                        const std::vector<std::vector<std::string>>& more, std::size_t columns);
 
 /// What a run's one line tells.
 struct RunFacts {

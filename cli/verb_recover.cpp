@@ -25,7 +25,8 @@ void recover(const RecoverOptions& options) {
   const PermuteOptions& permute = options.permute;
   const file::Io io = io_of(permute.io);
   if (!std::filesystem::exists(permute.in))
-    fail(ErrorCode::file, "recover `" + permute.in + "`", "no such file", "a file that was permuted in place");
+    fail(ErrorCode::file, "recover `" + permute.in + "`", "no such file",
+         "a file that was permuted in place");
   if (!file::is_permuted_in_part(permute.in)) {
     if (permute.common.json) {
       Json json = new_json();

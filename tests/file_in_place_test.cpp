@@ -31,7 +31,8 @@ class FileInPlace : public FolderTest {
   void set(const Problem& problem, std::uint64_t offset) {
     problem_ = problem;
     offset_ = offset;
-    before_ = joined(random_bytes(offset, 1), joined(random_bytes(total_bytes(problem), 2), random_bytes(99, 3)));
+    before_ =
+        joined(random_bytes(offset, 1), joined(random_bytes(total_bytes(problem), 2), random_bytes(99, 3)));
     after_ = before_;
     permute_naively(problem, before_.data() + offset, after_.data() + offset, 1);
     write_bytes(path(), before_);
@@ -113,18 +114,20 @@ TEST_F(FileInPlace, RandomAffineMapsOfEveryWidth) {
 }
 
 TEST_F(FileInPlace, InvolutionsTakeOnePassAndAllOthersTwo) {
-  const file::Options options = small(std::uint64_t{3} << 12);
-  const auto passes = [&](const Permutation& permutation) {
-    return file::in_place_passes({.permutation = permutation, .element_bytes = 4}, options).size();
+  const auto passes_of = [](const Permutation& permutation, std::uint64_t memory) {
+    return file::in_place_passes({.permutation = permutation, .element_bytes = 4}, small(memory)).size();
   };
-  EXPECT_EQ(passes(maps::bit_reversal(20)), 1U);
-  EXPECT_EQ(passes(maps::transpose_any(1024, 1024)), 1U);
-  EXPECT_EQ(passes(maps::random_bmmc(20, 1)), 2U);
-  EXPECT_EQ(passes(maps::transpose_any(256, 4096)), 2U);
+  // 64 GiB in 3 GiB, in segments of 32 KiB and more.
+  const auto many = [&](const Permutation& map) { return passes_of(map, std::uint64_t{3} << 30); };
+  EXPECT_EQ(many(maps::bit_reversal(34)), 1U);
+  EXPECT_EQ(many(maps::transpose_any(std::uint64_t{1} << 17, std::uint64_t{1} << 17)), 1U);
+  EXPECT_EQ(many(maps::random_bmmc(34, 1)), 2U);
+  EXPECT_EQ(many(maps::transpose_any(std::uint64_t{1} << 10, std::uint64_t{1} << 24)), 2U);
+  EXPECT_EQ(many(Affine(34)), 0U);
+  const auto passes = [&](const Permutation& map) { return passes_of(map, std::uint64_t{3} << 12); };
   EXPECT_EQ(passes(maps::flip(1000003)), 1U);
   EXPECT_EQ(passes(maps::roll(1000003, 77)), 2U);
   EXPECT_EQ(passes(maps::roll(1000003, 0)), 0U);
-  EXPECT_EQ(passes(Affine(20)), 0U);
   EXPECT_EQ(test::code_of([&] { passes(maps::transpose_any(1000, 3000)); }), ErrorCode::unsupported);
 }
 

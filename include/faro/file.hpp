@@ -162,8 +162,8 @@ struct InPlaceFile {
 
 /// data[b][pi(x)] = data[b][x] as it was, in the file itself, beside a journal of at most two thirds of the
 /// budget on the same disk. Affine maps of elements of 2^k bytes take one pass or two (theorem 4 of
-/// docs/theory/two-passes-in-place.md), rolls and flips likewise; whatever permutes arrays of a batch that fit
-/// takes one. Each pass reads the data once and writes it twice: to the journal, then where it lies.
+/// docs/theory/two-passes-in-place.md), rolls and flips likewise; whatever permutes arrays of a batch that
+/// fit takes one. Each pass reads the data once and writes it twice: to the journal, then where it lies.
 ///
 /// A run that is interrupted at any moment, cancelled, or ends with an error after it began leaves the file
 /// permuted in part and the journal, with which recover() finishes it or takes it back. Law: after finish the
@@ -194,8 +194,8 @@ struct Shuffle {
 Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
 
 /// out[index[x]] = in[x] for records of record_bytes; `index` is an .npy file of 4- or 8-byte integers, of
-/// any size, which is read as it is needed. The scratch file has 2 bytes a record more. Errors: as shuffle(); ErrorCode::file for another file;
-/// ErrorCode::value where it is no permutation.
+/// any size, which is read as it is needed. The scratch file has 2 bytes a record more. Errors: as shuffle();
+/// ErrorCode::file for another file; ErrorCode::value where it is no permutation.
 Report scatter(const std::filesystem::path& index, std::uint64_t record_bytes, const Input& in,
                const Output& out, const Options& options = {});
 

@@ -73,8 +73,8 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
     // The counts of three buffers' runs, and each thread's.
     const std::uint64_t counts = shape.cells() * kCountBytes * (3 + threads);
     if (counts >= memory_bytes) break;  // smaller cells have more
-    shape.chunk_records = std::min({(memory_bytes - counts) / (3 * stored + sorting_bytes(record_bytes)),
-                                    kMostChunkRecords, records});
+    shape.chunk_records = std::min(
+        {(memory_bytes - counts) / (3 * stored + sorting_bytes(record_bytes)), kMostChunkRecords, records});
     if (shape.chunk_records == 0) break;
     const std::uint64_t padding = 3 * shape.chunks() * run_unit;
     const std::uint64_t of_cell = 3 * ((stored << bits) + shape.chunks() * kCountBytes) +
@@ -84,9 +84,9 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
     // Alike, but for the last.
     const std::uint64_t buckets = detail::ceil_div(shape.cells(), most);
     shape.bucket_cells = detail::ceil_div(shape.cells(), buckets);
-    shape.region_bytes = detail::round_up(shape.bucket_records() * stored +
-                                              shape.chunks() * (shape.bucket_cells * kCountBytes + run_unit),
-                                          io::kTransferBlock);
+    shape.region_bytes = detail::round_up(
+        shape.bucket_records() * stored + shape.chunks() * (shape.bucket_cells * kCountBytes + run_unit),
+        io::kTransferBlock);
     if (!best || shape.bucket_cells > best->bucket_cells) best = shape;
     if (shape.bucket_cells >= kManyCells) break;
   }
@@ -169,8 +169,7 @@ class Work {
          .in_offset = run_.in_offset(),
          .out_offset = 0,
          .sums_written = false,
-         .permute =
-             [&](TileWork& work, const std::byte* x, std::byte* y) { distribute(sort, work, x, y); },
+         .permute = [&](TileWork& work, const std::byte* x, std::byte* y) { distribute(sort, work, x, y); },
          .found = [&](TileWork& work) { return found(work); }});
   }
 
@@ -185,14 +184,15 @@ class Work {
                      });
     fill_facts(buckets, run_.facts().write_run_bytes, 2);
     const io::TransferFile to = run_.output(buckets.write_run_bytes);
-    return run_.sweep(
-        {.tiles = buckets,
-         .in = middle,
-         .out = to,
-         .in_offset = 0,
-         .out_offset = run_.out_offset(),
-         .sums_read = false,
-         .permute = [this](TileWork& work, const std::byte* x, std::byte* y) { bring_together(work, x, y); }});
+    return run_.sweep({.tiles = buckets,
+                       .in = middle,
+                       .out = to,
+                       .in_offset = 0,
+                       .out_offset = run_.out_offset(),
+                       .sums_read = false,
+                       .permute = [this](TileWork& work, const std::byte* x, std::byte* y) {
+                         bring_together(work, x, y);
+                       }});
   }
 
   void fill_facts(const Tiles& tiles, std::uint64_t run_bytes, int sweeps) {
@@ -400,7 +400,8 @@ class Work {
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(shape_.cells()); ++c) {
       const auto cell = static_cast<std::uint64_t>(c);
       const std::uint64_t first = cell << shape_.cell_bits;
-      CellPlaces taken(shape_.cell_bits, std::min(std::uint64_t{1} << shape_.cell_bits, shape_.records - first));
+      CellPlaces taken(shape_.cell_bits,
+                       std::min(std::uint64_t{1} << shape_.cell_bits, shape_.records - first));
       for (std::uint64_t entry = sort.begin(cell); entry < sort.begin(cell + 1); ++entry) {
         const std::uint64_t tag = sort.tag(entry);
         if (taken.take(tag)) {
@@ -449,9 +450,7 @@ class Work {
 void Places::fill_inverse(std::uint64_t, std::span<std::uint64_t>) const { FARO_CHECK(has_inverse()); }
 
 std::uint64_t BucketShape::chunks() const { return detail::ceil_div(records, chunk_records); }
-std::uint64_t BucketShape::cells() const {
-  return ((records - 1) >> cell_bits) + 1;
-}
+std::uint64_t BucketShape::cells() const { return ((records - 1) >> cell_bits) + 1; }
 std::uint64_t BucketShape::buckets() const { return detail::ceil_div(cells(), bucket_cells); }
 std::uint64_t BucketShape::cells_of(std::uint64_t bucket) const {
   return std::min(bucket_cells, cells() - bucket * bucket_cells);
@@ -493,11 +492,10 @@ Report place_records(const Places& places, std::uint64_t record_bytes, const Inp
     if (!shape) refuse_memory(count, record_bytes, !places.has_inverse(), memory, options.threads);
   }
   const bool in_one = count == 0 || (shape->chunks() == 1 && shape->buckets() == 1);
-  FileRun run(in, out, options,
-              {.in_bytes = bytes, .out_bytes = bytes, .told_bytes = bytes * (in_one ? 2 : 4)},
-              fmt::format("{}; {} records of {}; cells of {} bits, chunks of {}, buckets of {} cells",
-                          places.text(), count, record_bytes, shape->cell_bits, shape->chunk_records,
-                          shape->bucket_cells));
+  FileRun run(
+      in, out, options, {.in_bytes = bytes, .out_bytes = bytes, .told_bytes = bytes * (in_one ? 2 : 4)},
+      fmt::format("{}; {} records of {}; cells of {} bits, chunks of {}, buckets of {} cells", places.text(),
+                  count, record_bytes, shape->cell_bits, shape->chunk_records, shape->bucket_cells));
   if (options.verify) {
     run.verify_by([&places](std::uint64_t first, std::span<std::uint64_t> to) { places.fill(first, to); },
                   record_bytes, places.text());

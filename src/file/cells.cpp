@@ -27,8 +27,8 @@ std::uint64_t sorting_bytes(std::uint64_t record_bytes) {
   return kPlaceBytes + kTagBytes + payload_bytes(record_bytes);
 }
 
-CellSort::CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits, std::uint64_t most_records,
-                   int threads)
+CellSort::CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits,
+                   std::uint64_t most_records, int threads)
     : places_(places),
       width_(record_bytes),
       cell_bits_(cell_bits),

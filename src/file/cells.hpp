@@ -83,10 +83,10 @@ class CellSort {
   bool is_indirect_;
   std::uint64_t entry_bytes_;
   const std::byte* x_ = nullptr;
-  std::unique_ptr<io::Buffer> to_;       // places
+  std::unique_ptr<io::Buffer> to_;  // places
   std::unique_ptr<io::Buffer> entries_;
-  std::vector<std::uint32_t> next_;      // of each thread and cell: where its next entry goes
-  std::vector<std::uint32_t> begin_;     // of each cell
+  std::vector<std::uint32_t> next_;   // of each thread and cell: where its next entry goes
+  std::vector<std::uint32_t> begin_;  // of each cell
 };
 
 /// A cell's records at their places, and whether each place is taken once.

@@ -95,17 +95,17 @@ class InPlaceRun {
       const io::TransferFile file = transfers(pass);
       report.io = choice_.text(file, passes_[pass]->run_bytes);
       std::uint64_t permuted = 0;
-      Pipeline pipeline = pipeline_of(
-          file, {.permute =
-                     [&](TileWork& work, const std::byte* x, std::byte* y) {
-                       work.move->run(x, y);
-                       const std::uint64_t number = before + tiles.step(permuted++);
-                       journal_.write({.state = is_undone ? number : number + 1,
-                                       .step = number,
-                                       .is_undone = is_undone ? std::uint64_t{1} : 0},
-                                      {y, work.out.total_bytes()});
-                     },
-                 .written = [this] { sync(); }});
+      Pipeline pipeline =
+          pipeline_of(file, {.permute =
+                                 [&](TileWork& work, const std::byte* x, std::byte* y) {
+                                   work.move->run(x, y);
+                                   const std::uint64_t number = before + tiles.step(permuted++);
+                                   journal_.write({.state = is_undone ? number : number + 1,
+                                                   .step = number,
+                                                   .is_undone = is_undone ? std::uint64_t{1} : 0},
+                                                  {y, work.out.total_bytes()});
+                                 },
+                             .written = [this] { sync(); }});
       const bool finished = pipeline.run(tiles);
       report.read_bytes += pipeline.read_bytes();
       report.written_bytes += pipeline.written_bytes();
@@ -194,7 +194,8 @@ std::vector<std::byte> head_of(int descriptor, std::uint64_t bytes, const std::f
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       fail(ErrorCode::file, in_place_operation(path),
-           got < 0 ? std::generic_category().message(errno) : "a file that was cut", "a file that can be read");
+           got < 0 ? std::generic_category().message(errno) : "a file that was cut",
+           "a file that can be read");
     done += static_cast<std::uint64_t>(got);
   }
   return head;

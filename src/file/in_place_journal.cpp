@@ -108,7 +108,8 @@ InPlaceJournal::InPlaceJournal(const std::filesystem::path& file, int flags, io:
     refuse(std::generic_category().message(errno), "a file that can be written to");
   }
   struct stat status {};
-  if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) refuse("no regular file", "one of faro's");
+  if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    refuse("no regular file", "one of faro's");
   transfers_.emplace(file_.get(), io::TransferFile::Use::update, mode, path_.string());
 }
 
@@ -132,8 +133,7 @@ std::unique_ptr<InPlaceJournal> InPlaceJournal::create(const std::filesystem::pa
 
 void InPlaceJournal::create_file() {
   const std::string text = text_of(intent_);
-  const std::array<std::uint64_t, 3> head{kIntentMagic, text.size(),
-                                          sum_of(std::as_bytes(std::span(text)))};
+  const std::array<std::uint64_t, 3> head{kIntentMagic, text.size(), sum_of(std::as_bytes(std::span(text)))};
   intent_bytes_ = detail::round_up(sizeof(head) + text.size(), io::kTransferBlock);
   std::string all(intent_bytes_, '\0');
   std::memcpy(all.data(), head.data(), sizeof(head));
@@ -141,9 +141,9 @@ void InPlaceJournal::create_file() {
   const std::uint64_t bytes = slot_offset(2);
   int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (error != 0) refuse(std::generic_category().message(error), fmt::format("room for {} bytes", bytes));
-  requests_.write(*transfers_, std::array{io::Piece{.offset = 0,
-                                                    .bytes = all.size(),
-                                                    .memory = reinterpret_cast<std::byte*>(all.data())}});
+  requests_.write(*transfers_,
+                  std::array{io::Piece{
+                      .offset = 0, .bytes = all.size(), .memory = reinterpret_cast<std::byte*>(all.data())}});
   error = io::sync_file(file_.get());
   if (error == 0) error = folder_.sync();
   if (error != 0) refuse(std::generic_category().message(error), "a disk that takes what is written");
@@ -198,7 +198,8 @@ std::vector<InPlaceJournal::Record> InPlaceJournal::records(std::byte* buffer) {
     had_two = had_two || (slot == 0 && head.magic != 0);
     if (head.magic != kSlotMagic || head.own_sum != head.sum()) continue;
     const Record& record = head.record;
-    if (record.serial % 2 != slot || record.step >= intent_.steps || record.bytes > intent_.step_bytes) continue;
+    if (record.serial % 2 != slot || record.step >= intent_.steps || record.bytes > intent_.step_bytes)
+      continue;
     read(record, buffer);
     if (checksum({buffer, record.bytes}, 0) == head.data_sum) valid.push_back(record);
   }
@@ -223,10 +224,11 @@ void InPlaceJournal::write(Record record, std::span<const std::byte> data) {
   const std::uint64_t at = slot_offset(record.serial % 2);
   // Transfers::write reads the memory only.
   auto* const bytes = const_cast<std::byte*>(data.data());
-  requests_.write(*transfers_, std::array{io::Piece{.offset = at + kSlotHead, .bytes = data.size(), .memory = bytes},
-                                          io::Piece{.offset = at,
-                                                    .bytes = sizeof(head),
-                                                    .memory = reinterpret_cast<std::byte*>(&head)}});
+  requests_.write(
+      *transfers_,
+      std::array{
+          io::Piece{.offset = at + kSlotHead, .bytes = data.size(), .memory = bytes},
+          io::Piece{.offset = at, .bytes = sizeof(head), .memory = reinterpret_cast<std::byte*>(&head)}});
   written_ += data.size();
   if (const int error = io::sync_file(file_.get()); error != 0)
     refuse(std::generic_category().message(error), "a disk that takes what is written");

@@ -45,8 +45,8 @@ class InPlaceJournal {
  public:
   /// Makes it, and brings it and its name to the disk. Errors: ErrorCode::file where there is one, or no room
   /// for two steps.
-  static std::unique_ptr<InPlaceJournal> create(const std::filesystem::path& file, const InPlaceIntent& intent,
-                                                io::TransferMode mode);
+  static std::unique_ptr<InPlaceJournal> create(const std::filesystem::path& file,
+                                                const InPlaceIntent& intent, io::TransferMode mode);
   /// Opens what a run left. Errors: ErrorCode::file where there is none, or it is damaged.
   static std::unique_ptr<InPlaceJournal> open(const std::filesystem::path& file, io::TransferMode mode);
 

@@ -57,8 +57,8 @@ class ArraySteps final : public Steps {
 // A factor of an affine map: orbits of one or two tiles.
 class AffineSteps final : public Steps {
  public:
-  AffineSteps(const layout::InPlaceFactor& factor, int segment_bits, int capacity_bits, const Problem& problem,
-              int threads)
+  AffineSteps(const layout::InPlaceFactor& factor, int segment_bits, int capacity_bits,
+              const Problem& problem, int threads)
       : width_(problem.element_bytes),
         width_bits_(std::countr_zero(problem.element_bytes)),
         batch_(problem.batch),
@@ -155,8 +155,8 @@ class AffineSteps final : public Steps {
   std::map<Kind, Moves> moves_;
 };
 
-// y = shift - x mod N: the first shift + 1 elements reversed, and the others. A step takes a block from either
-// end, and reverses both as one.
+// y = shift - x mod N: the first shift + 1 elements reversed, and the others. A step takes a block from
+// either end, and reverses both as one.
 class ReversalSteps final : public Steps {
  public:
   ReversalSteps(std::uint64_t shift, const Problem& problem, std::uint64_t budget_bytes, int threads)
@@ -295,8 +295,8 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
       const int capacity = static_cast<int>(std::bit_width(budget / width)) - 1;
       const Choice choice = choose(*map, width, capacity);
       for (const layout::InPlaceFactor& factor : choice.factors) {
-        passes.push_back(std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward,
-                                                       options.threads));
+        passes.push_back(
+            std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward, options.threads));
       }
       return passes;
     }

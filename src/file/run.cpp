@@ -17,15 +17,13 @@ namespace {
 std::string work_text(const Sweep::State& sweep) {
   std::string text = fmt::format("{}; {} bytes; batch {}; {} tiles of {}", sweep.text, sweep.element_bytes,
                                  sweep.to_run.batch, sweep.facts.tiles, sweep.facts.tile_bytes);
-  const auto* const indexed =
-      sweep.problem ? std::get_if<Indexed>(&sweep.problem->permutation) : nullptr;
+  const auto* const indexed = sweep.problem ? std::get_if<Indexed>(&sweep.problem->permutation) : nullptr;
   if (indexed != nullptr) text += fmt::format("; indices {:016x}", schedule::fingerprint(*indexed));
   return text;
 }
 
 void require_verifiable(const Sweep::State& sweep) {
-  if (!sweep.problem)
-    fail(ErrorCode::unsupported, "verify", "a strided view over files", "a permutation");
+  if (!sweep.problem) fail(ErrorCode::unsupported, "verify", "a strided view over files", "a permutation");
   const auto* const indexed = std::get_if<Indexed>(&sweep.problem->permutation);
   if (indexed != nullptr && indexed->direction() == Direction::gather)
     fail(ErrorCode::unsupported, "verify", "a gather's index array over files", "a scatter's");
@@ -36,11 +34,10 @@ void require_verifiable(const Sweep::State& sweep) {
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options) {
   const Sweep::State& state = sweep.state();
   if (options.verify) require_verifiable(state);
-  FileRun work(in, out, options,
-               {.in_bytes = state.in_bytes,
-                .out_bytes = state.out_bytes,
-                .told_bytes = 2 * state.facts.moved_bytes},
-               work_text(state));
+  FileRun work(
+      in, out, options,
+      {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = 2 * state.facts.moved_bytes},
+      work_text(state));
   if (options.verify) {
     const Problem& problem = *state.problem;
     work.verify_by(destinations_of(problem), problem.element_bytes, state.text);
@@ -50,14 +47,13 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
     const std::unique_ptr<Tiles> tiles = state.tiles();
     const io::TransferFile from = work.input(tiles->read_run_bytes);
     const io::TransferFile to = work.output(tiles->write_run_bytes);
-    return work.sweep({.tiles = *tiles,
-                       .in = from,
-                       .out = to,
-                       .in_offset = work.in_offset(),
-                       .out_offset = work.out_offset(),
-                       .permute = [](TileWork& tile, const std::byte* x, std::byte* y) {
-                         tile.move->run(x, y);
-                       }});
+    return work.sweep(
+        {.tiles = *tiles,
+         .in = from,
+         .out = to,
+         .in_offset = work.in_offset(),
+         .out_offset = work.out_offset(),
+         .permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
   });
 }
 

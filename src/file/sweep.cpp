@@ -62,8 +62,8 @@ std::string Facts::text() const {
                                : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
                                              io::size_text(write_run_bytes));
   if (in_place) {
-    return fmt::format("in place in {} sweep{}, tiles of {} in segments of {}", sweeps, sweeps == 1 ? "" : "s",
-                       io::size_text(tile_bytes), runs);
+    return fmt::format("in place in {} sweep{}, tiles of {} in segments of {}", sweeps,
+                       sweeps == 1 ? "" : "s", io::size_text(tile_bytes), runs);
   }
   if (sweeps == 1)
     return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
