@@ -19,7 +19,7 @@ struct VerbHelp {
   std::array<std::string_view, 2> examples;  // run by tests/help.sh, in files that it makes
 };
 
-constexpr std::array<VerbHelp, 19> kVerbHelp{{
+constexpr std::array<VerbHelp, 20> kVerbHelp{{
     {"permute",
      kMove,
      {"faro permute bit_reversal in.npy out.npy --verify",
@@ -43,6 +43,7 @@ constexpr std::array<VerbHelp, 19> kVerbHelp{{
      kMove,
      {"faro shuffle rows.npy shuffled.npy --rows --seed 7",
       "faro shuffle shuffled.npy back.npy --rows --seed 7 --inverse"}},
+    {"recover", kMove, {"faro recover in.npy", "faro recover in.npy --undo"}},
     {"new", kMove, {"faro new 2^20 u4 in.npy", "faro new 1000x16 f4 rows.npy --fill random"}},
     {"explain",
      kExplain,

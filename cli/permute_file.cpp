@@ -10,13 +10,14 @@
 #include <variant>
 
 #include "cli/file_problem.hpp"
+#include "cli/file_report.hpp"
 #include "cli/permute_strided.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
 #include "io/npy.hpp"
+#include "io/npy_update.hpp"
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
 #include "shell.hpp"
@@ -25,10 +26,6 @@ namespace faro::cli {
 namespace {
 
 std::string file_operation(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
-
-bool is_given(const PermuteOptions& options) {
-  return !options.memory.empty() || options.resume || options.io != "auto";
-}
 
 // Why only memory will do; empty where files will.
 std::string needs_memory(const PermuteOptions& options, Engine engine) {
@@ -110,75 +107,53 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   return work;
 }
 
-void print_json(const PermuteOptions& options, const FileWork& work, std::uint64_t budget,
-                const file::Report& report) {
-  Json json = new_json();
-  json["spec"] = work.spec;
-  json["in"] = options.in;
-  json["out"] = options.out;
-  json["shape"] = work.shape;
-  json["elements"] = work.count;
-  json["element_bytes"] = work.width;
-  json["batch"] = work.batch;
-  json["bytes"] = report.facts.moved_bytes;
-  json["plan"] = report.facts.text();
-  json["engine"] = name(Engine::cpu);
-  json["memory_bytes"] = budget;
-  json["sweeps"] = report.facts.sweeps;
-  json["tiles"] = report.facts.tiles;
-  json["tile_bytes"] = report.facts.tile_bytes;
-  json["read_run_bytes"] = report.facts.read_run_bytes;
-  json["write_run_bytes"] = report.facts.write_run_bytes;
-  json["read_bytes"] = report.read_bytes;
-  json["written_bytes"] = report.written_bytes;
-  json["io"] = report.io;
-  json["resumed_tiles"] = report.resumed_tiles;
-  json["ms"] = report.seconds * 1e3;
-  json["gb_per_s"] = gb_per_s(report.facts.moved_bytes, report.seconds * 1e3);
-  json["verified"] = report.verified;
-  print(json);
+// Options of every run over files, but for what each sets of its own.
+file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes, std::uint64_t budget) {
+  file::Options made{.memory_bytes = budget,
+                     .threads = options.common.plan_options(item_bytes).threads,
+                     .io = io_of(options.io),
+                     .verify = options.verify,
+                     .keep_unfinished = true,
+                     .resume = options.resume};
+  if (!options.checkpoint.empty())
+    made.checkpoint_seconds = static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
+  return made;
 }
 
-void print_line(const PermuteOptions& options, const FileWork& work, const file::Report& report) {
-  std::string line = fmt::format("{}: {} in {:.3g} s, {:.3g} GB/s{}; {}; {}", options.label(), work.elements,
-                                 report.seconds, gb_per_s(report.facts.moved_bytes, report.seconds * 1e3),
-                                 report.verified ? ", verified" : "", report.facts.text(), report.io);
-  if (report.resumed_tiles > 0)
-    line += fmt::format("; {} of {} tiles were there", report.resumed_tiles, report.facts.tiles);
-  if (work.shape != work.shape_before) line += "; shape " + shape_text(work.shape);
-  note(line);
+FileTold told_of(const PermuteOptions& options, const FileWork& work, std::uint64_t budget) {
+  return {.label = options.label(),
+          .spec = work.spec,
+          .elements = work.elements,
+          .count = work.count,
+          .width = work.width,
+          .batch = work.batch,
+          .shape_before = work.shape_before,
+          .shape = work.shape,
+          .budget = budget};
+}
+
+// The header of a result, in whole blocks of the disk; none of a raw file.
+std::vector<std::byte> header_of_result(const PermuteOptions& options, const std::string& descr,
+                                        const std::vector<std::uint64_t>& shape, io::MemoryOrder order) {
+  if (!options.raw.empty()) return {};
+  return io::npy_header_bytes(descr, shape, order, io::kTransferBlock);
+}
+
+std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
+  return fmt::format("`{}` is as it was; --resume --memory {} goes on with what is finished", options.out,
+                     budget);
 }
 
 void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
-  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
-  progress.step("planning " + options.spec);
-  file::Options file_options{.memory_bytes = budget,
-                             .threads = options.common.plan_options(header.item_bytes).threads,
-                             .io = io_of(options.io),
-                             .verify = options.verify,
-                             .keep_unfinished = true,
-                             .resume = options.resume};
-  if (!options.checkpoint.empty())
-    file_options.checkpoint_seconds =
-        static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
+  FileWatch watch(options);
+  watch.step("planning " + options.spec);
+  file::Options file_options = options_of(options, header.item_bytes, budget);
   const FileWork work = work_of(options, header, file_options);
-  const InterruptNote interrupted(fmt::format(
-      "`{}` is as it was; --resume --memory {} goes on with what is finished", options.out, budget));
-  progress.step("permuting " + work.sweep->facts().text(), 2 * work.sweep->facts().moved_bytes);
-  const auto advance = progress.advance();
-  std::uint64_t told = 0;
-  file_options.progress = [&](const file::Progress& now) {
-    advance(now.done_bytes - std::exchange(told, now.done_bytes));
-  };
-  file_options.done = [&](const file::Report& report) {
-    progress.end();
-    if (options.common.json) return print_json(options, work, budget, report);
-    if (!options.quiet) print_line(options, work, report);
-  };
-  const std::vector<std::byte> bytes =
-      io::npy_header_bytes(header.descr, work.shape, work.order, io::kTransferBlock);
+  const InterruptNote interrupted(resumable_text(options, budget));
+  watch.watch("permuting " + work.sweep->facts().text(), told_of(options, work, budget), file_options);
   file::run(*work.sweep, {.path = options.in, .offset = header.data_offset},
-            {.path = options.out, .header = bytes}, file_options);
+            {.path = options.out, .header = header_of_result(options, header.descr, work.shape, work.order)},
+            file_options);
 }
 
 // The file of a scatter's index array that is SPEC alone; empty for others.
@@ -193,7 +168,7 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
   const std::uint64_t count = io::read_npy_header(index).item_count();
   const bool is_rows = !header.shape.empty() && header.shape.front() == count;
   const bool has_others = !options.common.batch.empty() || !options.common.element_bytes.empty() ||
-                          options.verify || options.resume || options.order == "F" || header.fortran_order ||
+                          options.order == "F" || header.fortran_order ||
                           (!options.axis.empty() && options.axis != "0");
   if (has_others || (!is_rows && (options.rows || header.item_count() != count))) {
     fail(ErrorCode::unsupported, file_operation(options),
@@ -201,9 +176,8 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
          fmt::format("{} alone, over {} items or rows", options.spec, count),
          "with more --memory there is more that it goes with");
   }
-  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
-  run_records(options, header, progress,
+  run_records(options, header,
               {.count = count,
                .record_bytes = record_bytes,
                .elements = count_text(count, is_rows ? "row" : "element") + " of " + size_text(record_bytes),
@@ -211,6 +185,27 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
               [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
                 file::scatter(index, record_bytes, in, out, file_options);
               });
+}
+
+// What `--raw DTYPE --shape SHAPE` says of a file.
+io::NpyHeader raw_header(const PermuteOptions& options) {
+  const std::string operation = file_operation(options);
+  if (options.shape.empty())
+    fail(ErrorCode::value, operation, "--raw without --shape", "--raw DTYPE --shape SHAPE");
+  const auto width = io::npy_type_code_bytes(options.raw);
+  if (!width || *width == 0)
+    fail(ErrorCode::value, operation, "--raw " + options.raw, "a dtype such as u4, f8 or S32");
+  io::NpyHeader header{.descr = "'" + options.raw + "'",
+                       .item_bytes = *width,
+                       .shape = parse_shape(options.shape),
+                       .data_offset = 0,
+                       .fortran_order = false};
+  const std::uint64_t bytes = bytes_of_file(options.in);
+  if (bytes != header.data_bytes()) {
+    fail(ErrorCode::file, operation, "a file of " + count_text(bytes, "byte"),
+         fmt::format("the {} of {} of {}", header.data_bytes(), shape_text(header.shape), options.raw));
+  }
+  return header;
 }
 
 }  // namespace
@@ -234,37 +229,36 @@ file::Io io_of(const std::string& text) {
   fail(ErrorCode::value, "read --io", text, "auto, uring, threads or buffered");
 }
 
-void run_records(const PermuteOptions& options, const io::NpyHeader& header, Progress& progress,
-                 const RecordRun& run, const RecordMove& move) {
-  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
-  file::Options file_options{.memory_bytes = run.budget,
-                             .threads = options.common.plan_options(header.item_bytes).threads,
-                             .io = io_of(options.io)};
-  progress.step("permuting " + run.elements);
-  bool is_told = false;
-  const auto advance = progress.advance();
-  std::uint64_t told = 0;
-  file_options.progress = [&](const file::Progress& now) {
-    if (!std::exchange(is_told, true)) progress.step("permuting " + run.elements, now.total_bytes);
-    advance(now.done_bytes - std::exchange(told, now.done_bytes));
-  };
-  file_options.done = [&](const file::Report& report) {
-    progress.end();
-    const FileWork work{.sweep = {},
-                        .spec = options.spec,
-                        .elements = run.elements,
-                        .count = run.count,
-                        .width = run.record_bytes,
-                        .batch = 1,
-                        .shape_before = header.shape,
-                        .shape = header.shape};
-    if (options.common.json) return print_json(options, work, run.budget, report);
-    if (!options.quiet) print_line(options, work, report);
-  };
+void run_records(const PermuteOptions& options, const io::NpyHeader& header, const RecordRun& run,
+                 const RecordMove& move) {
+  const InterruptNote interrupted(resumable_text(options, run.budget));
+  FileWatch watch(options);
+  file::Options file_options = options_of(options, header.item_bytes, run.budget);
+  watch.watch("permuting " + run.elements,
+              {.label = options.label(),
+               .spec = options.spec,
+               .elements = run.elements,
+               .count = run.count,
+               .width = run.record_bytes,
+               .batch = 1,
+               .shape_before = header.shape,
+               .shape = header.shape,
+               .budget = run.budget},
+              file_options);
   move({.path = options.in, .offset = header.data_offset},
        {.path = options.out,
-        .header = io::npy_header_bytes(header.descr, header.shape, io::MemoryOrder::c, io::kTransferBlock)},
+        .header = header_of_result(options, header.descr, header.shape, io::MemoryOrder::c)},
        file_options);
+}
+
+io::NpyHeader header_of_input(const PermuteOptions& options) {
+  return options.raw.empty() ? io::read_npy_header(options.in) : raw_header(options);
+}
+
+void require_whole(const std::string& path) {
+  if (!file::is_permuted_in_part(path)) return;
+  fail(ErrorCode::file, "read `" + path + "`", "a file that an interrupted run left permuted in part",
+       "a whole one", "`faro recover " + path + "` finishes that run, or takes it back with --undo");
 }
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
@@ -275,6 +269,16 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
           "default is 60% of what is free")
       ->type_name("SIZE")
       ->check(refuse_empty);
+  add_journal_options(command, options);
+  command
+      .add_option("--io", options.io,
+                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
+      ->type_name("WAY")
+      ->check(refuse_empty);
+  add_raw_options(command, options);
+}
+
+void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
                    "From file to file: go on where the same command was interrupted");
   command
@@ -284,24 +288,70 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
           "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
+}
+
+void add_raw_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option("--io", options.io,
-                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
-      ->type_name("WAY")
+      .add_option("--raw", options.raw,
+                  "The files have no header, and items of this dtype, such as f4; with --shape")
+      ->type_name("DTYPE")
+      ->check(refuse_empty);
+  command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")
+      ->type_name("SHAPE")
       ->check(refuse_empty);
 }
 
 void check_file_options(const PermuteOptions& options) {
   static_cast<void>(io_of(options.io));
   if (!options.memory.empty()) static_cast<void>(memory_budget(options.memory));
-  if (options.in_place && is_given(options)) {
-    fail(ErrorCode::unsupported, file_operation(options), "--memory, --resume or --io with --in-place",
-         "two files", "a file in place is mapped");
+  if (options.in_place && (options.resume || !options.checkpoint.empty())) {
+    fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
+         "neither", "`faro recover` goes on where a run in place was interrupted");
   }
+  if (options.raw.empty() && !options.shape.empty())
+    fail(ErrorCode::value, file_operation(options), "--shape without --raw", "--raw DTYPE --shape SHAPE");
+}
+
+bool permute_in_place_by_file(const PermuteOptions& options) {
+  const io::NpyHeader header = header_of_input(options);
+  const std::uint64_t budget = memory_budget(options.memory);
+  if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
+  const Engine engine = options.common.plan_options(header.item_bytes).engine;
+  const std::string reason = options.has_out ? "a second file" : needs_memory(options, engine);
+  if (!reason.empty() || header.fortran_order) {
+    if (options.memory.empty() && options.raw.empty()) return false;
+    fail(ErrorCode::unsupported, file_operation(options),
+         header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
+         "data in C order, on the CPU, in one file", "with more --memory there is more that it goes with");
+  }
+  FileWatch watch(options);
+  watch.step("planning " + options.spec);
+  FileWork work;
+  const FileProblem asked = file_problem_of(options, header);
+  work.spec = to_text(asked.problem.permutation);
+  work.elements = asked.elements;
+  work.count = element_count(asked.problem.permutation);
+  work.width = asked.problem.element_bytes;
+  work.batch = asked.problem.batch;
+  work.shape_before = header.shape;
+  Problem out_of_place = asked.problem;
+  out_of_place.placement = Placement::out_of_place;
+  file::Options file_options = options_of(options, header.item_bytes, budget);
+  work.shape = asked.shape_after(Plan(out_of_place, cpu::target(file_options.threads)));
+  file::InPlaceFile in_place{.path = options.in, .offset = header.data_offset};
+  if (options.raw.empty()) {
+    io::require_writable(options.in);
+    if (work.shape != header.shape) in_place.header = io::npy_header_of_file(options.in, work.shape);
+  }
+  const InterruptNote interrupted("`" + options.in + "` is permuted in part: `faro recover " + options.in +
+                                  "` finishes it, or takes it back with --undo");
+  watch.watch("permuting in place", told_of(options, work, budget), file_options);
+  file::permute_in_place(asked.problem, in_place, file_options);
+  return true;
 }
 
 bool permute_by_file(const PermuteOptions& options) {
-  const io::NpyHeader header = io::read_npy_header(options.in);
+  const io::NpyHeader header = header_of_input(options);
   const std::uint64_t bytes = header.data_bytes();
   // What is mapped and what is written; of data in Fortran order once more.
   const std::uint64_t copies = header.fortran_order ? 3 : 2;
@@ -309,18 +359,19 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::string index = index_file_of(options);
   const std::uint64_t index_bytes =
       options.memory.empty() || index.empty() ? 0 : io::read_npy_header(index).data_bytes();
-  if (bytes + index_bytes <= budget / copies) return false;
+  const bool is_raw = !options.raw.empty();
+  if (!is_raw && bytes + index_bytes <= budget / copies) return false;
   const Engine engine = options.common.plan_options(header.item_bytes).engine;
   const std::string reason = needs_memory(options, engine);
   if (!reason.empty()) {
-    if (options.memory.empty()) return false;
+    if (options.memory.empty() && !is_raw) return false;
     fail(ErrorCode::unsupported, file_operation(options),
-         fmt::format("{} with an array of {}", reason, size_text(bytes)),
-         fmt::format("one that --memory {} holds {} times", options.memory, copies),
+         fmt::format("{} with {} of {}", reason, is_raw ? "a raw file" : "an array", size_text(bytes)),
+         is_raw ? "a .npy file" : fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
-  if (options.memory.empty() && options.spec.starts_with('@')) return false;
-  if (index.empty()) {
+  if (options.memory.empty() && !is_raw && options.spec.starts_with('@')) return false;
+  if (index.empty() || bytes + index_bytes <= budget / copies) {
     sweep(options, header, budget);
   } else {
     scatter(options, header, budget);

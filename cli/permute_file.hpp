@@ -7,14 +7,23 @@
 #include <string>
 
 #include "cli/permute_options.hpp"
-#include "cli/progress.hpp"
 #include "faro/file.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {
 
-/// --memory, --resume and --io.
+/// --memory, --resume, --checkpoint, --io, --raw and --shape.
 void add_file_options(CLI::App& command, PermuteOptions& options);
+/// --resume and --checkpoint alone.
+void add_journal_options(CLI::App& command, PermuteOptions& options);
+/// --raw and --shape alone.
+void add_raw_options(CLI::App& command, PermuteOptions& options);
+
+/// Of the input, or what --raw and --shape say that it has. Errors: ErrorCode::file, ErrorCode::value.
+io::NpyHeader header_of_input(const PermuteOptions& options);
+
+/// Errors: ErrorCode::file for a file that an interrupted run in place left permuted in part.
+void require_whole(const std::string& path);
 
 /// Errors: ErrorCode::value for values that they do not take, and for what no sweep over files does.
 void check_file_options(const PermuteOptions& options);
@@ -23,6 +32,9 @@ void check_file_options(const PermuteOptions& options);
 /// and without --memory where only memory will do. Errors: also ErrorCode::unsupported for that with
 /// --memory.
 bool permute_by_file(const PermuteOptions& options);
+
+/// The same in place, on the file itself beside a journal, where the array is larger than half the budget.
+bool permute_in_place_by_file(const PermuteOptions& options);
 
 /// --memory as bytes; what is free, rounded, where it was not given. Errors: ErrorCode::value.
 std::uint64_t memory_budget(const std::string& text);
@@ -39,7 +51,7 @@ struct RecordRun {
 using RecordMove =
     std::function<void(const file::Input& in, const file::Output& out, const file::Options& options)>;
 /// Calls `move`, shows how far it is, and reports it. The result has the input's dtype and shape.
-void run_records(const PermuteOptions& options, const io::NpyHeader& header, Progress& progress,
-                 const RecordRun& run, const RecordMove& move);
+void run_records(const PermuteOptions& options, const io::NpyHeader& header, const RecordRun& run,
+                 const RecordMove& move);
 
 }  // namespace faro::cli

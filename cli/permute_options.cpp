@@ -57,24 +57,6 @@ std::string heading(const PermuteOptions& options, std::string label, const Prob
   return options.in_place ? label + " in place" : label;
 }
 
-// "circuit(...)", "@index.npy": nothing is cut within a word.
-std::string short_label(const std::string& label) {
-  const std::size_t open = label.find('(');
-  if (open != std::string::npos && !label.starts_with('@')) return label.substr(0, open) + "(...)";
-  const std::size_t slash = label.rfind('/');
-  return slash == std::string::npos ? label : "@..." + label.substr(slash);
-}
-
-// "2^20 elements of 4 bytes" as "2^20 x 4 B".
-std::string compacted(std::string elements) {
-  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
-    const std::string_view found = words;
-    if (const std::size_t at = elements.find(found); at != std::string::npos)
-      elements.replace(at, found.size(), sign);
-  }
-  return elements;
-}
-
 // "one pass, tiles of 4 KiB in segments of 64 bytes"
 std::string way_text(const PermuteOptions& options, const Plan& plan) {
   if (!moves(plan) || plan.array_bytes() == 0) return "nothing to move";
@@ -90,6 +72,22 @@ std::string way_text(const PermuteOptions& options, const Plan& plan) {
 }
 
 }  // namespace
+
+std::string short_label(const std::string& label) {
+  const std::size_t open = label.find('(');
+  if (open != std::string::npos && !label.starts_with('@')) return label.substr(0, open) + "(...)";
+  const std::size_t slash = label.rfind('/');
+  return slash == std::string::npos ? label : "@..." + label.substr(slash);
+}
+
+std::string compacted(std::string elements) {
+  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
+    const std::string_view found = words;
+    if (const std::size_t at = elements.find(found); at != std::string::npos)
+      elements.replace(at, found.size(), sign);
+  }
+  return elements;
+}
 
 std::string PermuteOptions::label() const {
   std::string label = spec;
@@ -158,19 +156,13 @@ std::string run_line(const PermuteOptions& options, const Plan& plan, const RunF
   const std::string compact = done(compacted(facts.elements), ", ");
   const std::vector<std::string> lines{label + in_full, label + compact, short_one + in_full,
                                        short_one + compact};
-  // What became of a plan's file is told before the words in full.
-  std::vector<std::string> ways;
-  if (!facts.plan_cache.empty()) {
-    for (const std::string& line : lines) ways.push_back(line + "; " + facts.plan_cache);
-  }
-  ways.insert(ways.end(), lines.begin(), lines.end());
-  std::vector<std::string> more;
+  std::vector<std::vector<std::string>> more{{facts.plan_cache}};
   if (facts.total_ms > 2 * facts.milliseconds && facts.total_ms >= 100)
-    more.push_back(time_text(facts.total_ms) + " with its files");
-  more.push_back(facts.shape);
-  if (facts.pieces > 0) more.push_back("through " + plan.target().name);
-  if (is_moved) more.push_back(way_text(options, plan));
-  return fitted_line(ways, more);
+    more.push_back({time_text(facts.total_ms) + " with its files"});
+  more.push_back({facts.shape});
+  if (facts.pieces > 0) more.push_back({"through " + plan.target().name});
+  if (is_moved) more.push_back({way_text(options, plan)});
+  return fitted_line(lines, more);
 }
 
 }  // namespace faro::cli

@@ -26,6 +26,8 @@ struct PermuteOptions {
   std::string memory;                // of arrays that are permuted from file to file
   std::string checkpoint;            // seconds between records of their journal
   std::string io = "auto";           // how those are read and written
+  std::string raw;                   // the dtype of files without a header
+  std::string shape;                 // of theirs
   std::string order = "C";           // of the result's file: C or F
   std::vector<std::string> lengths;  // of a pattern's axes: "h=8"
   bool rows = false;
@@ -52,6 +54,11 @@ void check_spec_file(const PermuteOptions& options, const std::string& path, con
 /// "bit_reversal(20): one pass, tiles of 4 KiB in segments of 64 bytes". The permutation is named as it was
 /// typed, for the canonical text of a matrix is long.
 std::string plan_line(const PermuteOptions& options, const Plan& plan);
+
+/// "circuit(...)", "@index.npy": a label for a line that has no room for it; nothing is cut within a word.
+std::string short_label(const std::string& label);
+/// "2^20 elements of 4 bytes" as "2^20 x 4 B".
+std::string compacted(std::string elements);
 
 /// What a run's one line tells.
 struct RunFacts {

@@ -264,13 +264,23 @@ std::string time_text(double milliseconds) {
                              : fmt::format("{:.3g} s", milliseconds / 1000);
 }
 
-std::string fitted_line(const std::vector<std::string>& ways, const std::vector<std::string>& more) {
+std::string fitted_line(const std::vector<std::string>& heads,
+                        const std::vector<std::vector<std::string>>& more) {
   constexpr std::size_t kColumns = 80;
-  const auto fits = [](const std::string& way) { return way.size() <= kColumns; };
-  const auto chosen = std::find_if(ways.begin(), ways.end(), fits);
-  std::string line = chosen == ways.end() ? ways.back() : *chosen;
-  for (const std::string& part : more) {
-    if (!part.empty() && line.size() + 2 + part.size() <= kColumns) line += "; " + part;
+  const std::size_t words = more.empty() || more.front().empty() ? 0 : more.front().back().size();
+  const std::size_t wanted = words == 0 ? 0 : words + 2;
+  const auto fitting = [&](std::size_t room) {
+    return std::find_if(heads.begin(), heads.end(),
+                        [room](const std::string& text) { return text.size() <= room; });
+  };
+  auto head = wanted < kColumns ? fitting(kColumns - wanted) : heads.end();
+  if (head == heads.end()) head = fitting(kColumns);
+  std::string line = head == heads.end() ? heads.back() : *head;
+  for (const std::vector<std::string>& part : more) {
+    const auto text = std::find_if(part.begin(), part.end(), [&](const std::string& each) {
+      return !each.empty() && line.size() + 2 + each.size() <= kColumns;
+    });
+    if (text != part.end()) line += "; " + *text;
   }
   return line;
 }

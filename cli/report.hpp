@@ -76,9 +76,11 @@ std::string gpu_name(int ordinal);
 /// "1.5 ms", "12.3 s".
 std::string time_text(double milliseconds);
 
-/// What a run tells in one line of 80 columns: the first of `ways`, from the longest to the shortest, that
-/// fits, the last one where none does; and behind it, after semicolons, each of `more` that still fits.
-std::string fitted_line(const std::vector<std::string>& ways, const std::vector<std::string>& more);
+/// What a run tells in one line of 80 columns. Of `heads`, from the longest to the shortest, the first that
+/// leaves room for the last words of the first of `more`, else the first that fits, else the last; behind it,
+/// after semicolons, the first words that fit of each of `more`, if any do.
+std::string fitted_line(const std::vector<std::string>& heads,
+                        const std::vector<std::vector<std::string>>& more);
 
 /// Bytes read and written in 1e9 a second, for arrays of `bytes` each; 0 where no time has passed.
 double gb_per_s(std::uint64_t bytes, double milliseconds);

@@ -255,7 +255,8 @@ void check_files(const PermuteOptions& options) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
          "`faro permute --help` shows how; --in-place takes one file");
   }
-  if (!options.in_place) require_npy_name("permute `" + options.in + "`", options.out);
+  require_whole(options.in);
+  if (!options.in_place && options.raw.empty()) require_npy_name("permute `" + options.in + "`", options.out);
   if (!options.in_place && io::same_file(options.in, options.out)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files",
          "--in-place permutes one file");
@@ -274,7 +275,10 @@ void permute(PermuteOptions options) {
     if (!permute_by_file(options)) permute_strided(options);
     return;
   }
-  if (options.in_place) return permute_in_place(options);
+  if (options.in_place) {
+    if (!permute_in_place_by_file(options)) permute_in_place(options);
+    return;
+  }
   check_plan_cache(options);
   check_spec_file(options, options.out, "OUT");
   if (permute_by_file(options)) return;

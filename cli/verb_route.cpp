@@ -157,11 +157,11 @@ void report_route(const RouteVerbOptions& options, const Route& made, double mil
   if (options.quiet) return;
   const std::string to = fmt::format("{} to {}", count_text(made.places.size(), "item"),
                                      count_text(made.counts.size(), "bucket"));
-  std::vector<std::string> more;
-  if (made.dropped > 0) more.push_back(fmt::format("{} dropped", made.dropped));
-  if (made.absent > 0) more.push_back(fmt::format("{} without a key", made.absent));
+  std::vector<std::vector<std::string>> more;
+  if (made.dropped > 0) more.push_back({fmt::format("{} dropped", made.dropped)});
+  if (made.absent > 0) more.push_back({fmt::format("{} without a key", made.absent)});
   if (const std::uint64_t padding = made.inverse.size() - kept; padding > 0)
-    more.push_back(fmt::format("{} padding", padding));
+    more.push_back({fmt::format("{} padding", padding)});
   note(fitted_line(
       {fmt::format("{}, {} in {}", to, count_text(made.inverse.size(), "place"), time_text(milliseconds))},
       more));

@@ -302,14 +302,15 @@ void report_rows(const RowsOptions& options, const RowsAsked& asked, const Plann
   const std::string rows = count_text(count * asked.layout.outer, "row");
   const std::string done = fmt::format("{} in {}, {:.3g} GB/s", words[static_cast<std::size_t>(options.verb)],
                                        time_text(milliseconds), rate);
-  std::vector<std::string> more;
+  std::vector<std::vector<std::string>> more;
   if (census.absent > 0) {
     const std::uint64_t absent = census.absent * std::max<std::uint64_t>(asked.layout.outer, 1);
-    more.push_back(fmt::format("{} absent", absent));
+    more.push_back({fmt::format("{} absent", absent)});
   }
-  if (total_ms > 2 * milliseconds && total_ms >= 100) more.push_back(time_text(total_ms) + " with its files");
-  more.push_back("shape " + shape_text(asked.shape));
-  more.push_back(fmt::format("{}: {}", name(plan.way()), plan.reason()));
+  if (total_ms > 2 * milliseconds && total_ms >= 100)
+    more.push_back({time_text(total_ms) + " with its files"});
+  more.push_back({"shape " + shape_text(asked.shape)});
+  more.push_back({fmt::format("{}: {}", name(plan.way()), plan.reason()), std::string(name(plan.way()))});
   note(fitted_line(
       {fmt::format("{} of {} {}", rows, size_text(asked.layout.row_bytes), done), rows + " " + done}, more));
 }

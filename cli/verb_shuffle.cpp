@@ -6,7 +6,6 @@
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
-#include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/file.hpp"
@@ -22,11 +21,12 @@ struct ShuffleOptions {
 
 void shuffle(ShuffleOptions& options) {
   PermuteOptions& permute = options.permute;
-  require_npy_name("shuffle `" + permute.in + "`", permute.out);
+  check_file_options(permute);
+  if (permute.raw.empty()) require_npy_name("shuffle `" + permute.in + "`", permute.out);
+  require_whole(permute.in);
   const std::uint64_t seed = parse_number("--seed", options.seed, 0);
   const std::uint64_t budget = memory_budget(permute.memory);
-  Progress progress(permute.quiet ? Verbosity::quiet : Verbosity::normal);
-  const io::NpyHeader header = io::read_npy_header(permute.in);
+  const io::NpyHeader header = header_of_input(permute);
   if (header.fortran_order) {
     fail(ErrorCode::unsupported, "shuffle `" + permute.in + "`", "data in Fortran order", "data in C order",
          "`faro permute` of all its `axes` in their order writes it so");
@@ -39,7 +39,7 @@ void shuffle(ShuffleOptions& options) {
                             .seed = seed,
                             .inverse = permute.inverse};
   permute.spec = fmt::format("shuffle {} by seed {}", by_rows ? "of rows" : "of items", seed);
-  run_records(permute, header, progress,
+  run_records(permute, header,
               {.count = asked.records,
                .record_bytes = asked.record_bytes,
                .elements = count_text(asked.records, by_rows ? "row" : "item") + " of " +
@@ -74,6 +74,9 @@ Verb shuffle_verb(CLI::App& app) {
                    "What buffers may take, such as 16GiB; the default is 60% of what is free")
       ->type_name("SIZE")
       ->check(refuse_empty);
+  command->add_flag("--verify", permute.verify, "Check by sums over what is read and written");
+  add_journal_options(*command, permute);
+  add_raw_options(*command, permute);
   command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);

@@ -9,6 +9,7 @@
 //     faro synth EXAMPLE
 //     faro take|put|add INDEX.npy IN.npy OUT.npy
 //     faro shuffle IN.npy OUT.npy --seed SEED
+//     faro recover FILE
 //     faro route KEYS.npy --buckets N --out-places P.npy --out-offsets O.npy
 //
 // A verb throws faro::Error, writes data to standard output and everything else to standard error. main()
@@ -43,5 +44,6 @@ Verb put_verb(CLI::App& app);
 Verb add_verb(CLI::App& app);
 Verb route_verb(CLI::App& app);
 Verb shuffle_verb(CLI::App& app);
+Verb recover_verb(CLI::App& app);
 
 }  // namespace faro::cli

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -15,8 +16,10 @@
 
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
+#include "file/buckets.hpp"
 #include "file/checksums.hpp"
 #include "file/sweep.hpp"
+#include "file_support.hpp"
 #include "io/file_system.hpp"
 #include "io/npy.hpp"
 #include "io/transfers.hpp"
@@ -28,49 +31,14 @@ namespace faro {
 namespace file_sweep_test {
 
 namespace fs = std::filesystem;
-using Bytes = std::vector<std::byte>;
+using testing::Bytes;
+using testing::joined;
+using testing::random_bytes;
+constexpr auto read_file = testing::read_bytes;
+constexpr auto write_file = testing::write_bytes;
 
-Bytes random_bytes(std::uint64_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
-
-Bytes read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  Bytes bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
-}
-
-void write_file(const fs::path& path, const Bytes& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
-
-Bytes joined(const Bytes& a, const Bytes& b) {
-  Bytes both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return both;
-}
-
-class FileSweep : public ::testing::Test {
+class FileSweep : public testing::FolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "faro-file-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    io::set_sync(false);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
-  }
-
   // Permutes random bytes behind a header of `offset` bytes to ones behind another.
   void check(const Problem& problem, const file::Options& options, std::uint64_t offset = 128,
              std::uint64_t out_offset = 4096) {
@@ -93,8 +61,6 @@ class FileSweep : public ::testing::Test {
     EXPECT_TRUE(read_file(directory_ / "out") == joined(header, expected)) << name << ", " << report.io;
     EXPECT_EQ(files(), 2U) << name;
   }
-
-  fs::path directory_;
 };
 
 constexpr file::Io kEveryIo[] = {file::Io::automatic, file::Io::threads, file::Io::buffered};
@@ -226,7 +192,7 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   const file::Rows in_rows{.count = 6, .bytes = data.size() / 6, .vectors = {}, .digits = {{6, 6144}}};
   const file::Rows out_rows{.count = 1, .bytes = data.size(), .vectors = {}, .digits = {}};
   const auto code_of = [&](const Bytes& written, std::uint64_t begin, std::uint64_t bytes) {
-    file::Checksums sums(problem, 2);
+    file::Checksums sums(file::destinations_of(problem), problem.element_bytes, "the test", 2);
     sums.add_read(in_rows, data.data());
     sums.add_written(out_rows, written.data());
     sums.add_covered(sums.covered(begin, bytes));
@@ -406,6 +372,12 @@ TEST_F(FileSweep, ASeedPermutesAnyCount) {
         taken[y] = true;
         ASSERT_EQ(shuffle.inverse(y), x);
       }
+      std::vector<std::uint64_t> places(count);
+      std::iota(places.begin(), places.end(), 0UL);
+      shuffle.apply(places, false);
+      for (std::uint64_t x = 0; x < count; ++x) ASSERT_EQ(places[x], shuffle(x));
+      shuffle.apply(places, true);
+      for (std::uint64_t x = 0; x < count; ++x) ASSERT_EQ(places[x], x);
     }
   }
   // Files that were shuffled are put back by later versions, too.
@@ -460,6 +432,86 @@ TEST_F(FileSweep, ShufflesAreTheSameForEveryBudget) {
       }
     }
   }
+}
+
+// Cancelled in either sweep and gone on with; verified by sums.
+TEST_F(FileSweep, ShufflesAreVerifiedAndResumed) {
+  constexpr std::uint64_t kCount = 20011;
+  for (const std::uint64_t width : {4, 40}) {
+    const Bytes data = random_bytes(kCount * width, width);
+    write_file(directory_ / "in", data);
+    const RecordShuffle shuffle(kCount, 8);
+    Bytes expected(data.size());
+    for (std::uint64_t x = 0; x < kCount; ++x)
+      std::copy_n(&data[x * width], width, &expected[shuffle(x) * width]);
+    const file::Shuffle asked{.records = kCount, .record_bytes = width, .seed = 8};
+    const auto run = [&](double part, bool resume, bool verify) {
+      file::Options options = budget(kCount * width);
+      options.keep_unfinished = true;
+      options.checkpoint_seconds = 0;
+      options.resume = resume;
+      options.verify = verify;
+      double done = 0;
+      options.progress = [&](const file::Progress& now) {
+        done = static_cast<double>(now.done_bytes) / static_cast<double>(now.total_bytes);
+      };
+      options.cancelled = [&] { return done > part; };
+      return file::shuffle(asked, {directory_ / "in", 0}, {directory_ / "out"}, options);
+    };
+    for (const double part : {0.3, 0.45, 0.6, 0.9}) {
+      const bool verify = part < 0.5;
+      ASSERT_FALSE(run(part, false, verify).finished);
+      EXPECT_FALSE(fs::exists(directory_ / "out"));
+      const file::Report report = run(2, true, verify);
+      EXPECT_TRUE(report.finished);
+      EXPECT_EQ(report.verified, verify);
+      EXPECT_GT(report.resumed_tiles, 0U) << part;
+      EXPECT_EQ(report.facts.sweeps, 2);
+      EXPECT_TRUE(read_file(directory_ / "out") == expected) << width << ", " << part;
+      fs::remove(directory_ / "out");
+      EXPECT_EQ(files(), 1U);
+    }
+    // Begun anew, with what lies there of an earlier run.
+    ASSERT_FALSE(run(0.6, false, false).finished);
+    EXPECT_TRUE(run(2, false, true).finished);
+    EXPECT_TRUE(read_file(directory_ / "out") == expected);
+    fs::remove(directory_ / "out");
+    // A scratch file that changed is made again.
+    ASSERT_FALSE(run(0.7, false, false).finished);
+    Bytes scratch = read_file(directory_ / ".faro-partial-out-scratch");
+    for (std::size_t at = 0; at < scratch.size(); at += 1000) scratch[at] ^= std::byte{1};
+    write_file(directory_ / ".faro-partial-out-scratch", scratch);
+    const file::Report report = run(2, true, false);
+    EXPECT_EQ(report.resumed_tiles, 0U);
+    EXPECT_TRUE(read_file(directory_ / "out") == expected);
+    fs::remove(directory_ / "out");
+    EXPECT_EQ(files(), 1U);
+  }
+}
+
+TEST_F(FileSweep, ShapesOfBucketsKeepToTheBudget) {
+  for (const std::uint64_t records : {1UL << 20, 1UL << 30, 1UL << 36}) {
+    for (const std::uint64_t width : {1, 4, 100, 4096}) {
+      for (const bool is_tagged : {false, true}) {
+        for (const std::uint64_t memory : {1UL << 24, 1UL << 30, 1UL << 34}) {
+          const auto shape = file::bucket_shape(records, width, is_tagged, memory, 2);
+          if (!shape) {
+            EXPECT_LT(memory, records * width / 64);
+            continue;
+          }
+          EXPECT_LE(3 * shape->region_bytes, memory + 3 * 4096);
+          EXPECT_LE(3 * shape->chunk_records * shape->stored_bytes(), memory);
+          EXPECT_LE(shape->chunk_records, 1UL << 32);
+          EXPECT_GE(shape->buckets() * shape->bucket_records(), records);
+          EXPECT_LT((shape->buckets() - 1) * shape->bucket_records(), records);
+        }
+      }
+    }
+  }
+  // 4 GiB of 4 bytes in 1 GiB: nothing but the data is moved, and 4 bytes a cell and chunk.
+  const auto shape = file::bucket_shape(1UL << 30, 4, false, 1UL << 30, 2);
+  ASSERT_TRUE(shape);
+  EXPECT_LT(shape->buckets() * shape->region_bytes, (4UL << 30) * 101 / 100);
 }
 
 TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {

@@ -97,6 +97,7 @@ struct Facts {
   std::uint64_t memory_bytes = 0;     // of all buffers
   std::uint64_t moved_bytes = 0;      // read; as many are written but for repeats of a view
   int sweeps = 1;
+  bool in_place = false;  // sweeps over the file itself
 
   /// "one sweep, tiles of 256 MiB in segments of 32 KiB"
   std::string text() const;
@@ -109,6 +110,7 @@ struct Report {
   std::string io;                // "io_uring with O_DIRECT", "buffered, for O_DIRECT is refused by …"
   std::uint64_t read_bytes = 0;  // of data: asked for, without the rests of blocks
   std::uint64_t written_bytes = 0;
+  std::uint64_t journal_bytes = 0;  // of data, written before it is written in place
   std::uint64_t resumed_tiles = 0;  // that were finished before
   double seconds = 0;
   bool verified = false;
@@ -150,6 +152,34 @@ Report permute(const Problem& problem, const std::filesystem::path& in, const st
                const Options& options = {},
                const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);
 
+/// Data that is permuted where it lies in a file.
+struct InPlaceFile {
+  std::filesystem::path path;
+  std::uint64_t offset = 0;
+  /// What the file is to begin with when all is done, at most offset bytes; empty: what it begins with.
+  std::vector<std::byte> header = {};
+};
+
+/// data[b][pi(x)] = data[b][x] as it was, in the file itself, beside a journal of at most two thirds of the
+/// budget on the same disk. Affine maps of elements of 2^k bytes take one pass or two (theorem 4 of
+/// docs/theory/two-passes-in-place.md), rolls and flips likewise; whatever permutes arrays of a batch that
+/// fit takes one. Each pass reads the data once and writes it twice: to the journal, then where it lies.
+///
+/// A run that is interrupted at any moment, cancelled, or ends with an error after it began leaves the file
+/// permuted in part and the journal, with which recover() finishes it or takes it back. Law: after finish the
+/// file is what an uninterrupted run leaves, after undo what it was. Errors: as run(), ErrorCode::unsupported
+/// for what no pass in place is known for, and for verify and resume; ErrorCode::file where there is a
+/// journal.
+Report permute_in_place(const Problem& problem, const InPlaceFile& file, const Options& options = {});
+
+/// Whether a journal says that the file is permuted in part.
+bool is_permuted_in_part(const std::filesystem::path& path);
+
+enum class Recovery : std::uint8_t { finish, undo };
+/// Of options threads, io, progress, cancelled and done are used; memory is what the interrupted run had.
+/// Errors: ErrorCode::file where there is no journal, it is damaged, or the file is another.
+Report recover(const std::filesystem::path& path, Recovery recovery, const Options& options = {});
+
 /// A random permutation of records, computed from a seed: the same for every budget, number of threads and
 /// way of reading.
 struct Shuffle {
@@ -159,13 +189,13 @@ struct Shuffle {
   bool inverse = false;  // puts the records back where they were
 };
 
-/// Data is read once and written once where memory holds it, else twice, with 4 bytes a record in a scratch
-/// file beside the output. Errors: as run() of a sweep; ErrorCode::unsupported for verify and resume.
+/// Data is read once and written once where memory holds it, else twice, by way of a scratch file of its size
+/// beside the output. Errors: as run() of a sweep; ErrorCode::value for too little memory.
 Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
 
 /// out[index[x]] = in[x] for records of record_bytes; `index` is an .npy file of 4- or 8-byte integers, of
-/// any size, which is read as it is needed. Errors: as shuffle(); ErrorCode::file for another file;
-/// ErrorCode::value where it is no permutation.
+/// any size, which is read as it is needed. The scratch file has 2 bytes a record more. Errors: as shuffle();
+/// ErrorCode::file for another file; ErrorCode::value where it is no permutation.
 Report scatter(const std::filesystem::path& index, std::uint64_t record_bytes, const Input& in,
                const Output& out, const Options& options = {});
 

@@ -1,20 +1,20 @@
 #include "file/buckets.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
+#include <bit>
+#include <cerrno>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <vector>
 
 #include "faro/error.hpp"
-#include "file/pipeline.hpp"
+#include "file/cells.hpp"
+#include "file/file_run.hpp"
 #include "file/tiles.hpp"
-#include "io/npy.hpp"
 #include "io/output_file.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
@@ -22,321 +22,489 @@
 namespace faro::file {
 namespace {
 
-constexpr std::uint64_t kTagBytes = 4;                        // a place in its bucket
-constexpr std::uint64_t kPlaceBytes = sizeof(std::uint64_t);  // of a record of a chunk, while it is sorted
-constexpr std::uint64_t kMostBucketRecords = std::uint64_t{1} << 32;
-constexpr std::uint64_t kPart = 4096;  // records whose places are asked for at once
+constexpr std::uint64_t kCountBytes = sizeof(std::uint32_t);  // of a cell's records, in a run
+constexpr std::uint64_t kTagOfRecord = sizeof(std::uint16_t);
+constexpr int kMostCellBits = 16;
+constexpr std::uint64_t kManyCells = 16;  // in a bucket: enough for all threads
+constexpr std::uint64_t kMostChunkRecords = std::uint64_t{1} << 31;
+constexpr std::uint64_t kLongRunBytes = std::uint64_t{128} << 10;  // worth whole blocks of the disk
+
+// A sweep's tiles that are a row each on the input's side.
+class RowTiles final : public Tiles {
+ public:
+  using Maker = std::function<TileWork(std::uint64_t)>;
+  RowTiles(std::uint64_t count, std::uint64_t most_bytes, std::uint64_t read_run, std::uint64_t write_run,
+           Maker maker)
+      : count_(count), maker_(std::move(maker)) {
+    tile_bytes = most_bytes;
+    read_run_bytes = read_run;
+    write_run_bytes = write_run;
+  }
+  std::uint64_t count() const override { return count_; }
+  TileWork tile(std::uint64_t number) override { return maker_(number); }
+
+ private:
+  std::uint64_t count_;
+  Maker maker_;
+};
 
 Rows row_at(std::uint64_t offset, std::uint64_t bytes) {
   return {.count = 1, .bytes = bytes, .begin = offset, .base = 0, .vectors = {}, .digits = {}};
 }
 
-// Rows of a stage: `records` of them a tile, of `in_bytes` and `out_bytes` each; the output's side may be
-// determined later.
-class RecordTiles final : public Tiles {
- public:
-  RecordTiles(std::uint64_t records, std::uint64_t of_tile, std::uint64_t in_bytes, std::uint64_t out_bytes)
-      : records_(records), of_tile_(of_tile), in_bytes_(in_bytes), out_bytes_(out_bytes) {
-    tile_bytes = of_tile * std::max(in_bytes, out_bytes);
-    read_run_bytes = of_tile * in_bytes;
-    write_run_bytes = of_tile * out_bytes;
-  }
-  std::uint64_t count() const override { return detail::ceil_div(records_, of_tile_); }
-  TileWork tile(std::uint64_t number) override {
-    const std::uint64_t first = number * of_tile_;
-    const std::uint64_t records = std::min(of_tile_, records_ - first);
-    return {.in = row_at(first * in_bytes_, records * in_bytes_),
-            .out = row_at(first * out_bytes_, records * out_bytes_),
-            .move = nullptr};
-  }
+std::uint32_t count_at(const std::byte* header, std::uint64_t cell) {
+  std::uint32_t count = 0;
+  std::memcpy(&count, header + cell * kCountBytes, kCountBytes);
+  return count;
+}
 
- private:
-  std::uint64_t records_;
-  std::uint64_t of_tile_;
-  std::uint64_t in_bytes_;
-  std::uint64_t out_bytes_;
-};
+// Cells' bits of which a bucket has most cells, up to many of them.
+std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
+                                    std::uint64_t memory_bytes, std::uint64_t threads,
+                                    std::uint64_t run_unit) {
+  std::optional<BucketShape> best;
+  for (int bits = kMostCellBits; bits >= 0; --bits) {
+    BucketShape shape{.records = records,
+                      .record_bytes = record_bytes,
+                      .is_tagged = is_tagged,
+                      .cell_bits = bits,
+                      .run_unit = run_unit};
+    const std::uint64_t stored = shape.stored_bytes();
+    // The counts of three buffers' runs, and each thread's.
+    const std::uint64_t counts = shape.cells() * kCountBytes * (3 + threads);
+    if (counts >= memory_bytes) break;  // smaller cells have more
+    shape.chunk_records = std::min(
+        {(memory_bytes - counts) / (3 * stored + sorting_bytes(record_bytes)), kMostChunkRecords, records});
+    if (shape.chunk_records == 0) break;
+    const std::uint64_t padding = 3 * shape.chunks() * run_unit;
+    const std::uint64_t of_cell = 3 * ((stored << bits) + shape.chunks() * kCountBytes) +
+                                  shape.chunks() * (kCountBytes + sizeof(std::uint32_t));
+    if (padding + of_cell > memory_bytes) continue;
+    const std::uint64_t most = (memory_bytes - padding) / of_cell;
+    // Alike, but for the last.
+    const std::uint64_t buckets = detail::ceil_div(shape.cells(), most);
+    shape.bucket_cells = detail::ceil_div(shape.cells(), buckets);
+    shape.region_bytes = detail::round_up(
+        shape.bucket_records() * stored + shape.chunks() * (shape.bucket_cells * kCountBytes + run_unit),
+        io::kTransferBlock);
+    if (!best || shape.bucket_cells > best->bucket_cells) best = shape;
+    if (shape.bucket_cells >= kManyCells) break;
+  }
+  return best;
+}
 
 class Work {
  public:
-  Work(const Places& places, std::uint64_t record_bytes, const Input& in, const Output& out,
-       const Options& options)
+  Work(const Places& places, const BucketShape& shape, FileRun& run, const Options& options)
       : places_(places),
-        width_(record_bytes),
+        shape_(shape),
+        width_(shape.record_bytes),
+        run_(run),
         options_(options),
-        threads_(detail::thread_count(options.threads)),
-        facts_(bucket_facts(places.count(), record_bytes,
-                            options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes())),
-        choice_(options.io),
-        source_(in, places.count() * record_bytes),
-        target_(out.path),
-        label_(out.path.string()),
-        in_offset_(in.offset),
-        out_offset_(out.header.size()),
-        teller_(options, places.count() * record_bytes * (facts_.buckets == 1 ? 2 : 4)) {}
+        threads_(detail::thread_count(options.threads)) {}
 
-  Report run(const Output& out) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::uint64_t bytes = places_.count() * width_;
-    target_.reserve(out.header.size() + bytes);
-    target_.write(out.header, 0);
-    Report report;
-    report.facts.moved_bytes = bytes;
-    if (bytes == 0) {
-      report.finished = true;
-      report.io = "nothing to move";
-    } else if (facts_.buckets == 1) {
-      report.finished = in_one(report);
-    } else {
-      report.finished = by_buckets(out, report);
+  // All records in one buffer.
+  bool in_one() {
+    const std::uint64_t bytes = shape_.records * width_;
+    RowTiles tiles(1, bytes, bytes, bytes, [bytes](std::uint64_t) {
+      return TileWork{.in = row_at(0, bytes), .out = row_at(0, bytes), .move = nullptr};
+    });
+    fill_facts(tiles, bytes, 1);
+    const io::TransferFile from = run_.input(bytes);
+    const io::TransferFile to = run_.output(bytes);
+    return run_.sweep({.tiles = tiles,
+                       .in = from,
+                       .out = to,
+                       .in_offset = run_.in_offset(),
+                       .out_offset = run_.out_offset(),
+                       .permute = [this](TileWork&, const std::byte* x, std::byte* y) {
+                         CellSort sort(places_, width_, shape_.cell_bits, shape_.records, options_.threads);
+                         if (!sort.sort(0, shape_.records, x)) refuse();
+                         with_width(width_, [&](auto width) { place_entries(sort, y, width); });
+                       }});
+  }
+
+  bool by_buckets(const Output& out) {
+    // Beside the output; kept where that is.
+    const bool is_kept = run_.unfinished() == io::Unfinished::kept;
+    io::OutputFile scratch(is_kept ? scratch_path(out.path) : out.path, run_.unfinished());
+    if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
+      scratch.refuse(errno, "a file that can be written to");
+    scratch.reserve(shape_.buckets() * shape_.region_bytes);
+    const std::uint64_t run_bytes =
+        std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
+    const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
+                                  run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
+    scratch_ = scratch.descriptor();
+    at_.assign((shape_.chunks() + 1) * shape_.buckets(), 0);
+    try {
+      const bool finished = distribute_all(middle, run_bytes) && sweep_buckets(middle);
+      // At the end nobody needs it; a run that was cancelled is gone on with.
+      if (is_kept && finished) scratch.discard();
+      return finished;
+    } catch (...) {
+      if (is_kept && !run_.is_resumable()) scratch.discard();
+      throw;
     }
-    if (report.finished) {
-      source_.require_unchanged();
-      target_.finish();
-    }
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (report.finished) {
-      if (options_.done) options_.done(report);
-      target_.commit();
-    }
-    return report;
   }
 
  private:
-  using Use = io::TransferFile::Use;
+  bool distribute_all(const io::TransferFile& middle, std::uint64_t run_bytes) {
+    const std::uint64_t counts = shape_.buckets() * (shape_.bucket_cells * kCountBytes + shape_.run_unit);
+    RowTiles chunks(shape_.chunks(), shape_.chunk_records * shape_.stored_bytes() + counts,
+                    shape_.chunk_records * width_, run_bytes, [this](std::uint64_t chunk) {
+                      const std::uint64_t first = chunk * shape_.chunk_records;
+                      const std::uint64_t records = std::min(shape_.chunk_records, shape_.records - first);
+                      return TileWork{.in = row_at(first * width_, records * width_),
+                                      .out = row_at(0, 0),
+                                      .move = nullptr};
+                    });
+    fill_facts(chunks, run_bytes, 2);
+    const io::TransferFile from = run_.input(chunks.read_run_bytes);
+    CellSort sort(places_, width_, shape_.cell_bits, shape_.chunk_records, options_.threads);
+    return run_.sweep(
+        {.tiles = chunks,
+         .in = from,
+         .out = middle,
+         .in_offset = run_.in_offset(),
+         .out_offset = 0,
+         .sums_written = false,
+         .permute = [&](TileWork& work, const std::byte* x, std::byte* y) { distribute(sort, work, x, y); },
+         .found = [&](TileWork& work) { return found(work); }});
+  }
 
-  // All records in one buffer.
-  bool in_one(Report& report) {
-    RecordTiles tiles(places_.count(), places_.count(), width_, width_);
-    const Hook permute = [this](TileWork&, const std::byte* x, std::byte* y) {
-      begin_bucket(0);
-      for_parts(0, places_.count(), [&](std::uint64_t first, std::span<const std::uint64_t> to) {
-        for (std::size_t i = 0; i < to.size(); ++i) {
-          if (take_place(to[i])) std::memcpy(y + to[i] * width_, x + (first + i) * width_, width_);
-        }
-      });
-      require_permutation();
+  bool sweep_buckets(const io::TransferFile& middle) {
+    RowTiles buckets(shape_.buckets(), std::max(shape_.region_bytes, shape_.bucket_records() * width_),
+                     shape_.region_bytes, shape_.bucket_records() * width_, [this](std::uint64_t bucket) {
+                       const std::uint64_t stored = at_[shape_.chunks() * shape_.buckets() + bucket];
+                       return TileWork{.in = row_at(bucket * shape_.region_bytes, stored),
+                                       .out = row_at(bucket * shape_.bucket_records() * width_,
+                                                     shape_.records_of(bucket) * width_),
+                                       .move = nullptr};
+                     });
+    fill_facts(buckets, run_.facts().write_run_bytes, 2);
+    const io::TransferFile to = run_.output(buckets.write_run_bytes);
+    return run_.sweep({.tiles = buckets,
+                       .in = middle,
+                       .out = to,
+                       .in_offset = 0,
+                       .out_offset = run_.out_offset(),
+                       .sums_read = false,
+                       .permute = [this](TileWork& work, const std::byte* x, std::byte* y) {
+                         bring_together(work, x, y);
+                       }});
+  }
+
+  void fill_facts(const Tiles& tiles, std::uint64_t run_bytes, int sweeps) {
+    Facts& facts = run_.facts();
+    facts.tiles += tiles.count();
+    facts.tile_bytes = std::max(facts.tile_bytes, tiles.tile_bytes);
+    facts.memory_bytes = std::max(facts.memory_bytes, 3 * tiles.tile_bytes);
+    facts.read_run_bytes = tiles.read_run_bytes;
+    facts.write_run_bytes = run_bytes;
+    facts.sweeps = sweeps;
+  }
+
+  // --- the first sweep
+
+  std::uint64_t& at(std::uint64_t chunk, std::uint64_t bucket) {
+    return at_[chunk * shape_.buckets() + bucket];
+  }
+
+  // The runs of a chunk, one behind another in memory and each at its bucket's end in the scratch file.
+  // False where a bucket would have more than its room.
+  template <typename RecordsOf>
+  bool set_runs(TileWork& work, std::uint64_t chunk, const RecordsOf& records_of) {
+    std::uint64_t begin = 0;
+    work.out.ranges.clear();
+    for (std::uint64_t bucket = 0; bucket < shape_.buckets(); ++bucket) {
+      const std::uint64_t bytes = shape_.run_bytes(bucket, records_of(bucket));
+      work.out.ranges.push_back(
+          {.at = begin, .offset = bucket * shape_.region_bytes + at(chunk, bucket), .bytes = bytes});
+      at(chunk + 1, bucket) = at(chunk, bucket) + bytes;
+      if (at(chunk + 1, bucket) > shape_.region_bytes) return false;
+      begin += bytes;
+    }
+    return true;
+  }
+
+  void distribute(CellSort& sort, TileWork& work, const std::byte* x, std::byte* y) {
+    const std::uint64_t first = work.in.begin / width_;
+    const std::uint64_t chunk = first / shape_.chunk_records;
+    if (!sort.sort(first, work.in.bytes / width_, x)) refuse();
+    const auto begin_of = [&](std::uint64_t bucket) {
+      return sort.begin(std::min(bucket * shape_.bucket_cells, shape_.cells()));
     };
-    const io::TransferFile in(source_.descriptor(), Use::read, choice_.mode_for(tiles.read_run_bytes),
-                              source_.path());
-    const io::TransferFile to(target_.descriptor(), Use::update, choice_.mode_for(tiles.write_run_bytes),
-                              label_);
-    return stage(tiles, {.file = &in, .offset = in_offset_}, {.file = &to, .offset = out_offset_}, permute,
-                 report);
-  }
-
-  bool by_buckets(const Output& out, Report& report) {
-    const std::uint64_t count = places_.count();
-    const std::uint64_t tagged = width_ + kTagBytes;
-    io::OutputFile scratch(out.path);  // never committed
-    scratch.reserve(count * tagged);
-    const std::uint64_t run_bytes =
-        std::max<std::uint64_t>(facts_.chunk_records / facts_.buckets, 1) * tagged;
-    const io::TransferFile middle(scratch.descriptor(), Use::update, choice_.mode_for(run_bytes),
-                                  "scratch of " + label_);
-    filled_.assign(facts_.buckets, 0);
-    {
-      RecordTiles chunks(count, facts_.chunk_records, width_, tagged);
-      chunks.write_run_bytes = run_bytes;
-      const io::TransferFile in(source_.descriptor(), Use::read, choice_.mode_for(chunks.read_run_bytes),
-                                source_.path());
-      if (!stage(
-              chunks, {.file = &in, .offset = in_offset_}, {.file = &middle, .offset = 0},
-              [this](TileWork& work, const std::byte* x, std::byte* y) { distribute(work, x, y); }, report))
-        return false;
-    }
-    RecordTiles buckets(count, facts_.bucket_records, tagged, width_);
-    const io::TransferFile to(target_.descriptor(), Use::update, choice_.mode_for(buckets.write_run_bytes),
-                              label_);
-    report.facts.sweeps = 2;
-    const bool finished = stage(
-        buckets, {.file = &middle, .offset = 0}, {.file = &to, .offset = out_offset_},
-        [this](TileWork& work, const std::byte* x, std::byte* y) { place(work, x, y); }, report);
-    report.facts.write_run_bytes = run_bytes;
-    return finished;
-  }
-
-  using Hook = std::function<void(TileWork&, const std::byte*, std::byte*)>;
-
-  bool stage(RecordTiles& tiles, Pipeline::Side in, Pipeline::Side out, const Hook& permute, Report& report) {
-    Machinery machinery(options_, choice_.mode(), tiles.tile_bytes);
-    Pipeline pipeline(machinery, teller_, in, out, {.permute = permute});
-    const bool finished = pipeline.run(tiles);
-    report.facts.tiles += tiles.count();
-    report.facts.tile_bytes = std::max(report.facts.tile_bytes, tiles.tile_bytes);
-    report.facts.read_run_bytes = tiles.read_run_bytes;
-    report.facts.write_run_bytes = tiles.write_run_bytes;
-    report.facts.memory_bytes = std::max(report.facts.memory_bytes, 3 * tiles.tile_bytes);
-    report.read_bytes += pipeline.read_bytes();
-    report.written_bytes += pipeline.written_bytes();
-    const std::string reads = choice_.text(*in.file, tiles.read_run_bytes);
-    const std::string writes = choice_.text(*out.file, tiles.write_run_bytes);
-    report.io = reads == writes ? reads : "reads " + reads + "; writes " + writes;
-    return finished;
-  }
-
-  // body(first - begin, places) for parts of [begin, begin + count), by all threads.
-  template <typename Body>
-  void for_parts(std::uint64_t begin, std::uint64_t count, const Body& body) const {
-    const auto parts = static_cast<std::int64_t>(detail::ceil_div(count, kPart));
-    std::exception_ptr error;  // nothing may be thrown out of a parallel region
-#pragma omp parallel for schedule(static) num_threads(threads_)
-    for (std::int64_t part = 0; part < parts; ++part) {
-      const std::uint64_t first = static_cast<std::uint64_t>(part) * kPart;
-      std::array<std::uint64_t, kPart> to;
-      const std::span<std::uint64_t> asked = std::span(to).first(std::min(kPart, count - first));
-      try {
-        places_.fill(begin + first, asked);
-        body(first, asked);
-      } catch (...) {
-#pragma omp critical(faro_places)
-        error = std::current_exception();
-      }
-    }
-    if (error != nullptr) std::rethrow_exception(error);
-  }
-
-  // A chunk's records in the order of their buckets, each with its place in it: counted by shares of the
-  // chunk, summed up, and moved by the same shares.
-  void distribute(TileWork& work, const std::byte* x, std::byte* y) {
-    const std::uint64_t records = work.in.bytes / width_;
-    const std::uint64_t tagged = width_ + kTagBytes;
-    const std::uint64_t buckets = facts_.buckets;
-    to_.resize(records);
-    is_wrong_ = false;
-    for_parts(work.in.begin / width_, records, [&](std::uint64_t first, std::span<const std::uint64_t> to) {
-      for (std::size_t i = 0; i < to.size(); ++i) {
-        if (to[i] >= places_.count()) is_wrong_ = true;
-        to_[first + i] = to[i];
+    if (!set_runs(work, chunk, [&](std::uint64_t bucket) { return begin_of(bucket + 1) - begin_of(bucket); }))
+      refuse();
+    std::atomic<bool> is_wrong{false};
+    with_width(width_, [&](auto width) {
+#pragma omp parallel num_threads(threads_)
+      {
+        CellOrder order(shape_.cell_bits);
+#pragma omp for schedule(dynamic, 4)
+        for (std::int64_t c = 0; c < static_cast<std::int64_t>(shape_.cells()); ++c) {
+          const auto cell = static_cast<std::uint64_t>(c);
+          const std::uint64_t bucket = cell / shape_.bucket_cells;
+          const std::uint64_t cells = shape_.cells_of(bucket);
+          const std::uint64_t records = begin_of(bucket + 1) - begin_of(bucket);
+          std::byte* const run = y + work.out.ranges[bucket].at;
+          const std::uint64_t in_bucket = cell % shape_.bucket_cells;
+          const auto count = static_cast<std::uint32_t>(sort.begin(cell + 1) - sort.begin(cell));
+          std::memcpy(run + in_bucket * kCountBytes, &count, kCountBytes);
+          std::byte* const run_records = run + cells * kCountBytes;
+          std::byte* const tags = run_records + records * width_;
+          std::uint64_t at = sort.begin(cell) - begin_of(bucket);
+          const bool is_right = order.in_order(sort, cell, [&](std::uint16_t tag, std::uint64_t entry) {
+            std::memcpy(run_records + at * width, sort.record(entry), width);
+            if (shape_.is_tagged) std::memcpy(tags + at * kTagOfRecord, &tag, kTagOfRecord);
+            ++at;
+          });
+          if (!is_right) is_wrong = true;
+          if (in_bucket + 1 != cells) continue;
+          const std::uint64_t used = cells * kCountBytes + records * shape_.stored_bytes();
+          std::memset(run + used, 0, work.out.ranges[bucket].bytes - used);
+        }
       }
     });
-    require_permutation();
-    const auto shares = static_cast<std::uint64_t>(threads_);
-    const std::uint64_t share = detail::ceil_div(records, shares);
-    std::vector<std::uint64_t> next(shares * buckets, 0);
-    const auto for_share = [&](std::int64_t s, const auto& body) {
-      const std::uint64_t first = static_cast<std::uint64_t>(s) * share;
-      for (std::uint64_t i = first; i < std::min(records, first + share); ++i)
-        body(i, &next[static_cast<std::uint64_t>(s) * buckets + to_[i] / facts_.bucket_records]);
-    };
-#pragma omp parallel for schedule(static) num_threads(threads_)
-    for (std::int64_t s = 0; s < static_cast<std::int64_t>(shares); ++s)
-      for_share(s, [](std::uint64_t, std::uint64_t* counter) { ++*counter; });
+    if (is_wrong) refuse();
+  }
+
+  // Of a chunk that an earlier run distributed: the runs, by the counts that they begin with.
+  bool found(TileWork& work) {
+    const std::uint64_t chunk = work.in.begin / width_ / shape_.chunk_records;
+    std::vector<std::byte> counts(shape_.bucket_cells * kCountBytes);
+    std::uint64_t sum = 0;
+    bool is_there = true;
+    const bool fits = set_runs(work, chunk, [&](std::uint64_t bucket) {
+      const std::uint64_t bytes = shape_.cells_of(bucket) * kCountBytes;
+      const auto offset = static_cast<off_t>(bucket * shape_.region_bytes + at(chunk, bucket));
+      is_there = is_there && pread(scratch_, counts.data(), bytes, offset) == static_cast<ssize_t>(bytes);
+      std::uint64_t records = 0;
+      for (std::uint64_t cell = 0; cell < shape_.cells_of(bucket); ++cell)
+        records += count_at(counts.data(), cell);
+      sum += records;
+      return std::min(records, shape_.chunk_records);
+    });
+    return is_there && fits && sum == work.in.bytes / width_;
+  }
+
+  // --- the second
+
+  // Of each chunk, where the records and tags of its run in the bucket's buffer begin.
+  struct Run {
+    const std::byte* records = nullptr;
+    const std::byte* tags = nullptr;
+  };
+
+  // A bucket's records in the order of their places.
+  void bring_together(TileWork& work, const std::byte* x, std::byte* y) {
+    const std::uint64_t bucket = work.in.begin / shape_.region_bytes;
+    const std::uint64_t cells = shape_.cells_of(bucket);
+    const std::uint64_t chunks = shape_.chunks();
+    std::vector<Run> runs(chunks);
+    // By cell and chunk: the records of the chunk's run before the cell; behind all, those of the run.
+    std::vector<std::uint32_t> before((cells + 1) * chunks);
     std::uint64_t at = 0;
-    work.out.ranges.clear();
-    for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-      const std::uint64_t begin = at;
-      for (std::uint64_t s = 0; s < shares; ++s) {
-        const std::uint64_t of_share = next[s * buckets + bucket];
-        next[s * buckets + bucket] = at;
-        at += of_share;
+    std::uint64_t total = 0;
+    for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+      if (at + cells * kCountBytes > work.in.bytes) refuse_scratch();
+      std::uint64_t records = 0;
+      for (std::uint64_t cell = 0; cell < cells; ++cell) {
+        before[cell * chunks + chunk] = static_cast<std::uint32_t>(records);
+        records += count_at(x + at, cell);
       }
-      if (at == begin) continue;
-      const std::uint64_t first = bucket * facts_.bucket_records;
-      work.out.ranges.push_back({.at = begin * tagged,
-                                 .offset = (first + filled_[bucket]) * tagged,
-                                 .bytes = (at - begin) * tagged});
-      filled_[bucket] += at - begin;
-      is_wrong_ = is_wrong_ || filled_[bucket] > std::min(facts_.bucket_records, places_.count() - first);
+      if (records > shape_.chunk_records) refuse_scratch();
+      before[cells * chunks + chunk] = static_cast<std::uint32_t>(records);
+      runs[chunk].records = x + at + cells * kCountBytes;
+      runs[chunk].tags = runs[chunk].records + records * width_;
+      at += shape_.run_bytes(bucket, records);
+      total += records;
+      if (at > work.in.bytes) refuse_scratch();
     }
-    require_permutation();
-#pragma omp parallel for schedule(static) num_threads(threads_)
-    for (std::int64_t s = 0; s < static_cast<std::int64_t>(shares); ++s) {
-      for_share(s, [&](std::uint64_t i, std::uint64_t* counter) {
-        std::byte* const record = y + (*counter)++ * tagged;
-        const auto tag = static_cast<std::uint32_t>(to_[i] % facts_.bucket_records);
-        std::memcpy(record, x + i * width_, width_);
-        std::memcpy(record + width_, &tag, kTagBytes);
-      });
+    // More or fewer records than places: an entry comes twice.
+    if (total != shape_.records_of(bucket)) refuse();
+    std::atomic<bool> is_wrong{false};
+    with_width(width_, [&](auto width) {
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
+      for (std::int64_t c = 0; c < static_cast<std::int64_t>(cells); ++c) {
+        const auto cell = static_cast<std::uint64_t>(c);
+        const bool is_right = shape_.is_tagged
+                                  ? place_tagged(bucket, cell, runs, &before[cell * chunks], y, width)
+                                  : merge(bucket, cell, runs, &before[cell * chunks], y, width);
+        if (!is_right) is_wrong = true;
+      }
+    });
+    if (is_wrong) refuse();
+  }
+
+  std::uint64_t places_of_cell(std::uint64_t bucket, std::uint64_t cell) const {
+    const std::uint64_t first = cell << shape_.cell_bits;
+    return std::min(std::uint64_t{1} << shape_.cell_bits, shape_.records_of(bucket) - first);
+  }
+
+  // By the tags. Returns whether each place is taken once.
+  template <typename Width>
+  bool place_tagged(std::uint64_t bucket, std::uint64_t cell, const std::vector<Run>& runs,
+                    const std::uint32_t* before, std::byte* y, Width width) const {
+    const std::uint64_t places = places_of_cell(bucket, cell);
+    CellPlaces taken(shape_.cell_bits, places);
+    std::byte* const to = y + (cell << shape_.cell_bits) * width_;
+    std::uint64_t placed = 0;
+    for (std::size_t chunk = 0; chunk < runs.size(); ++chunk) {
+      for (std::uint64_t i = before[chunk]; i < before[runs.size() + chunk]; ++i) {
+        std::uint16_t tag = 0;
+        std::memcpy(&tag, runs[chunk].tags + i * kTagOfRecord, kTagOfRecord);
+        if (!taken.take(tag)) return false;
+        std::memcpy(to + tag * width_, runs[chunk].records + i * width_, width);
+        ++placed;
+      }
     }
+    return placed == places;
   }
 
-  // A bucket's records at their places.
-  void place(TileWork& work, const std::byte* x, std::byte* y) {
-    const std::uint64_t tagged = width_ + kTagBytes;
-    const auto records = static_cast<std::int64_t>(work.in.bytes / tagged);
-    begin_bucket(work.out.begin / width_ / facts_.bucket_records);
-#pragma omp parallel for schedule(static) num_threads(threads_)
-    for (std::int64_t i = 0; i < records; ++i) {
-      const std::byte* const record = x + static_cast<std::uint64_t>(i) * tagged;
-      std::uint32_t tag = 0;
-      std::memcpy(&tag, record + width_, kTagBytes);
-      if (take_place(tag)) std::memcpy(y + tag * width_, record, width_);
+  // For each place in order the next record of the chunk that its record comes from. Returns whether the runs
+  // have as many as they should.
+  template <typename Width>
+  bool merge(std::uint64_t bucket, std::uint64_t cell, const std::vector<Run>& runs,
+             const std::uint32_t* before, std::byte* y, Width width) const {
+    constexpr std::uint64_t kPart = 1024;
+    const std::uint64_t places = places_of_cell(bucket, cell);
+    const std::uint64_t first = bucket * shape_.bucket_records() + (cell << shape_.cell_bits);
+    std::vector<std::uint32_t> next(before, before + runs.size());
+    const std::uint32_t* const end = before + runs.size();
+    const double share = 1 / static_cast<double>(shape_.chunk_records);
+    std::byte* to = y + (cell << shape_.cell_bits) * width_;
+    std::array<std::uint64_t, kPart> sources;
+    for (std::uint64_t done = 0; done < places; done += kPart) {
+      const std::span<std::uint64_t> part = std::span(sources).first(std::min(kPart, places - done));
+      places_.fill_inverse(first + done, part);
+      for (const std::uint64_t source : part) {
+        // A division: the quotient of the nearest numbers of 53 bits is off by one at most.
+        auto chunk = static_cast<std::uint64_t>(static_cast<double>(source) * share);
+        if (chunk * shape_.chunk_records > source) --chunk;
+        if (source - chunk * shape_.chunk_records >= shape_.chunk_records) ++chunk;
+        if (next[chunk] == end[chunk]) return false;
+        std::memcpy(to, runs[chunk].records + std::uint64_t{next[chunk]++} * width_, width);
+        to += width_;
+      }
     }
-    require_permutation();
+    return true;
   }
 
-  // --- whether every place is taken once
-
-  void begin_bucket(std::uint64_t bucket) {
-    const std::uint64_t first = bucket * facts_.bucket_records;
-    bucket_records_ = std::min(facts_.bucket_records, places_.count() - first);
-    taken_ = std::vector<std::atomic<std::uint64_t>>(detail::ceil_div(bucket_records_, 64));
-    is_wrong_ = false;
+  // All of one buffer's records, from their entries. For in_one().
+  template <typename Width>
+  void place_entries(const CellSort& sort, std::byte* y, Width width) const {
+    std::atomic<bool> is_wrong{false};
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
+    for (std::int64_t c = 0; c < static_cast<std::int64_t>(shape_.cells()); ++c) {
+      const auto cell = static_cast<std::uint64_t>(c);
+      const std::uint64_t first = cell << shape_.cell_bits;
+      CellPlaces taken(shape_.cell_bits,
+                       std::min(std::uint64_t{1} << shape_.cell_bits, shape_.records - first));
+      for (std::uint64_t entry = sort.begin(cell); entry < sort.begin(cell + 1); ++entry) {
+        const std::uint64_t tag = sort.tag(entry);
+        if (taken.take(tag)) {
+          std::memcpy(y + (first + tag) * width_, sort.record(entry), width);
+        } else {
+          is_wrong = true;
+        }
+      }
+    }
+    if (is_wrong) refuse();
   }
 
-  // False for a place that is none.
-  bool take_place(std::uint64_t place) {
-    const std::uint64_t bit = std::uint64_t{1} << place % 64;
-    const bool is_free =
-        place < bucket_records_ && (taken_[place / 64].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
-    if (!is_free) is_wrong_ = true;
-    return is_free;
-  }
-
-  void require_permutation() const {
-    if (!is_wrong_) return;
-    fail(ErrorCode::value, "permute `" + source_.path() + "`",
+  [[noreturn]] void refuse() const {
+    fail(ErrorCode::value, "permute `" + run_.in_label() + "`",
          "an index array with an entry twice or too large",
          fmt::format("each of 0 to {} once", places_.count() - 1), "no result was written");
   }
+  [[noreturn]] void refuse_scratch() const {
+    fail(ErrorCode::file, "permute `" + run_.in_label() + "`",
+         "a scratch file that reads otherwise than it was written", "the bytes as they were written",
+         "no result was written");
+  }
 
   const Places& places_;
+  BucketShape shape_;
   std::uint64_t width_;
+  FileRun& run_;
   const Options& options_;
   int threads_;
-  BucketFacts facts_;
-  IoChoice choice_;
-  SourceFile source_;
-  io::OutputFile target_;
-  std::string label_;
-  std::uint64_t in_offset_;
-  std::uint64_t out_offset_;
-  Teller teller_;
-  std::vector<std::uint64_t> filled_;  // records of each bucket so far
-  std::vector<std::uint64_t> to_;      // places of a chunk's records
-  std::vector<std::atomic<std::uint64_t>> taken_;
-  std::uint64_t bucket_records_ = 0;
-  std::atomic<bool> is_wrong_{false};
+  int scratch_ = -1;
+  std::vector<std::uint64_t> at_;  // by chunk and bucket: bytes of the earlier chunks' runs in the bucket
 };
+
+[[noreturn]] void refuse_memory(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
+                                std::uint64_t memory, int threads) {
+  std::uint64_t enough = std::max<std::uint64_t>(memory, 1);
+  while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough, threads))
+    enough *= 2;
+  fail(ErrorCode::value, "plan", fmt::format("memory of {}", io::size_text(memory)),
+       fmt::format("about {} for {} records of {}", io::size_text(enough), records,
+                   io::size_text(record_bytes)));
+}
 
 }  // namespace
 
-BucketFacts bucket_facts(std::uint64_t count, std::uint64_t record_bytes, std::uint64_t memory_bytes) {
-  // A bit a record tells whether its place is taken.
-  const std::uint64_t in_one = memory_bytes / (3 * record_bytes + 1);
-  if (count <= in_one) return {.buckets = 1, .bucket_records = count, .chunk_records = count};
-  const std::uint64_t tagged = record_bytes + kTagBytes;
-  const std::uint64_t of_bucket = std::min(memory_bytes / (3 * tagged + 1), kMostBucketRecords);
-  const std::uint64_t of_chunk = memory_bytes / (3 * tagged + kPlaceBytes);
-  if (of_chunk == 0)
-    fail(ErrorCode::value, "plan", fmt::format("memory of {} bytes", memory_bytes),
-         fmt::format("at least {}, three records with their places", 3 * tagged + kPlaceBytes));
-  const std::uint64_t buckets = detail::ceil_div(count, of_bucket);
-  // Alike, but for the last.
-  const std::uint64_t alike = detail::ceil_div(count, buckets);
-  return {.buckets = detail::ceil_div(count, alike), .bucket_records = alike, .chunk_records = of_chunk};
+void Places::fill_inverse(std::uint64_t, std::span<std::uint64_t>) const { FARO_CHECK(has_inverse()); }
+
+std::uint64_t BucketShape::chunks() const { return detail::ceil_div(records, chunk_records); }
+std::uint64_t BucketShape::cells() const { return ((records - 1) >> cell_bits) + 1; }
+std::uint64_t BucketShape::buckets() const { return detail::ceil_div(cells(), bucket_cells); }
+std::uint64_t BucketShape::cells_of(std::uint64_t bucket) const {
+  return std::min(bucket_cells, cells() - bucket * bucket_cells);
+}
+std::uint64_t BucketShape::records_of(std::uint64_t bucket) const {
+  return std::min(bucket_records(), records - bucket * bucket_records());
+}
+std::uint64_t BucketShape::run_bytes(std::uint64_t bucket, std::uint64_t run_records) const {
+  return detail::round_up(cells_of(bucket) * kCountBytes + run_records * stored_bytes(), run_unit);
+}
+
+std::optional<BucketShape> bucket_shape(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
+                                        std::uint64_t memory_bytes, int threads) {
+  const auto team = static_cast<std::uint64_t>(detail::thread_count(threads));
+  // In one buffer: data, result, a third buffer, and what sorting takes.
+  BucketShape one{.records = records, .record_bytes = record_bytes, .is_tagged = is_tagged};
+  one.cell_bits = std::clamp(static_cast<int>(std::bit_width(records)) - 5, 0, kMostCellBits);
+  one.chunk_records = records;
+  one.bucket_cells = one.cells();
+  const std::uint64_t counts = one.cells() * kCountBytes * (1 + team);
+  const std::uint64_t of_record = 3 * record_bytes + sorting_bytes(record_bytes);
+  if (records <= kMostChunkRecords && counts < memory_bytes && (memory_bytes - counts) / of_record >= records)
+    return one;
+  const auto shape = shape_of(records, record_bytes, is_tagged, memory_bytes, team, 1);
+  if (!shape || shape->chunk_records / shape->buckets() * shape->stored_bytes() < kLongRunBytes) return shape;
+  const auto in_blocks = shape_of(records, record_bytes, is_tagged, memory_bytes, team, io::kTransferBlock);
+  return in_blocks ? in_blocks : shape;
 }
 
 Report place_records(const Places& places, std::uint64_t record_bytes, const Input& in, const Output& out,
                      const Options& options) {
   if (record_bytes == 0) fail(ErrorCode::value, "permute records", "records of 0 bytes", "1 byte or more");
-  if (io::same_target(in.path, out.path))
-    fail(ErrorCode::value, "permute `" + in.path.string() + "`", "the same file as output", "two files");
-  if (options.resume || options.verify)
-    fail(ErrorCode::unsupported, "permute `" + in.path.string() + "`",
-         "--resume or --verify with records by places", "neither");
-  return Work(places, record_bytes, in, out, options).run(out);
+  const std::uint64_t count = places.count();
+  const std::uint64_t bytes = count * record_bytes;
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  std::optional<BucketShape> shape(std::in_place);
+  if (count > 0) {
+    shape = bucket_shape(count, record_bytes, !places.has_inverse(), memory, options.threads);
+    if (!shape) refuse_memory(count, record_bytes, !places.has_inverse(), memory, options.threads);
+  }
+  const bool in_one = count == 0 || (shape->chunks() == 1 && shape->buckets() == 1);
+  FileRun run(
+      in, out, options, {.in_bytes = bytes, .out_bytes = bytes, .told_bytes = bytes * (in_one ? 2 : 4)},
+      fmt::format("{}; {} records of {}; cells of {} bits, chunks of {}, buckets of {} cells", places.text(),
+                  count, record_bytes, shape->cell_bits, shape->chunk_records, shape->bucket_cells));
+  if (options.verify) {
+    run.verify_by([&places](std::uint64_t first, std::span<std::uint64_t> to) { places.fill(first, to); },
+                  record_bytes, places.text());
+  }
+  return run.run({.moved_bytes = bytes}, [&] {
+    if (count == 0) return true;
+    Work work(places, *shape, run, options);
+    return in_one ? work.in_one() : work.by_buckets(out);
+  });
 }
 
 }  // namespace faro::file

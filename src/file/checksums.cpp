@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -40,17 +41,34 @@ std::uint64_t mixed(std::uint64_t word) {
 
 }  // namespace
 
-Checksums::Checksums(const Problem& problem, int threads)
-    : problem_(problem),
-      elements_(element_count(problem.permutation)),
+Destinations destinations_of(const Problem& problem) {
+  return [&problem, elements = element_count(problem.permutation)](std::uint64_t first,
+                                                                   std::span<std::uint64_t> places) {
+    // A row may go on from one array of a batch to the next.
+    while (!places.empty()) {
+      const std::uint64_t array = first / elements;
+      const std::uint64_t x = first % elements;
+      const std::uint64_t count = std::min<std::uint64_t>(places.size(), elements - x);
+      destinations(problem.permutation, x, places.first(count));
+      for (std::uint64_t& place : places.first(count)) place += array * elements;
+      places = places.subspan(count);
+      first += count;
+    }
+  };
+}
+
+Checksums::Checksums(Destinations destinations, std::uint64_t element_bytes, std::string what, int threads)
+    : destinations_(std::move(destinations)),
+      width_(element_bytes),
+      what_(std::move(what)),
       threads_(detail::thread_count(threads)),
       key_{random_word(), random_word()} {}
 
 std::uint64_t Checksums::hash(std::uint64_t place, const std::byte* element) const {
   std::uint64_t sum = 0;
-  for (std::uint64_t at = 0; at < problem_.element_bytes; at += 8) {
+  for (std::uint64_t at = 0; at < width_; at += 8) {
     std::uint64_t word = 0;
-    std::memcpy(&word, element + at, std::min<std::uint64_t>(8, problem_.element_bytes - at));
+    std::memcpy(&word, element + at, std::min<std::uint64_t>(8, width_ - at));
     sum += mixed(fold(word ^ key_[0], mixed(place * kOdd + at + key_[1])));
   }
   return sum;
@@ -58,8 +76,8 @@ std::uint64_t Checksums::hash(std::uint64_t place, const std::byte* element) con
 
 // `place` fills in the places of elements first .. first + n - 1.
 template <typename Place>
-std::uint64_t Checksums::sum(const Rows& rows, const std::byte* buffer, Place place) const {
-  const std::uint64_t width = problem_.element_bytes;
+std::uint64_t Checksums::sum(const Rows& rows, const std::byte* buffer, const Place& place) const {
+  const std::uint64_t width = width_;
   const std::uint64_t row_elements = rows.bytes / width;
   const std::uint64_t chunks = detail::ceil_div(row_elements, kChunk);
   std::uint64_t total = 0;
@@ -77,18 +95,7 @@ std::uint64_t Checksums::sum(const Rows& rows, const std::byte* buffer, Place pl
 }
 
 void Checksums::add_read(const Rows& rows, const std::byte* buffer) {
-  read_ += sum(rows, buffer, [this](std::uint64_t first, std::span<std::uint64_t> places) {
-    // A row may go on from one array of a batch to the next.
-    while (!places.empty()) {
-      const std::uint64_t array = first / elements_;
-      const std::uint64_t x = first % elements_;
-      const std::uint64_t count = std::min<std::uint64_t>(places.size(), elements_ - x);
-      destinations(problem_.permutation, x, places.first(count));
-      for (std::uint64_t& place : places.first(count)) place += array * elements_;
-      places = places.subspan(count);
-      first += count;
-    }
-  });
+  read_ += sum(rows, buffer, destinations_);
 }
 
 void Checksums::add_written(const Rows& rows, const std::byte* buffer) {
@@ -105,7 +112,7 @@ std::uint64_t Checksums::covered(std::uint64_t begin, std::uint64_t bytes) const
 void Checksums::require_equal(std::uint64_t total_bytes) const {
   const bool is_covered = covered_ == covered(0, total_bytes);
   if (is_covered && read_ == written_) return;
-  fail(ErrorCode::verification, "verify " + to_text(problem_.permutation),
+  fail(ErrorCode::verification, "verify " + what_,
        is_covered ? "sums of what was read and of what was written that differ"
                   : "ranges that were written with gaps or overlaps",
        is_covered ? "equal ones" : "each byte of the output once",

@@ -12,17 +12,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 
 #include "faro/plan/problem.hpp"
 #include "file/tiles.hpp"
 
 namespace faro::file {
 
+/// Fills in where elements first, first + 1, … of all arrays go. By any thread.
+using Destinations = std::function<void(std::uint64_t first, std::span<std::uint64_t> places)>;
+
+/// Of a problem, by the obvious loop. Keeps a reference to it.
+Destinations destinations_of(const Problem& problem);
+
 class Checksums {
  public:
-  /// Keeps a reference to `problem`. `threads` as detail::thread_count() takes them.
-  Checksums(const Problem& problem, int threads);
+  /// `what` is named in errors. `threads` as detail::thread_count() takes them.
+  Checksums(Destinations destinations, std::uint64_t element_bytes, std::string what, int threads);
 
   /// A tile's rows as they were read, one behind the other.
   void add_read(const Rows& rows, const std::byte* buffer);
@@ -37,11 +45,12 @@ class Checksums {
 
  private:
   template <typename Place>
-  std::uint64_t sum(const Rows& rows, const std::byte* buffer, Place place) const;
+  std::uint64_t sum(const Rows& rows, const std::byte* buffer, const Place& place) const;
   std::uint64_t hash(std::uint64_t place, const std::byte* element) const;
 
-  const Problem& problem_;
-  std::uint64_t elements_;  // of an array
+  Destinations destinations_;
+  std::uint64_t width_;
+  std::string what_;
   int threads_;
   std::uint64_t key_[2];
   std::uint64_t read_ = 0;

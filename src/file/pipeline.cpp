@@ -227,14 +227,28 @@ void Pipeline::start(const SharedWork& before, const SharedWork& next, std::byte
   });
 }
 
-void Pipeline::read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer) {
-  machinery_.team.start(
-      slices(rows.total_bytes()), [&, offset, buffer](std::uint64_t slice, io::Transfers& transfers) {
-        const std::uint64_t begin = slice * machinery_.slice_bytes;
-        for_pieces(rows, offset, buffer, begin, begin + machinery_.slice_bytes,
-                   [&](std::span<const io::Piece> pieces) { transfers.read(file, pieces); });
-      });
+template <typename Transfer>
+void Pipeline::move(std::uint64_t offset, const Rows& rows, std::byte* buffer, const Transfer& transfer) {
+  machinery_.team.start(slices(rows.total_bytes()),
+                        [&, offset, buffer](std::uint64_t slice, io::Transfers& transfers) {
+                          const std::uint64_t begin = slice * machinery_.slice_bytes;
+                          for_pieces(rows, offset, buffer, begin, begin + machinery_.slice_bytes,
+                                     [&](std::span<const io::Piece> pieces) { transfer(transfers, pieces); });
+                        });
   machinery_.team.wait();
+}
+
+void Pipeline::read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer) {
+  move(offset, rows, buffer, [&file](io::Transfers& transfers, std::span<const io::Piece> pieces) {
+    transfers.read(file, pieces);
+  });
+}
+
+void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const Rows& rows,
+                     std::byte* buffer) {
+  move(offset, rows, buffer, [&file](io::Transfers& transfers, std::span<const io::Piece> pieces) {
+    transfers.write(file, pieces);
+  });
 }
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {

@@ -115,6 +115,8 @@ class Pipeline {
 
   /// One side of one tile into a buffer, for who compares.
   void read(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer);
+  /// Likewise from a buffer, for who makes a file whole again.
+  void write(const io::TransferFile& file, std::uint64_t offset, const Rows& rows, std::byte* buffer);
 
   std::uint64_t read_bytes() const { return read_; }
   std::uint64_t written_bytes() const { return written_; }
@@ -127,6 +129,8 @@ class Pipeline {
   void write_slice(const TileWork& work, std::byte* buffer, std::uint64_t slice, io::Transfers& transfers);
   void start(const SharedWork& before, const SharedWork& next, std::byte* buffer);
   void count(std::span<const io::Piece> pieces, std::atomic<std::uint64_t>& of);
+  template <typename Transfer>
+  void move(std::uint64_t offset, const Rows& rows, std::byte* buffer, const Transfer& transfer);
 
   Machinery& machinery_;
   Teller& teller_;

@@ -1,11 +1,13 @@
 // What tells records their places: a seed, or the file of an index array.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -25,8 +27,16 @@ class ShuffledPlaces final : public Places {
       : shuffle_(shuffle.records, shuffle.seed), is_inverse_(shuffle.inverse) {}
   std::uint64_t count() const override { return shuffle_.count(); }
   void fill(std::uint64_t first, std::span<std::uint64_t> places) const override {
-    for (std::size_t i = 0; i < places.size(); ++i)
-      places[i] = is_inverse_ ? shuffle_.inverse(first + i) : shuffle_(first + i);
+    std::iota(places.begin(), places.end(), first);
+    shuffle_.apply(places, is_inverse_);
+  }
+  bool has_inverse() const override { return true; }
+  void fill_inverse(std::uint64_t first, std::span<std::uint64_t> sources) const override {
+    std::iota(sources.begin(), sources.end(), first);
+    shuffle_.apply(sources, !is_inverse_);
+  }
+  std::string text() const override {
+    return fmt::format("shuffle by {}{}", shuffle_.seed(), is_inverse_ ? ", undone" : "");
   }
 
  private:
@@ -51,6 +61,12 @@ class PlacesOfFile final : public Places {
     posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
   std::uint64_t count() const override { return header_.item_count(); }
+  std::string text() const override {
+    struct stat status {};
+    if (fstat(file_.get(), &status) != 0) refuse(std::generic_category().message(errno));
+    return fmt::format("index file {}:{} of {} bytes, {}.{:09}", status.st_dev, status.st_ino, status.st_size,
+                       status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
   void fill(std::uint64_t first, std::span<std::uint64_t> places) const override {
     const std::uint64_t width = header_.item_bytes;
     // Narrow entries are read into the end of the span, and widened from its begin.

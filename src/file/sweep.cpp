@@ -61,6 +61,10 @@ std::string Facts::text() const {
                                ? io::size_text(read_run_bytes)
                                : fmt::format("{} read and {} written", io::size_text(read_run_bytes),
                                              io::size_text(write_run_bytes));
+  if (in_place) {
+    return fmt::format("in place in {} sweep{}, tiles of {} in segments of {}", sweeps,
+                       sweeps == 1 ? "" : "s", io::size_text(tile_bytes), runs);
+  }
   if (sweeps == 1)
     return fmt::format("one sweep, tiles of {} in segments of {}", io::size_text(tile_bytes), runs);
   return fmt::format("a distribution and a sweep, buckets of {} in runs of {}", io::size_text(tile_bytes),
@@ -80,7 +84,7 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   state_ = state;
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   if (problem.placement == Placement::in_place)
-    fail(ErrorCode::unsupported, "plan", "a sweep over files in place", "from one file to another");
+    fail(ErrorCode::unsupported, "plan", "a sweep over files in place", "permute_in_place() of one file");
   state->text = to_text(problem.permutation);
   state->problem = problem;
   state->to_run = problem;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -72,6 +73,21 @@ std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::b
   std::vector<std::byte> made(after.size());
   std::memcpy(made.data(), after.data(), after.size());
   return made;
+}
+
+std::vector<std::byte> npy_header_of_file(const std::filesystem::path& path,
+                                          std::span<const std::uint64_t> shape) {
+  const NpyHeader header = read_npy_header(path);
+  std::vector<std::byte> bytes(header.data_offset);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  auto made = file ? npy_header_reshaped(bytes, shape) : std::nullopt;
+  if (!made || !reads_as(*made, header.data_offset + header.data_bytes(), header, shape)) {
+    fail(ErrorCode::unsupported, "change `" + path.string() + "` in place",
+         "a header without room for the shape (" + tuple_text(shape) + ")",
+         "a header as NumPy writes it, with blanks at its end", "from one file to another it has room");
+  }
+  return *std::move(made);
 }
 
 void require_writable(const std::filesystem::path& path) {

@@ -25,6 +25,11 @@ namespace faro::io {
 std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::byte> bytes,
                                                           std::span<const std::uint64_t> shape);
 
+/// The same of the file at `path`. Errors: ErrorCode::file; ErrorCode::unsupported where the shape does not
+/// fit.
+std::vector<std::byte> npy_header_of_file(const std::filesystem::path& path,
+                                          std::span<const std::uint64_t> shape);
+
 /// For who replaces a file by what is made of it. Errors: ErrorCode::file where its permissions let nobody
 /// write to it, which would not stop the superuser. A missing file passes.
 void require_writable(const std::filesystem::path& path);

@@ -9,8 +9,10 @@
 // can tell apart. The permutation is a fixed function of count and seed: files and tests depend on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace faro {
@@ -31,6 +33,19 @@ class RecordShuffle {
     return x;
   }
 
+  /// x[i] = (*this)(x[i]), or with `inverse` inverse(x[i]): a round at a time over many of them, which do not
+  /// wait for one another, in half the time.
+  void apply(std::span<std::uint64_t> x, bool inverse) const {
+    for (std::size_t begin = 0; begin < x.size(); begin += kTogether) {
+      const std::span<std::uint64_t> part = x.subspan(begin, std::min(kTogether, x.size() - begin));
+      if (to_.empty()) {
+        apply_rounds(part, inverse);
+      } else {
+        for (std::uint64_t& each : part) each = inverse ? from_[each] : to_[each];
+      }
+    }
+  }
+
   /// Law: inverse((*this)(x)) == x.
   std::uint64_t inverse(std::uint64_t y) const {
     if (!from_.empty()) return from_[y];
@@ -42,16 +57,58 @@ class RecordShuffle {
 
  private:
   static constexpr std::size_t kRounds = 10;
+  static constexpr std::size_t kTogether = 256;
+
+  std::uint64_t turned(std::uint64_t x, std::size_t round) const {
+    return round % 2 == 0 ? turned_left(x, keys_[round]) : turned_right(x, keys_[round]);
+  }
+
+  void apply_rounds(std::span<std::uint64_t> x, bool inverse) const {
+    std::array<std::uint64_t, kTogether> again;  // those that are not below the count yet
+    std::array<std::uint16_t, kTogether> from;
+    std::size_t left = 0;
+    all_rounds(x, inverse);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      again[left] = x[i];
+      from[left] = static_cast<std::uint16_t>(i);
+      left += x[i] >= count_ ? 1 : 0;
+    }
+    while (left > 0) {
+      all_rounds(std::span(again).first(left), inverse);
+      std::size_t still = 0;
+      for (std::size_t i = 0; i < left; ++i) {
+        const std::uint64_t value = again[i];
+        x[from[i]] = value;
+        again[still] = value;
+        from[still] = from[i];
+        still += value >= count_ ? 1 : 0;
+      }
+      left = still;
+    }
+  }
+
+  void all_rounds(std::span<std::uint64_t> x, bool inverse) const {
+    for (std::size_t i = 0; i < kRounds; ++i) {
+      const std::size_t round = inverse ? kRounds - 1 - i : i;
+      if (round % 2 == 0) {
+        for (std::uint64_t& each : x) each = turned_left(each, keys_[round]);
+      } else {
+        for (std::uint64_t& each : x) each = turned_right(each, keys_[round]);
+      }
+    }
+  }
 
   // One half changed by a function of the other: its own inverse.
-  std::uint64_t turned(std::uint64_t x, std::size_t round) const {
-    const std::uint64_t right = x & right_mask_;
-    const std::uint64_t left = x >> right_bits_;
-    const bool is_even = round % 2 == 0;
-    std::uint64_t h = ((is_even ? right : left) + keys_[round]) * 0x9e3779b97f4a7c15;
+  static std::uint64_t mixed(std::uint64_t half, std::uint64_t key) {
+    std::uint64_t h = (half + key) * 0x9e3779b97f4a7c15;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
-    h ^= h >> 32;
-    return is_even ? x ^ (h & left_mask_) << right_bits_ : x ^ (h & right_mask_);
+    return h ^ h >> 32;
+  }
+  std::uint64_t turned_left(std::uint64_t x, std::uint64_t key) const {
+    return x ^ (mixed(x & right_mask_, key) & left_mask_) << right_bits_;
+  }
+  std::uint64_t turned_right(std::uint64_t x, std::uint64_t key) const {
+    return x ^ (mixed(x >> right_bits_, key) & right_mask_);
   }
 
   std::uint64_t count_;

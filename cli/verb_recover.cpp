@@ -1,0 +1,74 @@
+// faro recover FILE: finishes what an interrupted `faro permute --in-place` left, or takes it back.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/arguments.hpp"
+#include "cli/file_report.hpp"
+#include "cli/output.hpp"
+#include "cli/permute_file.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "cli/verbs.hpp"
+#include "faro/file.hpp"
+
+namespace faro::cli {
+namespace {
+
+struct RecoverOptions {
+  PermuteOptions permute;
+  bool undo = false;
+};
+
+void recover(const RecoverOptions& options) {
+  const PermuteOptions& permute = options.permute;
+  const file::Io io = io_of(permute.io);
+  if (!std::filesystem::exists(permute.in))
+    fail(ErrorCode::file, "recover `" + permute.in + "`", "no such file",
+         "a file that was permuted in place");
+  if (!file::is_permuted_in_part(permute.in)) {
+    if (permute.common.json) {
+      Json json = new_json();
+      json["in"] = permute.in;
+      json["recovered"] = false;
+      return print(json);
+    }
+    if (!permute.quiet) note("`" + permute.in + "` is whole: no run in place was interrupted");
+    return;
+  }
+  const InterruptNote interrupted("`" + permute.in + "` is permuted in part: `faro recover` goes on");
+  FileWatch watch(permute);
+  file::Options file_options{.threads = permute.common.plan_options(1).threads, .io = io};
+  watch.watch(options.undo ? "taking back" : "finishing",
+              {.label = std::string(options.undo ? "taken back: " : "finished: ") + permute.in,
+               .spec = options.undo ? "undo" : "finish",
+               .elements = "",
+               .shape_before = {},
+               .shape = {}},
+              file_options);
+  file::recover(permute.in, options.undo ? file::Recovery::undo : file::Recovery::finish, file_options);
+}
+
+}  // namespace
+
+Verb recover_verb(CLI::App& app) {
+  const auto options = std::make_shared<RecoverOptions>();
+  PermuteOptions& permute = options->permute;
+  CLI::App* const command =
+      app.add_subcommand("recover", "Finish, or take back, what an interrupted run in place left in part");
+  command->add_option("FILE", permute.in, "The file that was permuted with --in-place")
+      ->required()
+      ->type_name("");
+  command->add_flag("--undo", options->undo, "Take back what was done: the file is as it was before");
+  command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
+      ->type_name("WAY")
+      ->check(refuse_empty);
+  permute.common.add_threads(*command);
+  add_no_sync(*command);
+  command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");
+  permute.common.add_json(*command);
+  return {command, [options] { recover(*options); }};
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,143 @@
+// Records of a chunk, sorted by the cells that they go to.
+//
+//     places      of each record, computed or read                       8 bytes a record
+//     entries     |cell 0   |cell 1 |..|                                 tag, payload
+//
+// A tag is the place in the cell, 2 bytes. The payload is the record itself where it is short, so that it is
+// moved once more at the speed of the cache; of a long one its number in the chunk. Each thread counts a
+// share of the chunk and then moves it, so that none waits for another.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "file/buckets.hpp"
+#include "io/buffer.hpp"
+
+namespace faro::file {
+
+/// Bytes that sorting takes, beside a counter a cell and thread.
+std::uint64_t sorting_bytes(std::uint64_t record_bytes);
+
+/// Calls body(width) with a compile-time constant for the usual widths.
+template <typename Body>
+void with_width(std::uint64_t width, const Body& body) {
+  switch (width) {
+    case 1:
+      return body(std::integral_constant<std::size_t, 1>());
+    case 2:
+      return body(std::integral_constant<std::size_t, 2>());
+    case 4:
+      return body(std::integral_constant<std::size_t, 4>());
+    case 8:
+      return body(std::integral_constant<std::size_t, 8>());
+    case 16:
+      return body(std::integral_constant<std::size_t, 16>());
+    default:
+      return body(static_cast<std::size_t>(width));
+  }
+}
+
+class CellSort {
+ public:
+  CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits, std::uint64_t most_records,
+           int threads);
+
+  /// Sorts records first … first + records - 1, which lie at x and stay there. Returns false where a place is
+  /// none.
+  bool sort(std::uint64_t first, std::uint64_t records, const std::byte* x);
+
+  /// Entries of a cell: begin(cell) … begin(cell + 1) - 1 of the last sort.
+  std::uint64_t begin(std::uint64_t cell) const { return begin_[cell]; }
+
+  std::uint16_t tag(std::uint64_t entry) const {
+    std::uint16_t tag = 0;
+    std::memcpy(&tag, entries_->data() + entry * entry_bytes_, sizeof(tag));
+    return tag;
+  }
+  const std::byte* record(std::uint64_t entry) const {
+    const std::byte* const payload = entries_->data() + entry * entry_bytes_ + sizeof(std::uint16_t);
+    if (!is_indirect_) return payload;
+    std::uint32_t number = 0;
+    std::memcpy(&number, payload, sizeof(number));
+    return x_ + std::uint64_t{number} * width_;
+  }
+
+ private:
+  bool find_places(std::uint64_t first, std::uint64_t records);
+  void number_cells();
+  template <typename Width>
+  void move_entries(std::uint64_t records, Width payload_bytes);
+
+  const Places& places_;
+  std::uint64_t width_;
+  int cell_bits_;
+  int threads_;
+  std::uint64_t cells_;
+  bool is_indirect_;
+  std::uint64_t entry_bytes_;
+  const std::byte* x_ = nullptr;
+  std::unique_ptr<io::Buffer> to_;  // places
+  std::unique_ptr<io::Buffer> entries_;
+  std::vector<std::uint32_t> next_;   // of each thread and cell: where its next entry goes
+  std::vector<std::uint32_t> begin_;  // of each cell
+};
+
+/// A cell's records at their places, and whether each place is taken once.
+class CellPlaces {
+ public:
+  CellPlaces(int cell_bits, std::uint64_t places)
+      : places_(places), taken_(((std::uint64_t{1} << cell_bits) + 63) / 64) {}
+
+  /// False where the place is none, or taken.
+  bool take(std::uint64_t place) {
+    if (place >= places_) return false;
+    std::uint64_t& word = taken_[place / 64];
+    const std::uint64_t bit = std::uint64_t{1} << place % 64;
+    const bool is_free = (word & bit) == 0;
+    word |= bit;
+    return is_free;
+  }
+
+ private:
+  std::uint64_t places_;
+  std::vector<std::uint64_t> taken_;
+};
+
+/// The entries of a cell in the order of their tags.
+class CellOrder {
+ public:
+  explicit CellOrder(int cell_bits);
+
+  /// Calls body(tag, entry) in ascending order of tags. Returns false where one comes twice.
+  template <typename Body>
+  bool in_order(const CellSort& sort, std::uint64_t cell, const Body& body) {
+    bool is_right = true;
+    for (std::uint64_t entry = sort.begin(cell); entry < sort.begin(cell + 1); ++entry) {
+      const std::uint64_t tag = sort.tag(entry);
+      const std::uint64_t bit = std::uint64_t{1} << tag % 64;
+      is_right = is_right && (taken_[tag / 64] & bit) == 0;
+      taken_[tag / 64] |= bit;
+      entry_of_[tag] = static_cast<std::uint32_t>(entry);
+    }
+    for (std::size_t word = 0; word < taken_.size(); ++word) {
+      for (std::uint64_t bits = std::exchange(taken_[word], 0); bits != 0; bits &= bits - 1) {
+        const std::uint64_t tag = word * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
+        body(static_cast<std::uint16_t>(tag), std::uint64_t{entry_of_[tag]});
+      }
+    }
+    return is_right;
+  }
+
+ private:
+  std::vector<std::uint32_t> entry_of_;  // by tag
+  std::vector<std::uint64_t> taken_;
+};
+
+}  // namespace faro::file

@@ -1,0 +1,38 @@
+// A permutation in place as passes of steps: what each step reads, it writes again, and no two steps of a
+// pass share a byte.
+//
+//     pass      step 0 | step 1 | …          in order, or with the later passes first undone
+//     step      |tile b| <==> |tile next(b)|   both read, permuted, each written where the other was
+//
+//     affine maps            the factors of layout::factor_in_place: one pass for involutions, two for all
+//     rolls and flips        a reversal is a pass that swaps blocks from both ends; a roll is two reversals
+//     arrays that fit        whatever moves inside one array of a batch: some arrays a step, one pass
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "faro/file.hpp"
+#include "file/tiles.hpp"
+
+namespace faro::file {
+
+/// One pass.
+class Steps {
+ public:
+  virtual ~Steps() = default;
+  virtual std::uint64_t count() const = 0;
+  /// A step, or what takes it back: the rows that are read are, as sets of bytes, those that are written.
+  /// Requires: number < count() (unchecked). By one thread at a time.
+  virtual TileWork step(std::uint64_t number, bool is_undone) = 0;
+
+  std::uint64_t step_bytes = 0;  // the most of one
+  std::uint64_t run_bytes = 0;   // that lie together
+};
+
+/// The passes, the first first; none for the identity. Errors: those of Sweep; ErrorCode::unsupported for
+/// what no pass in place is known for, such as axes that do not fit.
+std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, const Options& options);
+
+}  // namespace faro::file

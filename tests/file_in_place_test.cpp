@@ -1,0 +1,263 @@
+// Files permuted where they lie, against the obvious loop in memory; interrupted, finished and taken back.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "faro/faro.hpp"
+#include "faro/file.hpp"
+#include "file/in_place_journal.hpp"
+#include "file/in_place_steps.hpp"
+#include "file_support.hpp"
+#include "oracle.hpp"
+#include "refusal.hpp"
+
+namespace faro {
+namespace file_in_place_test {
+
+using testing::Bytes;
+using testing::FolderTest;
+using testing::joined;
+using testing::random_bytes;
+using testing::read_bytes;
+using testing::write_bytes;
+
+file::Options small(std::uint64_t memory_bytes) {
+  return {.memory_bytes = memory_bytes, .threads = 2, .io_threads = 3};
+}
+
+class FileInPlace : public FolderTest {
+ protected:
+  void set(const Problem& problem, std::uint64_t offset) {
+    problem_ = problem;
+    offset_ = offset;
+    before_ =
+        joined(random_bytes(offset, 1), joined(random_bytes(total_bytes(problem), 2), random_bytes(99, 3)));
+    after_ = before_;
+    permute_naively(problem, before_.data() + offset, after_.data() + offset, 1);
+    write_bytes(path(), before_);
+  }
+
+  std::filesystem::path path() const { return directory_ / "data"; }
+
+  void check(const Problem& problem, const file::Options& options, std::uint64_t offset = 128) {
+    const std::string name = to_text(problem.permutation) + " x " + std::to_string(problem.batch) + " of " +
+                             std::to_string(problem.element_bytes) + " bytes, --memory " +
+                             std::to_string(options.memory_bytes);
+    set(problem, offset);
+    const file::Report report = file::permute_in_place(problem, {path(), offset}, options);
+    EXPECT_TRUE(report.finished) << name;
+    EXPECT_TRUE(read_bytes(path()) == after_) << name;
+    EXPECT_LE(report.facts.memory_bytes, options.memory_bytes) << name;
+    EXPECT_EQ(report.read_bytes, report.written_bytes) << name;
+    EXPECT_EQ(report.journal_bytes, report.written_bytes) << name;
+    EXPECT_LE(report.written_bytes, total_bytes(problem) * static_cast<std::uint64_t>(report.facts.sweeps));
+    EXPECT_EQ(files(), 1U) << name;
+  }
+
+  // Runs until `part` of its bytes are done, and is cancelled there.
+  bool run_in_part(double part, const file::Options& asked) {
+    file::Options options = asked;
+    double done = 0;
+    options.progress = [&](const file::Progress& progress) {
+      done = static_cast<double>(progress.done_bytes) / static_cast<double>(progress.total_bytes);
+    };
+    options.cancelled = [&] { return done > part; };
+    return file::permute_in_place(problem_, {path(), offset_}, options).finished;
+  }
+
+  bool recover_in_part(double part, file::Recovery recovery) {
+    file::Options options = small(0);
+    double done = 0;
+    options.progress = [&](const file::Progress& progress) {
+      done = static_cast<double>(progress.done_bytes) / static_cast<double>(progress.total_bytes);
+    };
+    options.cancelled = [&] { return done > part; };
+    return file::recover(path(), recovery, options).finished;
+  }
+
+  Problem problem_;
+  std::uint64_t offset_ = 0;
+  Bytes before_;
+  Bytes after_;
+};
+
+TEST_F(FileInPlace, EveryAffineMapOfUpToThreeBits) {
+  for (int n = 0; n <= 3; ++n) {
+    for (f2::Word columns = 0; columns < f2::Word{1} << (n * n); ++columns) {
+      std::vector<f2::Word> column;
+      for (int j = 0; j < n; ++j) column.push_back(columns >> (n * j) & f2::low_mask(n));
+      const f2::Matrix matrix = f2::Matrix::from_columns(n, column);
+      if (matrix.rank() < n || columns % 7 != 0) continue;
+      for (const std::uint64_t elements : {2, 4}) {
+        check({.permutation = Affine(matrix, columns % (f2::Word{1} << n)), .element_bytes = 4},
+              small(3 * 4 * elements), 5);
+      }
+    }
+  }
+}
+
+TEST_F(FileInPlace, RandomAffineMapsOfEveryWidth) {
+  std::uint64_t seed = 0;
+  for (const std::uint64_t width : {1, 2, 4, 16, 64}) {
+    for (const int n : {5, 8, 11, 13}) {
+      ++seed;
+      for (const std::uint64_t tile : {8, 32, 256}) {
+        check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width}, small(3 * tile * width),
+              seed % 3 * 64);
+      }
+      check({.permutation = maps::random_bpc(n, seed), .element_bytes = width, .batch = 3},
+            small(400 * width));
+      check({.permutation = maps::bit_reversal(n), .element_bytes = width}, small(100 * width));
+    }
+  }
+}
+
+TEST_F(FileInPlace, InvolutionsTakeOnePassAndAllOthersTwo) {
+  const auto passes_of = [](const Permutation& permutation, std::uint64_t memory) {
+    return file::in_place_passes({.permutation = permutation, .element_bytes = 4}, small(memory)).size();
+  };
+  // 64 GiB in 3 GiB, in segments of 32 KiB and more.
+  const auto many = [&](const Permutation& map) { return passes_of(map, std::uint64_t{3} << 30); };
+  EXPECT_EQ(many(maps::bit_reversal(34)), 1U);
+  EXPECT_EQ(many(maps::transpose_any(std::uint64_t{1} << 17, std::uint64_t{1} << 17)), 1U);
+  EXPECT_EQ(many(maps::random_bmmc(34, 1)), 2U);
+  EXPECT_EQ(many(maps::transpose_any(std::uint64_t{1} << 10, std::uint64_t{1} << 24)), 2U);
+  EXPECT_EQ(many(Affine(34)), 0U);
+  const auto passes = [&](const Permutation& map) { return passes_of(map, std::uint64_t{3} << 12); };
+  EXPECT_EQ(passes(maps::flip(1000003)), 1U);
+  EXPECT_EQ(passes(maps::roll(1000003, 77)), 2U);
+  EXPECT_EQ(passes(maps::roll(1000003, 0)), 0U);
+  EXPECT_EQ(test::code_of([&] { passes(maps::transpose_any(1000, 3000)); }), ErrorCode::unsupported);
+}
+
+TEST_F(FileInPlace, SegmentsOfManyBlocks) {
+  check({.permutation = maps::bit_reversal(21), .element_bytes = 2}, small(3 << 20), 4096);
+  check({.permutation = maps::random_bmmc(18, 5), .element_bytes = 16}, small(3 << 20), 128);
+}
+
+TEST_F(FileInPlace, RollsAndFlips) {
+  for (const std::uint64_t count : {1, 2, 5, 64, 1000, 4097}) {
+    for (const std::int64_t shift : {0, 1, -1, 3, 500}) {
+      for (const bool reversed : {false, true}) {
+        const Cyclic map{.count = count, .shift = maps::roll(count, shift).shift, .reversed = reversed};
+        check({.permutation = map, .element_bytes = 5, .batch = 2}, small(300));
+      }
+    }
+  }
+}
+
+TEST_F(FileInPlace, ArraysOfABatchThatFit) {
+  check({.permutation = maps::transpose_any(3, 5), .element_bytes = 7, .batch = 333}, small(1500));
+  const Indexed index(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::scatter);
+  check({.permutation = index, .element_bytes = 4, .batch = 100}, small(2000));
+  check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 0}, small(2000));
+}
+
+// Cancelled at every part, and again while it is recovered: finished or taken back in the end.
+TEST_F(FileInPlace, InterruptedRunsAreFinishedOrTakenBack) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> part(0, 1);
+  const Permutation permutations[] = {maps::random_bmmc(12, 9), maps::bit_reversal(12), maps::roll(5001, 13),
+                                      maps::flip(4999)};
+  int interrupted = 0;
+  for (const Permutation& permutation : permutations) {
+    for (int trial = 0; trial < 12; ++trial) {
+      set({.permutation = permutation, .element_bytes = 4}, 64);
+      if (run_in_part(part(random), small(1 << 10))) continue;
+      if (!file::is_permuted_in_part(path())) {
+        EXPECT_TRUE(read_bytes(path()) == before_);
+        continue;
+      }
+      ++interrupted;
+      EXPECT_EQ(test::code_of([&] { run_in_part(2, small(1 << 10)); }), ErrorCode::file);
+      if (trial % 3 == 1 && recover_in_part(part(random), file::Recovery::finish)) {
+        EXPECT_TRUE(read_bytes(path()) == after_);
+        continue;
+      }
+      if (trial % 3 == 2 && recover_in_part(part(random), file::Recovery::undo)) {
+        EXPECT_TRUE(read_bytes(path()) == before_);
+        continue;
+      }
+      const bool finishes = trial % 2 == 0;
+      const file::Report report =
+          file::recover(path(), finishes ? file::Recovery::finish : file::Recovery::undo, small(0));
+      EXPECT_TRUE(report.finished);
+      EXPECT_TRUE(read_bytes(path()) == (finishes ? after_ : before_)) << to_text(permutation) << trial;
+      EXPECT_EQ(files(), 1U);
+    }
+  }
+  EXPECT_GT(interrupted, 20);
+}
+
+// A record that was cut does not count: the file is made whole by the one before.
+TEST_F(FileInPlace, TornRecordsAndOtherFiles) {
+  set({.permutation = maps::random_bmmc(12, 4), .element_bytes = 4}, 0);
+  ASSERT_FALSE(run_in_part(0.6, small(1 << 10)));
+  const auto journal = file::in_place_journal_path(path());
+  const Bytes whole = read_bytes(journal);
+  int recovered = 0;
+  int refused = 0;
+  const Bytes in_part = read_bytes(path());
+  for (std::size_t at = 0; at < whole.size(); at += 61) {
+    Bytes damaged = whole;
+    damaged[at] ^= std::byte{8};
+    write_bytes(journal, damaged);
+    write_bytes(path(), in_part);
+    try {
+      file::recover(path(), file::Recovery::finish, small(0));
+      ++recovered;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::file) << at;
+      EXPECT_TRUE(read_bytes(path()) == in_part) << at;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(recovered, 0);
+  write_bytes(journal, whole);
+  write_bytes(path(), Bytes(5));
+  EXPECT_EQ(test::code_of([&] { file::recover(path(), file::Recovery::finish, small(0)); }), ErrorCode::file);
+  std::filesystem::remove(journal);
+  EXPECT_EQ(test::code_of([&] { file::recover(path(), file::Recovery::finish, small(0)); }), ErrorCode::file);
+}
+
+TEST_F(FileInPlace, TheHeaderIsWrittenLast) {
+  set({.permutation = maps::random_bmmc(12, 4), .element_bytes = 4}, 64);
+  const Bytes header = random_bytes(40, 77);
+  std::copy(header.begin(), header.end(), after_.begin());
+  for (const bool finishes : {true, false}) {
+    write_bytes(path(), before_);
+    file::Options options = small(1 << 10);
+    double done = 0;
+    options.progress = [&](const file::Progress& now) {
+      done = static_cast<double>(now.done_bytes) / static_cast<double>(now.total_bytes);
+    };
+    options.cancelled = [&] { return done > 0.5; };
+    ASSERT_FALSE(file::permute_in_place(problem_, {path(), 64, header}, options).finished);
+    const Bytes now = read_bytes(path());
+    EXPECT_TRUE(std::equal(now.begin(), now.begin() + 64, before_.begin()));
+    file::recover(path(), finishes ? file::Recovery::finish : file::Recovery::undo, small(0));
+    EXPECT_TRUE(read_bytes(path()) == (finishes ? after_ : before_));
+  }
+}
+
+TEST_F(FileInPlace, RefusesBeforeAnythingIsWritten) {
+  set({.permutation = maps::bit_reversal(10), .element_bytes = 4}, 8);
+  const auto code = [&](const Problem& problem, const file::InPlaceFile& in, file::Options options) {
+    return test::code_of([&] { file::permute_in_place(problem, in, options); });
+  };
+  EXPECT_EQ(code(problem_, {path(), 4096}, small(3000)), ErrorCode::file);
+  EXPECT_EQ(code(problem_, {directory_ / "none", 0}, small(3000)), ErrorCode::file);
+  EXPECT_EQ(code(problem_, {directory_, 0}, small(3000)), ErrorCode::file);
+  EXPECT_EQ(code(problem_, {path(), 8}, small(20)), ErrorCode::value);
+  EXPECT_EQ(code(problem_, {path(), 8, Bytes(9)}, small(3000)), ErrorCode::value);
+  file::Options verifies = small(3000);
+  verifies.verify = true;
+  EXPECT_EQ(code(problem_, {path(), 8}, verifies), ErrorCode::unsupported);
+  EXPECT_TRUE(read_bytes(path()) == before_);
+  EXPECT_EQ(files(), 1U);
+}
+
+}  // namespace file_in_place_test
+}  // namespace faro
