@@ -31,6 +31,7 @@ struct PermuteOptions {
   bool rows = false;
   bool inverse = false;
   bool in_place = false;
+  bool shards = false;  // each rank of mpirun its part
   bool no_backup = false;
   bool resume = false;
   bool verify = false;

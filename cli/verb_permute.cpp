@@ -22,6 +22,7 @@
 #include "cli/permute_options.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
@@ -265,6 +266,7 @@ void check_files(const PermuteOptions& options) {
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  if (options.shards) return permute_shards(options);
   Outcome outcome;
   FileProblem asked;
   check_map(options);
@@ -343,6 +345,8 @@ Verb permute_verb(CLI::App& app) {
       "--no-backup", options->no_backup,
       "With --in-place: permute the file where it lies instead of a copy that takes its place; an "
       "interruption leaves it permuted in part");
+  command->add_flag("--shards", options->shards,
+                    "Under mpirun: each rank reads, permutes and writes its part of the files");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);

@@ -1,8 +1,10 @@
 // An error on one rank is an error on all: everybody says how it went before anybody goes on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <sstream>
 
 #include "faro/error.hpp"
@@ -41,7 +43,8 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
   }
 }
 
-[[noreturn]] void throw_report(const std::string& text, std::size_t rank) {
+// Of the rank alone, or of all alike: then no number is said.
+[[noreturn]] void throw_report(const std::string& text, std::optional<std::size_t> rank) {
   std::istringstream lines(text);
   std::array<std::string, 5> parts;
   for (std::string& part : parts) std::getline(lines, part);
@@ -49,7 +52,7 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
   for (const ErrorCode each : kErrorCodes) {
     if (name(each) == parts[0]) code = each;
   }
-  fail(code, fmt::format("rank {}: {}", rank, parts[1]), parts[2], parts[3], parts[4]);
+  fail(code, rank ? fmt::format("rank {}: {}", *rank, parts[1]) : parts[1], parts[2], parts[3], parts[4]);
 }
 
 }  // namespace
@@ -57,8 +60,10 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work) {
   const std::vector<std::string> all = communicator.all_gather(outcome_of(work, operation));
+  const bool is_of_all = std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all[0]; });
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (!all[rank].starts_with("ok\n")) throw_report(all[rank], rank);
+    if (!all[rank].starts_with("ok\n"))
+      throw_report(all[rank], is_of_all ? std::nullopt : std::optional(rank));
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
