@@ -29,7 +29,7 @@ done
 "$FARO" permute @index.npy ids.npy alone.npy --quiet
 ranks 5 "$FARO" permute @index.npy ids.npy shared.npy --shards --json >told.json || fail "$(cat stderr.txt)"
 cmp alone.npy shared.npy || fail "an index array by 5 ranks is another file"
-grep -q '"method":"indices"' told.json || fail "$(cat told.json)"
+grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
 
 rm shared.npy
 ranks 2 "$FARO" permute 'axes(0 1)' in.npy shared.npy --shards && fail "a wrong rank of axes was not refused"
