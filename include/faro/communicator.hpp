@@ -41,6 +41,8 @@ class Communicator {
   virtual std::string name() const = 0;
   /// Whose memory it sends from and receives into: cpu, of the host; cuda, of a device.
   virtual Engine memory() const = 0;
+  /// With memory() cuda: the device's ordinal.
+  virtual int device() const { return 0; }
 
   /// Sends and receives. Law: the k-th message to rank d in rank s's `sends` arrives as the k-th from s in
   /// d's `receives`. Requires: the two have equal sizes (checked where the engine tells); `sends` lie within

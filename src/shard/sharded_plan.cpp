@@ -152,6 +152,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     check_place(made, *state.communicator, options);
     PlanOptions local = options;
     local.engine = state.communicator->memory();
+    if (local.engine == Engine::cuda) local.device = state.communicator->device();
     const std::uint64_t width = made.problem().element_bytes;
     state.packing.emplace(made.pack(), made.in_elements(), width, local);
     state.unpacking.emplace(made.unpack(), made.out_elements(), width, local);
