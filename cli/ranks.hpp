@@ -49,6 +49,10 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts);
 /// `faro permute SPEC IN.npy OUT.npy --shards`: each rank reads its part of the file, and writes its own.
 void permute_shards(const PermuteOptions& options);
 
+/// `faro permute SPEC IN.npy OUT.npy --engine cuda --devices 0,1`: the array spread over several GPUs of this
+/// machine.
+void permute_devices(const PermuteOptions& options);
+
 /// `faro bench SPEC --shards`.
 struct BenchedShards {
   std::string spec;

@@ -1,14 +1,20 @@
 #include <cuda_runtime_api.h>
 
-#include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/runtime/calls.hpp"
-#include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_peers.hpp"
+#include "faro/engines/cuda.hpp"
 
 namespace faro::cuda {
 namespace {
 
 constexpr const char* kExchangePeers = "exchange between devices";
+
+int peer_ordinal(int device) {
+  if (device != kCurrentDevice) return device;
+  int current = 0;
+  check(cudaGetDevice(&current), "cudaGetDevice", kExchangePeers);
+  return current;
+}
 
 // That `device` can read what lies on `other`, where the machine has a link between them.
 void reach(int device, int other) {
@@ -42,9 +48,9 @@ struct PeerEnd::State {
 };
 
 PeerEnd::PeerEnd(int device, const std::vector<int>& others) : state_(std::make_unique<State>()) {
-  state_->device = ordinal_of(device);
+  state_->device = peer_ordinal(device);
   const DeviceGuard guard(state_->device);
-  for (const int other : others) reach(state_->device, ordinal_of(other));
+  for (const int other : others) reach(state_->device, peer_ordinal(other));
   for (cudaEvent_t* const event : {&state_->ready, &state_->copied})
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags", kExchangePeers);
 }
