@@ -25,14 +25,6 @@ std::string pass_text(const ShardPass& pass, const char* none) {
   return to_text(*pass.permutation);
 }
 
-nlohmann::ordered_json pass_json(const ShardPass& pass) {
-  if (pass.is_nothing()) return nullptr;
-  nlohmann::ordered_json json;
-  json["permutation"] = pass.permutation ? nlohmann::ordered_json(to_text(*pass.permutation)) : nullptr;
-  json["views"] = pass.views.size();
-  return json;
-}
-
 }  // namespace
 
 std::string ShardPlan::explain(const ShardRates& rates) const {
@@ -69,8 +61,8 @@ std::string ShardPlan::explain_json(const ShardRates& rates) const {
   json["out_bytes"] = out_bytes();
   json["method"] = name(method_);
   json["method_reason"] = reason_;
-  json["pack"] = pass_json(pack_);
-  json["unpack"] = pass_json(unpack_);
+  json["pack"] = pass_text(pack_, "");
+  json["unpack"] = pass_text(unpack_, "");
   json["rho"] = rho_ ? nlohmann::ordered_json(*rho_) : nullptr;
   json["messages"] = sends_.size();
   json["ranks_met"] = ranks_met();

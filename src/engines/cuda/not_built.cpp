@@ -5,7 +5,6 @@
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_modular.hpp"
-#include "engines/cuda_peers.hpp"
 #include "engines/cuda_rows.hpp"
 #include "engines/cuda_shared_permutation.hpp"
 #include "engines/cuda_shared_transpose.hpp"
@@ -272,22 +271,6 @@ int RuntimeKernel::blocks_per_multiprocessor(int /*threads*/, std::uint64_t /*dy
 std::shared_ptr<const RuntimeModule> compile(const RuntimeSource& /*source*/, int /*device*/) {
   require_available();
   return nullptr;
-}
-
-// --- cuda_peers.hpp
-
-struct PeerEnd::State {};
-
-PeerEnd::PeerEnd(int /*device*/, const std::vector<int>& /*others*/) { require_available(); }
-PeerEnd::~PeerEnd() = default;
-int PeerEnd::device() const { return 0; }
-void PeerEnd::mark_ready(Stream /*stream*/) { require_available(); }
-void PeerEnd::mark_copied(Stream /*stream*/) { require_available(); }
-void PeerEnd::wait_until_ready(const PeerEnd& /*other*/, Stream /*stream*/) const { require_available(); }
-void PeerEnd::wait_until_copied(const PeerEnd& /*other*/, Stream /*stream*/) const { require_available(); }
-void PeerEnd::copy(const std::byte* /*from*/, int /*from_device*/, std::byte* /*to*/, std::uint64_t /*bytes*/,
-                   Stream /*stream*/) const {
-  require_available();
 }
 
 // --- cuda_shared_permutation.hpp
