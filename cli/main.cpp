@@ -15,6 +15,7 @@
 #include "cli/arguments.hpp"
 #include "cli/help.hpp"
 #include "cli/process.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
@@ -181,6 +182,8 @@ int run_command(std::span<const std::string> arguments) {
     }
     Command().run(arguments);
     return 0;
+  } catch (const Told& told) {
+    return told.exit_status;
   } catch (const Verdict& verdict) {
     note("faro: " + verdict.line);
     return verdict.exit_status;

@@ -33,6 +33,8 @@ struct PermuteOptions {
   bool rows = false;
   bool inverse = false;
   bool in_place = false;
+  std::string devices;  // several GPUs, "0,1"
+  bool shards = false;  // each rank of mpirun its part
   bool no_backup = false;
   bool resume = false;
   bool verify = false;

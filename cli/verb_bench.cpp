@@ -14,6 +14,7 @@
 #include "cli/arguments.hpp"
 #include "cli/host_run.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
@@ -34,7 +35,9 @@ struct BenchOptions {
   IndexOptions index;
   std::vector<std::string> specs;
   std::string bytes;
+  CutOptions cuts;
   bool in_place = false;
+  bool shards = false;
 };
 
 struct Row {
@@ -301,7 +304,25 @@ void print_table(const std::string& device, const std::vector<Row>& rows,
   print(table);
 }
 
+void bench_all_shards(const BenchOptions& options) {
+  if (options.in_place || !options.bytes.empty())
+    fail(ErrorCode::unsupported, "bench --shards", "--in-place or --bytes", "whole arrays, from one to another");
+  for (const std::string& spec : options.specs) {
+    const ParsedPermutation parsed = parse_spec_with_axes(spec, std::nullopt, options.index.direction(spec));
+    const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
+    bench_shards({.spec = spec,
+                  .problem = {.permutation = parsed.permutation, .element_bytes = width},
+                  .axes = parsed.regrouped ? std::nullopt : parsed.axes,
+                  .cuts = options.cuts,
+                  .threads = options.common.plan_options(width).threads,
+                  .json = options.common.json});
+  }
+}
+
 void bench_all(const BenchOptions& options) {
+  if (options.shards) return bench_all_shards(options);
+  if (options.cuts.is_given())
+    fail(ErrorCode::value, "bench", "--shard-in or --shard-out without --shards", "--shards with them");
   std::vector<Row> rows;
   std::vector<std::string> methods;
   {
@@ -354,6 +375,9 @@ Verb bench_verb(CLI::App& app) {
       ->check(refuse_empty);
   command->add_flag("--in-place", options->in_place,
                     "In one array, beside the same with two arrays, the obvious loop and a copy");
+  command->add_flag("--shards", options->shards,
+                    "Under mpirun: spread over the ranks, beside its local passes and its exchange alone");
+  options->cuts.add(*command);
   options->common.add_threads(*command);
   options->common.add_json(*command);
   return {command, [options] { bench_all(*options); }};

@@ -11,6 +11,7 @@
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/engines/cuda.hpp"
@@ -32,6 +33,10 @@ struct ExplainOptions {
   std::string capability;
   std::string memory;
   std::string disk;
+  std::string shards;  // how many ranks
+  std::string rank = "0";
+  std::string link;
+  CutOptions cuts;
   bool by_file = false;
   bool no_calibration = false;
   bool in_place = false;
@@ -253,7 +258,42 @@ void explain_files(const ExplainOptions& options) {
   print(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
+// Of one rank among so many: what it packs, sends to whom, and unpacks.
+void explain_shards(const ExplainOptions& options) {
+  if (!options.svg.empty() || options.in_place || !options.capability.empty() || !options.common.tile.empty() ||
+      options.by_file) {
+    fail(ErrorCode::value, "explain",
+         "--svg, --in-place, --capability, --tile or --file with --shards", "--shards alone");
+  }
+  const ParsedPermutation parsed =
+      parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
+  const auto ranks = static_cast<int>(parse_number("--shards", options.shards, 1, kMaxShardRanks));
+  ShardProblem problem = shard_problem(
+      {.problem = {.permutation = parsed.permutation,
+                   .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
+                   .batch = options.common.batch_count()},
+       .axes = parsed.regrouped ? std::nullopt : parsed.axes,
+       .ranks = ranks},
+      options.cuts);
+  problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));
+  const ShardPlan plan(problem);
+  ShardRates rates;
+  if (!options.link.empty()) rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (options.common.json) {
+    Json json = new_json();
+    json["spec"] = options.spec;
+    json.update(Json::parse(plan.explain_json(rates)));
+    return print(json);
+  }
+  std::string text = as_typed(plan.explain(rates));
+  while (text.ends_with('\n')) text.pop_back();
+  print(explained("permutation", options.spec) + "\n" + text);
+}
+
 void explain(const ExplainOptions& options) {
+  if (!options.shards.empty()) return explain_shards(options);
+  if (options.cuts.is_given() || options.rank != "0" || !options.link.empty())
+    fail(ErrorCode::value, "explain", "--rank, --link, --shard-in or --shard-out without --shards", "--shards N with them");
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
@@ -297,6 +337,18 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
+  command->add_option("--shards", options->shards, "Spread over N ranks: what one of them does")
+      ->type_name("N")
+      ->check(refuse_empty);
+  command->add_option("--rank", options->rank, "With --shards: which rank; the default is 0")
+      ->type_name("R")
+      ->check(refuse_empty);
+  command
+      ->add_option("--link", options->link,
+                   "With --shards: GB/s out of a rank, for the predicted time; the default is 25")
+      ->type_name("RATE")
+      ->check(refuse_empty);
+  options->cuts.add(*command);
   command->add_flag("--file", options->by_file, "From file to file, within --memory");
   command
       ->add_option("--memory", options->memory,

@@ -22,6 +22,7 @@
 #include "cli/permute_options.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
@@ -266,6 +267,8 @@ void check_files(const PermuteOptions& options) {
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  if (options.shards) return permute_shards(options);
+  if (!options.devices.empty()) return permute_devices(options);
   Outcome outcome;
   FileProblem asked;
   check_map(options);
@@ -347,6 +350,13 @@ Verb permute_verb(CLI::App& app) {
       "--no-backup", options->no_backup,
       "With --in-place: permute the file where it lies instead of a copy that takes its place; an "
       "interruption leaves it permuted in part");
+  command->add_flag("--shards", options->shards,
+                    "Under mpirun: each rank reads, permutes and writes its part of the files");
+  command
+      ->add_option("--devices", options->devices,
+                   "With --engine cuda: several GPUs, such as 0,1, each of which holds a part of the array")
+      ->type_name("N,N")
+      ->check(refuse_empty);
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);

@@ -9,6 +9,7 @@
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/simulate_shards.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
 #include "machine/run_trace.hpp"
@@ -25,6 +26,7 @@ using Result = capi::SimulationResult;
 
 constexpr std::string_view kTrace = "trace";
 constexpr std::string_view kPermute = "permute";
+constexpr std::string_view kShards = "shards";
 // So much of the pipeline is printed and drawn.
 constexpr std::uint64_t kTimelineUnits = 256;
 
@@ -43,6 +45,7 @@ struct SimulateOptions {
   std::string seed = "0";
   std::string layout;
   std::string svg;
+  SimulatedShards shards;
   bool direct = false;
   bool overlap = false;
   bool timeline = false;
@@ -76,6 +79,7 @@ void check_program(const std::string& name) {
   const auto known = programs::program_names();
   std::vector<std::string_view> names(known.begin(), known.end());
   names.push_back(kTrace);
+  names.push_back(kShards);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   fail(ErrorCode::usage, "simulate", "the program `" + name + "`",
        fmt::format("one of {}", fmt::join(names, ", ")), did_you_mean(name, names));
@@ -167,8 +171,29 @@ std::string text_of(const SimulateOptions& options, const Result& result) {
   return text;
 }
 
+// Links between ranks are no memory machine: they have options of their own.
+void simulate_links(const SimulateOptions& options) {
+  if (!options.file.empty() || !options.n.empty() || !options.svg.empty() || options.timeline || options.overlap ||
+      options.direct || !options.layout.empty() || !options.threads.empty()) {
+    fail(ErrorCode::usage, "simulate shards", "an option of the memory machines, or a FILE",
+         "--spec, --ranks, --topology, --element-bytes, --shard-in and --shard-out",
+         "`faro simulate --help` shows how");
+  }
+  SimulatedShards asked = options.shards;
+  asked.spec = options.spec;
+  asked.json = options.json;
+  simulate_shards(asked);
+}
+
 void simulate(const SimulateOptions& options) {
   check_program(options.program);
+  if (options.program == kShards) return simulate_links(options);
+  const SimulatedShards& shards = options.shards;
+  if (!shards.ranks.empty() || !shards.topology.empty() || !shards.element_bytes.empty() || shards.cuts.is_given()) {
+    fail(ErrorCode::usage, "simulate",
+         "--ranks, --topology, --element-bytes, --shard-in or --shard-out with " + options.program,
+         "them with `simulate shards`");
+  }
   refuse_overwriting("simulate", "--svg", options.svg, {options.file}, "a file");
   refuse_overwriting("simulate", "--svg", options.svg, files_in(options.spec));
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
@@ -193,8 +218,8 @@ Verb simulate_verb(CLI::App& app) {
       ->add_option(
           "PROGRAM", options->program,
           "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
-          "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, or "
-          "trace")
+          "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, "
+          "trace, or shards: links between ranks")
       ->required()
       ->type_name("");
   command
@@ -229,6 +254,12 @@ Verb simulate_verb(CLI::App& app) {
   command->add_flag("--timeline", options->timeline,
                     "Also print what enters the pipeline in the first 256 units");
   add("--svg", options->svg, "FILE", "Also draw that to this file");
+  add("--ranks", options->shards.ranks, "N",
+      "Of shards: ranks, or several numbers of them, such as 8,64,4096; the default is 8");
+  add("--topology", options->shards.topology, "T",
+      "Of shards: flat (the default), islands, or a file of JSON that docs/guide/shards.md describes");
+  add("--element-bytes", options->shards.element_bytes, "B", "Of shards: bytes of an element; the default is 4");
+  options->shards.cuts.add(*command);
   add_no_sync(*command);
   command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { simulate(*options); }};

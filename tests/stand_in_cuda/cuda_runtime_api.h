@@ -4,6 +4,7 @@
 // on a device.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <deque>
@@ -13,7 +14,12 @@
 
 #define CUDART_VERSION 13000
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorPeerAccessAlreadyEnabled = 704
+};
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize,
   cudaFuncAttributePreferredSharedMemoryCarveout
@@ -92,7 +98,7 @@ inline int& allowed(const void* function) {
 }
 
 inline bool has_clusters = true;
-inline int calls = 0;          // copies and launches so far
+inline std::atomic<int> calls = 0;  // copies and launches so far
 inline int failing_call = -1;  // the number of the one that fails
 
 inline cudaError_t next_call() {
@@ -140,6 +146,40 @@ inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes,
   if (result == cudaSuccess) std::memcpy(out, in, bytes);
   return result;
 }
+// Events: work is done when it is queued, so all that is left of them is whether they were recorded.
+struct CUevent_st {
+  std::atomic<int> recorded{0};
+};
+using cudaEvent_t = CUevent_st*;
+inline constexpr unsigned cudaEventDisableTiming = 2;
+
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, CUstream_st* /*stream*/) {
+  ++event->recorded;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(CUstream_st* /*stream*/, cudaEvent_t event, unsigned /*flags*/) {
+  return event->recorded > 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int /*device*/, int /*peer*/) {
+  *can = 1;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
+  return cudaErrorPeerAccessAlreadyEnabled;
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* out, int /*to*/, const void* in, int /*from*/, std::size_t bytes,
+                                       CUstream_st* stream) {
+  return cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
 namespace stand_in {
 
 inline cudaError_t launch(const void* function, void** arguments, const Grid& grid) {

@@ -1,0 +1,151 @@
+// faro permute SPEC IN.npy OUT.npy --engine cuda --devices 0,1: each GPU holds a part of the array. Parts are
+// blocks of the file on both sides.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <sstream>
+
+#include "cli/arguments.hpp"
+#include "cli/file_problem.hpp"
+#include "cli/host_run.hpp"
+#include "cli/progress.hpp"
+#include "cli/ranks.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "engines/cuda_measure.hpp"
+#include "faro/peers.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+namespace {
+
+std::vector<int> read_devices(const std::string& text) {
+  constexpr std::uint64_t kMostOrdinal = 1023;
+  std::vector<int> devices;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');)
+    devices.push_back(static_cast<int>(parse_number("--devices", word, 0, kMostOrdinal)));
+  if (devices.empty()) fail(ErrorCode::value, "read --devices", "`" + text + "`", "numbers such as 0,1");
+  return devices;
+}
+
+void check_device_options(const PermuteOptions& options) {
+  const auto refuse = [](const char* other) {
+    fail(ErrorCode::unsupported, "permute --devices", other, "--engine cuda --devices with SPEC IN.npy OUT.npy",
+         "one device takes all options");
+  };
+  if (options.common.engine != "cuda") refuse("another engine than cuda");
+  if (options.in_place) refuse("--in-place");
+  if (!options.map.empty()) refuse("--map");
+  if (!options.plan_cache.empty()) refuse("--plan-cache");
+  if (!options.memory.empty() || options.resume) refuse("--memory or --resume");
+  if (options.order != "C") refuse("--order F");
+  if (!options.common.device.empty() || !options.piece_bytes.empty() || !options.device_bytes.empty())
+    refuse("--device, --piece-bytes or --device-bytes");
+  if (is_strided_text(options.spec)) refuse("a strided view");
+  if (!options.has_out)
+    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
+  require_npy_name("permute `" + options.in + "`", options.out);
+  if (io::same_file(options.in, options.out))
+    fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files");
+  check_spec_file(options, options.out, "OUT");
+}
+
+// A part of an array on each device; what is empty has a byte, for an address.
+class DeviceParts {
+ public:
+  void add(std::uint64_t bytes, int device) {
+    sizes_.push_back(bytes);
+    arrays_.emplace_back(std::max<std::uint64_t>(bytes, 1), device);
+  }
+  std::vector<void*> addresses() const {
+    std::vector<void*> made;
+    for (const cuda::DeviceArray& array : arrays_) made.push_back(array.data());
+    return made;
+  }
+  // One part behind the other, as they lie in the file.
+  void upload(const std::byte* from) {
+    for (std::size_t i = 0; i < arrays_.size(); from += sizes_[i++]) {
+      if (sizes_[i] > 0) arrays_[i].upload(from);
+    }
+  }
+  void download(std::byte* to) const {
+    for (std::size_t i = 0; i < arrays_.size(); to += sizes_[i++]) {
+      if (sizes_[i] > 0) arrays_[i].download(to);
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> sizes_;
+  std::vector<cuda::DeviceArray> arrays_;
+};
+
+}  // namespace
+
+void permute_devices(const PermuteOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check_device_options(options);
+  const std::vector<int> devices = read_devices(options.devices);
+  if (const cuda::Status status = cuda::status(); !status.available)
+    fail(ErrorCode::device, "permute --devices", status.reason, "GPUs and their driver");
+  const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
+  Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
+  progress.step("reading " + options.in, bytes_of_file(options.in));
+  const io::NpyInput input(options.in, progress.advance());
+  const FileProblem asked = file_problem_of(options, input.header());
+  const ShardProblem problem = shard_problem({.problem = asked.problem,
+                                              .axes = asked.regrouped ? std::nullopt : asked.axes,
+                                              .ranks = static_cast<int>(devices.size())},
+                                             {});
+  progress.step("planning " + options.spec);
+  PeerShards peers(problem, devices);
+  DeviceParts in;
+  DeviceParts out;
+  for (int rank = 0; rank < peers.ranks(); ++rank) {
+    in.add(peers.plan(rank).in_bytes(), devices[static_cast<std::size_t>(rank)]);
+    out.add(peers.plan(rank).out_bytes(), devices[static_cast<std::size_t>(rank)]);
+  }
+  // The shape is that of what an index array was recognised as.
+  const std::vector<std::uint64_t> shape = asked.shape_after(Plan(asked.problem, cuda::target(devices[0])));
+  io::NpyOutput output(options.out, input.header().descr, shape, input.header().item_bytes);
+  in.upload(input.data().data());
+  progress.step("permuting " + size_text(input.data().size()));
+  const std::vector<void*> in_addresses = in.addresses();
+  const auto begin = std::chrono::steady_clock::now();
+  peers.run(std::vector<const void*>(in_addresses.begin(), in_addresses.end()), out.addresses(),
+            std::vector<Stream>(devices.size()));
+  out.download(output.data().data());
+  const double ms = milliseconds_since(begin);
+  if (options.verify) {
+    progress.step("verifying " + size_text(input.data().size()));
+    verify(asked.problem, input.data().data(), output.data().data(),
+           options.common.plan_options(asked.problem.element_bytes).threads);
+  }
+  output.finish(progress.advance());
+  progress.end();
+  const ShardPlan& plan = peers.plan(0);
+  if (options.common.json) {
+    Json json = new_json();
+    json["spec"] = to_text(asked.problem.permutation);
+    json["in"] = options.in;
+    json["out"] = options.out;
+    json["shape"] = shape;
+    json["elements"] = element_count(problem.permutation);
+    json["element_bytes"] = problem.element_bytes;
+    json["bytes"] = input.data().size();
+    json["communicator"] = "peers";
+    json["plan"] = Json::parse(plan.explain_json());
+    json["ms"] = ms;
+    json["gb_per_s"] = gb_per_s(input.data().size(), ms);
+    json["verified"] = options.verify;
+    print(json);
+  } else if (!options.quiet) {
+    note(fmt::format("{}: {} on {}, method {}; {} sent by one of them; {:.3g} ms with fetching, {:.3g} ms in all{}",
+                     options.label(), asked.elements, count_text(devices.size(), "device"), name(plan.method()),
+                     size_text(plan.sent_bytes()), ms, milliseconds_since(start),
+                     options.verify ? ", verified" : ""));
+  }
+  output.commit();
+}
+
+}  // namespace faro::cli

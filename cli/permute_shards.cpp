@@ -1,0 +1,288 @@
+// faro permute SPEC IN.npy OUT.npy --shards: each rank reads its part of the file, permutes with the others,
+// and writes its part. Parts are blocks of the file on both sides.
+//
+//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0 names the file
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "cli/arguments.hpp"
+#include "cli/file_problem.hpp"
+#include "cli/host_run.hpp"
+#include "cli/ranks.hpp"
+#include "cli/report.hpp"
+#include "engines/cpu.hpp"
+#include "io/buffer.hpp"
+#include "io/npy.hpp"
+#include "io/output_file.hpp"
+#include "shard/methods.hpp"
+
+namespace faro::cli {
+namespace {
+
+[[noreturn]] void refuse_part(const std::string& operation, const std::string& path, int error) {
+  fail(ErrorCode::file, operation + " `" + path + "`",
+       error == 0 ? "a file that ends too early" : std::system_category().message(error),
+       "this rank's part of the file", "every rank needs the same files");
+}
+
+// Of a file, so many bytes from an offset on.
+struct PartOfFile {
+  std::string path;
+  std::uint64_t offset = 0;
+};
+
+void read_part(const PartOfFile& part, std::span<std::byte> to) {
+  const io::Descriptor file(open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) refuse_part("read", part.path, errno);
+  for (std::uint64_t done = 0; done < to.size();) {
+    const ssize_t got = pread(file.get(), to.data() + done, to.size() - done, static_cast<off_t>(part.offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) refuse_part("read", part.path, got < 0 ? errno : 0);
+    done += static_cast<std::uint64_t>(got);
+  }
+}
+
+void write_part(const PartOfFile& part, std::span<const std::byte> from) {
+  io::Descriptor file(open(part.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.is_open()) refuse_part("write", part.path, errno);
+  for (std::uint64_t done = 0; done < from.size();) {
+    const ssize_t put =
+        pwrite(file.get(), from.data() + done, from.size() - done, static_cast<off_t>(part.offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) refuse_part("write", part.path, errno);
+    done += static_cast<std::uint64_t>(put);
+  }
+  if (const int error = io::sync_file(file.get()); error != 0) refuse_part("write", part.path, error);
+  if (const int error = file.close(); error != 0) refuse_part("write", part.path, error);
+}
+
+// A whole file's data, to be looked at in places.
+class Looked {
+ public:
+  Looked(const std::string& path, const io::NpyHeader& header)
+      : offset_(header.data_offset), bytes_(header.data_offset + header.data_bytes()) {
+    const io::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) refuse_part("read", path, errno);
+    void* const mapped = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (mapped == MAP_FAILED) refuse_part("read", path, errno);
+    data_ = static_cast<const std::byte*>(mapped);
+  }
+  ~Looked() { munmap(const_cast<std::byte*>(data_), bytes_); }
+  Looked(const Looked&) = delete;
+  Looked& operator=(const Looked&) = delete;
+
+  const std::byte* data() const { return data_ + offset_; }
+
+ private:
+  std::uint64_t offset_;
+  std::uint64_t bytes_;
+  const std::byte* data_ = nullptr;
+};
+
+void check_shard_options(const PermuteOptions& options) {
+  const auto refuse = [](const char* other) {
+    fail(ErrorCode::unsupported, "permute --shards", other, "--shards with SPEC IN.npy OUT.npy",
+         "`faro permute --help` shows what goes together");
+  };
+  if (options.in_place) refuse("--in-place");
+  if (!options.map.empty()) refuse("--map");
+  if (!options.plan_cache.empty()) refuse("--plan-cache");
+  if (!options.memory.empty() || options.resume) refuse("--memory or --resume");
+  if (options.order != "C") refuse("--order F");
+  if (is_strided_text(options.spec)) refuse("a strided view");
+  if (options.common.plan_options(1).engine == Engine::cuda) refuse("--engine cuda");
+  if (!options.has_out) {
+    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
+  }
+  require_npy_name("permute `" + options.in + "`", options.out);
+  if (io::same_target(options.in, options.out))
+    fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files");
+  check_spec_file(options, options.out, "OUT");
+}
+
+class PermutedShards {
+ public:
+  PermutedShards(const PermuteOptions& options, const std::shared_ptr<Communicator>& communicator)
+      : options_(options), communicator_(communicator), operation_("permute `" + options.in + "`") {}
+
+  void run() {
+    const auto start = std::chrono::steady_clock::now();
+    plan();
+    read();
+    ShardedPlan sharded(std::move(*made_), communicator_, {.threads = threads_});
+    const auto begin = std::chrono::steady_clock::now();
+    sharded.run(in_->data(), in_->size(), out_->data(), out_->size());
+    const double ms = slowest(milliseconds_since(begin));
+    if (options_.verify) verify(sharded.plan());
+    write();
+    if (communicator_->rank() == 0) tell(sharded.plan(), ms, milliseconds_since(start));
+    commit();
+  }
+
+ private:
+  void together(const std::function<void()>& work, const std::string& digest = "") {
+    detail::agree(*communicator_, operation_, [&] {
+      work();
+      return digest;
+    });
+  }
+
+  double slowest(double mine) {
+    double most = mine;
+    for (const std::string& theirs : communicator_->all_gather(std::to_string(mine)))
+      most = std::max(most, std::stod(theirs));
+    return most;
+  }
+
+  void plan() {
+    together([&] {
+      check_shard_options(options_);
+      header_ = io::read_npy_header(options_.in);
+      if (header_.fortran_order)
+        fail(ErrorCode::unsupported, operation_, "data in Fortran order", "data in C order");
+      asked_ = file_problem_of(options_, header_);
+      threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
+      problem_ = shard_problem(
+          {.problem = asked_.problem, .axes = asked_.regrouped ? std::nullopt : asked_.axes, .ranks = communicator_->ranks()}, {});
+      problem_.shards.rank = communicator_->rank();
+      made_.emplace(problem_);
+      shape_ = asked_.shape_after(Plan(asked_.problem, cpu::target(threads_)));
+      target_header_ = io::npy_header_bytes(header_.descr, shape_);
+    });
+  }
+
+  // Where this rank's part begins, in bytes of the data.
+  std::uint64_t offset_of(const ShardCut& cut, const std::vector<std::uint64_t>& shape, const char* role) const {
+    const detail::Spread spread(cut, shape, communicator_->ranks(), role);
+    const int rank = communicator_->rank();
+    return spread.elements(rank) == 0 ? 0 : spread.index({.rank = rank, .element = 0}) * problem_.element_bytes;
+  }
+
+  void read() {
+    together([&] {
+      const std::uint64_t needed = made_->in_bytes() + made_->out_bytes() + made_->workspace_bytes();
+      io::require_memory_for_array(operation_, needed);
+      in_.emplace(made_->in_bytes());
+      out_.emplace(made_->out_bytes());
+      const std::uint64_t count = element_count(problem_.permutation);
+      const auto shape = problem_.axes ? problem_.axes->shape : std::vector<std::uint64_t>{count};
+      const auto after = problem_.axes ? problem_.axes->target_shape() : shape;
+      source_ = {.path = options_.in,
+                 .offset = header_.data_offset + offset_of(problem_.shards.in, shape, "in")};
+      target_ = {.path = io::partial_path(options_.out).string(),
+                 .offset = target_header_.size() + offset_of(problem_.shards.out, after, "out")};
+      read_part(source_, in_->span());
+    });
+  }
+
+  // Every element of this rank's output against the input's file.
+  void verify(const ShardPlan& plan) {
+    together([&] {
+      if (plan.out_elements() == 0) return;
+      const Looked whole(options_.in, header_);
+      const Permutation back = inverse(problem_.permutation);
+      const auto* const indexed = std::get_if<Indexed>(&back);
+      const Permutation quick = indexed == nullptr ? back : Permutation(indexed->redirected(Direction::scatter));
+      const std::uint64_t width = problem_.element_bytes;
+      const std::uint64_t first = (target_.offset - target_header_.size()) / width;
+      for (std::uint64_t at = 0; at < plan.out_elements(); ++at) {
+        const std::uint64_t x = faro::apply(quick, first + at);
+        if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) == 0) continue;
+        fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", first + at),
+             fmt::format("element {} of the input there", x), "no result was written; please report this");
+      }
+    });
+  }
+
+  void write() {
+    together([&] {
+      if (communicator_->rank() != 0) return;
+      file_ = std::make_unique<io::OutputFile>(options_.out, io::Unfinished::kept);
+      try {
+        if (ftruncate(file_->descriptor(), 0) != 0) file_->refuse(errno, "a file that can be written to");
+        file_->reserve(target_header_.size() + header_.data_bytes());
+        file_->write(target_header_, 0);
+      } catch (...) {
+        file_->discard();
+        throw;
+      }
+    });
+    try {
+      together([&] { write_part(target_, out_->span()); });
+      together([&] {
+        if (file_) file_->finish();
+      });
+    } catch (...) {
+      if (file_) file_->discard();
+      throw;
+    }
+  }
+
+  void commit() {
+    together([&] {
+      if (file_) file_->commit();
+    });
+  }
+
+  void tell(const ShardPlan& plan, double ms, double total_ms) const {
+    const std::uint64_t bytes = header_.data_bytes();
+    if (options_.common.json) {
+      Json json = new_json();
+      json["spec"] = to_text(asked_.problem.permutation);
+      json["in"] = options_.in;
+      json["out"] = options_.out;
+      json["shape"] = shape_;
+      json["elements"] = element_count(problem_.permutation);
+      json["element_bytes"] = problem_.element_bytes;
+      json["bytes"] = bytes;
+      json["communicator"] = communicator_->name();
+      json["plan"] = Json::parse(plan.explain_json());
+      json["ms"] = ms;
+      json["gb_per_s"] = gb_per_s(bytes, ms);
+      json["verified"] = options_.verify;
+      return print(json);
+    }
+    if (options_.quiet) return;
+    note(fmt::format("{}: {} in {}, by {}, method {}; {} sent by a rank; {:.3g} ms, {:.3g} ms in all{}",
+                     options_.label(), asked_.elements, count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+                     communicator_->name(), name(plan.method()), size_text(plan.sent_bytes()), ms, total_ms,
+                     options_.verify ? ", verified" : ""));
+  }
+
+  const PermuteOptions& options_;
+  std::shared_ptr<Communicator> communicator_;
+  std::string operation_;
+  io::NpyHeader header_;
+  FileProblem asked_;
+  ShardProblem problem_;
+  std::optional<ShardPlan> made_;
+  std::vector<std::uint64_t> shape_;
+  std::vector<std::byte> target_header_;
+  int threads_ = 0;
+  PartOfFile source_;
+  PartOfFile target_;
+  std::optional<io::Buffer> in_;
+  std::optional<io::Buffer> out_;
+  std::unique_ptr<io::OutputFile> file_;  // of rank 0
+};
+
+}  // namespace
+
+void permute_shards(const PermuteOptions& options) {
+  with_ranks("permute", [&](const std::shared_ptr<Communicator>& communicator) {
+    PermutedShards(options, communicator).run();
+  });
+}
+
+}  // namespace faro::cli

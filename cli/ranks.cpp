@@ -1,0 +1,150 @@
+#include "cli/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#ifdef FARO_HAVE_MPI
+#include <mpi.h>
+
+#include "faro/mpi.hpp"
+#endif
+
+#include "cli/arguments.hpp"
+#include "cli/report.hpp"
+
+namespace faro::cli {
+namespace {
+
+// Whether a launcher of MPI started this process: OpenMPI's, MPICH's and Slurm's say so.
+bool is_launched() {
+  constexpr std::array kSigns{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"};
+  return std::any_of(kSigns.begin(), kSigns.end(),
+                     [](const char* sign) { return std::getenv(sign) != nullptr; });
+}
+
+// What all ranks refuse alike, told once.
+void tell_once(Communicator& communicator, const RankWork& work, const std::shared_ptr<Communicator>& shared) {
+  try {
+    work(shared);
+  } catch (const Error& error) {
+    if (communicator.rank() == 0) throw;
+    throw Told{exit_status(error.code())};
+  }
+}
+
+#ifdef FARO_HAVE_MPI
+class MpiSession {
+ public:
+  MpiSession() {
+    int provided = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+      fail(ErrorCode::device, "start MPI", "a failure", "MPI_Init to succeed");
+  }
+  ~MpiSession() { MPI_Finalize(); }
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+};
+#endif
+
+}  // namespace
+
+void with_ranks(const std::string& verb, const RankWork& work) {
+  if (!is_launched()) return work(in_memory_communicators(1).front());
+#ifdef FARO_HAVE_MPI
+  static_cast<void>(verb);
+  const MpiSession session;
+  const std::shared_ptr<Communicator> communicator = mpi_communicator(MPI_COMM_WORLD);
+  tell_once(*communicator, work, communicator);
+#else
+  fail(ErrorCode::unsupported, verb + " --shards", "a launcher of MPI, and a faro without it",
+       "a build with FARO_MPI=ON, and an MPI that is installed", "without mpirun there is one rank");
+#endif
+}
+
+ShardCut parse_cut(const std::string& option, const std::string& text) {
+  const auto refuse = [&] {
+    fail(ErrorCode::value, "read " + option, "`" + text + "`",
+         "a cut: `axis(0)`, `axis(1; 3 1 2)` with an extent for each rank, or `bits(28 29)`");
+  };
+  if (text.empty()) return ShardAxis{};
+  const bool is_bits = text.starts_with("bits(");
+  if ((!is_bits && !text.starts_with("axis(")) || !text.ends_with(')')) refuse();
+  std::string inside = text.substr(5, text.size() - 6);
+  std::vector<std::uint64_t> numbers;
+  const auto read = [&](const std::string& words) {
+    numbers.clear();
+    std::istringstream stream(words);
+    for (std::string word; stream >> word;) {
+      if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18) refuse();
+      numbers.push_back(std::stoull(word));
+    }
+  };
+  constexpr std::uint64_t kMostAxesAndBits = 64;
+  if (is_bits) {
+    read(inside);
+    ShardBits bits;
+    for (const std::uint64_t number : numbers) {
+      if (number >= kMostAxesAndBits) refuse();
+      bits.bits.push_back(static_cast<int>(number));
+    }
+    return bits;
+  }
+  const std::size_t semicolon = inside.find(';');
+  read(inside.substr(0, semicolon));
+  if (numbers.size() != 1 || numbers[0] >= kMostAxesAndBits) refuse();
+  ShardAxis axis{.axis = static_cast<int>(numbers[0]), .extents = {}};
+  if (semicolon == std::string::npos) return axis;
+  read(inside.substr(semicolon + 1));
+  if (numbers.empty()) refuse();
+  axis.extents = numbers;
+  return axis;
+}
+
+void CutOptions::add(CLI::App& command) {
+  command
+      .add_option("--shard-in", in,
+                  "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)")
+      ->type_name("CUT")
+      ->check(refuse_empty);
+  command.add_option("--shard-out", out, "How the output is cut, likewise")
+      ->type_name("CUT")
+      ->check(refuse_empty);
+}
+
+ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
+  const Problem& problem = asked.problem;
+  ShardProblem made{.permutation = problem.permutation,
+                    .element_bytes = problem.element_bytes,
+                    .shards = {.ranks = asked.ranks,
+                               .rank = 0,
+                               .in = parse_cut("--shard-in", cuts.in),
+                               .out = parse_cut("--shard-out", cuts.out)},
+                    .axes = asked.axes};
+  const auto map = affine_form(problem.permutation);
+  if (problem.batch != 1) {
+    if (made.axes) {
+      made.axes->shape.insert(made.axes->shape.begin(), problem.batch);
+      for (int& axis : made.axes->order) ++axis;
+      made.axes->order.insert(made.axes->order.begin(), 0);
+      made.permutation = Axes(made.axes->shape, made.axes->order);
+    } else if (map && std::has_single_bit(problem.batch)) {
+      made.permutation = direct_sum(*map, Affine(std::countr_zero(problem.batch)));
+    } else {
+      fail(ErrorCode::unsupported, "permute shards", fmt::format("a batch of {} arrays", problem.batch),
+           "permutations of axes, or affine maps in 2^k arrays");
+    }
+  }
+  const std::uint64_t count = element_count(made.permutation);
+  const auto ranks = static_cast<std::uint64_t>(asked.ranks);
+  // As blocks an affine map has messages of one size, and boxes are not looked for.
+  if (!cuts.is_given() && map && std::has_single_bit(count) && std::has_single_bit(ranks) && ranks <= count)
+    made.axes.reset();
+  return made;
+}
+
+}  // namespace faro::cli

@@ -1,0 +1,67 @@
+// The command as one of several processes: `mpirun -n 4 faro … --shards`. Without mpirun it is the only rank.
+//
+// An error is the same on all ranks; rank 0 tells it, the others end with its status and say nothing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/permute_options.hpp"
+#include "faro/shards.hpp"
+
+namespace faro::cli {
+
+/// Ends the command without a word: rank 0 has said what there is to say.
+struct Told {
+  int exit_status = 1;
+};
+
+/// Starts MPI where a launcher started this process, and calls `work` with its communicator. `verb` is for
+/// messages. Errors: ErrorCode::unsupported for a launched process of a build without MPI.
+using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
+void with_ranks(const std::string& verb, const RankWork& work);
+
+/// "axis(1)", "axis(0; 3 1 2)", "bits(0 1)"; empty: axis(0). Errors: ErrorCode::value.
+ShardCut parse_cut(const std::string& option, const std::string& text);
+
+/// --shard-in and --shard-out.
+struct CutOptions {
+  std::string in;
+  std::string out;
+
+  void add(CLI::App& command);
+  bool is_given() const { return !in.empty() || !out.empty(); }
+};
+
+/// The problem of rank 0, cut as the options say; without, by blocks where the map is affine and both are powers
+/// of two, else by axis 0. Batches are the slowest axis, or the top bits. Errors: ErrorCode::unsupported for
+/// other batches.
+struct AskedShards {
+  Problem problem;
+  std::optional<NamedAxes> axes;
+  int ranks = 1;
+};
+ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts);
+
+/// `faro permute SPEC IN.npy OUT.npy --shards`: each rank reads its part of the file, and writes its own.
+void permute_shards(const PermuteOptions& options);
+
+/// `faro permute SPEC IN.npy OUT.npy --engine cuda --devices 0,1`: the array spread over several GPUs of this
+/// machine.
+void permute_devices(const PermuteOptions& options);
+
+/// `faro bench SPEC --shards`.
+struct BenchedShards {
+  std::string spec;
+  Problem problem;
+  std::optional<NamedAxes> axes;
+  CutOptions cuts;
+  int threads = 0;
+  bool json = false;
+};
+void bench_shards(const BenchedShards& asked);
+
+}  // namespace faro::cli

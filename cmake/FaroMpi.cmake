@@ -1,0 +1,30 @@
+# faro::mpi, a library of its own over an MPI that is installed: programs that do not ask for it depend on none.
+#
+#     find_package(faro CONFIG REQUIRED)
+#     target_link_libraries(program PRIVATE faro::faro faro::mpi)
+if(FARO_MPI STREQUAL "OFF" OR FARO_SANITIZE)
+  return()
+endif()
+if(FARO_MPI STREQUAL "ON")
+  find_package(MPI REQUIRED COMPONENTS CXX)
+elseif(FARO_MPI STREQUAL "AUTO")
+  find_package(MPI QUIET COMPONENTS CXX)
+else()
+  message(FATAL_ERROR "FARO_MPI is `${FARO_MPI}`; wanted AUTO, ON or OFF")
+endif()
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "mpi: not built, for no MPI is installed")
+  return()
+endif()
+message(STATUS "mpi: built, by ${MPI_CXX_LIBRARY_VERSION_STRING}MPI ${MPI_CXX_VERSION}")
+
+add_library(faro_mpi src/mpi/mpi_communicator.cpp)
+add_library(faro::mpi ALIAS faro_mpi)
+set_target_properties(faro_mpi PROPERTIES EXPORT_NAME mpi VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  POSITION_INDEPENDENT_CODE ON INSTALL_RPATH $ORIGIN)
+target_sources(faro_mpi PUBLIC FILE_SET HEADERS BASE_DIRS include FILES include/faro/mpi.hpp)
+target_include_directories(faro_mpi PRIVATE src)
+target_link_libraries(faro_mpi PUBLIC faro_library MPI::MPI_CXX PRIVATE fmt::fmt)
+# MPI's C++ bindings, which its headers of C bring along, are of no use here.
+target_compile_definitions(faro_mpi PUBLIC OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+faro_own_target(faro_mpi)

@@ -1,0 +1,72 @@
+// What ranks say to each other: one interface over the engines that carry it.
+//
+//     std::vector<std::shared_ptr<Communicator>> ranks = in_memory_communicators(4);   // threads as ranks
+//     std::shared_ptr<Communicator> rank = mpi_communicator(MPI_COMM_WORLD);           // faro/mpi.hpp
+//
+// A rank is whoever holds a part of an array: a thread, a process, a GPU. All that a permutation of shards
+// needs of them is an exchange of messages whose sizes both sides know, and a word from everybody to
+// everybody, by which an error on one rank becomes an error on all instead of a wait without end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "faro/plan/target.hpp"
+#include "faro/stream.hpp"
+
+namespace faro {
+
+/// Bytes that go to a rank, or come from one: `offset_bytes` into the array that is sent, or received into.
+struct ShardMessage {
+  int peer = 0;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t bytes = 0;
+
+  friend bool operator==(const ShardMessage&, const ShardMessage&) = default;
+};
+
+/// One rank's end of the connections among all. Calls are collective: every rank makes the same ones in the
+/// same order, from one thread at a time.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int ranks() const = 0;
+  virtual int rank() const = 0;
+  /// "threads", "MPI", "NCCL".
+  virtual std::string name() const = 0;
+  /// Whose memory it sends from and receives into: cpu, of the host; cuda, of a device.
+  virtual Engine memory() const = 0;
+  /// With memory() cuda: the device's ordinal.
+  virtual int device() const { return 0; }
+
+  /// Sends and receives. Law: the k-th message to rank d in rank s's `sends` arrives as the k-th from s in
+  /// d's `receives`. Requires: the two have equal sizes (checked where the engine tells); `sends` lie within
+  /// the array at `from`, `receives` within that at `to` without overlap (unchecked); the two arrays do not
+  /// overlap (unchecked). Messages to oneself are copied. Returns when `to` is complete and `from` may be
+  /// written again, or with memory() cuda when that is queued on `stream`. Errors: ErrorCode::device where a
+  /// rank gave up or did not come in time.   Cost: of links, each byte once.
+  virtual void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
+                        std::span<const ShardMessage> receives, Stream stream) = 0;
+
+  /// What every rank said, by rank. Errors: as exchange(). Cost: the links' latency; for words, not arrays.
+  virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+
+  /// Tells the other ranks not to wait for this one any more: their next or present call is an error with
+  /// this text. For failures after which a rank makes no more calls.
+  virtual void abort(const std::string& why) noexcept = 0;
+};
+
+/// How long a rank waits for another one, of the same process or machine, before it gives up.
+inline constexpr std::chrono::milliseconds kShardTimeLimit = std::chrono::minutes(5);
+
+/// Threads as ranks: the communicators of ranks 0 .. ranks - 1, each for a thread of its own. Messages are
+/// copied from where they are to where they go. Errors: ErrorCode::value for less than one rank.
+std::vector<std::shared_ptr<Communicator>> in_memory_communicators(
+    int ranks, std::chrono::milliseconds time_limit = kShardTimeLimit);
+
+}  // namespace faro

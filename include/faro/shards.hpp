@@ -1,0 +1,203 @@
+// Permutations of an array that is spread over ranks: GPUs of a host, processes, hosts.
+//
+//     faro::ShardProblem problem{.permutation = faro::maps::bit_reversal(30), .element_bytes = 4,
+//                                .shards = {.ranks = 8, .rank = communicator->rank()}};
+//     faro::ShardedPlan plan(faro::ShardPlan(problem), communicator);      // on every rank
+//     plan.run(my_part_in, in_bytes, my_part_out, out_bytes);              // on every rank
+//
+// Each rank holds a part of the array. Three ways in which parts are cut, for input and output alike:
+//
+//     ShardBits{{2, 3}}          4 ranks, index bits 3 2 are the rank: rank 1 holds 4 5 6 7 of 16 elements
+//     ShardBits{{0, 1}}                                                rank 1 holds 1 5 9 13
+//     ShardAxis{0, {3, 1, 0}}    3 ranks, slabs of 3, 1 and 0 rows of the array's axis 0
+//     ShardAxis{1}               slabs of axis 1, as even as can be; of an array without axes: blocks
+//
+// A part holds its elements in the order of their indices. Every plan is: pack, exchange, unpack.
+//
+//     rank 0   [a b c d]  --pack-->  [a c | b d]  --\  /-->  [a c | e g]  --unpack-->  [a e c g]
+//     rank 1   [e f g h]  --pack-->  [e g | f h]  --/  \-->  [b d | f h]  --unpack-->  [b f d h]
+//
+// Packing and unpacking are ordinary plans of faro on a rank's own part, or nothing at all; each element
+// crosses a link at most once, and only where it changes its rank, so that no schedule sends less. For an
+// affine map out[A x ^ c] = in[x] with the rank's bits on top, let rho be the rank of the block of A that
+// leads from local bits to the rank's: every rank sends 2^rho equal messages, to a coset of ranks
+// (docs/theory/shards.md). The plan of each rank follows from the problem and the rank's number alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "faro/communicator.hpp"
+#include "faro/faro.hpp"
+
+namespace faro {
+
+/// 2^g ranks: bit i of a rank's number is bit `bits[i]` of the index.
+struct ShardBits {
+  std::vector<int> bits;
+};
+
+/// Slabs of one axis: rank r holds `extents[r]` consecutive places of it, behind those of the ranks before.
+struct ShardAxis {
+  int axis = 0;
+  /// One for each rank; empty: as even as can be, the longer ones first.
+  std::vector<std::uint64_t> extents = {};
+};
+
+using ShardCut = std::variant<ShardAxis, ShardBits>;
+
+/// Who holds what: how many ranks, which one this is, and how input and output are cut.
+struct Shards {
+  int ranks = 1;
+  int rank = 0;
+  ShardCut in = ShardAxis{};
+  ShardCut out = ShardAxis{};
+};
+
+inline constexpr int kMaxShardRanks = 1 << 20;
+
+/// out[pi(x)] = in[x], of arrays in shards.
+struct ShardProblem {
+  Permutation permutation = detail::no_permutation();
+  std::uint64_t element_bytes = 0;  // 1 to 4096
+  Shards shards;
+  /// What axes the cuts count: those of the input, and of the output by `order`. Nothing: both arrays have
+  /// one axis, of all elements. It must say the same as `permutation`.
+  std::optional<NamedAxes> axes = std::nullopt;
+};
+
+/// How a plan finds out who sends what to whom.
+enum class ShardMethod {
+  affine,   // linear algebra: 2^rho equal messages
+  slabs,    // boxes: the part that two slabs share
+  blocks,   // rolls and flips: runs of blocks
+  indices,  // element by element: any permutation over any cut
+};
+/// "affine", "slabs", "blocks" or "indices".
+const char* name(ShardMethod method) noexcept;
+
+/// A local pass: nothing, one permutation of the whole part, or a view for each message.
+struct ShardPass {
+  std::optional<Permutation> permutation = std::nullopt;
+  std::vector<Strided> views = {};
+
+  bool is_nothing() const { return !permutation && views.empty(); }
+};
+
+/// What links and memory give, for predicted times.
+struct ShardRates {
+  double link_gb_per_s = 25;    // out of a rank, and into it
+  double copy_gb_per_s = 10;    // a rank's own copy, bytes read and written
+  double message_us = 5;        // of a message, beside its bytes
+};
+
+/// What one rank does. Immutable; made without communication, and without memory for arrays.
+class ShardPlan {
+ public:
+  /// Errors: ErrorCode::value for ranks, cuts and axes that do not fit each other or the permutation, naming
+  /// which; those of faro::plan() for the problem. Cost: O(n^3) word operations for an affine map, one or
+  /// two boxes a pair of ranks that meet for slabs; method indices takes 24 bytes an element of the rank's
+  /// parts, and their sorting.
+  explicit ShardPlan(const ShardProblem& problem);
+
+  /// Of an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
+  /// those of its part of the input, cut by problem.shards.in, out[mine[i]] = in[i]; gather: those of its
+  /// part of the output, cut by problem.shards.out. problem.permutation is not looked at, the array has
+  /// `count` elements. Collective. Errors, on all ranks alike: also ErrorCode::value where it is no
+  /// permutation. Cost: an exchange of 8 bytes an element.
+  ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
+            Direction direction, Communicator& communicator);
+
+  const ShardProblem& problem() const { return problem_; }
+  ShardMethod method() const { return method_; }
+  /// Why this method: one line.
+  const std::string& reason() const { return reason_; }
+
+  /// Of this rank's parts.
+  std::uint64_t in_elements() const { return in_elements_; }
+  std::uint64_t out_elements() const { return out_elements_; }
+  std::uint64_t in_bytes() const { return in_elements_ * problem_.element_bytes; }
+  std::uint64_t out_bytes() const { return out_elements_ * problem_.element_bytes; }
+
+  /// From the input to what is sent; nothing: messages are sent from the input.
+  const ShardPass& pack() const { return pack_; }
+  /// From what is received to the output; nothing: messages are received into the output.
+  const ShardPass& unpack() const { return unpack_; }
+  /// Those to and from the rank itself among them. Sizes are of this rank's array or workspace.
+  const std::vector<ShardMessage>& sends() const { return sends_; }
+  const std::vector<ShardMessage>& receives() const { return receives_; }
+
+  /// Other ranks that it sends to.
+  std::uint64_t ranks_met() const;
+  /// To other ranks, and from them. No schedule moves less: each is an element whose rank changes.
+  std::uint64_t sent_bytes() const;
+  std::uint64_t received_bytes() const;
+  /// Beside the parts: as much as is sent where there is a packing, and as is received where there is an
+  /// unpacking.
+  std::uint64_t workspace_bytes() const;
+  /// Of an affine map: log2 of the messages of each rank.
+  std::optional<int> rho() const { return rho_; }
+
+  /// Seconds: local passes by the copy's rate, the exchange by the link's, one after the other.
+  double predicted_seconds(const ShardRates& rates = {}) const;
+
+  /// The plan in words, several lines.
+  std::string explain(const ShardRates& rates = {}) const;
+  /// The same as a JSON object (docs/guide/json.md, "explain --shards").
+  std::string explain_json(const ShardRates& rates = {}) const;
+
+ private:
+  ShardProblem problem_;
+  ShardMethod method_ = ShardMethod::affine;
+  std::string reason_;
+  std::uint64_t in_elements_ = 0;
+  std::uint64_t out_elements_ = 0;
+  ShardPass pack_;
+  ShardPass unpack_;
+  std::vector<ShardMessage> sends_;
+  std::vector<ShardMessage> receives_;
+  std::optional<int> rho_;
+};
+
+/// A plan together with the engine of its local passes, its workspace, and the ranks that it talks to.
+class ShardedPlan {
+ public:
+  /// Collective. Requires: `plan` is of this rank of the communicator (checked). `options` are for the local
+  /// passes; their engine has to be the communicator's memory, which `automatic` takes. Errors, on every
+  /// rank alike, each naming the first rank that is at fault: what faro::plan() refuses on any rank;
+  /// ErrorCode::value for ranks with different problems or widths; ErrorCode::value where a rank has too
+  /// little memory.
+  ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communicator, const PlanOptions& options = {});
+  ShardedPlan(ShardedPlan&&) noexcept;
+  ShardedPlan& operator=(ShardedPlan&&) noexcept;
+  ~ShardedPlan();
+
+  /// out[pi(x)] = in[x]: `in` and `out` are this rank's parts, of plan().in_bytes() and plan().out_bytes().
+  /// Collective; returns when this rank's output is complete, or with memory cuda when that is queued on
+  /// `stream`. Errors, on every rank alike and before anything is written: ErrorCode::value for a null
+  /// pointer, another size or overlapping arrays on any rank. Later: ErrorCode::device where a rank is lost;
+  /// what is in `out` is then undefined.   Cost: as plan().predicted_seconds(); allocates nothing.
+  void run(const void* in, std::uint64_t in_bytes, void* out, std::uint64_t out_bytes, Stream stream = {});
+
+  /// The parts of run() by themselves, for measuring: no checks, no agreement, and `out` is meaningful only
+  /// after all three in this order, on all ranks. Requires: as run().
+  void pack(const void* in, Stream stream = {});
+  void exchange(const void* in, void* out, Stream stream = {});
+  void unpack(void* out, Stream stream = {});
+
+  const ShardPlan& plan() const;
+  Communicator& communicator() const;
+  /// plan().explain(), and what the local passes are.
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace faro

@@ -1,0 +1,190 @@
+// An affine map between ranks that hold index bits.
+//
+// Places: local bits l_0 .. l_{m-1} below, the rank's bits d_0 .. d_{g-1} on top, on both sides.
+//
+//              local  rank
+//     local  [  A11    A12  ]   l' = A11 l ^ A12 d ^ c_l
+//     rank   [  A21    A22  ]   d' = A21 l ^ A22 d ^ c_d
+//
+// Let rho = rank A21, Q rho independent columns of it, and v the coordinates of A21 l in Q: elements with
+// one v go to one rank, Q v ^ A22 d ^ c_d. So packing is any invertible map whose top rho bits are v; we
+// take the columns at the highest local bits J, and leave the others w in their order: long runs stay long,
+// and where J is the top of the part and v is those bits themselves, packing is nothing.
+//
+// The receiver hears from a coset of ranks as large: by the same of the inverse map B, those are
+// K u ^ B22 d' ^ (B c)_d with K columns of B21 and u the coordinates of B21 l' in K. The message of source u
+// is put at place u, and unpacking is what is left:
+//
+//     (w, u) -> A11 P^-1 (w, v(u)) ^ A12 d(u) ^ c_l       v(u) = Q^-1 (d' ^ c_d ^ A22 d(u))
+//
+// Where the inverse needs no packing, u being the top bits of l', the roles change: the sender packs to
+// where the elements shall lie, w = the low bits of l', and unpacking is nothing.
+#include <algorithm>
+
+#include "faro/error.hpp"
+#include "faro/f2/matrix.hpp"
+#include "faro/permutation/maps.hpp"
+#include "shard/methods.hpp"
+
+namespace faro::detail {
+namespace {
+
+using f2::Matrix;
+using f2::Word;
+
+// Local bits whose columns of A21 are independent, the highest there are, and the coordinates in them.
+struct Coordinates {
+  std::vector<int> positions;  // ascending: J
+  Matrix basis;                // g x rho: the columns there
+  Matrix of_local;             // rho x m: v = of_local l
+
+  bool is_top(int local_bits) const {
+    const int rho = basis.columns();
+    if (of_local.columns() != local_bits) return false;
+    for (int j = 0; j < local_bits; ++j) {
+      const int from_top = j - (local_bits - rho);
+      if (of_local.column(j) != (from_top < 0 ? 0 : f2::unit(from_top))) return false;
+    }
+    return true;
+  }
+};
+
+Coordinates coordinates_of(const Matrix& a21) {
+  Coordinates made;
+  f2::Subspace image(a21.rows());
+  for (int j = a21.columns() - 1; j >= 0; --j) {
+    if (image.insert(a21.column(j))) made.positions.push_back(j);
+  }
+  std::reverse(made.positions.begin(), made.positions.end());
+  std::vector<Word> columns;
+  for (const int j : made.positions) columns.push_back(a21.column(j));
+  made.basis = Matrix::from_columns(a21.rows(), columns);
+  std::vector<Word> coordinates;
+  for (int j = 0; j < a21.columns(); ++j) coordinates.push_back(*made.basis.solve(a21.column(j)));
+  made.of_local = Matrix::from_columns(made.basis.columns(), coordinates);
+  return made;
+}
+
+// The matrix that keeps the bits outside J in their order, below, and has v on top.
+Matrix packing_matrix(const Coordinates& v, int local_bits) {
+  const int rho = v.basis.columns();
+  Matrix pack = Matrix::zero(local_bits, local_bits);
+  int kept = 0;
+  for (int j = 0; j < local_bits; ++j) {
+    Word column = v.of_local.column(j) << (local_bits - rho);
+    if (!std::binary_search(v.positions.begin(), v.positions.end(), j)) column |= f2::unit(kept++);
+    pack.set_column(j, column);
+  }
+  return pack;
+}
+
+// Standard form taken apart.
+struct Blocks {
+  Matrix a11, a12, a21, a22;
+  Word c_local = 0;
+  Word c_rank = 0;
+
+  Blocks(const Affine& map, int m, int g)
+      : a11(map.matrix().block(0, 0, m, m)),
+        a12(map.matrix().block(0, m, m, g)),
+        a21(map.matrix().block(m, 0, g, m)),
+        a22(map.matrix().block(m, m, g, g)),
+        c_local(map.complement() & f2::low_mask(m)),
+        c_rank(m >= f2::kMaxDimension ? 0 : map.complement() >> m) {}
+};
+
+bool is_identity_matrix(const Matrix& a) { return a == Matrix::identity(a.rows()); }
+
+// The identity is no pass.
+void set_pass(ShardPass& pass, const Matrix& matrix, Word complement) {
+  if (!is_identity_matrix(matrix) || complement != 0) pass.permutation = Affine(matrix, complement);
+}
+
+}  // namespace
+
+Affine standard_form(const Affine& map, const ShardRankBits& bits) {
+  const auto places = [&map](const std::vector<int>& rank_bits) {
+    const int n = map.bits();
+    const int m = n - static_cast<int>(rank_bits.size());
+    std::vector<int> to(static_cast<std::size_t>(n), -1);
+    for (std::size_t i = 0; i < rank_bits.size(); ++i)
+      to[static_cast<std::size_t>(rank_bits[i])] = m + static_cast<int>(i);
+    int local = 0;
+    for (int& place : to) {
+      if (place < 0) place = local++;
+    }
+    return maps::permute_bits(to);
+  };
+  return compose(places(bits.out), compose(map, places(bits.in).inverse()));
+}
+
+int shard_rho(const Affine& standard, int rank_bits) {
+  const int m = standard.bits() - rank_bits;
+  return standard.matrix().block(m, 0, rank_bits, m).rank();
+}
+
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank) {
+  const Affine standard = standard_form(map, bits);
+  const int g = static_cast<int>(bits.in.size());
+  const int m = standard.bits() - g;
+  const Blocks a(standard, m, g);
+  const Blocks b(standard.inverse(), m, g);
+  const Coordinates v = coordinates_of(a.a21);
+  const Coordinates u = coordinates_of(b.a21);
+  const int rho = v.basis.columns();
+  FARO_CHECK(rho == u.basis.columns());
+  const int w_bits = m - rho;
+  const auto self = static_cast<Word>(rank);
+
+  ShardPassing made{.pack = {}, .unpack = {}, .sends = {}, .receives = {}, .rho = rho};
+  const std::uint64_t messages = std::uint64_t{1} << rho;
+  const std::uint64_t elements = std::uint64_t{1} << w_bits;
+  for (std::uint64_t at = 0; at < messages; ++at) {
+    const Word to = (v.basis * at) ^ (a.a22 * self) ^ a.c_rank;
+    made.sends.push_back({.peer = static_cast<int>(to), .offset_bytes = at * elements, .bytes = elements});
+  }
+  const Word first_source = (b.a22 * self) ^ b.c_rank;
+  const auto receive_at = [&](Word moved_by) {
+    made.receives.assign(messages, {});
+    for (std::uint64_t at = 0; at < messages; ++at) {
+      const Word from = (u.basis * at) ^ first_source;
+      made.receives[at] = {.peer = static_cast<int>(from),
+                           .offset_bytes = (at ^ moved_by) * elements,
+                           .bytes = elements};
+    }
+  };
+
+  const bool sends_whole = v.is_top(m);
+  if (!sends_whole && u.is_top(m)) {
+    // Packed to where it shall lie: the low bits of l', and v on top of them.
+    Matrix pack = Matrix::zero(m, m);
+    for (int j = 0; j < m; ++j)
+      pack.set_column(j, (a.a11.column(j) & f2::low_mask(w_bits)) | v.of_local.column(j) << w_bits);
+    set_pass(made.pack, pack, ((a.a12 * self) ^ a.c_local) & f2::low_mask(w_bits));
+    receive_at(0);
+    return made;
+  }
+  const Matrix pack = packing_matrix(v, m);
+  const Matrix unpacked = *pack.inverse();
+  set_pass(made.pack, pack, 0);
+  // v(u) = first ^ by_source u, as a top part of a word of m bits.
+  const auto slot = [&](Word target) { return *v.basis.solve(target) << w_bits; };
+  Matrix unpack = Matrix::zero(m, m);
+  for (int j = 0; j < w_bits; ++j) unpack.set_column(j, a.a11 * (unpacked * f2::unit(j)));
+  for (int i = 0; i < rho; ++i) {
+    const Word source = u.basis.column(i);
+    unpack.set_column(w_bits + i, (a.a11 * (unpacked * slot(a.a22 * source))) ^ (a.a12 * source));
+  }
+  const Word first_slot = slot(self ^ a.c_rank ^ (a.a22 * first_source));
+  const Word complement = (a.a11 * (unpacked * first_slot)) ^ (a.a12 * first_source) ^ a.c_local;
+  if (is_identity_matrix(unpack) && (complement & f2::low_mask(w_bits)) == 0) {
+    // Whole messages change places: they are received there.
+    receive_at(complement >> w_bits);
+    return made;
+  }
+  set_pass(made.unpack, unpack, complement);
+  receive_at(0);
+  return made;
+}
+
+}  // namespace faro::detail

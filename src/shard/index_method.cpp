@@ -1,0 +1,185 @@
+// Any permutation between any cuts: who gets which element is looked up for each, and packing and unpacking
+// are index arrays. Sender and receiver agree on an order within a message without a word: that of the
+// sender's part.
+//
+// An index array that lies in parts is known to nobody as a whole. Its owners tell the others, in an exchange
+// of 8 bytes an element, where the elements of each message go (scatter), or which ones they want (gather).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "faro/error.hpp"
+#include "io/buffer.hpp"
+#include "shard/methods.hpp"
+
+namespace faro::detail {
+namespace {
+
+using Indices = std::vector<std::uint64_t>;
+
+// Elements in the order of their peers, and in their own within one: a counting sort.
+struct Sorted {
+  Indices place;                       // of element i
+  std::vector<ShardMessage> messages;  // in elements
+};
+
+template <typename PeerOf>
+Sorted sorted_by_peer(std::uint64_t count, int ranks, const PeerOf& peer_of) {
+  Indices next(static_cast<std::size_t>(ranks) + 1, 0);
+  for (std::uint64_t i = 0; i < count; ++i) ++next[static_cast<std::size_t>(peer_of(i)) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  Sorted made;
+  for (int peer = 0; peer < ranks; ++peer) {
+    const std::uint64_t begin = next[static_cast<std::size_t>(peer)];
+    const std::uint64_t length = next[static_cast<std::size_t>(peer) + 1] - begin;
+    if (length > 0) made.messages.push_back({.peer = peer, .offset_bytes = begin, .bytes = length});
+  }
+  made.place.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) made.place[i] = next[static_cast<std::size_t>(peer_of(i))]++;
+  return made;
+}
+
+// An index array as a pass; nothing where it leaves everything where it is.
+ShardPass pass_of(Indices indices, Direction direction) {
+  for (std::uint64_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] != i)
+      return {.permutation = Permutation(Indexed(std::move(indices), direction)), .views = {}};
+  }
+  return {};
+}
+
+// Reads entry after entry; of the direction that costs no sweep each.
+Permutation quick(const Permutation& permutation) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  return indexed == nullptr ? permutation : Permutation(indexed->redirected(Direction::scatter));
+}
+
+void require_shard_memory(std::uint64_t elements) {
+  require_memory("plan shards", fmt::format("the places of {} elements", elements), elements * 24);
+}
+
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+
+std::vector<ShardMessage> in_bytes_of(std::vector<ShardMessage> messages, std::uint64_t width) {
+  for (ShardMessage& message : messages) {
+    message.offset_bytes *= width;
+    message.bytes *= width;
+  }
+  return messages;
+}
+
+// Words that go where the messages of `sorted` go, in their order; what came, and from whom.
+struct Heard {
+  Indices words;
+  std::vector<ShardMessage> messages;  // in elements
+};
+Heard exchange_words(Communicator& communicator, const Sorted& sorted, const Indices& words) {
+  std::string counts;
+  const auto ranks = static_cast<std::size_t>(communicator.ranks());
+  Indices mine(ranks, 0);
+  for (const ShardMessage& message : sorted.messages)
+    mine[static_cast<std::size_t>(message.peer)] = message.bytes;
+  counts.assign(reinterpret_cast<const char*>(mine.data()), ranks * kWordBytes);
+  const std::vector<std::string> all = communicator.all_gather(counts);
+  Heard heard;
+  std::uint64_t at = 0;
+  for (std::size_t peer = 0; peer < ranks; ++peer) {
+    std::uint64_t length = 0;
+    std::copy_n(all[peer].data() + static_cast<std::size_t>(communicator.rank()) * kWordBytes, kWordBytes,
+                reinterpret_cast<char*>(&length));
+    if (length > 0)
+      heard.messages.push_back({.peer = static_cast<int>(peer), .offset_bytes = at, .bytes = length});
+    at += length;
+  }
+  heard.words.resize(at);
+  communicator.exchange(words.data(), in_bytes_of(sorted.messages, kWordBytes), heard.words.data(),
+                        in_bytes_of(heard.messages, kWordBytes), {});
+  return heard;
+}
+
+}  // namespace
+
+ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out, int rank) {
+  require_shard_memory(in.elements(rank) + out.elements(rank));
+  const Permutation forth = quick(permutation);
+  const Permutation back = quick(inverse(permutation));
+  ShardPassing made;
+  Sorted sent = sorted_by_peer(in.elements(rank), in.ranks(), [&](std::uint64_t i) {
+    return out.place(faro::apply(forth, in.index({.rank = rank, .element = i}))).rank;
+  });
+  made.sends = std::move(sent.messages);
+  made.pack = pass_of(std::move(sent.place), Direction::scatter);
+  // What arrives, by source and by its place there.
+  struct Arrival {
+    Spread::Place from;
+    std::uint64_t to = 0;
+  };
+  std::vector<Arrival> arrivals(out.elements(rank));
+  for (std::uint64_t j = 0; j < arrivals.size(); ++j)
+    arrivals[j] = {.from = in.place(faro::apply(back, out.index({.rank = rank, .element = j}))), .to = j};
+  std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
+    return a.from.rank != b.from.rank ? a.from.rank < b.from.rank : a.from.element < b.from.element;
+  });
+  Indices targets;
+  for (std::uint64_t at = 0; at < arrivals.size(); ++at) {
+    const int peer = arrivals[at].from.rank;
+    if (made.receives.empty() || made.receives.back().peer != peer)
+      made.receives.push_back({.peer = peer, .offset_bytes = at, .bytes = 0});
+    ++made.receives.back().bytes;
+    targets.push_back(arrivals[at].to);
+  }
+  made.unpack = pass_of(std::move(targets), Direction::scatter);
+  return made;
+}
+
+ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Spread& out,
+                          Communicator& communicator) {
+  const bool scatters = part.direction == Direction::scatter;
+  const Spread& own = scatters ? in : out;      // cuts the entries
+  const Spread& others = scatters ? out : in;   // what they point to
+  const int rank = communicator.rank();
+  agree(communicator, "plan shards of an index array", [&] {
+    if (part.entries.size() != own.elements(rank)) {
+      fail(ErrorCode::value, "plan shards of an index array",
+           fmt::format("{} entries", part.entries.size()),
+           fmt::format("{}, those of the rank's part of the {}", own.elements(rank),
+                       scatters ? "input" : "output"));
+    }
+    require_shard_memory(own.elements(rank) + others.elements(rank));
+    for (std::uint64_t i = 0; i < part.entries.size(); ++i) {
+      if (part.entries[i] < others.count()) continue;
+      fail(ErrorCode::value, "plan shards of an index array",
+           fmt::format("entry {} at place {} of the rank's part", part.entries[i], i),
+           fmt::format("entries below {}", others.count()));
+    }
+    return fmt::format("{} of {}", name(part.direction), own.count());
+  });
+  Sorted sorted = sorted_by_peer(part.entries.size(), own.ranks(),
+                                 [&](std::uint64_t i) { return others.place(part.entries[i]).rank; });
+  Indices words(part.entries.size());
+  for (std::uint64_t i = 0; i < words.size(); ++i)
+    words[sorted.place[i]] = others.place(part.entries[i]).element;
+  Heard heard = exchange_words(communicator, sorted, words);
+  ShardPassing made;
+  agree(communicator, "plan shards of an index array", [&] {
+    if (heard.words.size() != others.elements(rank)) {
+      fail(ErrorCode::value, "plan shards of an index array",
+           fmt::format("{} entries that lead to this rank's part", heard.words.size()),
+           fmt::format("{}, one for each of its elements", others.elements(rank)),
+           "the entries of all ranks together are a permutation");
+    }
+    // The owners of the entries sort their own part so; the others find here what was asked of theirs.
+    ShardPass own_pass = pass_of(std::move(sorted.place), scatters ? Direction::scatter : Direction::gather);
+    ShardPass other_pass =
+        pass_of(std::move(heard.words), scatters ? Direction::scatter : Direction::gather);
+    made.pack = scatters ? std::move(own_pass) : std::move(other_pass);
+    made.unpack = scatters ? std::move(other_pass) : std::move(own_pass);
+    return std::string();
+  });
+  made.sends = scatters ? std::move(sorted.messages) : std::move(heard.messages);
+  made.receives = scatters ? std::move(heard.messages) : std::move(sorted.messages);
+  return made;
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,63 @@
+// The ways of finding out who sends what to whom, one a file: each fills in the same parts of a plan.
+//
+//     affine_method.cpp    an affine map, both cuts by index bits
+//     box_method.cpp       permutations of axes between slabs; rolls and flips between blocks
+//     index_method.cpp     any permutation between any cuts, element by element
+//
+// Messages are counted in elements here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "faro/shards.hpp"
+#include "shard/spread.hpp"
+
+namespace faro::detail {
+
+struct ShardPassing {
+  ShardPass pack;
+  ShardPass unpack;
+  std::vector<ShardMessage> sends;  // offset_bytes and bytes still in elements
+  std::vector<ShardMessage> receives;
+  std::optional<int> rho = std::nullopt;
+};
+
+/// Index bits as they are told apart by ranks: those of the input and of the output.
+struct ShardRankBits {
+  std::vector<int> in;
+  std::vector<int> out;
+};
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank);
+
+/// The map of a rank's messages in standard form, local bits low and rank bits high, and rho.
+/// `standard` is map between places: element + rank * 2^m.
+Affine standard_form(const Affine& map, const ShardRankBits& bits);
+int shard_rho(const Affine& standard, int rank_bits);
+
+/// `order`: of the output's axes, those of the input. Requires: both spreads are slabs of these shapes.
+ShardPassing box_passing(const std::vector<int>& order, const Spread& in, const Spread& out, int rank);
+
+/// Requires: both spreads are blocks (is_blocks).
+ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& out, int rank);
+
+/// Element by element, by apply() forwards and backwards.
+ShardPassing index_passing(const Permutation& permutation, const Spread& in, const Spread& out, int rank);
+
+/// By parts of an index array. Collective. Errors: ErrorCode::value on all ranks where the entries are no
+/// permutation.
+struct ShardIndexPart {
+  std::span<const std::uint64_t> entries;
+  Direction direction = Direction::scatter;
+};
+ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Spread& out,
+                          Communicator& communicator);
+
+/// Runs `work`, which may throw, on every rank; where it does on any, all throw what the first of them did,
+/// with its number. Collective.
+void agree(Communicator& communicator, const std::string& operation, const std::function<std::string()>& work);
+
+}  // namespace faro::detail

@@ -1,0 +1,77 @@
+// A plan of shards in words and as JSON.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "faro/shards.hpp"
+#include "io/buffer.hpp"
+
+namespace faro {
+namespace {
+
+std::string cut_text(const ShardCut& cut) {
+  if (const auto* const bits = std::get_if<ShardBits>(&cut))
+    return fmt::format("index bits {}", fmt::join(bits->bits, " "));
+  const auto& axis = std::get<ShardAxis>(cut);
+  if (axis.extents.empty()) return fmt::format("slabs of axis {}, even", axis.axis);
+  return fmt::format("slabs of axis {}, of {}", axis.axis, fmt::join(axis.extents, " "));
+}
+
+std::string pass_text(const ShardPass& pass, const char* none) {
+  if (pass.is_nothing()) return none;
+  if (!pass.permutation) return fmt::format("{} boxes, copied", pass.views.size());
+  return to_text(*pass.permutation);
+}
+
+}  // namespace
+
+std::string ShardPlan::explain(const ShardRates& rates) const {
+  std::string text;
+  const auto line = [&text](const char* what, const std::string& value) {
+    fmt::format_to(std::back_inserter(text), "{:<14}{}\n", what, value);
+  };
+  const Shards& shards = problem_.shards;
+  line("shards", fmt::format("rank {} of {}: {} in, {} out", shards.rank, shards.ranks,
+                             io::size_text(in_bytes()), io::size_text(out_bytes())));
+  line("cuts", fmt::format("{} -> {}", cut_text(shards.in), cut_text(shards.out)));
+  line("method", fmt::format("{}: {}", name(method_), reason_));
+  line("pack", pass_text(pack_, "nothing, sent from where it lies"));
+  line("exchange", fmt::format("{} to {} other ranks, {} from them{}", io::size_text(sent_bytes()),
+                               ranks_met(), io::size_text(received_bytes()),
+                               rho_ ? fmt::format("; rho = {}, messages of {}", *rho_,
+                                                  io::size_text(sends_.empty() ? 0 : sends_[0].bytes))
+                                    : ""));
+  line("bound", fmt::format("{}, what changes its rank: no schedule sends less", io::size_text(sent_bytes())));
+  line("unpack", pass_text(unpack_, "nothing, received where it lies"));
+  line("workspace", io::size_text(workspace_bytes()));
+  line("predicted", fmt::format("{:.3g} ms at {:g} GB/s a link and a copy of {:g} GB/s",
+                                predicted_seconds(rates) * 1e3, rates.link_gb_per_s, rates.copy_gb_per_s));
+  return text;
+}
+
+std::string ShardPlan::explain_json(const ShardRates& rates) const {
+  nlohmann::ordered_json json;
+  json["ranks"] = problem_.shards.ranks;
+  json["rank"] = problem_.shards.rank;
+  json["in_cut"] = cut_text(problem_.shards.in);
+  json["out_cut"] = cut_text(problem_.shards.out);
+  json["in_bytes"] = in_bytes();
+  json["out_bytes"] = out_bytes();
+  json["method"] = name(method_);
+  json["method_reason"] = reason_;
+  json["pack"] = pass_text(pack_, "");
+  json["unpack"] = pass_text(unpack_, "");
+  json["rho"] = rho_ ? nlohmann::ordered_json(*rho_) : nullptr;
+  json["messages"] = sends_.size();
+  json["ranks_met"] = ranks_met();
+  json["sent_bytes"] = sent_bytes();
+  json["received_bytes"] = received_bytes();
+  json["bound_bytes"] = sent_bytes();
+  json["workspace_bytes"] = workspace_bytes();
+  json["predicted_ms"] = predicted_seconds(rates) * 1e3;
+  return json.dump();
+}
+
+}  // namespace faro

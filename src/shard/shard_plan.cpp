@@ -1,0 +1,198 @@
+// A problem in shards becomes a plan: what is wrong with it, which method takes it, what that costs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "faro/error.hpp"
+#include "faro/shards.hpp"
+#include "shard/methods.hpp"
+#include "shard/spread.hpp"
+
+namespace faro {
+namespace {
+
+using detail::Spread;
+
+constexpr const char* kPlanShards = "plan shards";
+
+void check_ranks(const Shards& shards) {
+  if (shards.ranks < 1 || shards.ranks > kMaxShardRanks) {
+    fail(ErrorCode::value, kPlanShards, fmt::format("{} ranks", shards.ranks),
+         fmt::format("1 to {}", kMaxShardRanks));
+  }
+  if (shards.rank < 0 || shards.rank >= shards.ranks) {
+    fail(ErrorCode::value, kPlanShards, fmt::format("rank {}", shards.rank),
+         fmt::format("0 to {}", shards.ranks - 1));
+  }
+}
+
+void check_width(std::uint64_t element_bytes) {
+  if (element_bytes >= 1 && element_bytes <= kMaxElementBytes) return;
+  fail(ErrorCode::value, kPlanShards, fmt::format("elements of {} bytes", element_bytes),
+       fmt::format("1 to {}", kMaxElementBytes), "elements are as wide as what moves together");
+}
+
+// The axes are those of the permutation, or there are none.
+void check_axes(const ShardProblem& problem) {
+  if (!problem.axes) return;
+  const Permutation by_axes = Axes(problem.axes->shape, problem.axes->order);
+  if (normal_form(by_axes) == normal_form(problem.permutation)) return;
+  fail(ErrorCode::value, kPlanShards,
+       fmt::format("axes {} in the order {}, with {}", fmt::join(problem.axes->shape, "x"),
+                   fmt::join(problem.axes->order, " "), to_text(problem.permutation)),
+       "axes that say the same as the permutation", "leave them out to cut its elements as one axis");
+}
+
+std::vector<std::uint64_t> in_shape(const ShardProblem& problem, std::uint64_t count) {
+  return problem.axes ? problem.axes->shape : std::vector<std::uint64_t>{count};
+}
+std::vector<std::uint64_t> out_shape(const ShardProblem& problem, std::uint64_t count) {
+  return problem.axes ? problem.axes->target_shape() : std::vector<std::uint64_t>{count};
+}
+
+std::uint64_t sum_of_others(const std::vector<ShardMessage>& messages, int self) {
+  std::uint64_t sum = 0;
+  for (const ShardMessage& message : messages) {
+    if (message.peer != self) sum += message.bytes;
+  }
+  return sum;
+}
+
+void to_bytes(std::vector<ShardMessage>& messages, std::uint64_t width) {
+  for (ShardMessage& message : messages) {
+    message.offset_bytes *= width;
+    message.bytes *= width;
+  }
+}
+
+struct Cuts {
+  Spread in;
+  Spread out;
+};
+
+Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
+  const Shards& shards = problem.shards;
+  Cuts cuts{.in = Spread(shards.in, in_shape(problem, count), shards.ranks, "in"),
+            .out = Spread(shards.out, out_shape(problem, count), shards.ranks, "out")};
+  if (count > 0 && count > (std::uint64_t{1} << 62) / problem.element_bytes) {
+    fail(ErrorCode::value, kPlanShards, fmt::format("{} elements of {} bytes", count, problem.element_bytes),
+         "at most 2^62 bytes");
+  }
+  return cuts;
+}
+
+}  // namespace
+
+const char* name(ShardMethod method) noexcept {
+  switch (method) {
+    case ShardMethod::affine:
+      return "affine";
+    case ShardMethod::slabs:
+      return "slabs";
+    case ShardMethod::blocks:
+      return "blocks";
+    case ShardMethod::indices:
+      return "indices";
+  }
+  return "";
+}
+
+ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
+  if (detail::is_no_permutation(problem.permutation))
+    fail(ErrorCode::value, kPlanShards, "a problem without a permutation", "ShardProblem::permutation");
+  check_ranks(problem.shards);
+  check_width(problem.element_bytes);
+  check_axes(problem);
+  const std::uint64_t count = element_count(problem.permutation);
+  const Cuts cuts = cuts_of(problem, count);
+  const int rank = problem.shards.rank;
+  in_elements_ = cuts.in.elements(rank);
+  out_elements_ = cuts.out.elements(rank);
+  const auto affine = count > 1 ? affine_form(normal_form(problem.permutation)) : std::nullopt;
+  detail::ShardPassing made;
+  if (affine && cuts.in.bits() && cuts.out.bits()) {
+    method_ = ShardMethod::affine;
+    reason_ = "an affine map, and both cuts are by index bits";
+    made = detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank);
+  } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {
+    method_ = ShardMethod::slabs;
+    reason_ = "a permutation of axes between slabs";
+    made = detail::box_passing(problem.axes->order, cuts.in, cuts.out, rank);
+  } else if (const Permutation form = normal_form(problem.permutation);
+             std::holds_alternative<Cyclic>(form) && cuts.in.is_blocks() && cuts.out.is_blocks()) {
+    method_ = ShardMethod::blocks;
+    reason_ = "a roll or a flip between blocks";
+    made = detail::block_passing(std::get<Cyclic>(form), cuts.in, cuts.out, rank);
+  } else {
+    method_ = ShardMethod::indices;
+    reason_ = affine && !(cuts.in.bits() && cuts.out.bits()) ? "the cuts are not by index bits"
+                                                              : "no form that is known between these cuts";
+    made = detail::index_passing(problem.permutation, cuts.in, cuts.out, rank);
+  }
+  pack_ = std::move(made.pack);
+  unpack_ = std::move(made.unpack);
+  sends_ = std::move(made.sends);
+  receives_ = std::move(made.receives);
+  rho_ = made.rho;
+  to_bytes(sends_, problem.element_bytes);
+  to_bytes(receives_, problem.element_bytes);
+}
+
+ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
+                     Direction direction, Communicator& communicator)
+    : problem_(problem), method_(ShardMethod::indices), reason_("an index array that lies in parts") {
+  std::optional<Cuts> cuts;
+  detail::agree(communicator, kPlanShards, [&] {
+    check_ranks(problem.shards);
+    check_width(problem.element_bytes);
+    if (communicator.memory() != Engine::cpu) {
+      fail(ErrorCode::unsupported, kPlanShards, "an index array in parts by " + communicator.name(),
+           "a communicator of the host's memory");
+    }
+    problem_.permutation = Cyclic{.count = count};
+    cuts = cuts_of(problem_, count);
+    return fmt::format("{} elements of {} bytes", count, problem.element_bytes);
+  });
+  in_elements_ = cuts->in.elements(problem.shards.rank);
+  out_elements_ = cuts->out.elements(problem.shards.rank);
+  detail::ShardPassing made = detail::part_passing({.entries = mine, .direction = direction}, cuts->in,
+                                                   cuts->out, communicator);
+  pack_ = std::move(made.pack);
+  unpack_ = std::move(made.unpack);
+  sends_ = std::move(made.sends);
+  receives_ = std::move(made.receives);
+  to_bytes(sends_, problem.element_bytes);
+  to_bytes(receives_, problem.element_bytes);
+}
+
+std::uint64_t ShardPlan::ranks_met() const {
+  std::vector<int> peers;
+  for (const ShardMessage& message : sends_) {
+    if (message.peer != problem_.shards.rank) peers.push_back(message.peer);
+  }
+  std::sort(peers.begin(), peers.end());
+  return static_cast<std::uint64_t>(std::unique(peers.begin(), peers.end()) - peers.begin());
+}
+
+std::uint64_t ShardPlan::sent_bytes() const { return sum_of_others(sends_, problem_.shards.rank); }
+std::uint64_t ShardPlan::received_bytes() const { return sum_of_others(receives_, problem_.shards.rank); }
+
+std::uint64_t ShardPlan::workspace_bytes() const {
+  return (pack_.is_nothing() ? 0 : in_bytes()) + (unpack_.is_nothing() ? 0 : out_bytes());
+}
+
+double ShardPlan::predicted_seconds(const ShardRates& rates) const {
+  constexpr double kGiga = 1e9;
+  const auto pass = [&](const ShardPass& each, std::uint64_t bytes) {
+    return each.is_nothing() ? 0 : 2 * static_cast<double>(bytes) / (rates.copy_gb_per_s * kGiga);
+  };
+  const auto link = static_cast<double>(std::max(sent_bytes(), received_bytes()));
+  return pass(pack_, in_bytes()) + pass(unpack_, out_bytes()) + link / (rates.link_gb_per_s * kGiga) +
+         static_cast<double>(ranks_met()) * rates.message_us * 1e-6;
+}
+
+}  // namespace faro

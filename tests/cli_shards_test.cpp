@@ -1,0 +1,99 @@
+// Shards on the command line without a launcher: one rank, plans of any number of them, links simulated. What
+// takes several processes is in tests/mpi/command.sh.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli_support.hpp"
+
+namespace faro {
+namespace cli_shards_test {
+
+using ::testing::HasSubstr;
+using testing::Json;
+using testing::Result;
+
+class CliShards : public testing::CommandTest {
+ protected:
+  void expect_documented(const std::string& arguments, const std::string& section) const {
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << arguments << "\n" << result.err;
+    const Json json = Json::parse(result.out);
+    std::set<std::string> keys;
+    testing::collect_keys(json, "", keys);
+    EXPECT_EQ(keys, testing::documented_keys()[section]) << arguments;
+  }
+  // One line on standard error that has `text` in it.
+  void expect_refused(const std::string& arguments, int status, const std::string& text) const {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, status) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
+    EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
+  }
+};
+
+TEST_F(CliShards, KeysAreDocumented) {
+  ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
+  expect_documented("permute bit_reversal in.npy out.npy --shards --verify --json", "permute, of shards");
+  expect_documented("explain 'bit_reversal(20)' --shards 8 --json", "explain, of shards");
+  expect_documented("bench 'transpose(30, 50)' --shards --json", "bench, of shards");
+  expect_documented("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json",
+                    "simulate, of shards");
+}
+
+TEST_F(CliShards, OneRankWritesTheSameFile) {
+  ASSERT_EQ(run("new 30x50 u8 in.npy").status, 0);
+  ASSERT_EQ(run("permute transpose in.npy alone.npy --quiet").status, 0);
+  const Result result = run("permute transpose in.npy shared.npy --shards --verify");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("verified"));
+  const auto files = this->files();
+  EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy"));
+}
+
+TEST_F(CliShards, CutsAreRead) {
+  const Result result = run("explain 'transpose(30, 50)' --shards 3 --shard-in 'axis(1; 20 0 30)' --rank 2");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("slabs of axis 1, of 20 0 30 -> slabs of axis 0, even"));
+  EXPECT_THAT(run("explain 'gray(10)' --shards 4 --shard-in 'bits(0 1)'").out, HasSubstr("index bits 0 1 ->"));
+  expect_refused("explain 'gray(10)' --shards 4 --shard-in 'rows'", 2, "read --shard-in: got `rows`");
+  expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0 70)'", 2, "bits(0 70)");
+  expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0)'", 2, "1 bits for 4 ranks");
+  expect_refused("explain 'gray(10)' --shards 4 --rank 4", 2, "rank 4");
+  expect_refused("explain 'gray(10)' --rank 1", 2, "without --shards");
+  expect_refused("explain 'gray(10)' --shards 0", 2, "--shards");
+}
+
+TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
+  ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
+  expect_refused("permute gray in.npy --in-place --shards", 3, "--in-place");
+  expect_refused("permute gray in.npy out.npy --memory 1MiB --shards", 3, "--memory");
+  expect_refused("permute gray in.npy in.npy --shards", 2, "the same file as OUT");
+  expect_refused("permute gray in.npy nowhere/out.npy --shards", 6, "nowhere");
+  expect_refused("permute gray missing.npy out.npy --shards", 6, "missing.npy");
+  expect_refused("permute gray in.npy out.npy --devices 0,1", 3, "another engine than cuda");
+  expect_refused("bench 'gray(10)' --shards --in-place", 3, "--in-place");
+  expect_refused("bench 'gray(10)' --shard-in 'axis(0)'", 2, "without --shards");
+  EXPECT_EQ(files().size(), 1U);
+}
+
+TEST_F(CliShards, TopologiesAreFiles) {
+  std::ofstream(directory_ / "two.json")
+      << R"({"name": "pairs", "levels": [{"name": "pair", "ranks": 2, "gb_per_s": 1, "only_inside": true},
+                                        {"name": "all", "ranks": 4, "gb_per_s": 0.5}], "message_us": 0})";
+  const Result result =
+      run("simulate shards --spec 'bit_reversal(20)' --ranks 4 --topology two.json --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["topology"], "pairs");
+  EXPECT_EQ(json["rows"][0]["levels"][0]["bytes"], 4 << 18);
+  EXPECT_EQ(json["rows"][0]["levels"][1]["bytes"], 8 << 18);
+  EXPECT_NEAR(json["rows"][0]["exchange_ms"], 2 * (1 << 18) / 0.5e6, 1e-6);
+  expect_refused("simulate shards --spec 'gray(20)' --ranks 8 --topology two.json", 2, "at most 4");
+  expect_refused("simulate shards --spec 'gray(20)' --topology none.json", 6, "none.json");
+  expect_refused("simulate shards --ranks 8", 2, "no --spec");
+  expect_refused("simulate shards --spec 'gray(20)' --width 32 --n 64", 2, "memory machines");
+  expect_refused("simulate copy --ranks 8", 2, "with `simulate shards`");
+}
+
+}  // namespace cli_shards_test
+}  // namespace faro

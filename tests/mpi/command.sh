@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# faro permute, bench and explain with --shards, by mpirun: the file that several processes write is the one that a single
+# process writes; a refusal is one line, and leaves no file.
+set -euo pipefail
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+ranks() { "$MPIEXEC" -n "$@" 2>stderr.txt; }
+
+"$FARO" new 96x50x7 u4 in.npy
+"$FARO" new 2^16 u8 power.npy
+"$FARO" new 1000 u4 ids.npy
+"$FARO" permute 'random(1000, 1)' ids.npy index.npy --quiet
+for spec in 'axes(2 0 1)' 'axes(1 2 0)' 'axes(0 2 1)' 'roll(777)'; do
+  "$FARO" permute "$spec" in.npy alone.npy --quiet
+  for n in 2 3; do
+    rm -f shared.npy
+    ranks $n "$FARO" permute "$spec" in.npy shared.npy --shards --verify || fail "$spec, $n ranks: $(cat stderr.txt)"
+    cmp alone.npy shared.npy || fail "$spec by $n ranks is another file"
+  done
+done
+grep -q 'verified' stderr.txt || fail "nothing was told: $(cat stderr.txt)"
+for spec in bit_reversal gray 'random_bmmc(16, 7)'; do
+  "$FARO" permute "$spec" power.npy alone.npy --quiet
+  ranks 4 "$FARO" permute "$spec" power.npy shared.npy --shards --quiet || fail "$spec: $(cat stderr.txt)"
+  cmp alone.npy shared.npy || fail "$spec by 4 ranks is another file"
+done
+"$FARO" permute @index.npy ids.npy alone.npy --quiet
+ranks 5 "$FARO" permute @index.npy ids.npy shared.npy --shards --json >told.json || fail "$(cat stderr.txt)"
+cmp alone.npy shared.npy || fail "an index array by 5 ranks is another file"
+grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
+
+rm shared.npy
+ranks 2 "$FARO" permute 'axes(0 1)' in.npy shared.npy --shards && fail "a wrong rank of axes was not refused"
+[[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
+ranks 2 "$FARO" permute 'axes(2 0 1)' in.npy nowhere/shared.npy --shards && fail "a missing folder was not refused"
+[[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
+[[ -z $(ls -A . | grep partial || true) && ! -e shared.npy ]] || fail "something was left"
+
+ranks 3 "$FARO" bench 'transpose(300, 500)' --shards >bench.txt || fail "$(cat stderr.txt)"
+grep -q 'method slabs, verified' bench.txt || fail "$(cat bench.txt)"
+"$FARO" explain 'bit_reversal(30)' --shards 8 | grep -q 'rho = 3' || fail "explain"
+"$FARO" permute gray power.npy alone.npy --shards --quiet # without mpirun: one rank
