@@ -1,7 +1,9 @@
 """Arrays of any library: where their elements are, and new ones of the same kind.
 
-An array is read by the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer
-protocol, ``__dlpack__``. To faro an element is so many bytes, whatever they mean.
+This is the long way: arrays of NumPy, and of libraries that offer DLPack's functions to C, are read by the extension
+(python/src/calls.cpp) wherever they are dense or strided and nothing else is to be thought of. Here an array is read by
+the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer protocol, ``__dlpack__``. To
+faro an element is so many bytes, whatever they mean.
 """
 
 from __future__ import annotations
@@ -51,8 +53,16 @@ def numpy() -> Any:
             module = None
         _numpy = module
         if module is not None:
-            _faro.set_numpy(module.ndarray, module.empty)
+            _let_read_directly(module)
     return _numpy
+
+
+def _let_read_directly(np: Any) -> None:
+    """Hands NumPy's table of functions to the extension, and an array to compare what it reads with."""
+    core = getattr(np, "_core", None) or np.core
+    shown = np.empty((3, 5), np.int16)[::2]
+    facts = (shown.__array_interface__["data"][0], shown.shape, shown.strides, shown.dtype)
+    _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
 
 
 _numpy: Any = False
@@ -129,6 +139,19 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     )
 
 
+def is_recorded(x: Any) -> bool:
+    """Whether what is done with a tensor of PyTorch is recorded: for its gradient, by a transformation, by a tracer."""
+    if x is None or "torch" not in sys.modules or _module_of(x) == "numpy":
+        return False
+    import torch
+
+    if not isinstance(x, torch.Tensor):
+        return False
+    if type(x) not in (torch.Tensor, torch.nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return True
+    return x.requires_grad and torch.is_grad_enabled()
+
+
 def _of_torch(x: Any) -> Array:
     import torch
 
@@ -138,6 +161,7 @@ def _of_torch(x: Any) -> Array:
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
     if x.is_conj() or x.is_neg():
         x = x.resolve_conj().resolve_neg()
+    x = x.detach()
     itemsize = x.element_size()
     device = None if x.device.type == "cpu" else int(x.device.index or 0)
     stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)

@@ -92,6 +92,10 @@ def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
+    if fill is None and out is None and not threads:
+        made = _faro.take_short(x, indices, axis)
+        if made is not None:
+            return made
     x, array = _dense(x, "take")
     entries = index_entries(indices, "take")
     shape = array.shape if axis is not None else (array.size,)

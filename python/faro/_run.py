@@ -1,7 +1,7 @@
 """From an operation and an array's shape to a plan, and the long way of a call.
 
-NumPy's arrays go by ``_faro.run``, which asks ``plan`` here once for each operation, width, shape, strides and
-argument, and keeps what it gets. All others come to ``run`` below, which does the same in Python.
+Arrays of NumPy and PyTorch go by ``_faro.run``, which asks ``plan`` here once for each operation, width, shape, strides,
+device and argument, and keeps what it gets. All others come to ``run`` below, which does the same in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._errors import FaroTypeError, refuse
 Shape = tuple[int, ...]
 
 # Operations, by number for the cache's key.
-PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY = range(7)
+PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY, BATCH = range(8)
 
 _MOST_BYTES = 4096  # of an element
 
@@ -258,6 +258,21 @@ def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: 
     return _dense_view(extents, moved, width, opts), shape
 
 
+def _plan_batch(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    """A text for each of many dense arrays, which follow one another along the first axes."""
+    text, inverse, axes = argument
+    said = _inverse_text(text) if inverse else text
+    count, one = math.prod(shape[:axes]), shape[axes:]
+    if _element_strides(shape, strides, width) is not None:
+        refuse("permute", "a batch with strides", "a dense array", "faro.ascontiguousarray() first")
+    _, after = _plan_text(one, _arrays.dense_strides(one, width), width, (text, inverse), options("cpu"))
+    result = shape[:axes] + after
+    if math.prod(result) == 0:
+        return _dense_view(result, _arrays.dense_strides(result, width), width, opts), result
+    opts.set_batch(count)
+    return _faro.plan_array(said, list(one) or [1], None, width, opts), result
+
+
 _PLANNERS = {
     PERMUTE_DIMS: _plan_permute_dims,
     FLIP: _plan_flip,
@@ -266,12 +281,13 @@ _PLANNERS = {
     MAP: _plan_map,
     QUBITS: _plan_qubits,
     COPY: _plan_copy,
+    BATCH: _plan_batch,
 }
 
 
-def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any) -> tuple[Any, Shape]:
-    """What ``_faro.run`` keeps: the plan of an operation on the host, and the result's shape."""
-    return _PLANNERS[op](shape, strides, width, argument, options_for(None))
+def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any, device: int | None) -> tuple[Any, Shape]:
+    """What ``_faro.run`` keeps: the plan of an operation, and the result's shape."""
+    return _PLANNERS[op](shape, strides, width, argument, options_for(device))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -305,7 +321,11 @@ def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
 
 
 def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
-    """The long way: arrays of any library, results with strides."""
+    """The long way: arrays of any library, results with strides, tensors whose operations are recorded."""
+    if _arrays.is_recorded(x) or _arrays.is_recorded(out):
+        from .torch import _recorded
+
+        return _recorded(x, op, argument, out, stream)
     np = _arrays.numpy()
     if np is not None and isinstance(x, (list, int, float, complex)) and out is None:
         return _faro.run(np.asarray(x), op, argument, None, stream)
