@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _faro
-from ._errors import FaroTypeError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 CPU = 1
 CUDA = 2
@@ -88,10 +88,14 @@ def _module_of(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
-def describe(x: Any, writable: bool = False) -> Array:
-    """The array's memory. Raises FaroTypeError for what is none."""
+def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
+    """The array's memory. Raises FaroTypeError for what is none, and FaroUnsupportedError for a tensor whose operations are
+    recorded, unless that is what the caller wants."""
     kind = _module_of(x)
-    if kind == "torch" and hasattr(x, "data_ptr"):
+    if kind == "torch" and hasattr(x, "data_ptr") or is_tensor(x):
+        if not recorded and is_recorded(x):
+            refuse("read an array", "a tensor whose operations are recorded", "one that is detached",
+                   "x.detach(), or the function in faro.torch", kind=FaroUnsupportedError)
         return _of_torch(x)
     np = numpy() if "numpy" in sys.modules or _numpy is False else _numpy
     if np is not None and isinstance(x, np.ndarray):
@@ -139,14 +143,18 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     )
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor of PyTorch, of a subclass, too."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, getattr(torch, "Tensor", ()))
+
+
 def is_recorded(x: Any) -> bool:
     """Whether what is done with a tensor of PyTorch is recorded: for its gradient, by a transformation, by a tracer."""
-    if x is None or "torch" not in sys.modules or _module_of(x) == "numpy":
+    if not is_tensor(x):
         return False
     import torch
 
-    if not isinstance(x, torch.Tensor):
-        return False
     if type(x) not in (torch.Tensor, torch.nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(x):
         return True
     return x.requires_grad and torch.is_grad_enabled()

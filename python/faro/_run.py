@@ -236,17 +236,23 @@ def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any
     return _faro.plan_map(argument._handle, width, opts), shape
 
 
+def qubit_axes(order: Shape, little_endian: bool) -> list[int]:
+    """The order of n axes of two that brings qubit order[k] to k."""
+    n = len(order)
+    qubits = order_of(order, n, "permute_qubits")
+    if not little_endian:
+        return list(qubits)
+    # Qubit k is bit k: axis n - 1 - k of n axes of two.
+    axes = [0] * n
+    for k, source in enumerate(qubits):
+        axes[n - 1 - k] = n - 1 - source
+    return axes
+
+
 def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
     order, little_endian = argument
     n = len(order)
-    qubits = order_of(order, n, "permute_qubits")
-    if little_endian:
-        # Qubit k is bit k: axis n - 1 - k of n axes of two.
-        axes = [0] * n
-        for k, source in enumerate(qubits):
-            axes[n - 1 - k] = n - 1 - source
-    else:
-        axes = list(qubits)
+    axes = qubit_axes(order, little_endian)
     if shape[len(shape) - n :] == (2,) * n and n > 0:
         before, ins = len(shape) - n, list(strides[len(shape) - n :])
     elif shape and shape[-1] == 1 << n:
