@@ -149,6 +149,16 @@ def is_tensor(x: Any) -> bool:
     return torch is not None and isinstance(x, getattr(torch, "Tensor", ()))
 
 
+def is_of_jax(x: Any) -> bool:
+    """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
+    jax = sys.modules.get("jax")
+    if jax is None or not isinstance(x, getattr(jax, "Array", ())):
+        return False
+    return isinstance(x, jax.core.Tracer) or not isinstance(x.sharding, jax.sharding.SingleDeviceSharding) or any(
+        device.platform != "cpu" for device in x.devices()
+    )
+
+
 def is_recorded(x: Any) -> bool:
     """Whether what is done with a tensor of PyTorch is recorded: for its gradient, by a transformation, by a tracer."""
     if not is_tensor(x):

@@ -181,6 +181,8 @@ def soa_to_aos(x: Any, *, out: Any = None, stream: Any = None) -> Any:
 def _dense(x: Any) -> bool:
     if _arrays.is_recorded(x):
         return x.is_contiguous()
+    if _arrays.is_of_jax(x):
+        return True
     return _arrays.is_dense(_arrays.describe(x))
 
 

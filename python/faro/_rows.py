@@ -95,7 +95,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
-    if fill is None and out is None and not threads:
+    if fill is None and out is None and stream is None and not (check or threads):
         made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
@@ -105,6 +105,10 @@ def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out
         from .torch import take as recorded
 
         return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
+    if (_arrays.is_of_jax(x) or _arrays.is_of_jax(indices)) and fill is None and out is None and stream is None:
+        from .jax import take as of_jax
+
+        return of_jax(x.reshape(-1) if axis is None else x, indices, axis or 0)
     array = _arrays.describe(x)
     if array.device is not None:
         return _device_rows.take(x, array, indices, axis, fill, out, stream, check)

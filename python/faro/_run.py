@@ -372,6 +372,10 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
         from .torch import _recorded
 
         return _recorded(x, op, argument, out, stream)
+    if _arrays.is_of_jax(x) and out is None and stream is None:
+        from .jax import _by_operation
+
+        return _by_operation(x, op, argument)
     np = _arrays.numpy()
     if np is not None and isinstance(x, (list, int, float, complex)) and out is None:
         return _faro.run(np.asarray(x), op, argument, None, stream)

@@ -119,10 +119,23 @@ def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``."""
     x = _jnp.asarray(x)
     flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, x.ndim, "flip")
+    first = x.ndim - len(flipped)
+    if x.size and flipped and set(flipped) == set(range(first, x.ndim)):
+        text = f"text flip({math.prod(x.shape[first:])})"
+        return _each(x, first, text, text)
     strides = _arrays.dense_strides(tuple(x.shape), 1)
     corner = sum((x.shape[a] - 1) * strides[a] for a in flipped if x.shape[a] > 1)
     move = _view(x.shape, [-s if a in flipped else s for a, s in enumerate(strides)], corner)
     return _moved(x, move, move, x.shape)
+
+
+def _each(x: Any, axis: int, text: str, back: str) -> Any:
+    """A map of all that lies along and behind an axis, for each of the arrays before it."""
+    many, one = x.shape[:axis], (math.prod(x.shape[axis:]),)
+    if not many:
+        return _moved(x.reshape(one), text, back, one).reshape(x.shape)
+    flat = x.reshape((math.prod(many),) + one)
+    return _move.bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
@@ -133,6 +146,12 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
     sums = _run._shifts(shift, axis, x.ndim)
     shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]
+    rolled = [a for a, s in enumerate(shifts) if s]
+    if len(rolled) == 1 and x.size:
+        a = rolled[0]
+        count, inner = math.prod(x.shape[a:]), math.prod(x.shape[a + 1 :])
+        there = shifts[a] * inner
+        return _each(x, a, f"text roll({count}, {there})", f"text roll({count}, {(count - there) % count})")
     words = " ".join(map(str, shifts))
     return _moved(x, f"roll {words}", f"roll {' '.join(str(-s) for s in shifts)}", x.shape)
 
@@ -303,3 +322,22 @@ def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
         refuse("add_rows", f"values of shape {values.shape} and indices of {index.shape}", "a value for each index")
     shape = values.shape[:k] + (int(rows),) + values.shape[k + index.ndim :]
     return _add.bind(values, index, _jnp.zeros(shape, values.dtype), axis=k)
+
+
+# --- what faro's own functions do with arrays of JAX on a device, and inside its transformations
+
+
+def _by_operation(x: Any, op: int, argument: Any) -> Any:
+    if op == _run.PERMUTE_DIMS:
+        return permute_dims(x, argument)
+    if op == _run.COPY:
+        return x
+    if op == _run.FLIP:
+        return flip(x, argument)
+    if op == _run.ROLL:
+        return roll(x, *argument)
+    if op == _run.QUBITS:
+        return permute_qubits(x, argument[0], little_endian=argument[1])
+    if op == _run.MAP:
+        return permute(x, argument)
+    return permute(x, argument[0], inverse=argument[1])

@@ -15,7 +15,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "dlpack.hpp"
@@ -317,60 +320,148 @@ nb::object call(const Call& self, nb::handle array) {
   return made.given_away();
 }
 
-// take() of a dense array of NumPy by one of indices; None where Python has to look at them.
-nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
-  if (!is_ndarray(array) || !is_ndarray(indices)) return nb::none();
+// --- rows: take() of a dense array by a dense array of indices, both of NumPy or both tensors of one type
+
+// What moves: `outer` arrays of `rows` rows become as many of `count`.
+struct TakenShape {
+  Py_ssize_t outer = 1;
+  Py_ssize_t rows = 1;
+  Py_ssize_t row = 1;  // elements
+  Py_ssize_t count = 1;
+  std::vector<Py_ssize_t> shape;  // of the result
+};
+
+// False where Python has to look at it: another axis, or nothing to move.
+bool shape_taken(TakenShape& taken, int ndim, const Py_ssize_t* shape, int entry_ndim, const Py_ssize_t* entry_shape,
+                 nb::handle axis) {
+  Py_ssize_t total = 1;
+  for (int a = 0; a < ndim; ++a) total *= shape[a];
+  for (int a = 0; a < entry_ndim; ++a) taken.count *= entry_shape[a];
+  if (total == 0 || taken.count == 0) return false;
+  int chosen = -1;
+  taken.rows = total;
+  if (!axis.is_none()) {
+    if (!PyLong_CheckExact(axis.ptr())) return false;
+    const long asked = PyLong_AsLong(axis.ptr());
+    if (asked == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+    if (asked < -ndim || asked >= ndim) return false;
+    chosen = static_cast<int>(asked < 0 ? asked + ndim : asked);
+    for (int a = 0; a < chosen; ++a) taken.outer *= shape[a];
+    for (int a = chosen + 1; a < ndim; ++a) taken.row *= shape[a];
+    taken.rows = shape[chosen];
+    taken.shape.assign(shape, shape + chosen);
+  }
+  taken.shape.insert(taken.shape.end(), entry_shape, entry_shape + entry_ndim);
+  if (chosen >= 0) taken.shape.insert(taken.shape.end(), shape + chosen + 1, shape + ndim);
+  return true;
+}
+
+struct EntryType {
+  int bytes;
+  bool is_signed;
+};
+
+faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, Py_ssize_t width) {
+  return {.entries = entries,
+          .count = static_cast<std::uint64_t>(taken.count),
+          .entry_bytes = type.bytes,
+          .is_signed = type.is_signed ? 1 : 0,
+          .rows = static_cast<std::uint64_t>(taken.rows),
+          .outer = static_cast<std::uint64_t>(taken.outer),
+          .row_bytes = static_cast<std::uint64_t>(taken.row * width),
+          .threads = 0};
+}
+
+void take_on_host(const faro_rows& rows, const void* in, void* out) {
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock)
+    return check(faro_take(&rows, nullptr, 0, in, out));
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = faro_take(&rows, nullptr, 0, in, out);
+  }
+  check(status);
+}
+
+using RowPlan = std::shared_ptr<const faro_row_plan>;
+
+// A plan for any entries and arrays of these sizes. It lives on the device, so that making one waits.
+RowPlan planned_rows(const faro_rows& rows, int device) {
+  static std::mutex mutex;
+  static auto* const kept = new std::unordered_map<Key, RowPlan, KeyHash>;
+  constexpr std::size_t kMostPlans = 256;
+  thread_local Key key;
+  key.assign({device, rows.entry_bytes, rows.is_signed});
+  for (const std::uint64_t size : {rows.count, rows.rows, rows.outer, rows.row_bytes})
+    key.push_back(static_cast<std::int64_t>(size));
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = kept->find(key);
+    if (found != kept->end()) return found->second;
+  }
+  faro_options options{};
+  options.engine = FARO_CUDA;
+  options.device = device + 1;
+  faro_row_plan* plan = nullptr;
+  check(faro_row_plan_take(&rows, nullptr, 0, &options, &plan));
+  const RowPlan made(plan, RowPlanDeleter{});
+  const std::lock_guard lock(mutex);
+  if (kept->size() >= kMostPlans) kept->clear();
+  return kept->insert_or_assign(key, made).first->second;
+}
+
+nb::object take_ndarray(nb::handle array, nb::handle indices, nb::handle axis) {
   const HostArray in = host_array(array);
   const HostArray entries = host_array(indices);
   const ElementType type = element_type(in.dtype);
   const ElementType entry_type = element_type(entries.dtype);
+  TakenShape taken;
   const bool fits = entry_type.is_index && type.bytes > 0 && is_dense(in, type.bytes) &&
-                    is_dense(entries, entry_type.bytes);
+                    is_dense(entries, entry_type.bytes) &&
+                    shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
   if (!fits) return nb::none();
-  Py_ssize_t total = 1;
-  for (int a = 0; a < in.ndim; ++a) total *= in.shape[a];
-  Py_ssize_t outer = 1;
-  Py_ssize_t rows = total;
-  Py_ssize_t row = 1;
-  std::vector<Py_ssize_t> shape;
-  int chosen = -1;
-  if (!axis.is_none()) {
-    if (!PyLong_CheckExact(axis.ptr())) return nb::none();
-    const long asked = PyLong_AsLong(axis.ptr());
-    if (asked == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
-    if (asked < -in.ndim || asked >= in.ndim) return nb::none();  // refused there
-    chosen = static_cast<int>(asked < 0 ? asked + in.ndim : asked);
-    for (int a = 0; a < chosen; ++a) outer *= in.shape[a];
-    for (int a = chosen + 1; a < in.ndim; ++a) row *= in.shape[a];
-    rows = in.shape[chosen];
-    shape.assign(in.shape, in.shape + chosen);
-  }
-  Py_ssize_t count = 1;
-  for (int a = 0; a < entries.ndim; ++a) count *= entries.shape[a];
-  if (total == 0 || count == 0) return nb::none();
-  shape.insert(shape.end(), entries.shape, entries.shape + entries.ndim);
-  if (chosen >= 0) shape.insert(shape.end(), in.shape + chosen + 1, in.shape + in.ndim);
-  nb::object made = new_ndarray(shape.data(), shape.size(), in.dtype);
-  const faro_rows moved{.entries = entries.data,
-                        .count = static_cast<std::uint64_t>(count),
-                        .entry_bytes = static_cast<int>(entry_type.bytes),
-                        .is_signed = entry_type.is_signed ? 1 : 0,
-                        .rows = static_cast<std::uint64_t>(rows),
-                        .outer = static_cast<std::uint64_t>(outer),
-                        .row_bytes = static_cast<std::uint64_t>(row * type.bytes),
-                        .threads = 0};
-  const auto run = [&] { return faro_take(&moved, nullptr, 0, in.data, host_array(made).data); };
-  if (static_cast<std::uint64_t>(outer * count * row * type.bytes) < kBytesWithLock) {
-    check(run());
-    return made;
-  }
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = run();
-  }
-  check(status);
+  nb::object made = new_ndarray(taken.shape.data(), taken.shape.size(), in.dtype);
+  const EntryType entry{.bytes = static_cast<int>(entry_type.bytes), .is_signed = entry_type.is_signed};
+  take_on_host(rows_of(taken, entries.data, entry, type.bytes), in.data, host_array(made).data);
   return made;
+}
+
+nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, const ExchangeType& type) {
+  Tensor in;
+  Tensor entries;
+  if (type.functions->borrow(array.ptr(), &in) != 0 || type.functions->borrow(indices.ptr(), &entries) != 0) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  constexpr int kUnsigned = 1;
+  const int entry_bits = entries.dtype.bits * entries.dtype.lanes;
+  const bool are_entries = entries.dtype.code <= kUnsigned && (entry_bits == 32 || entry_bits == 64);
+  TakenShape taken;
+  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) && is_dense(entries) &&
+                    in.device.device_type == entries.device.device_type &&
+                    in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
+                    is_plain(indices.ptr(), type, entries) &&
+                    shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
+  if (!fits) return nb::none();
+  NewTensor made(*type.functions, in, taken.shape);
+  const EntryType entry{.bytes = entry_bits / 8, .is_signed = entries.dtype.code != kUnsigned};
+  const faro_rows rows = rows_of(taken, address_of(entries), entry, in.dtype.bits * in.dtype.lanes / 8);
+  if (in.device.device_type == kDeviceOfHost) {
+    take_on_host(rows, address_of(in), made.data());
+  } else {
+    const RowPlan plan = planned_rows(rows, in.device.device_id);
+    check(faro_row_plan_run(plan.get(), rows.entries, address_of(in), made.data(),
+                            current_stream(*type.functions, in)));
+  }
+  return made.given_away();
+}
+
+// None where Python has to look at it.
+nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
+  if (is_ndarray(array)) return is_ndarray(indices) ? take_ndarray(array, indices, axis) : nb::none();
+  if (Py_TYPE(array.ptr()) != Py_TYPE(indices.ptr())) return nb::none();
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  return type.functions != nullptr ? take_tensor(array, indices, axis, type) : nb::none();
 }
 
 }  // namespace

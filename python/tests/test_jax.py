@@ -109,6 +109,15 @@ def test_small(shape):
     assert (fj.flip(x) == x).all() and (fj.roll(x, 3) == x).all()
 
 
+def test_faros_own_functions_inside_transformations():
+    x = filled((4, 8))
+    for ours, theirs in ((lambda x: faro.permute_dims(x, (1, 0)), lambda x: x.T), (lambda x: faro.flip(x, 0), lambda x: x[::-1]),
+                         (lambda x: faro.roll(x, 3, 1), lambda x: jnp.roll(x, 3, 1)), (lambda x: faro.ascontiguousarray(x), lambda x: x),
+                         (lambda x: faro.take(x, jnp.array([2, 2]), 0), lambda x: x[jnp.array([2, 2])])):
+        assert (jax.jit(ours)(x) == theirs(x)).all()
+        assert (jax.grad(lambda x: (ours(x) ** 2).sum())(x) == 2 * jax.grad(lambda x: (theirs(x) ** 2).sum() / 2)(x)).all()
+
+
 def test_refusals():
     x = filled((2, 3))
     with pytest.raises(faro.FaroValueError, match="each of the 2 axes once"):
