@@ -46,7 +46,7 @@ class Plan:
         other arrays; nothing is written then.
         """
         if out is None and stream is None and self._call is not None:
-            made = self._call(x)
+            made = _faro.call(self._call, x)
             if made is not None:
                 return made
         array = _arrays.describe(x, writable=self.in_place)

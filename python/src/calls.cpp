@@ -471,8 +471,8 @@ void bind_calls(nb::module_& module) {
   module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
              nb::arg("out").none(), nb::arg("stream").none());
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
-  nb::class_<Call>(module, "Call").def_static("make", &make_call).def(
-      "__call__", &call, nb::arg("array").none());
+  nb::class_<Call>(module, "Call").def_static("make", &make_call);
+  module.def("call", &call, nb::arg("call"), nb::arg("array").none());
   module.def("set_python_side", [](nb::object plan, nb::object other) {
     session().plan = plan.release().ptr();
     session().other = other.release().ptr();
