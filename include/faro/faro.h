@@ -293,6 +293,12 @@ FARO_API faro_status faro_emit(const faro_map* map, const char* options, char** 
 /* A program of the memory machines. `request`: JSON with "program" and any of "machine", "width", "latency",
  * "threads", "n", "registers", "dmms", "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline". */
 FARO_API faro_status faro_simulate(const char* request, char** json);
+/* The swizzles that complete a kernel's sketch, or a proof that there are none (docs/guide/swizzle.md). `request`: JSON
+ * with "example" and its "struct" and "warp", or with "name", "specification" and "sketch" as src/capi_synth/
+ * sketch_json.hpp has them; and any of "space", "time_limit" in seconds (600), "all", "emit": an object with "name",
+ * "element", "batch", "image", "device_function". `keep_on(context)` is asked at most ten times a second, and ends the search
+ * by 0; null: nobody is asked. In libfaro_c and the Python package, not in the C++ library, whose functions faro_swizzle has. */
+FARO_API faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context, char** json);
 
 #ifdef __cplusplus
 }
