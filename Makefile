@@ -85,7 +85,7 @@ bench-files:
 wheel:
 	@tools/install_dependencies.sh python
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --target faro_library
+	@cmake --build --preset release --target faro_library faro_swizzle
 	@tools/make_wheel.sh build build/wheel
 
 bench-python: wheel

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/make_wheel.sh BUILD OUT   packs the Python package as OUT/faro-….whl, with the libfaro.a of the build tree BUILD and the
-# shared libraries that it needs inside, for every CPython from 3.11 on and every Linux with a glibc as new as this one's.
+# tools/make_wheel.sh BUILD OUT   packs the Python package as OUT/faro-….whl, with the libraries of the build tree BUILD and the
+# shared ones that it needs inside, for every CPython from 3.11 on and every Linux with a glibc as new as this one's.
 #
 # The tools come from PyPI, into BUILD/python-tools, once.
 set -euo pipefail
@@ -10,7 +10,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 tools=$build/python-tools
 
-[[ -f $build/libfaro.a ]] || { echo "no $build/libfaro.a: build the target faro_library first, static" >&2; exit 1; }
+[[ -f $build/libfaro.a && -f $build/libfaro_swizzle.a ]] || { echo "no $build/libfaro.a: build the targets faro_library and faro_swizzle first, static" >&2; exit 1; }
 if [[ ! -x $tools/bin/auditwheel ]]; then
   rm -rf "$tools"
   /usr/bin/python3 -m venv "$tools"

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 1
+#define FARO_ABI_VERSION 2
 
 /* --- what went wrong */
 
@@ -72,6 +72,8 @@ FARO_API void faro_free(void* memory);
 
 /* Whether plans can run on a GPU here, and one line that says why. `reason` may be null. */
 FARO_API faro_status faro_cuda_status(int* available, char** reason);
+/* The number of the calling thread's device. Errors: FARO_DEVICE without one. */
+FARO_API faro_status faro_cuda_device(int* device);
 
 /* --- maps: permutations as values, out[pi(x)] = in[x] */
 
@@ -223,6 +225,25 @@ typedef enum faro_sums { FARO_SUMS_USUAL, FARO_SUMS_F32, FARO_SUMS_F64, FARO_SUM
 /* out[entries[i]] += in[i], in the order of i. */
 FARO_API faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, const void* in, void* out);
 
+/* The same as plans, for GPUs too: with engine cuda entries and arrays lie on the device, every run reads the entries that
+ * are there then, is queued on `stream` and waits for nothing, and may be captured into a graph. With `repeats` of at
+ * least 2 the entries stay as they are, and elements of 4 or 8 bytes go by a schedule that is made once. */
+typedef struct faro_row_plan faro_row_plan;
+FARO_API faro_status faro_row_plan_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes,
+                                        const faro_options* options, faro_row_plan** plan);
+FARO_API faro_status faro_row_plan_put(const faro_rows* rows, const faro_options* options, faro_row_plan** plan);
+FARO_API faro_status faro_row_plan_add(const faro_rows* rows, faro_number number, faro_sums sums,
+                                       const faro_options* options, faro_row_plan** plan);
+FARO_API void faro_row_plan_destroy(faro_row_plan* plan);
+/* `entries` null: those that it was made with; engine cuda takes as many elsewhere. On a GPU an entry that names no row
+ * leaves its row as it was, and of a put everything. */
+FARO_API faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, const void* in, void* out,
+                                       void* stream);
+/* Waits for the stream. Errors: FARO_VALUE for entries that runs since the last check found wrong; engine cpu has told
+ * of them when it ran. */
+FARO_API faro_status faro_row_plan_check(const faro_row_plan* plan, void* stream);
+FARO_API faro_status faro_row_plan_explain(const faro_row_plan* plan, char** text);
+
 /* Items sent to buckets by their keys. Free with faro_route_destroy. */
 typedef struct faro_routing faro_routing;
 typedef struct faro_route_options {
@@ -272,6 +293,12 @@ FARO_API faro_status faro_emit(const faro_map* map, const char* options, char** 
 /* A program of the memory machines. `request`: JSON with "program" and any of "machine", "width", "latency",
  * "threads", "n", "registers", "dmms", "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline". */
 FARO_API faro_status faro_simulate(const char* request, char** json);
+/* The swizzles that complete a kernel's sketch, or a proof that there are none (docs/guide/swizzle.md). `request`: JSON
+ * with "example" and its "struct" and "warp", or with "name", "specification" and "sketch" as src/capi_synth/
+ * sketch_json.hpp has them; and any of "space", "time_limit" in seconds (600), "all", "emit": an object with "name",
+ * "element", "batch", "image", "device_function". `keep_on(context)` is asked at most ten times a second, and ends the search
+ * by 0; null: nobody is asked. In libfaro_c and the Python package, not in the C++ library, whose functions faro_swizzle has. */
+FARO_API faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context, char** json);
 
 #ifdef __cplusplus
 }

@@ -80,6 +80,12 @@ class ExecutableRows {
   /// than workspace_bytes() or not aligned to 16 bytes, and for engine cpu.
   void run(std::span<const RowColumn> columns, Workspace workspace, Stream stream) const;
 
+  /// The same plan of engine cuda by as many entries of the same type elsewhere, without its schedule. Shares
+  /// what was made for this one, and its faults: check() of either tells of both. Errors: ErrorCode::value
+  /// for entries that are not the device's or not aligned to an entry; ErrorCode::unsupported for engine cpu.
+  /// Cost: a microsecond.
+  ExecutableRows with_entries_at(const void* entries) const;
+
   /// What a run needs beside its arrays: plan().workspace_bytes(), or with a schedule what its steps keep.
   std::uint64_t workspace_bytes() const;
   /// Whether elements go by a schedule.

@@ -1,7 +1,9 @@
 """Arrays of any library: where their elements are, and new ones of the same kind.
 
-An array is read by the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer
-protocol, ``__dlpack__``. To faro an element is so many bytes, whatever they mean.
+This is the long way: arrays of NumPy, and of libraries that offer DLPack's functions to C, are read by the extension
+(python/src/calls.cpp) wherever they are dense or strided and nothing else is to be thought of. Here an array is read by
+the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer protocol, ``__dlpack__``. To
+faro an element is so many bytes, whatever they mean.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _faro
-from ._errors import FaroTypeError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 CPU = 1
 CUDA = 2
@@ -51,8 +53,16 @@ def numpy() -> Any:
             module = None
         _numpy = module
         if module is not None:
-            _faro.set_numpy(module.ndarray, module.empty)
+            _let_read_directly(module)
     return _numpy
+
+
+def _let_read_directly(np: Any) -> None:
+    """Hands NumPy's table of functions to the extension, and an array to compare what it reads with."""
+    core = getattr(np, "_core", None) or np.core
+    shown = np.empty((3, 5), np.int16)[::2]
+    facts = (shown.__array_interface__["data"][0], shown.shape, shown.strides, shown.dtype)
+    _faro.set_numpy(np.ndarray, core._multiarray_umath._ARRAY_API, shown, facts)
 
 
 _numpy: Any = False
@@ -78,10 +88,14 @@ def _module_of(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
-def describe(x: Any, writable: bool = False) -> Array:
-    """The array's memory. Raises FaroTypeError for what is none."""
+def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
+    """The array's memory. Raises FaroTypeError for what is none, and FaroUnsupportedError for a tensor whose operations are
+    recorded, unless that is what the caller wants."""
     kind = _module_of(x)
-    if kind == "torch" and hasattr(x, "data_ptr"):
+    if kind == "torch" and hasattr(x, "data_ptr") or is_tensor(x):
+        if not recorded and is_recorded(x):
+            refuse("read an array", "a tensor whose operations are recorded", "one that is detached",
+                   "x.detach(), or the function in faro.torch", kind=FaroUnsupportedError)
         return _of_torch(x)
     np = numpy() if "numpy" in sys.modules or _numpy is False else _numpy
     if np is not None and isinstance(x, np.ndarray):
@@ -129,6 +143,33 @@ def _of_numpy(x: Any, np: Any, writable: bool) -> Array:
     )
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor of PyTorch, of a subclass, too."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, getattr(torch, "Tensor", ()))
+
+
+def is_of_jax(x: Any) -> bool:
+    """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
+    jax = sys.modules.get("jax")
+    if jax is None or not isinstance(x, getattr(jax, "Array", ())):
+        return False
+    return isinstance(x, jax.core.Tracer) or not isinstance(x.sharding, jax.sharding.SingleDeviceSharding) or any(
+        device.platform != "cpu" for device in x.devices()
+    )
+
+
+def is_recorded(x: Any) -> bool:
+    """Whether what is done with a tensor of PyTorch is recorded: for its gradient, by a transformation, by a tracer."""
+    if not is_tensor(x):
+        return False
+    import torch
+
+    if type(x) not in (torch.Tensor, torch.nn.Parameter) or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return True
+    return x.requires_grad and torch.is_grad_enabled()
+
+
 def _of_torch(x: Any) -> Array:
     import torch
 
@@ -138,6 +179,7 @@ def _of_torch(x: Any) -> Array:
         refuse("read an array", f"a tensor on {x.device}", "a tensor on cpu or cuda")
     if x.is_conj() or x.is_neg():
         x = x.resolve_conj().resolve_neg()
+    x = x.detach()
     itemsize = x.element_size()
     device = None if x.device.type == "cpu" else int(x.device.index or 0)
     stream = 0 if device is None else int(torch.cuda.current_stream(x.device).cuda_stream)

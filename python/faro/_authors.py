@@ -1,4 +1,4 @@
-"""For the authors of kernels: layouts of shared memory, source code of permutations, programs on memory machines."""
+"""For the authors of kernels: layouts of shared memory, source code of permutations, programs on memory machines, swizzles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
-from . import _faro, maps
+from . import _faro, maps, sketch
 
-__all__ = ["layout", "emit", "simulate", "Layout", "LayoutCandidate", "Emitted", "Simulation"]
+__all__ = ["layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "Emitted", "Simulation", "Synthesis"]
 
 
 @dataclass(frozen=True)
@@ -120,4 +120,46 @@ def simulate(program: str, *, machine: str = "dmm", width: int = 32, latency: in
     return Simulation(
         told["program"], told["machine"], told["time"], told["formula"], told["formula_text"], told["lower_bound"],
         told["rounds"], told["stages"], {int(k): v for k, v in told["congestion"].items()}, told,
+    )
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What a search for swizzles found, or proved."""
+
+    outcome: str  #: "found", "none": proven that there is none, or "not finished"
+    solutions: int | None  #: distinct ones; None where none was found and the search was not finished
+    best: dict[str, Any] | None  #: the cheapest: its holes and what they cost
+    all: list[dict[str, Any]] = field(repr=False)  #: with ``all=True``: every solution, up to 10000
+    sketch: str = field(repr=False)  #: the sketch in words, a statement a line
+    text: str | None = field(repr=False)  #: with ``emit=``: CUDA C++
+    seconds: float
+    facts: dict[str, Any] = field(repr=False)  #: all that `faro synth --json` prints
+
+
+def synth(what: "str | sketch.Program", *, struct: int | None = None, warp: int | None = None, space: str = "full",
+          time_limit: float = 600, all: bool = False, emit: str | None = None, element: str = "uint32_t", batch: int = 0,
+          image: bool = False, device_function: bool = False) -> Synthesis:
+    """The swizzles that complete an example, or a sketch of one's own, or a proof that there are none
+    (docs/guide/swizzle.md, ``faro.sketch``).
+
+    ``struct`` and ``warp`` are the examples'. ``time_limit``: seconds. ``emit``: the name of a kernel, whose text is the
+    result's, of the cheapest solution; ``device_function=True``: what stands between its loads and stores. Ctrl-C ends the
+    search. Raises FaroValueError for what is no sketch, FaroUnsupportedError for one that no search does.
+
+    >>> synth("aos-rcr", struct=4, warp=8).outcome
+    'found'
+    """
+    request: dict[str, Any] = {"space": space, "time_limit": time_limit, "all": all}
+    if isinstance(what, sketch.Program):
+        request.update(what._json())
+    else:
+        request.update({k: v for k, v in (("example", what), ("struct", struct), ("warp", warp)) if v is not None})
+    if emit is not None:
+        request["emit"] = {"name": emit, "element": element, "batch": batch, "image": image, "device_function": device_function}
+    told = json.loads(_faro.synth(json.dumps(request)))
+    emitted = told["emitted"]
+    return Synthesis(
+        told["outcome"], told["solutions"], told["best"], told["all"], told["sketch"],
+        None if emitted is None else emitted["text"], told["seconds"], told,
     )

@@ -51,7 +51,7 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
     [7, 5, 3, 1]
     """
-    if out is None and _arrays.is_dense(_arrays.describe(x)):
+    if out is None and _dense(x):
         return x
     return _faro.run(x, _run.COPY, None, out, stream)
 
@@ -179,6 +179,10 @@ def soa_to_aos(x: Any, *, out: Any = None, stream: Any = None) -> Any:
 
 
 def _dense(x: Any) -> bool:
+    if _arrays.is_recorded(x):
+        return x.is_contiguous()
+    if _arrays.is_of_jax(x):
+        return True
     return _arrays.is_dense(_arrays.describe(x))
 
 
@@ -213,6 +217,10 @@ def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any) -> Any
 
 def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any) -> Any:
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
+    if _arrays.is_recorded(x):
+        from .torch import _along_recorded
+
+        return _along_recorded(x, by, inverse, axis, out, stream)
     array = _arrays.describe(x)
     k = _run.axis_of(axis, len(array.shape), "permute")
     extent = array.shape[k]

@@ -35,7 +35,9 @@ class Plan:
         self.itemsize = itemsize
         self.device = device
         self.on_gpu, self.in_place = handle.facts()
-        self._is_short = not (self.on_gpu or self.in_place)
+        self._call = None
+        if not self.in_place and not (self.on_gpu and device is None):
+            self._call = _faro.Call.make(handle, shape, out_shape, itemsize, device if self.on_gpu else -1)
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """The permuted array: a new one of ``x``'s kind, or ``out``; of a plan in place ``x`` itself.
@@ -43,8 +45,8 @@ class Plan:
         ``x`` has the plan's shape and element width; one with strides is made dense first. Raises FaroValueError for
         other arrays; nothing is written then.
         """
-        if out is None and stream is None and self._is_short:
-            made = _faro.run_plan(self._handle, self.shape, self.out_shape, self.itemsize, x)
+        if out is None and stream is None and self._call is not None:
+            made = _faro.call(self._call, x)
             if made is not None:
                 return made
         array = _arrays.describe(x, writable=self.in_place)

@@ -1,7 +1,8 @@
-"""Rows by index arrays that may repeat or leave out, and rows sent to buckets: on the host.
+"""Rows by index arrays that may repeat or leave out, and rows sent to buckets.
 
 ``-1`` in an index array of signed numbers names no row. (NumPy counts it from the end: faro does not.) Every other index
-is checked before anything is moved.
+is checked: on the host before anything is moved; on a GPU, where indices lie beside the arrays and nothing waits, while it
+is moved (_device_rows.py).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from . import _arrays, _faro, _run
+from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from .maps import IndexEntries, index_entries
 
@@ -82,16 +83,36 @@ def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
     refuse("take", f"fill {fill!r}", "0, or bytes", kind=FaroTypeError)
 
 
-def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out: Any = None, threads: int = 0) -> Any:
+def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out: Any = None, stream: Any = None,
+         check: bool = False, threads: int = 0) -> Any:
     """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
 
     ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row); None: -1 is refused.
-    Raises FaroValueError naming the first index that is no row.
+    Raises FaroValueError naming the first index that is no row. On a GPU ``indices`` lie there, too, such an index leaves
+    its row of the result unwritten, and ``check=True`` waits and raises.
 
     >>> import numpy as np, faro
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
+    if fill is None and out is None and stream is None and not (check or threads):
+        made = _faro.take_short(x, indices, axis)
+        if made is not None:
+            return made
+    if _arrays.is_recorded(x) or _arrays.is_recorded(indices):
+        if fill is not None or out is not None or stream is not None:
+            refuse("take", "fill=, out= or stream= for a tensor whose operations are recorded", "none of them", "detach() it")
+        from .torch import take as recorded
+
+        return recorded(x.reshape(-1) if axis is None else x, indices, axis or 0)
+    if (_arrays.is_of_jax(x) or _arrays.is_of_jax(indices)) and fill is None and out is None and stream is None:
+        from .jax import take as of_jax
+
+        return of_jax(x.reshape(-1) if axis is None else x, indices, axis or 0)
+    array = _arrays.describe(x)
+    if array.device is not None:
+        return _device_rows.take(x, array, indices, axis, fill, out, stream, check)
+    _run.stream_of(array, stream, "take")
     x, array = _dense(x, "take")
     entries = index_entries(indices, "take")
     shape = array.shape if axis is not None else (array.size,)
@@ -108,34 +129,46 @@ def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out
     return made if out is not None else _arrays.given_back(x, made)
 
 
-def put(out: Any, indices: Any, values: Any, axis: int = 0, *, threads: int = 0) -> Any:
+def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = None, check: bool = False,
+        threads: int = 0) -> Any:
     """``out[indices[i]] = values[i]`` along ``axis``; the other rows stay. Returns ``out``, a dense array.
 
-    No two indices may be one row, -1 leaves a row of ``values`` out. Raises FaroValueError for others.
+    No two indices may be one row, -1 leaves a row of ``values`` out. Raises FaroValueError for others; on a GPU nothing is
+    written then, and ``check=True`` waits and raises.
 
     >>> import numpy as np, faro
     >>> faro.put(np.zeros(4, int), [3, 1], np.array([7, 8])).tolist()
     [0, 8, 0, 7]
     """
+    target = _arrays.describe(out, writable=True)
+    if target.device is not None:
+        return _device_rows.put(out, target, indices, values, axis, stream, check)
+    _run.stream_of(target, stream, "put")
     move, source, target = _into(out, indices, values, axis, "put", threads)
     if move is not None:
         _faro.put(move, source.address, target.address)
     return out
 
 
-def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "usual", threads: int = 0) -> Any:
+def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "usual", stream: Any = None,
+           check: bool = False, threads: int = 0) -> Any:
     """``out[indices[i]] += values[i]`` along ``axis``, in the order of i, as ``numpy.add.at``. Returns ``out``.
 
-    The result is the same for any number of threads. ``sums``: what they are kept in until they are written,
+    The result is the same for any number of threads, and on a GPU. ``check``: as ``take``. ``sums``: what they are kept in until they are written,
     ``"usual"`` (float32 for the 16-bit types, else the type), ``"fp32"``, ``"fp64"`` or ``"compensated"``.
 
     >>> import numpy as np, faro
     >>> faro.add_at(np.zeros(3), [1, 1, 2], np.array([1.0, 2.0, 5.0])).tolist()
     [0.0, 3.0, 5.0]
     """
-    move, source, target = _into(out, indices, values, axis, "add_at", threads)
     if sums not in _SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    target = _arrays.describe(out, writable=True)
+    if target.device is not None:
+        number = _number_of(target, "add_at")
+        return _device_rows.add(out, target, indices, values, axis, (number, _SUMS[sums]), stream, check)
+    _run.stream_of(target, stream, "add_at")
+    move, source, target = _into(out, indices, values, axis, "add_at", threads)
     number = _number_of(target, "add_at")
     if move is not None:
         _faro.add(move, number, _SUMS[sums], source.address, target.address)

@@ -1,7 +1,7 @@
 """From an operation and an array's shape to a plan, and the long way of a call.
 
-NumPy's arrays go by ``_faro.run``, which asks ``plan`` here once for each operation, width, shape, strides and
-argument, and keeps what it gets. All others come to ``run`` below, which does the same in Python.
+Arrays of NumPy and PyTorch go by ``_faro.run``, which asks ``plan`` here once for each operation, width, shape, strides,
+device and argument, and keeps what it gets. All others come to ``run`` below, which does the same in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._errors import FaroTypeError, refuse
 Shape = tuple[int, ...]
 
 # Operations, by number for the cache's key.
-PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY = range(7)
+PERMUTE_DIMS, FLIP, ROLL, TEXT, MAP, QUBITS, COPY, BATCH = range(8)
 
 _MOST_BYTES = 4096  # of an element
 
@@ -129,6 +129,10 @@ def _plan_copy(shape: Shape, strides: Shape, width: int, _: Any, opts: Any) -> t
 
 def _plan_flip(shape: Shape, strides: Shape, width: int, axis: Any, opts: Any) -> tuple[Any, Shape]:
     flipped = axes_of(axis, len(shape), "flip")
+    if opts.on_gpu():
+        handle = _flip_on_gpu(shape, strides, width, flipped, opts)
+        if handle is not None:
+            return handle, shape
     turned = tuple(-s if a in flipped else s for a, s in enumerate(strides))
     corner = sum((shape[a] - 1) * strides[a] for a in flipped if shape[a] > 1)
     return _dense_view(shape, turned, width, opts, corner), shape
@@ -159,6 +163,10 @@ def _plan_roll(shape: Shape, strides: Shape, width: int, argument: Any, opts: An
         total = sum(whole(s, "roll", "a shift of") for s in (shift if isinstance(shift, (tuple, list)) else (shift,)))
         return _plan_flat_roll(shape, strides, width, total % count, opts), shape
     shifts = [s % e for s, e in zip(_shifts(shift, axis, len(shape)), shape)]
+    if opts.on_gpu():
+        handle = _roll_on_gpu(shape, strides, width, shifts, opts)
+        if handle is not None:
+            return handle, shape
     unit = _unit(width, [s for s, e in zip(strides, shape) if e > 1])
     extents = list(shape)
     ins = [s // unit if e > 1 else 0 for s, e in zip(strides, shape)]
@@ -174,10 +182,42 @@ def _plan_flat_roll(shape: Shape, strides: Shape, width: int, shift: int, opts: 
     pieces = width // _unit(width, [s for s, e in zip(strides, shape) if e > 1])
     unit = width // pieces
     if all(e == 1 or s == w for e, s, w in zip(shape, strides, _arrays.dense_strides(shape, width))):
+        if opts.on_gpu():
+            return _faro.plan_array(f"roll({count * pieces}, {shift * pieces})", [count * pieces], None, unit, opts)
         return _faro.plan_roll([count * pieces], [1], [shift * pieces], unit, opts)
     extents = list(shape) + [pieces]
     ins = [s // unit if e > 1 else 0 for s, e in zip(strides, shape)] + [1]
     return _faro.plan_array(f"roll({count * pieces}, {shift * pieces})", extents, ins, unit, opts)
+
+
+# A GPU has kernels for flips and rolls of whole arrays, and of each of a batch, which are faster than boxes of views.
+
+
+def _flip_on_gpu(shape: Shape, strides: Shape, width: int, flipped: tuple[int, ...], opts: Any) -> Any:
+    """Neighbouring axes of a dense array, flipped, are one axis of wider elements; None for others."""
+    axes = [a for a in range(len(shape)) if shape[a] != 1]
+    turned = [a for a in axes if a in flipped]
+    if not turned or 0 in shape or _element_strides(shape, strides, width) is not None:
+        return None
+    first, last = turned[0], turned[-1]
+    element = math.prod(shape[last + 1 :]) * width
+    if [a for a in axes if first <= a <= last] != turned or element > _MOST_BYTES:
+        return None
+    count = math.prod(shape[first : last + 1])
+    opts.set_batch(math.prod(shape[:first]))
+    return _faro.plan_array(f"flip({count})", [count], None, element, opts)
+
+
+def _roll_on_gpu(shape: Shape, strides: Shape, width: int, shifts: list[int], opts: Any) -> Any:
+    """One axis of a dense array, rolled, is a roll of all that lies behind it; None for others."""
+    rolled = [a for a, shift in enumerate(shifts) if shift]
+    if len(rolled) != 1 or width > _MOST_BYTES or _element_strides(shape, strides, width) is not None:
+        return None
+    axis = rolled[0]
+    inner = math.prod(shape[axis + 1 :])
+    count = shape[axis] * inner
+    opts.set_batch(math.prod(shape[:axis]))
+    return _faro.plan_array(f"roll({count}, {shifts[axis] * inner})", [count], None, width, opts)
 
 
 # --- maps
@@ -236,17 +276,23 @@ def _plan_map(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any
     return _faro.plan_map(argument._handle, width, opts), shape
 
 
+def qubit_axes(order: Shape, little_endian: bool) -> list[int]:
+    """The order of n axes of two that brings qubit order[k] to k."""
+    n = len(order)
+    qubits = order_of(order, n, "permute_qubits")
+    if not little_endian:
+        return list(qubits)
+    # Qubit k is bit k: axis n - 1 - k of n axes of two.
+    axes = [0] * n
+    for k, source in enumerate(qubits):
+        axes[n - 1 - k] = n - 1 - source
+    return axes
+
+
 def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
     order, little_endian = argument
     n = len(order)
-    qubits = order_of(order, n, "permute_qubits")
-    if little_endian:
-        # Qubit k is bit k: axis n - 1 - k of n axes of two.
-        axes = [0] * n
-        for k, source in enumerate(qubits):
-            axes[n - 1 - k] = n - 1 - source
-    else:
-        axes = list(qubits)
+    axes = qubit_axes(order, little_endian)
     if shape[len(shape) - n :] == (2,) * n and n > 0:
         before, ins = len(shape) - n, list(strides[len(shape) - n :])
     elif shape and shape[-1] == 1 << n:
@@ -258,6 +304,21 @@ def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: 
     return _dense_view(extents, moved, width, opts), shape
 
 
+def _plan_batch(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
+    """A text for each of many dense arrays, which follow one another along the first axes."""
+    text, inverse, axes = argument
+    said = _inverse_text(text) if inverse else text
+    count, one = math.prod(shape[:axes]), shape[axes:]
+    if _element_strides(shape, strides, width) is not None:
+        refuse("permute", "a batch with strides", "a dense array", "faro.ascontiguousarray() first")
+    _, after = _plan_text(one, _arrays.dense_strides(one, width), width, (text, inverse), options("cpu"))
+    result = shape[:axes] + after
+    if math.prod(result) == 0:
+        return _dense_view(result, _arrays.dense_strides(result, width), width, opts), result
+    opts.set_batch(count)
+    return _faro.plan_array(said, list(one) or [1], None, width, opts), result
+
+
 _PLANNERS = {
     PERMUTE_DIMS: _plan_permute_dims,
     FLIP: _plan_flip,
@@ -266,12 +327,13 @@ _PLANNERS = {
     MAP: _plan_map,
     QUBITS: _plan_qubits,
     COPY: _plan_copy,
+    BATCH: _plan_batch,
 }
 
 
-def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any) -> tuple[Any, Shape]:
-    """What ``_faro.run`` keeps: the plan of an operation on the host, and the result's shape."""
-    return _PLANNERS[op](shape, strides, width, argument, options_for(None))
+def plan(op: int, shape: Shape, strides: Shape, width: int, argument: Any, device: int | None) -> tuple[Any, Shape]:
+    """What ``_faro.run`` keeps: the plan of an operation, and the result's shape."""
+    return _PLANNERS[op](shape, strides, width, argument, options_for(device))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -305,7 +367,15 @@ def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
 
 
 def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
-    """The long way: arrays of any library, results with strides."""
+    """The long way: arrays of any library, results with strides, tensors whose operations are recorded."""
+    if _arrays.is_recorded(x) or _arrays.is_recorded(out):
+        from .torch import _recorded
+
+        return _recorded(x, op, argument, out, stream)
+    if _arrays.is_of_jax(x) and out is None and stream is None:
+        from .jax import _by_operation
+
+        return _by_operation(x, op, argument)
     np = _arrays.numpy()
     if np is not None and isinstance(x, (list, int, float, complex)) and out is None:
         return _faro.run(np.asarray(x), op, argument, None, stream)

@@ -123,6 +123,25 @@ void bind_maps(nb::module_& module) {
     return told(
         [&](char** text) { return faro_layout(rows, columns, element_bytes, accesses.c_str(), seed, text); });
   });
+  module.def("synth", [](const std::string& request) {
+    // Ctrl-C ends a search: what Python raised is raised when it has ended.
+    const auto keep_on = [](void*) {
+      const nb::gil_scoped_acquire held;
+      return PyErr_CheckSignals() == 0 ? 1 : 0;
+    };
+    char* json = nullptr;
+    faro_status status = FARO_OK;
+    {
+      nb::gil_scoped_release released;
+      status = faro_synth(request.c_str(), keep_on, nullptr, &json);
+    }
+    if (PyErr_Occurred() != nullptr) {
+      faro_free(json);
+      nb::raise_python_error();
+    }
+    check(status);
+    return taken(json);
+  });
   module.def("simulate", [](const std::string& request) {
     return told([&](char** text) { return faro_simulate(request.c_str(), text); });
   });

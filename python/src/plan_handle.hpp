@@ -17,6 +17,10 @@ struct PlanDeleter {
   void operator()(faro_plan* plan) const { faro_plan_destroy(plan); }
 };
 
+struct RowPlanDeleter {
+  void operator()(faro_row_plan* plan) const { faro_row_plan_destroy(plan); }
+};
+
 struct MapDeleter {
   void operator()(faro_map* map) const { faro_map_destroy(map); }
 };
@@ -41,5 +45,7 @@ void bind_maps(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_rows(nb::module_& module);
 void bind_arrays(nb::module_& module);
+void bind_calls(nb::module_& module);
+void bind_xla(nb::module_& module);
 
 }  // namespace faro::python

@@ -90,7 +90,10 @@ void PlanHandle::run_in_place(std::uintptr_t data, std::uintptr_t stream) const 
 }
 
 void bind_plans(nb::module_& module) {
-  nb::class_<Options>(module, "Options").def_static("make", &options_of);
+  nb::class_<Options>(module, "Options")
+      .def_static("make", &options_of)
+      .def("on_gpu", [](const Options& self) { return self.value.engine == FARO_CUDA; })
+      .def("set_batch", [](Options& self, std::uint64_t batch) { self.value.batch = batch; });
 
   nb::class_<PlanHandle>(module, "Plan")
       .def("run", &PlanHandle::run)

@@ -26,6 +26,10 @@ struct Rows {
   faro_rows value{};
 };
 
+struct RowPlanHandle {
+  std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
+};
+
 // Runs without the interpreter's lock.
 template <typename Move>
 void moved(const Move& move) {
@@ -74,6 +78,45 @@ void bind_rows(nb::module_& module) {
                       out_of(out));
     });
   });
+  // "take" with a fill or none, "put", or "add" of numbers; on a device, and its entries' address is the first run's.
+  nb::class_<RowPlanHandle>(module, "RowPlan")
+      .def_static(
+          "make",
+          [](const std::string& kind, const Rows& rows, const nb::object& fill, int number, int sums, int device,
+             std::uint64_t repeats) {
+            faro_options options{};
+            options.engine = FARO_CUDA;
+            options.device = device + 1;
+            options.repeats = repeats;
+            const bool filled = !fill.is_none();
+            const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
+            const void* const value = filled ? bytes.data() : nullptr;
+            const std::uint64_t size = bytes.size();
+            faro_row_plan* plan = nullptr;
+            moved([&] {
+              if (kind == "take") return faro_row_plan_take(&rows.value, value, size, &options, &plan);
+              if (kind == "put") return faro_row_plan_put(&rows.value, &options, &plan);
+              return faro_row_plan_add(&rows.value, static_cast<faro_number>(number), static_cast<faro_sums>(sums),
+                                       &options, &plan);
+            });
+            RowPlanHandle handle;
+            handle.plan.reset(plan);
+            return handle;
+          },
+          nb::arg("kind"), nb::arg("rows"), nb::arg("fill").none(), nb::arg("number"), nb::arg("sums"),
+          nb::arg("device"), nb::arg("repeats"))
+      .def("run",
+           [](const RowPlanHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t out,
+              std::uintptr_t stream) {
+             check(faro_row_plan_run(self.plan.get(), in_of(entries), in_of(in), out_of(out), out_of(stream)));
+           })
+      .def("check",
+           [](const RowPlanHandle& self, std::uintptr_t stream) {
+             moved([&] { return faro_row_plan_check(self.plan.get(), out_of(stream)); });
+           })
+      .def("explain", [](const RowPlanHandle& self) {
+        return told([&](char** text) { return faro_row_plan_explain(self.plan.get(), text); });
+      });
   module.def("combine", [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
                            int sums, std::uintptr_t in, std::uintptr_t out) {
     moved([&] {

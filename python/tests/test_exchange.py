@@ -79,7 +79,8 @@ def test_torch():
         assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
 
 
-MODULES = ["faro", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors"]
+MODULES = ["faro", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
+           "faro.sketch"]
 
 
 @pytest.mark.parametrize("name", MODULES)

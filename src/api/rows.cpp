@@ -153,6 +153,18 @@ void ExecutableRows::check(Stream stream) const {
   if (on_device_ != nullptr) on_device_->check(stream);
 }
 
+ExecutableRows ExecutableRows::with_entries_at(const void* entries) const {
+  if (on_device_ == nullptr) {
+    fail(ErrorCode::unsupported, run_words(plan_), "other entries for engine cpu", "the entries of the plan",
+         "plan_rows() checks them first");
+  }
+  on_device_->require_entries(entries);
+  ExecutableRows made = *this;
+  made.plan_ = plan_.with_entries_at(entries);
+  made.reused_ = nullptr;
+  return made;
+}
+
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options) {
   const bool on_gpu = engine_of(move, options) == Engine::cuda;
   return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads)),

@@ -1,14 +1,21 @@
 #include "faro/rows.hpp"
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/array_checks.hpp"
+#include "capi/plans.hpp"
 #include "capi/status.hpp"
 #include "faro/routing.hpp"
+
+struct faro_row_plan {
+  faro::ExecutableRows rows;
+};
 
 struct faro_routing {
   faro::Route route;
@@ -41,6 +48,74 @@ RowNumbers numbers_of(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
 
+// Takes that are over before a plan would be made. Nothing is done where the plan has to say what is wrong.
+constexpr std::uint64_t kFewBytes = std::uint64_t{4} << 10;
+
+template <typename Entry>
+bool took(const faro_rows& rows, const std::byte* in, std::byte* out) {
+  const auto* const entries = static_cast<const Entry*>(rows.entries);
+  for (std::uint64_t i = 0; i < rows.count; ++i) {
+    // -1 is past every number of rows, too.
+    if (static_cast<std::uint64_t>(entries[i]) >= rows.rows) return false;
+  }
+  for (std::uint64_t array = 0; array < rows.outer; ++array) {
+    const std::byte* const from = in + array * rows.rows * rows.row_bytes;
+    std::byte* const to = out + array * rows.count * rows.row_bytes;
+    for (std::uint64_t i = 0; i < rows.count; ++i)
+      std::memcpy(to + i * rows.row_bytes, from + static_cast<std::uint64_t>(entries[i]) * rows.row_bytes,
+                  rows.row_bytes);
+  }
+  return true;
+}
+
+bool took_few(const faro_rows& rows, const void* in, void* out) {
+  const bool few = rows.row_bytes > 0 && rows.row_bytes <= kFewBytes && rows.count > 0 &&
+                   rows.count <= kFewBytes && rows.outer > 0 && rows.outer <= kFewBytes &&
+                   rows.count * rows.outer * rows.row_bytes <= kFewBytes;
+  if (!few || rows.entries == nullptr || in == nullptr || out == nullptr) return false;
+  const std::uint64_t in_bytes = bytes_of_rows(rows.outer, rows.rows, rows.row_bytes);
+  const std::uint64_t out_bytes = rows.count * rows.outer * rows.row_bytes;
+  const auto first = reinterpret_cast<std::uintptr_t>(in);
+  const auto begin = reinterpret_cast<std::uintptr_t>(out);
+  const auto list = reinterpret_cast<std::uintptr_t>(rows.entries);
+  const std::uint64_t list_bytes = rows.count * static_cast<std::uint64_t>(rows.entry_bytes);
+  const auto width = static_cast<std::uintptr_t>(rows.entry_bytes);
+  const bool apart = (begin + out_bytes <= first || first + in_bytes <= begin) &&
+                     (begin + out_bytes <= list || list + list_bytes <= begin);
+  if (!apart || (width != 4 && width != 8) || list % width != 0) return false;
+  detail::check_on_host(rows.entries, rows.entries, "plan for engine cuda");
+  detail::check_on_host(in, out, "plan for engine cuda, with the entries on the device");
+  const auto* const from = static_cast<const std::byte*>(in);
+  auto* const to = static_cast<std::byte*>(out);
+  if (width == 4)
+    return rows.is_signed != 0 ? took<std::int32_t>(rows, from, to) : took<std::uint32_t>(rows, from, to);
+  return rows.is_signed != 0 ? took<std::int64_t>(rows, from, to) : took<std::uint64_t>(rows, from, to);
+}
+
+RowOptions row_options(const faro_rows& rows, const faro_options* options) {
+  const PlanOptions given = plan_options(options);
+  return {.threads = rows.threads != 0 ? rows.threads : given.threads,
+          .engine = given.engine,
+          .device = given.device,
+          .reused = options != nullptr && options->repeats > 1};
+}
+
+faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const faro_options* options) {
+  static_cast<void>(bytes_of_rows(rows.outer, rows.rows, rows.row_bytes));
+  static_cast<void>(bytes_of_rows(rows.outer, rows.count, rows.row_bytes));
+  return new faro_row_plan{
+      plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, row_options(rows, options))};
+}
+
+Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
+  Take take{.from = numbers_of(rows), .rows = rows.rows};
+  if (fill != nullptr) {
+    const auto* const bytes = static_cast<const std::byte*>(fill);
+    take.fill = Fill::of({bytes, bytes + fill_bytes});
+  }
+  return take;
+}
+
 void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void* in, void* out) {
   const std::uint64_t in_rows = taken ? rows.rows : rows.count;
   const std::uint64_t out_rows = taken ? rows.count : rows.rows;
@@ -66,6 +141,10 @@ Sums sums_of(faro_sums sums) {
 static_assert(static_cast<int>(Sums::compensated) == FARO_SUMS_COMPENSATED &&
               static_cast<int>(Sums::fp32) == FARO_SUMS_F32);
 
+Add add_of(const faro_rows& rows, faro_number number, faro_sums sums) {
+  return {.to = numbers_of(rows), .rows = rows.rows, .number = number_of(number), .sums = sums_of(sums)};
+}
+
 }  // namespace
 }  // namespace faro::capi
 
@@ -77,12 +156,8 @@ faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_byt
                       void* out) {
   return guarded([&] {
     require_argument(rows, "take rows", "rows");
-    faro::Take take{.from = numbers_of(*rows), .rows = rows->rows};
-    if (fill != nullptr) {
-      const auto* const bytes = static_cast<const std::byte*>(fill);
-      take.fill = faro::Fill::of({bytes, bytes + fill_bytes});
-    }
-    faro::capi::run_rows(*rows, take, true, in, out);
+    if (fill == nullptr && faro::capi::took_few(*rows, in, out)) return;
+    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes), true, in, out);
   });
 }
 
@@ -96,11 +171,64 @@ faro_status faro_put(const faro_rows* rows, const void* in, void* out) {
 faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, const void* in, void* out) {
   return guarded([&] {
     require_argument(rows, "add rows", "rows");
-    const faro::Add add{.to = numbers_of(*rows),
-                        .rows = rows->rows,
-                        .number = faro::capi::number_of(number),
-                        .sums = faro::capi::sums_of(sums)};
-    faro::capi::run_rows(*rows, add, false, in, out);
+    faro::capi::run_rows(*rows, faro::capi::add_of(*rows, number, sums), false, in, out);
+  });
+}
+
+faro_status faro_row_plan_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes,
+                               const faro_options* options, faro_row_plan** plan) {
+  return guarded([&] {
+    require_argument(rows, "take rows", "rows");
+    require_argument(plan, "take rows", "plan");
+    *plan = faro::capi::new_row_plan(*rows, faro::capi::take_of(*rows, fill, fill_bytes), options);
+  });
+}
+
+faro_status faro_row_plan_put(const faro_rows* rows, const faro_options* options, faro_row_plan** plan) {
+  return guarded([&] {
+    require_argument(rows, "put rows", "rows");
+    require_argument(plan, "put rows", "plan");
+    *plan = faro::capi::new_row_plan(*rows, faro::Put{.to = numbers_of(*rows), .rows = rows->rows}, options);
+  });
+}
+
+faro_status faro_row_plan_add(const faro_rows* rows, faro_number number, faro_sums sums,
+                              const faro_options* options, faro_row_plan** plan) {
+  return guarded([&] {
+    require_argument(rows, "add rows", "rows");
+    require_argument(plan, "add rows", "plan");
+    *plan = faro::capi::new_row_plan(*rows, faro::capi::add_of(*rows, number, sums), options);
+  });
+}
+
+void faro_row_plan_destroy(faro_row_plan* plan) { delete plan; }
+
+faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, const void* in, void* out,
+                              void* stream) {
+  return guarded([&] {
+    require_argument(plan, "run a plan of rows", "plan");
+    const faro::ExecutableRows& made = plan->rows;
+    const bool is_elsewhere = entries != nullptr && entries != faro::row_numbers(made.plan().move()).data;
+    const std::span from(static_cast<const std::byte*>(in), made.plan().in_bytes());
+    const std::span to(static_cast<std::byte*>(out), made.plan().out_bytes());
+    const faro::Stream queue(static_cast<CUstream_st*>(stream));
+    if (is_elsewhere) return made.with_entries_at(entries).run(from, to, queue);
+    made.run(from, to, queue);
+  });
+}
+
+faro_status faro_row_plan_check(const faro_row_plan* plan, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "check a plan of rows", "plan");
+    plan->rows.check(faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_row_plan_explain(const faro_row_plan* plan, char** text) {
+  return guarded([&] {
+    require_argument(plan, "explain a plan of rows", "plan");
+    require_argument(text, "explain a plan of rows", "text");
+    *text = faro::capi::given_away(plan->rows.explain());
   });
 }
 

@@ -135,3 +135,10 @@ faro_status faro_cuda_status(int* available, char** reason) {
     *available = status.available ? 1 : 0;
   });
 }
+
+faro_status faro_cuda_device(int* device) {
+  return guarded([&] {
+    faro::capi::require_argument(device, "ask for CUDA", "device");
+    *device = faro::cuda::target().device;
+  });
+}

@@ -43,6 +43,10 @@ class RowExecutor {
   /// ErrorCode::device for a failed launch.
   void run(std::span<const RowGroup> groups, Stream stream, void* workspace) const;
 
+  /// Of plans whose entries lie elsewhere. Errors: ErrorCode::value for entries that are not the device's or
+  /// not aligned.
+  void require_entries(const void* entries) const;
+
   /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
   void check(Stream stream) const;
 

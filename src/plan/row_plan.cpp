@@ -150,6 +150,18 @@ RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target)
   decide();
 }
 
+RowPlan RowPlan::with_entries_at(const void* entries) const {
+  RowPlan made = *this;
+  if (auto* const take = std::get_if<Take>(&made.move_)) {
+    take->from.data = entries;
+  } else if (auto* const put = std::get_if<Put>(&made.move_)) {
+    put->to.data = entries;
+  } else {
+    std::get<Add>(made.move_).to.data = entries;
+  }
+  return made;
+}
+
 RowPlan RowPlan::with_rows_of(std::uint64_t row_bytes) const {
   RowPlan other = *this;
   other.layout_.row_bytes = row_bytes;

@@ -329,6 +329,67 @@ static void test_rows(void) {
   faro_route_destroy(routing);
 }
 
+/* Few rows go without a plan, many and all plans of rows with one: both say the same. */
+static void test_plans_of_rows(void) {
+  enum { kRows = 300, kTaken = 5000 };
+  static uint32_t in[kRows], out[kTaken], again[kTaken];
+  static uint64_t from[kTaken];
+  for (uint32_t i = 0; i < kRows; ++i) in[i] = i * 2654435761u;
+  for (uint64_t i = 0; i < kTaken; ++i) from[i] = (i * 7919) % kRows;
+  for (uint64_t count = 0; count <= kTaken; count = count * 3 + 1) {
+    const faro_rows rows = {from, count, 8, 0, kRows, 1, sizeof(uint32_t), 0};
+    memset(out, 0x55, sizeof out);
+    memset(again, 0x55, sizeof again);
+    EXPECT(faro_take(&rows, NULL, 0, in, out) == FARO_OK);
+    for (uint64_t i = 0; i < count; ++i) EXPECT(out[i] == in[from[i]]);
+    EXPECT(count == kTaken || out[count] == 0x55555555u);
+    faro_row_plan* plan = NULL;
+    EXPECT(faro_row_plan_take(&rows, NULL, 0, NULL, &plan) == FARO_OK);
+    EXPECT(faro_row_plan_run(plan, NULL, in, again, NULL) == FARO_OK);
+    EXPECT(memcmp(out, again, sizeof out) == 0);
+    EXPECT(faro_row_plan_check(plan, NULL) == FARO_OK);
+    faro_row_plan_destroy(plan);
+  }
+  /* What a plan refuses is refused of few rows, too, and nothing is written. */
+  const int32_t wrong[3] = {0, 300, 1};
+  const int32_t absent[2] = {0, -1};
+  faro_rows few = {wrong, 3, 4, 1, kRows, 1, sizeof(uint32_t), 0};
+  memset(out, 0x55, sizeof out);
+  EXPECT(faro_take(&few, NULL, 0, in, out) == FARO_VALUE && strstr(faro_last_message(), "300") != NULL);
+  EXPECT(out[0] == 0x55555555u);
+  few.entries = absent;
+  few.count = 2;
+  EXPECT(faro_take(&few, NULL, 0, in, out) == FARO_VALUE && out[0] == 0x55555555u);
+  const int32_t fine[2] = {1, 0};
+  few.entries = fine;
+  EXPECT(faro_take(&few, NULL, 0, in, in) == FARO_VALUE); /* overlapping */
+  EXPECT(faro_take(&few, NULL, 0, NULL, out) == FARO_VALUE);
+  few.entry_bytes = 2;
+  EXPECT(faro_take(&few, NULL, 0, in, out) == FARO_VALUE);
+
+  const int64_t to[4] = {2, 0, 2, 1};
+  const float values[4] = {1, 2, 3, 4};
+  float sums[3] = {10, 20, 30};
+  const faro_rows added = {to, 4, 8, 1, 3, 1, sizeof(float), 0};
+  faro_row_plan* plan = NULL;
+  EXPECT(faro_row_plan_put(&added, NULL, &plan) == FARO_VALUE && plan == NULL); /* two go to row 2 */
+  EXPECT(faro_row_plan_add(&added, FARO_F32, FARO_SUMS_USUAL, NULL, &plan) == FARO_OK);
+  EXPECT(faro_row_plan_run(plan, NULL, values, sums, NULL) == FARO_OK);
+  EXPECT(sums[0] == 12 && sums[1] == 24 && sums[2] == 34);
+  /* Entries elsewhere are a GPU's. */
+  const int64_t other[4] = {0, 0, 0, 0};
+  EXPECT(faro_row_plan_run(plan, other, values, sums, NULL) == FARO_UNSUPPORTED);
+  char* text = NULL;
+  EXPECT(faro_row_plan_explain(plan, &text) == FARO_OK && strlen(text) > 0);
+  faro_free(text);
+  faro_row_plan_destroy(plan);
+  faro_row_plan_destroy(NULL);
+  EXPECT(faro_row_plan_run(NULL, NULL, values, sums, NULL) == FARO_VALUE);
+  int available = 0, device = 7;
+  EXPECT(faro_cuda_status(&available, NULL) == FARO_OK);
+  EXPECT(faro_cuda_device(&device) == (available ? FARO_OK : FARO_DEVICE));
+}
+
 static void test_the_rest(void) {
   const uint32_t keys[8] = {5, 3, 7, 1, 0, 6, 2, 4};
   uint32_t sorted[8];
@@ -384,6 +445,7 @@ int main(int argc, char** argv) {
   test_plans(argc > 1 ? argv[1] : ".");
   test_views();
   test_rows();
+  test_plans_of_rows();
   test_the_rest();
   test_threads();
   printf("faro.h: %d failures\n", failures);

@@ -63,6 +63,8 @@ class RowPlan {
 
   /// The same for rows of another width. Errors: as above, but that the entries are not read again.
   RowPlan with_rows_of(std::uint64_t row_bytes) const;
+  /// The same for as many entries elsewhere, which are not read.
+  RowPlan with_entries_at(const void* entries) const;
 
   const RowMove& move() const { return move_; }
   const RowLayout& layout() const { return layout_; }

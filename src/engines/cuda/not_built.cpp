@@ -78,6 +78,7 @@ RowExecutor::~RowExecutor() = default;
 void RowExecutor::run(std::span<const RowGroup> /*groups*/, Stream /*stream*/, void* /*workspace*/) const {
   require_available();
 }
+void RowExecutor::require_entries(const void* /*entries*/) const { require_available(); }
 void RowExecutor::check(Stream /*stream*/) const { require_available(); }
 
 std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {

@@ -73,6 +73,8 @@ struct RowExecutor::State {
   DeviceFaults faults;
   std::uint64_t workspace_bytes;
   std::uint64_t rows;
+  std::uint64_t entries;
+  IndexType entry_type;
 
   explicit State(const RowPlan& plan)
       : device(plan.target().device),
@@ -80,7 +82,9 @@ struct RowExecutor::State {
         fill(DeviceBuffer<std::byte>::of(fill_pattern(plan.move()), device)),
         faults(device, operation),
         workspace_bytes(plan.workspace_bytes()),
-        rows(numbered_rows(plan.move())) {
+        rows(numbered_rows(plan.move())),
+        entries(row_numbers(plan.move()).count),
+        entry_type(row_numbers(plan.move()).type) {
     require_device_entries(row_numbers(plan.move()), operation, "entries", device);
   }
 
@@ -141,6 +145,11 @@ void RowExecutor::run(std::span<const RowGroup> groups, Stream stream, void* wor
       moves.move(*group.plan, group.arrays.subspan(first, some));
     }
   }
+}
+
+void RowExecutor::require_entries(const void* entries) const {
+  require_device_entries({entries, state_->entries, state_->entry_type}, state_->operation, "entries",
+                         state_->device);
 }
 
 void RowExecutor::check(Stream stream) const {

@@ -1,0 +1,117 @@
+"""Rows of arrays on a GPU: taken, put and added by indices that lie beside them.
+
+A plan is made once for a kind of move, its sizes and its device, and run with any arrays and indices of these sizes:
+queued, and nothing waits, so that a graph may capture it. Indices that name no row are noted on the device; ``check=True``
+fetches that.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from . import _arrays, _faro, _run
+from ._errors import FaroTypeError, refuse
+
+_INTEGERS = {"int32": True, "int64": True, "uint32": False, "uint64": False}
+
+
+class _PlanOfRows:
+    """A plan that is made with the first run's indices, since it is for those of their device."""
+
+    def __init__(self, kind: str, sizes: tuple[int, ...], is_signed: bool, fill: bytes | None, adds: tuple[int, int], device: int):
+        self.kind, self.sizes, self.is_signed = kind, sizes, is_signed
+        self.fill, self.adds, self.device = fill, adds, device
+        self.made: Any = None
+
+    def run(self, entries: int, source: int, target: int, stream: int) -> None:
+        if self.made is None:
+            count, entry_bytes, rows, outer, row_bytes = self.sizes
+            moved = _faro.Rows.make(entries, count, entry_bytes, self.is_signed, rows, outer, row_bytes, 0)
+            self.made = _faro.RowPlan.make(self.kind, moved, self.fill, *self.adds, self.device, 0)
+        self.made.run(entries, source, target, stream)
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(kind: str, sizes: tuple[int, ...], is_signed: bool, fill: bytes | None, adds: tuple[int, int], device: int) -> _PlanOfRows:
+    return _PlanOfRows(kind, sizes, is_signed, fill, adds, device)
+
+
+def _entries(indices: Any, device: int, operation: str) -> tuple[Any, _arrays.Array]:
+    array = _arrays.describe(indices)
+    if array.device != device:
+        refuse(operation, "indices in another memory", "indices on the arrays' device",
+               "nothing is copied between devices unasked")
+    name = getattr(array.dtype, "name", str(array.dtype)).rpartition(".")[2]
+    if name not in _INTEGERS:
+        refuse(operation, f"indices of {array.dtype}", "32- or 64-bit integers", kind=FaroTypeError)
+    if not _arrays.is_dense(array):
+        indices = _faro.run(indices, _run.COPY, None, None, None)
+        array = _arrays.describe(indices)
+    return indices, array
+
+
+def _move(kind: str, numbered: tuple[int, ...], k: int, entries: _arrays.Array, itemsize: int, fill: bytes | None,
+          adds: tuple[int, int], addresses: tuple[int, int], stream: int, check: bool) -> None:
+    outer, rows = math.prod(numbered[:k]), numbered[k]
+    row_bytes = math.prod(numbered[k + 1 :]) * itemsize
+    if outer * entries.size * row_bytes == 0:
+        return
+    name = getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]
+    sizes = (entries.size, entries.itemsize, rows, outer, row_bytes)
+    plan = _plan(kind, sizes, _INTEGERS[name], fill, adds, entries.device)
+    plan.run(entries.address, *addresses, stream)
+    if check:
+        plan.made.check(stream)
+
+
+def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
+    from ._rows import _fill_bytes, _target
+
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    kept, entries = _entries(indices, array.device, "take")
+    shape = array.shape if axis is not None else (array.size,)
+    k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
+    made, target = _target(x, array, out, shape[:k] + entries.shape + shape[k + 1 :], "take")
+    _move("take", shape, k, entries, array.itemsize, _fill_bytes(fill, array), (0, 0), (array.address, target.address),
+          _run.stream_of(array, stream, "take"), check)
+    del kept
+    return made if out is not None else _arrays.given_back(x, made)
+
+
+def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str, adds: tuple[int, int],
+          stream: Any, check: bool) -> Any:
+    if not _arrays.is_dense(target):
+        refuse(operation, "an output with strides", "a dense array")
+    k = _run.axis_of(axis, len(target.shape), operation)
+    kept, entries = _entries(indices, target.device, operation)
+    if len(entries.shape) > 1:
+        refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
+    source = _arrays.describe(values)
+    wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
+    if source.device != target.device:
+        refuse(operation, "values on another device", "one device", "nothing is copied between devices unasked")
+    if source.shape != wanted:
+        refuse(operation, f"values of shape {source.shape}", f"shape {wanted}")
+    if source.itemsize != target.itemsize or (type(out) is type(values) and source.dtype != target.dtype):
+        refuse(operation, f"values of elements {source.dtype}", f"elements {target.dtype}", kind=FaroTypeError)
+    if not _arrays.is_dense(source):
+        values = _faro.run(values, _run.COPY, None, None, stream)
+        source = _arrays.describe(values)
+    kind = "put" if operation == "put" else "add"
+    _move(kind, target.shape, k, entries, target.itemsize, None, adds, (source.address, target.address),
+          _run.stream_of(target, stream, operation), check)
+    del kept
+    return out
+
+
+def put(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, stream: Any, check: bool) -> Any:
+    return _into(out, target, indices, values, axis, "put", (0, 0), stream, check)
+
+
+def add(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, adds: tuple[int, int], stream: Any,
+        check: bool) -> Any:
+    return _into(out, target, indices, values, axis, "add_at", adds, stream, check)

@@ -1,0 +1,343 @@
+"""faro for JAX: functions for use inside jit, grad, vmap and jvp, carried out by jax.ffi.
+
+>>> import jax, jax.numpy as jnp, faro.jax
+>>> f = jax.jit(lambda x: faro.jax.permute_dims(x, (1, 0)))
+>>> f(jnp.arange(6.0).reshape(2, 3)).shape
+(3, 2)
+>>> jax.grad(lambda x: faro.jax.roll(x, 1)[0] * 5)(jnp.arange(3.0)).tolist()
+[0.0, 0.0, 5.0]
+
+Each function is one call of the host's or the GPU's engine on XLA's buffers. All are linear: a permutation's transpose
+is its inverse, that of ``take`` is ``add_rows``. A batch of vmap is one more axis, not a loop. Shapes are known when a
+function is traced, so what is wrong with axes and maps is said then; indices are checked when they are used.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Sequence
+
+import jax as _jax
+import jax.numpy as _jnp
+import numpy as _np
+from jax.extend.core import Primitive as _Primitive
+from jax.interpreters import ad as _ad, batching as _batching, mlir as _mlir
+
+from . import _arrays, _faro, _run, maps
+from ._errors import FaroUnsupportedError, refuse
+
+__all__ = ["permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "take",
+           "add_rows"]
+
+_TARGET = "faro_move"
+for _platform, _handler in zip(("cpu", "CUDA"), _faro.xla_handlers()):
+    _jax.ffi.register_ffi_target(_TARGET, _handler, platform=_platform)
+
+
+def _shaped(shape: Sequence[int], dtype: Any) -> Any:
+    return _jax.core.ShapedArray(tuple(shape), dtype)
+
+
+def _primitive(name: str, shape_of: Any, lower: Any) -> Any:
+    made = _Primitive(name)
+    made.def_abstract_eval(shape_of)
+    made.def_impl(functools.partial(_run_eagerly, made))
+    for platform in ("cpu", "cuda"):
+        _mlir.register_lowering(made, lower, platform=platform)
+    return made
+
+
+def _run_eagerly(made: Any, *arrays: Any, **how: Any) -> Any:
+    return _compiled(made, tuple(sorted(how.items())))(*arrays)
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(made: Any, how: tuple[Any, ...]) -> Any:
+    return _jax.jit(functools.partial(made.bind, **dict(how)))
+
+
+# --- permutations: one primitive, whose moves are the texts that python/src/xla.cpp reads
+
+
+def _move_shape(x: Any, *, move: str, back: str, before: tuple[int, ...], after: tuple[int, ...], batch: bool) -> Any:
+    return _shaped(x.shape[:1] + after if batch else after, x.dtype)
+
+
+def _lower_move(ctx: Any, x: Any, *, move: str, back: str, before: Any, after: Any, batch: bool) -> Any:
+    return _jax.ffi.ffi_lowering(_TARGET)(ctx, x, move=f"batch {move}" if batch else move)
+
+
+_move = _primitive("faro_move", _move_shape, _lower_move)
+
+
+def _transposed_move(ct: Any, _: Any, *, move: str, back: str, before: Any, after: Any, batch: bool) -> Any:
+    return [_move.bind(ct, move=back, back=move, before=after, after=before, batch=batch)]
+
+
+_ad.deflinear2(_move, _transposed_move)
+
+
+def _batched_move(arrays: Any, axes: Any, *, before: Any, after: Any, batch: bool, **how: Any) -> Any:
+    x = _jnp.moveaxis(arrays[0], axes[0], 0)
+    if not batch:
+        return _move.bind(x, before=before, after=after, batch=True, **how), 0
+    many = x.shape[:2]
+    flat = _move.bind(x.reshape((many[0] * many[1],) + before), before=before, after=after, batch=True, **how)
+    return flat.reshape(many + after), 0
+
+
+_batching.primitive_batchers[_move] = _batched_move
+
+
+def _moved(x: Any, move: str, back: str, after: Sequence[int]) -> Any:
+    return _move.bind(x, move=move, back=back, before=tuple(x.shape), after=tuple(after), batch=False)
+
+
+def _view(extents: Sequence[int], strides: Sequence[int], corner: int = 0) -> str:
+    return f"view {' '.join(map(str, extents))}; {' '.join(map(str, strides))}; {corner}"
+
+
+def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
+    strides = _arrays.dense_strides(tuple(shape), 1)
+    return _view([shape[a] for a in order], [strides[a] for a in order])
+
+
+def permute_dims(x: Any, axes: Sequence[int] | None = None) -> Any:
+    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them."""
+    x = _jnp.asarray(x)
+    order = _run.order_of(axes, x.ndim, "permute_dims")
+    after = tuple(x.shape[a] for a in order)
+    back = tuple(order.index(a) for a in range(x.ndim))
+    return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
+
+
+transpose = permute_dims
+
+
+def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``."""
+    x = _jnp.asarray(x)
+    flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, x.ndim, "flip")
+    first = x.ndim - len(flipped)
+    if x.size and flipped and set(flipped) == set(range(first, x.ndim)):
+        text = f"text flip({math.prod(x.shape[first:])})"
+        return _each(x, first, text, text)
+    strides = _arrays.dense_strides(tuple(x.shape), 1)
+    corner = sum((x.shape[a] - 1) * strides[a] for a in flipped if x.shape[a] > 1)
+    move = _view(x.shape, [-s if a in flipped else s for a, s in enumerate(strides)], corner)
+    return _moved(x, move, move, x.shape)
+
+
+def _each(x: Any, axis: int, text: str, back: str) -> Any:
+    """A map of all that lies along and behind an axis, for each of the arrays before it."""
+    many, one = x.shape[:axis], (math.prod(x.shape[axis:]),)
+    if not many:
+        return _moved(x.reshape(one), text, back, one).reshape(x.shape)
+    flat = x.reshape((math.prod(many),) + one)
+    return _move.bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
+
+
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
+    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array."""
+    x = _jnp.asarray(x)
+    if axis is None:
+        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
+    sums = _run._shifts(shift, axis, x.ndim)
+    shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]
+    rolled = [a for a, s in enumerate(shifts) if s]
+    if len(rolled) == 1 and x.size:
+        a = rolled[0]
+        count, inner = math.prod(x.shape[a:]), math.prod(x.shape[a + 1 :])
+        there = shifts[a] * inner
+        return _each(x, a, f"text roll({count}, {there})", f"text roll({count}, {(count - there) % count})")
+    words = " ".join(map(str, shifts))
+    return _moved(x, f"roll {words}", f"roll {' '.join(str(-s) for s in shifts)}", x.shape)
+
+
+@functools.lru_cache(maxsize=1024)
+def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, str, tuple[int, ...]]:
+    """There, back, and the shape there; sizes that a text leaves to the array are said."""
+    after = _run._plan_text(shape, _arrays.dense_strides(shape, 1), 1, (text, inverse), _run.options("cpu"))[1]
+    said = text if "->" in text else maps.parse(text, shape or (1,)).text
+    there, back = said, _run._inverse_text(said)
+    return (f"text {back}", f"text {there}", after) if inverse else (f"text {there}", f"text {back}", after)
+
+
+def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
+    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``."""
+    x = _jnp.asarray(x)
+    text = by
+    if isinstance(by, maps.Map):
+        text = by.text
+        try:
+            maps.parse(text)
+        except ValueError:
+            refuse("permute", "a map of a long index array", "a map whose text says all", "take() goes by index arrays",
+                   kind=FaroUnsupportedError)
+    there, back, after = _text_moves(text, bool(inverse), tuple(x.shape))
+    return _moved(x, there, back, after)
+
+
+def bit_reverse(x: Any) -> Any:
+    """Element ``i`` of the flat array goes to the reverse of i's bits. Its own inverse."""
+    return permute(x, "bit_reversal")
+
+
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
+    """The qubits of state vectors in another order, as ``faro.permute_qubits``."""
+    state = _jnp.asarray(state)
+    n = len(order)
+    dims = _run.qubit_axes(tuple(order), little_endian)
+    grouped = state.shape[state.ndim - n :] == (2,) * n and n > 0
+    if not grouped and (state.ndim == 0 or state.shape[-1] != 1 << n):
+        refuse("permute_qubits", f"an array of shape {state.shape}",
+               f"2^{n} amplitudes in the last axis, or {n} axes of two")
+    before = state.shape[: state.ndim - n] if grouped else state.shape[:-1]
+    axes = state.reshape(before + (2,) * n)
+    k = len(before)
+    return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
+
+
+def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``."""
+    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()))
+
+
+# --- rows
+
+
+def _take_shape(x: Any, index: Any, *, axis: int) -> Any:
+    return _shaped(x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype)
+
+
+def _lower_take(ctx: Any, x: Any, index: Any, *, axis: int) -> Any:
+    return _jax.ffi.ffi_lowering(_TARGET)(ctx, x, index, move=f"take {axis}")
+
+
+def _add_shape(values: Any, index: Any, base: Any, *, axis: int) -> Any:
+    return _shaped(base.shape, base.dtype)
+
+
+def _lower_add(ctx: Any, values: Any, index: Any, base: Any, *, axis: int) -> Any:
+    lower = _jax.ffi.ffi_lowering(_TARGET, operand_output_aliases={2: 0})
+    return lower(ctx, values, index, base, move=f"add {axis}")
+
+
+_take = _primitive("faro_take", _take_shape, _lower_take)
+_add = _primitive("faro_add_rows", _add_shape, _lower_add)
+
+
+def _transposed_take(ct: Any, x: Any, index: Any, *, axis: int) -> Any:
+    aval = x.aval
+    return [_add.bind(_ad.instantiate_zeros(ct), index, _jnp.zeros(aval.shape, aval.dtype), axis=axis), None]
+
+
+_ad.defjvp(_take, lambda t, x, index, **how: _take.bind(t, index, **how), None)
+_ad.primitive_transposes[_take] = _transposed_take
+
+
+def _add_tangents(primals: Any, tangents: Any, *, axis: int) -> Any:
+    values, index, base = primals
+    moved, _, kept = (_ad.instantiate_zeros(t) for t in tangents)
+    return _add.bind(values, index, base, axis=axis), _add.bind(moved, index, kept, axis=axis)
+
+
+def _transposed_add(ct: Any, values: Any, index: Any, base: Any, *, axis: int) -> Any:
+    ct = _ad.instantiate_zeros(ct)
+    back = _take.bind(ct, index, axis=axis) if _ad.is_undefined_primal(values) else None
+    return [back, None, ct if _ad.is_undefined_primal(base) else None]
+
+
+_ad.primitive_jvps[_add] = _add_tangents
+_ad.primitive_transposes[_add] = _transposed_add
+
+
+def _front(x: Any, axis: int | None, count: int) -> Any:
+    return _jnp.broadcast_to(x, (count,) + x.shape) if axis is None else _jnp.moveaxis(x, axis, 0)
+
+
+def _shifted(index: Any, rows: int) -> Any:
+    """Index arrays of a batch as one, for arrays that follow one another. What names no row of its own array names none."""
+    count = index.shape[0]
+    offsets = _jnp.arange(count, dtype=index.dtype).reshape((-1,) + (1,) * (index.ndim - 1)) * rows
+    inside = _jnp.where(index < rows, index + offsets, count * rows)
+    return _jnp.where(index < 0, index, inside).reshape(-1)
+
+
+def _batched_take(arrays: Any, axes: Any, *, axis: int) -> Any:
+    x, index = arrays
+    if axes[1] is None:
+        return _take.bind(_jnp.moveaxis(x, axes[0], 0), index, axis=axis + 1), 0
+    count = index.shape[axes[1]]
+    index = _jnp.moveaxis(index, axes[1], 0)
+    if axes[0] is None:
+        return _take.bind(x, index, axis=axis), axis
+    x = _jnp.moveaxis(_jnp.moveaxis(x, axes[0], 0), axis + 1, 1)
+    rest = x.shape[2:]
+    taken = _take.bind(x.reshape((count * x.shape[1],) + rest), _shifted(index, x.shape[1]), axis=0)
+    taken = taken.reshape(index.shape + rest)
+    k = index.ndim - 1
+    return _jnp.moveaxis(taken, range(1, 1 + k), range(axis + 1, axis + 1 + k)), 0
+
+
+def _batched_add(arrays: Any, axes: Any, *, axis: int) -> Any:
+    count = next(x.shape[a] for x, a in zip(arrays, axes) if a is not None)
+    values, base = _front(arrays[0], axes[0], count), _front(arrays[2], axes[2], count)
+    if axes[1] is None:
+        return _add.bind(values, arrays[1], base, axis=axis + 1), 0
+    index = _front(arrays[1], axes[1], count)
+    k = index.ndim - 1
+    values = _jnp.moveaxis(values, range(axis + 1, axis + 1 + k), range(1, 1 + k))
+    base = _jnp.moveaxis(base, axis + 1, 1)
+    rows, rest = base.shape[1], base.shape[2:]
+    added = _add.bind(values.reshape((-1,) + rest), _shifted(index, rows), base.reshape((count * rows,) + rest), axis=0)
+    return _jnp.moveaxis(added.reshape((count, rows) + rest), 1, axis + 1), 0
+
+
+_batching.primitive_batchers[_take] = _batched_take
+_batching.primitive_batchers[_add] = _batched_add
+
+
+def _indices(index: Any, operation: str) -> Any:
+    index = _jnp.asarray(index)
+    if index.dtype.kind not in "iu":
+        refuse(operation, f"indices of {index.dtype}", "whole numbers")
+    return index if index.dtype.itemsize >= 4 else index.astype(_np.int32)
+
+
+def take(x: Any, index: Any, axis: int = 0) -> Any:
+    """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used."""
+    x = _jnp.asarray(x)
+    return _take.bind(x, _indices(index, "take"), axis=_run.axis_of(axis, x.ndim, "take"))
+
+
+def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
+    """Zeros of ``rows`` rows along ``axis``, with ``values[i]`` added to row ``index[i]`` in the order of i: the transpose
+    of ``take``, the same in every run."""
+    values, index = _jnp.asarray(values), _indices(index, "add_rows")
+    k = _run.axis_of(axis, values.ndim, "add_rows")
+    if values.shape[k : k + index.ndim] != index.shape:
+        refuse("add_rows", f"values of shape {values.shape} and indices of {index.shape}", "a value for each index")
+    shape = values.shape[:k] + (int(rows),) + values.shape[k + index.ndim :]
+    return _add.bind(values, index, _jnp.zeros(shape, values.dtype), axis=k)
+
+
+# --- what faro's own functions do with arrays of JAX on a device, and inside its transformations
+
+
+def _by_operation(x: Any, op: int, argument: Any) -> Any:
+    if op == _run.PERMUTE_DIMS:
+        return permute_dims(x, argument)
+    if op == _run.COPY:
+        return x
+    if op == _run.FLIP:
+        return flip(x, argument)
+    if op == _run.ROLL:
+        return roll(x, *argument)
+    if op == _run.QUBITS:
+        return permute_qubits(x, argument[0], little_endian=argument[1])
+    if op == _run.MAP:
+        return permute(x, argument)
+    return permute(x, argument[0], inverse=argument[1])

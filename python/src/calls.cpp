@@ -1,0 +1,485 @@
+// The short way of a call: array -> cached plan -> new array, without Python code.
+//
+//     faro.permute_dims(x, (1, 0))
+//          |  x is a numpy.ndarray, or a tensor whose type has DLPack's functions (PyTorch)
+//     key          operation, width, device, shape, strides, argument (plan_cache.hpp)
+//          |  found in the cache: a plan and the result's shape; else Python plans, once
+//     a new array  by NumPy's function, or the tensor's library's
+//     run          on the library's current stream; on the host from 64 KiB on without the interpreter's lock
+//
+// Everything else (other libraries' arrays, strided results, tensors whose gradients are recorded) goes by Python's
+// _run.py, which uses the same planners.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dlpack.hpp"
+#include "numpy_arrays.hpp"
+#include "plan_cache.hpp"
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+namespace faro::python {
+namespace {
+
+// What lives as long as the module, which is never unloaded: nothing is destroyed after the interpreter.
+struct Session {
+  PlanCache cache;
+  PyObject* plan = nullptr;   // _run.py: plan(op, shape, strides, width, argument, device) -> (Plan, shape)
+  PyObject* other = nullptr;  // _run.py: run(x, op, argument, out, stream)
+  PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* is_conj = PyUnicode_InternFromString("is_conj");
+};
+
+Session& session() {
+  static auto* const made = new Session;
+  return *made;
+}
+
+// An array of any library as a key has it; strides in bytes.
+struct Asked {
+  int op;
+  Py_ssize_t width;
+  int device;  // its number; -1: the host
+  int ndim;
+  const Py_ssize_t* shape;
+  const Py_ssize_t* strides;
+};
+
+// A cached plan; where there is none Python makes one.
+std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argument) {
+  Session& s = session();
+  thread_local Key key;
+  key.assign({asked.op, asked.width, asked.device + 1, asked.ndim});
+  key.insert(key.end(), asked.shape, asked.shape + asked.ndim);
+  key.insert(key.end(), asked.strides, asked.strides + asked.ndim);
+  append_argument(key, argument);
+  if (auto found = s.cache.find(key)) return found;
+  const Key kept = key;  // planning runs Python, which may come here again
+  const nb::object device = asked.device < 0 ? nb::none() : nb::cast(asked.device);
+  const nb::tuple made = nb::cast<nb::tuple>(
+      nb::borrow(s.plan)(asked.op, tuple_of(asked.shape, asked.ndim), tuple_of(asked.strides, asked.ndim),
+                         asked.width, argument, device));
+  auto entry = std::make_shared<CachedPlan>();
+  entry->plan_object = made[0];
+  entry->plan = &nb::cast<const PlanHandle&>(entry->plan_object);
+  for (nb::handle extent : nb::cast<nb::tuple>(made[1]))
+    entry->out_shape.push_back(nb::cast<Py_ssize_t>(extent));
+  // Work on a device is only queued.
+  entry->holds_lock = asked.device >= 0 || entry->plan->out_bytes() < kBytesWithLock;
+  entry->argument = nb::borrow(argument);
+  s.cache.add(kept, entry);
+  return entry;
+}
+
+void move(const PlanHandle& plan, bool holds_lock, const void* in, void* out, void* stream = nullptr) {
+  const auto run = [&] { return faro_plan_run(plan.plan.get(), in, out, stream); };
+  if (holds_lock) return check(run());
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = run();
+  }
+  check(status);
+}
+
+bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t* shape) {
+  return static_cast<std::size_t>(ndim) == wanted.size() && std::equal(wanted.begin(), wanted.end(), shape);
+}
+
+// --- NumPy
+
+// The result; nothing where Python has to look at it.
+nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle out) {
+  const HostArray in = host_array(array);
+  const ElementType type = element_type(in.dtype);
+  if (type.bytes == 0) return {};
+  const auto entry = planned({.op = op,
+                              .width = type.bytes,
+                              .device = -1,
+                              .ndim = in.ndim,
+                              .shape = in.shape,
+                              .strides = in.strides},
+                             argument);
+  if (out.is_none()) {
+    nb::object made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), in.dtype);
+    move(*entry->plan, entry->holds_lock, in.data, host_array(made).data);
+    return made;
+  }
+  const HostArray to = host_array(out);
+  const bool fits = to.writable && is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to, type.bytes) &&
+                    (to.dtype == in.dtype || PyObject_RichCompareBool(to.dtype, in.dtype, Py_EQ) == 1);
+  if (!fits) return {};  // strided, or refused there
+  move(*entry->plan, entry->holds_lock, in.data, to.data);
+  return nb::borrow(out);
+}
+
+// --- tensors with DLPack's functions
+
+bool is_so(PyObject* object, PyObject* method) {
+  const nb::object told = nb::steal(PyObject_CallMethodObjArgs(object, method, nullptr));
+  if (!told.is_valid()) nb::raise_python_error();
+  return told.ptr() == Py_True;
+}
+
+// Whether the memory is what the tensor means, and nobody has to hear of what is done with it.
+bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
+  if (!type.has_gradients) return true;
+  const Session& s = session();
+  const nb::object recorded = nb::steal(PyObject_GetAttr(tensor, s.requires_grad));
+  if (!recorded.is_valid()) nb::raise_python_error();
+  if (recorded.ptr() != Py_False || is_so(tensor, s.is_neg)) return false;
+  constexpr int kComplex = 5;
+  return told.dtype.code != kComplex || !is_so(tensor, s.is_conj);
+}
+
+bool is_exchanged(const Tensor& tensor) {
+  const std::int32_t device = tensor.device.device_type;
+  return (device == kDeviceOfHost || device == kDeviceOfCuda) && tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 &&
+         tensor.dtype.bits > 0 && (tensor.strides != nullptr || tensor.ndim == 0);
+}
+
+char* address_of(const Tensor& tensor) { return static_cast<char*>(tensor.data) + tensor.byte_offset; }
+
+bool is_dense(const Tensor& tensor) {
+  std::int64_t dense = 1;
+  bool is_dense_so_far = true;
+  for (int axis = tensor.ndim; axis-- > 0;) {
+    if (tensor.shape[axis] == 0) return true;
+    is_dense_so_far = is_dense_so_far && (tensor.shape[axis] == 1 || tensor.strides[axis] == dense);
+    dense *= tensor.shape[axis];
+  }
+  return is_dense_so_far;
+}
+
+bool is_like(const Tensor& a, const Tensor& b) {
+  return a.device.device_type == b.device.device_type && a.device.device_id == b.device.device_id &&
+         a.dtype.code == b.dtype.code && a.dtype.bits == b.dtype.bits && a.dtype.lanes == b.dtype.lanes;
+}
+
+// A new tensor, freed unless it is given away.
+class NewTensor {
+ public:
+  NewTensor(const ExchangeFunctions& functions, const Tensor& like, const std::vector<Py_ssize_t>& shape)
+      : functions_(functions) {
+    std::vector<std::int64_t> extents(shape.begin(), shape.end());
+    Tensor prototype = like;
+    prototype.data = nullptr;
+    prototype.byte_offset = 0;
+    prototype.ndim = static_cast<std::int32_t>(extents.size());
+    prototype.shape = extents.data();
+    prototype.strides = nullptr;
+    std::string why;
+    const auto fail = [](void* context, const char* kind, const char* message) {
+      *static_cast<std::string*>(context) = std::string(kind) + ": " + message;
+    };
+    if (functions.allocate(&prototype, &made_, &why, fail) != 0) {
+      if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_MemoryError, why.c_str());
+      nb::raise_python_error();
+    }
+  }
+  ~NewTensor() {
+    if (made_ != nullptr && made_->deleter != nullptr) made_->deleter(made_);
+  }
+  NewTensor(const NewTensor&) = delete;
+  NewTensor& operator=(const NewTensor&) = delete;
+
+  char* data() const { return address_of(made_->tensor); }
+
+  nb::object given_away() {
+    VersionedTensor* const tensor = made_;
+    made_ = nullptr;
+    void* object = nullptr;
+    if (functions_.import_owned(tensor, &object) != 0) nb::raise_python_error();
+    return nb::steal(static_cast<PyObject*>(object));
+  }
+
+ private:
+  const ExchangeFunctions& functions_;
+  VersionedTensor* made_ = nullptr;
+};
+
+void* current_stream(const ExchangeFunctions& functions, const Tensor& tensor) {
+  void* stream = nullptr;
+  if (tensor.device.device_type == kDeviceOfHost) return stream;
+  if (functions.current_stream(tensor.device.device_type, tensor.device.device_id, &stream) != 0)
+    nb::raise_python_error();
+  return stream;
+}
+
+// The result; nothing where Python has to look at it.
+nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument, nb::handle out) {
+  Tensor in;
+  if (type.functions->borrow(array.ptr(), &in) != 0) {  // without memory: it stands for others in a transformation
+    PyErr_Clear();
+    return {};
+  }
+  if (!is_exchanged(in) || !is_plain(array.ptr(), type, in)) return {};
+  const Py_ssize_t width = in.dtype.bits * in.dtype.lanes / 8;
+  constexpr int kMostAxes = 64;
+  if (in.ndim > kMostAxes) return {};
+  Py_ssize_t strides[kMostAxes];
+  for (int axis = 0; axis < in.ndim; ++axis) strides[axis] = in.strides[axis] * width;
+  const auto entry = planned({.op = op,
+                              .width = width,
+                              .device = in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id,
+                              .ndim = in.ndim,
+                              .shape = in.shape,
+                              .strides = strides},
+                             argument);
+  void* const stream = current_stream(*type.functions, in);
+  if (out.is_none()) {
+    NewTensor made(*type.functions, in, entry->out_shape);
+    move(*entry->plan, entry->holds_lock, address_of(in), made.data(), stream);
+    return made.given_away();
+  }
+  Tensor to;
+  if (Py_TYPE(out.ptr()) != type.type) return {};
+  if (type.functions->borrow(out.ptr(), &to) != 0) nb::raise_python_error();
+  const bool fits = is_exchanged(to) && is_plain(out.ptr(), type, to) && is_like(in, to) &&
+                    is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to);
+  if (!fits) return {};
+  move(*entry->plan, entry->holds_lock, address_of(in), address_of(to), stream);
+  return nb::borrow(out);
+}
+
+// --- the functions
+
+nb::object run(nb::handle array, int op, nb::handle argument, nb::handle out, nb::handle stream) {
+  nb::object made;
+  if (stream.is_none()) {
+    if (is_ndarray(array)) {
+      if (out.is_none() || is_ndarray(out)) made = run_ndarray(array, op, argument, out);
+    } else {
+      const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+      if (type.functions != nullptr) made = run_tensor(array, type, op, argument, out);
+    }
+  }
+  if (made.is_valid()) return made;
+  return nb::borrow(session().other)(array, op, argument, out, stream);
+}
+
+// A plan with the shapes of its arrays, to be called.
+struct Call {
+  nb::object plan_object;
+  const PlanHandle* plan;
+  std::vector<Py_ssize_t> shape;
+  std::vector<Py_ssize_t> out_shape;
+  Py_ssize_t width;
+  int device;  // -1: the host
+  bool holds_lock;
+};
+
+Call make_call(nb::object plan, std::vector<Py_ssize_t> shape, std::vector<Py_ssize_t> out_shape, Py_ssize_t width,
+               int device) {
+  const PlanHandle& handle = nb::cast<const PlanHandle&>(plan);
+  const bool holds_lock = device >= 0 || handle.out_bytes() < kBytesWithLock;
+  return {.plan_object = std::move(plan),
+          .plan = &handle,
+          .shape = std::move(shape),
+          .out_shape = std::move(out_shape),
+          .width = width,
+          .device = device,
+          .holds_lock = holds_lock};
+}
+
+// The result for a dense array; None where Python has to look at it.
+nb::object call(const Call& self, nb::handle array) {
+  if (is_ndarray(array)) {
+    const HostArray in = host_array(array);
+    const bool fits = self.device < 0 && element_type(in.dtype).bytes == self.width &&
+                      is_shape(self.shape, in.ndim, in.shape) && is_dense(in, self.width);
+    if (!fits) return nb::none();
+    nb::object made = new_ndarray(self.out_shape.data(), self.out_shape.size(), in.dtype);
+    move(*self.plan, self.holds_lock, in.data, host_array(made).data);
+    return made;
+  }
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  if (type.functions == nullptr) return nb::none();
+  Tensor in;
+  if (type.functions->borrow(array.ptr(), &in) != 0) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
+                    (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
+                    in.dtype.bits * in.dtype.lanes / 8 == self.width && is_shape(self.shape, in.ndim, in.shape) &&
+                    is_dense(in);
+  if (!fits) return nb::none();
+  NewTensor made(*type.functions, in, self.out_shape);
+  move(*self.plan, self.holds_lock, address_of(in), made.data(), current_stream(*type.functions, in));
+  return made.given_away();
+}
+
+// --- rows: take() of a dense array by a dense array of indices, both of NumPy or both tensors of one type
+
+// What moves: `outer` arrays of `rows` rows become as many of `count`.
+struct TakenShape {
+  Py_ssize_t outer = 1;
+  Py_ssize_t rows = 1;
+  Py_ssize_t row = 1;  // elements
+  Py_ssize_t count = 1;
+  std::vector<Py_ssize_t> shape;  // of the result
+};
+
+// False where Python has to look at it: another axis, or nothing to move.
+bool shape_taken(TakenShape& taken, int ndim, const Py_ssize_t* shape, int entry_ndim, const Py_ssize_t* entry_shape,
+                 nb::handle axis) {
+  Py_ssize_t total = 1;
+  for (int a = 0; a < ndim; ++a) total *= shape[a];
+  for (int a = 0; a < entry_ndim; ++a) taken.count *= entry_shape[a];
+  if (total == 0 || taken.count == 0) return false;
+  int chosen = -1;
+  taken.rows = total;
+  if (!axis.is_none()) {
+    if (!PyLong_CheckExact(axis.ptr())) return false;
+    const long asked = PyLong_AsLong(axis.ptr());
+    if (asked == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+    if (asked < -ndim || asked >= ndim) return false;
+    chosen = static_cast<int>(asked < 0 ? asked + ndim : asked);
+    for (int a = 0; a < chosen; ++a) taken.outer *= shape[a];
+    for (int a = chosen + 1; a < ndim; ++a) taken.row *= shape[a];
+    taken.rows = shape[chosen];
+    taken.shape.assign(shape, shape + chosen);
+  }
+  taken.shape.insert(taken.shape.end(), entry_shape, entry_shape + entry_ndim);
+  if (chosen >= 0) taken.shape.insert(taken.shape.end(), shape + chosen + 1, shape + ndim);
+  return true;
+}
+
+struct EntryType {
+  int bytes;
+  bool is_signed;
+};
+
+faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, Py_ssize_t width) {
+  return {.entries = entries,
+          .count = static_cast<std::uint64_t>(taken.count),
+          .entry_bytes = type.bytes,
+          .is_signed = type.is_signed ? 1 : 0,
+          .rows = static_cast<std::uint64_t>(taken.rows),
+          .outer = static_cast<std::uint64_t>(taken.outer),
+          .row_bytes = static_cast<std::uint64_t>(taken.row * width),
+          .threads = 0};
+}
+
+void take_on_host(const faro_rows& rows, const void* in, void* out) {
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock)
+    return check(faro_take(&rows, nullptr, 0, in, out));
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = faro_take(&rows, nullptr, 0, in, out);
+  }
+  check(status);
+}
+
+using RowPlan = std::shared_ptr<const faro_row_plan>;
+
+// A plan for any entries and arrays of these sizes. It lives on the device, so that making one waits.
+RowPlan planned_rows(const faro_rows& rows, int device) {
+  static std::mutex mutex;
+  static auto* const kept = new std::unordered_map<Key, RowPlan, KeyHash>;
+  constexpr std::size_t kMostPlans = 256;
+  thread_local Key key;
+  key.assign({device, rows.entry_bytes, rows.is_signed});
+  for (const std::uint64_t size : {rows.count, rows.rows, rows.outer, rows.row_bytes})
+    key.push_back(static_cast<std::int64_t>(size));
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = kept->find(key);
+    if (found != kept->end()) return found->second;
+  }
+  faro_options options{};
+  options.engine = FARO_CUDA;
+  options.device = device + 1;
+  faro_row_plan* plan = nullptr;
+  check(faro_row_plan_take(&rows, nullptr, 0, &options, &plan));
+  const RowPlan made(plan, RowPlanDeleter{});
+  const std::lock_guard lock(mutex);
+  if (kept->size() >= kMostPlans) kept->clear();
+  return kept->insert_or_assign(key, made).first->second;
+}
+
+nb::object take_ndarray(nb::handle array, nb::handle indices, nb::handle axis) {
+  const HostArray in = host_array(array);
+  const HostArray entries = host_array(indices);
+  const ElementType type = element_type(in.dtype);
+  const ElementType entry_type = element_type(entries.dtype);
+  TakenShape taken;
+  const bool fits = entry_type.is_index && type.bytes > 0 && is_dense(in, type.bytes) &&
+                    is_dense(entries, entry_type.bytes) &&
+                    shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
+  if (!fits) return nb::none();
+  nb::object made = new_ndarray(taken.shape.data(), taken.shape.size(), in.dtype);
+  const EntryType entry{.bytes = static_cast<int>(entry_type.bytes), .is_signed = entry_type.is_signed};
+  take_on_host(rows_of(taken, entries.data, entry, type.bytes), in.data, host_array(made).data);
+  return made;
+}
+
+nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, const ExchangeType& type) {
+  Tensor in;
+  Tensor entries;
+  if (type.functions->borrow(array.ptr(), &in) != 0 || type.functions->borrow(indices.ptr(), &entries) != 0) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  constexpr int kUnsigned = 1;
+  const int entry_bits = entries.dtype.bits * entries.dtype.lanes;
+  const bool are_entries = entries.dtype.code <= kUnsigned && (entry_bits == 32 || entry_bits == 64);
+  TakenShape taken;
+  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) && is_dense(entries) &&
+                    in.device.device_type == entries.device.device_type &&
+                    in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
+                    is_plain(indices.ptr(), type, entries) &&
+                    shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
+  if (!fits) return nb::none();
+  NewTensor made(*type.functions, in, taken.shape);
+  const EntryType entry{.bytes = entry_bits / 8, .is_signed = entries.dtype.code != kUnsigned};
+  const faro_rows rows = rows_of(taken, address_of(entries), entry, in.dtype.bits * in.dtype.lanes / 8);
+  if (in.device.device_type == kDeviceOfHost) {
+    take_on_host(rows, address_of(in), made.data());
+  } else {
+    const RowPlan plan = planned_rows(rows, in.device.device_id);
+    check(faro_row_plan_run(plan.get(), rows.entries, address_of(in), made.data(),
+                            current_stream(*type.functions, in)));
+  }
+  return made.given_away();
+}
+
+// None where Python has to look at it.
+nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
+  if (is_ndarray(array)) return is_ndarray(indices) ? take_ndarray(array, indices, axis) : nb::none();
+  if (Py_TYPE(array.ptr()) != Py_TYPE(indices.ptr())) return nb::none();
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  return type.functions != nullptr ? take_tensor(array, indices, axis, type) : nb::none();
+}
+
+}  // namespace
+
+void bind_calls(nb::module_& module) {
+  static_cast<void>(session());
+  module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
+             nb::arg("out").none(), nb::arg("stream").none());
+  module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
+  nb::class_<Call>(module, "Call").def_static("make", &make_call);
+  module.def("call", &call, nb::arg("call"), nb::arg("array").none());
+  module.def("set_python_side", [](nb::object plan, nb::object other) {
+    session().plan = plan.release().ptr();
+    session().other = other.release().ptr();
+  });
+  module.def("set_numpy", &set_numpy);
+  module.def("clear_plans", [] { session().cache.clear(); });
+  module.def("cached_plans", [] { return session().cache.size(); });
+}
+
+}  // namespace faro::python

@@ -1,0 +1,28 @@
+// The extension `faro._faro`: addresses and whole numbers go in, for the package alone.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+NB_MODULE(_faro, module) {
+  namespace nb = nanobind;
+  // Plans, sessions and cached objects live as long as the process.
+  nb::set_leak_warnings(false);
+  module.def("set_errors", &faro::python::set_errors);
+  module.def("version", [] { return std::string(faro_version()); });
+  module.def("cuda_status", [] {
+    int available = 0;
+    char* reason = nullptr;
+    faro::python::check(faro_cuda_status(&available, &reason));
+    return nb::make_tuple(available != 0, faro::python::taken(reason));
+  });
+  faro::python::bind_maps(module);
+  faro::python::bind_plans(module);
+  faro::python::bind_rows(module);
+  faro::python::bind_arrays(module);
+  faro::python::bind_calls(module);
+  faro::python::bind_xla(module);
+}

@@ -1,0 +1,53 @@
+// NumPy's arrays, read and made without Python code: what a call of a small array costs is mostly this.
+//
+// NumPy's binary interface promises where an array keeps its address, shape and strides (ndarraytypes.h, unchanged
+// since 1.0), and a table of functions. Neither needs NumPy to build against. set_numpy() reads an array that it is shown
+// and compares; where anything differs, arrays of NumPy go the long way, by Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+
+namespace faro::python {
+
+namespace nb = nanobind;
+
+/// An array's memory on the host. Shape and strides are the array's own, strides in bytes.
+struct HostArray {
+  char* data = nullptr;
+  int ndim = 0;
+  const Py_ssize_t* shape = nullptr;
+  const Py_ssize_t* strides = nullptr;
+  PyObject* dtype = nullptr;
+  bool writable = false;
+};
+
+/// What calls ask of an element type.
+struct ElementType {
+  PyObject* dtype = nullptr;  // kept for the life of the process
+  Py_ssize_t bytes = 0;
+  bool is_index = false;    // whole numbers of 4 or 8 bytes in this machine's order
+  bool is_signed = false;
+};
+
+/// Takes numpy.ndarray, the capsule of numpy's functions, and an array with what Python says of it: (address, shape,
+/// strides, dtype). Returns whether arrays can be read directly.
+bool set_numpy(nb::object ndarray, nb::handle functions, nb::handle shown, nb::tuple facts);
+
+/// Whether it is an array that host_array() reads: exactly numpy.ndarray, no subclass.
+bool is_ndarray(nb::handle array) noexcept;
+
+/// Requires: is_ndarray(array). Valid while the array lives.
+HostArray host_array(nb::handle array) noexcept;
+
+/// Errors: FaroValueError for elements that are references to objects.
+ElementType element_type(PyObject* dtype);
+
+/// numpy.empty(shape, dtype). Throws what NumPy raises.
+nb::object new_ndarray(const Py_ssize_t* shape, std::size_t axes, PyObject* dtype);
+
+/// Whether rows follow one another without gaps.
+bool is_dense(const HostArray& array, Py_ssize_t itemsize) noexcept;
+
+}  // namespace faro::python

@@ -1,0 +1,356 @@
+// What JAX's compiled programs call: one handler for hosts and GPUs, without Python.
+//
+//     attribute `move`                         a plan of
+//     "text bit_reversal(20)"                  the map, on an array of the argument's shape
+//     "view 2 3 4; 4 12 1; 0"                  extents, input strides in elements, first element: to a dense array
+//     "roll 1 0 -2"                            shifts along the axes
+//     "take 2"                                 rows along axis 2 by the second argument's indices
+//     "add 2"                                  rows added there, to what the result has: the third argument, its memory
+//     "batch " in front of others              the first axis is a batch's: each array of it alike
+//
+// Plans are kept by the text, the shape, the width and the device. faro/jax.py makes the texts.
+#include <nanobind/nanobind.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+#include "xla_ffi.hpp"
+
+namespace faro::python {
+namespace {
+
+// A fault on its way to XLA.
+struct Fault {
+  int code;
+  std::string message;
+};
+
+void require(faro_status status) {
+  if (status == FARO_OK) return;
+  const bool is_callers = status != FARO_INTERNAL && status != FARO_DEVICE && status != FARO_MEMORY;
+  throw Fault{is_callers ? xla::kInvalidArgument : xla::kInternal, faro_last_message()};
+}
+
+// Bytes of an element of a PrimitiveType; 0 for those that are no whole bytes, and unknown ones.
+std::int64_t bytes_of(int element_type) {
+  switch (element_type) {
+    case 1:   // PRED
+    case 2:   // S8
+    case 6:   // U8
+    case 19:  // the float8 types
+    case 20:
+    case 23:
+    case 24:
+    case 25:
+    case 28:
+    case 29:
+    case 33:
+      return 1;
+    case 3:   // S16
+    case 7:   // U16
+    case 10:  // F16
+    case 16:  // BF16
+      return 2;
+    case 4:   // S32
+    case 8:   // U32
+    case 11:  // F32
+      return 4;
+    case 5:   // S64
+    case 9:   // U64
+    case 12:  // F64
+    case 15:  // C64
+      return 8;
+    case 18:  // C128
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+faro_number number_of(int element_type) {
+  switch (element_type) {
+    case 2:
+      return FARO_I8;
+    case 6:
+      return FARO_U8;
+    case 3:
+      return FARO_I16;
+    case 7:
+      return FARO_U16;
+    case 4:
+      return FARO_I32;
+    case 8:
+      return FARO_U32;
+    case 5:
+      return FARO_I64;
+    case 9:
+      return FARO_U64;
+    case 10:
+      return FARO_F16;
+    case 16:
+      return FARO_BF16;
+    case 11:
+      return FARO_F32;
+    case 12:
+      return FARO_F64;
+    default:
+      throw Fault{xla::kInvalidArgument, "add: got elements that are no numbers, wanted integers or floats"};
+  }
+}
+
+std::vector<std::int64_t> numbers_in(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == ' ') {
+      ++at;
+      continue;
+    }
+    std::int64_t number = 0;
+    const auto read = std::from_chars(at, end, number);
+    if (read.ec != std::errc()) throw Fault{xla::kInternal, "faro's move: no number in `" + std::string(text) + "`"};
+    numbers.push_back(number);
+    at = read.ptr;
+  }
+  return numbers;
+}
+
+std::string_view cut(std::string_view& text, char until) {
+  const std::size_t at = text.find(until);
+  const std::string_view head = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+  return head;
+}
+
+struct ArrayShape {
+  std::vector<std::uint64_t> extents;
+  std::int64_t width = 0;
+
+  std::uint64_t product(std::size_t from, std::size_t to) const {
+    std::uint64_t count = 1;
+    for (std::size_t axis = from; axis < to; ++axis) count *= extents[axis];
+    return count;
+  }
+};
+
+ArrayShape shape_of(const xla::Buffer& buffer) {
+  ArrayShape shape{.extents = std::vector<std::uint64_t>(buffer.shape, buffer.shape + buffer.rank),
+                   .width = bytes_of(buffer.element_type)};
+  if (shape.width == 0) {
+    throw Fault{xla::kInvalidArgument, "faro: got elements of XLA's type " + std::to_string(buffer.element_type) +
+                                           ", wanted elements of whole bytes"};
+  }
+  return shape;
+}
+
+faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& shape, const faro_options& options) {
+  const auto extents = numbers_in(cut(words, ';'));
+  auto in_strides = numbers_in(cut(words, ';'));
+  const auto corner = numbers_in(words);
+  std::vector<std::uint64_t> all(extents.begin(), extents.end());
+  if (in_batch) {
+    all.insert(all.begin(), shape.extents[0]);
+    in_strides.insert(in_strides.begin(),
+                      static_cast<std::int64_t>(shape.product(1, shape.extents.size())));
+  }
+  std::vector<std::int64_t> out_strides(all.size());
+  std::int64_t stride = 1;
+  for (std::size_t axis = all.size(); axis-- > 0;) {
+    out_strides[axis] = stride;
+    stride *= static_cast<std::int64_t>(all[axis] == 0 ? 1 : all[axis]);
+  }
+  if (all.empty()) {
+    all = {1};
+    in_strides = {1};
+    out_strides = {1};
+  }
+  const faro_view view{.rank = static_cast<int>(all.size()),
+                       .extents = all.data(),
+                       .in_strides = in_strides.data(),
+                       .out_strides = out_strides.data(),
+                       .in_corner = corner.at(0),
+                       .out_corner = 0};
+  faro_plan* plan = nullptr;
+  require(faro_plan_view(&view, static_cast<std::uint64_t>(shape.width), &options, &plan));
+  return plan;
+}
+
+faro_plan* plan_roll(std::string_view words, bool in_batch, const ArrayShape& shape, const faro_options& options) {
+  auto shifts = numbers_in(words);
+  if (in_batch) shifts.insert(shifts.begin(), 0);
+  std::vector<std::int64_t> strides(shape.extents.size());
+  for (std::size_t axis = 0; axis < strides.size(); ++axis)
+    strides[axis] = static_cast<std::int64_t>(shape.product(axis + 1, strides.size()));
+  faro_plan* plan = nullptr;
+  require(faro_plan_roll(static_cast<int>(shifts.size()), shape.extents.data(), strides.data(), shifts.data(),
+                         static_cast<std::uint64_t>(shape.width), &options, &plan));
+  return plan;
+}
+
+faro_plan* plan_text(std::string_view words, bool in_batch, const ArrayShape& shape, faro_options options) {
+  const std::size_t first = in_batch ? 1 : 0;
+  if (in_batch) options.batch = shape.extents[0];
+  faro_plan* plan = nullptr;
+  require(faro_plan_text(std::string(words).c_str(), static_cast<int>(shape.extents.size() - first),
+                         shape.extents.data() + first, static_cast<std::uint64_t>(shape.width), &options, &plan));
+  return plan;
+}
+
+using PlanOfMove = std::shared_ptr<const faro_plan>;
+
+PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) {
+  // A plan on a GPU is the current device's: XLA has made it so.
+  int device = 0;
+  if (on_gpu) require(faro_cuda_device(&device));
+  std::string key(move);
+  key += '|';
+  for (const std::uint64_t extent : shape.extents) key += std::to_string(extent) + ' ';
+  key += '|' + std::to_string(shape.width) + (on_gpu ? " cuda" + std::to_string(device) : " cpu");
+
+  static std::mutex mutex;
+  static auto* const kept = new std::unordered_map<std::string, PlanOfMove>;
+  constexpr std::size_t kMostPlans = 1024;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = kept->find(key);
+    if (found != kept->end()) return found->second;
+  }
+  faro_options options{};
+  options.engine = on_gpu ? FARO_CUDA : FARO_CPU;
+  options.device = on_gpu ? device + 1 : 0;
+  std::string_view words = move;
+  const bool in_batch = words.starts_with("batch ");
+  if (in_batch) words.remove_prefix(std::strlen("batch "));
+  const std::string_view kind = cut(words, ' ');
+  faro_plan* const plan = kind == "view"   ? plan_view(words, in_batch, shape, options)
+                          : kind == "roll" ? plan_roll(words, in_batch, shape, options)
+                                           : plan_text(words, in_batch, shape, options);
+  const PlanOfMove made(plan, PlanDeleter{});
+  const std::lock_guard lock(mutex);
+  if (kept->size() >= kMostPlans) kept->clear();
+  return kept->insert_or_assign(key, made).first->second;
+}
+
+void* stream_of(const xla::Call& call) {
+  xla::StreamArguments asked{
+      .struct_size = sizeof(asked), .extensions = nullptr, .context = call.context, .stream = nullptr};
+  if (call.functions->get_stream(&asked) != nullptr) throw Fault{xla::kInternal, "faro: XLA has no stream"};
+  return asked.stream;
+}
+
+// Rows along an axis: of an array, or of each array of a batch.
+faro_rows rows_of(const xla::Buffer& indices, const ArrayShape& array, std::size_t axis, std::uint64_t rows) {
+  const ArrayShape entries = shape_of(indices);
+  const bool is_signed = indices.element_type == 4 || indices.element_type == 5;
+  return {.entries = indices.data,
+          .count = entries.product(0, entries.extents.size()),
+          .entry_bytes = static_cast<int>(entries.width),
+          .is_signed = is_signed ? 1 : 0,
+          .rows = rows,
+          .outer = array.product(0, axis),
+          .row_bytes = array.product(axis + 1, array.extents.size()) * static_cast<std::uint64_t>(array.width),
+          .threads = 0};
+}
+
+void run_rows(const xla::Call& call, bool is_take, std::size_t axis, bool on_gpu) {
+  const xla::Buffer& in = *call.arguments.buffers[0];
+  const xla::Buffer& indices = *call.arguments.buffers[1];
+  const xla::Buffer& out = *call.results.buffers[0];
+  const ArrayShape to = shape_of(out);
+  // Axes before and behind the indexed one are the same on both sides.
+  const ArrayShape numbered = is_take ? shape_of(in) : to;
+  const faro_rows rows = rows_of(indices, numbered, axis, numbered.extents.at(axis));
+  if (rows.outer * rows.count * rows.row_bytes == 0) return;
+  void* const stream = on_gpu ? stream_of(call) : nullptr;
+  if (!on_gpu) {
+    return require(is_take ? faro_take(&rows, nullptr, 0, in.data, out.data)
+                           : faro_add(&rows, number_of(in.element_type), FARO_SUMS_USUAL, in.data, out.data));
+  }
+  faro_options options{};
+  options.engine = FARO_CUDA;
+  faro_row_plan* made = nullptr;
+  require(is_take ? faro_row_plan_take(&rows, nullptr, 0, &options, &made)
+                  : faro_row_plan_add(&rows, number_of(in.element_type), FARO_SUMS_USUAL, &options, &made));
+  const std::unique_ptr<faro_row_plan, RowPlanDeleter> plan(made);
+  require(faro_row_plan_run(plan.get(), nullptr, in.data, out.data, stream));
+  // The plan's notes of wrong entries lie on the device, and go with it.
+  require(faro_row_plan_check(plan.get(), stream));
+}
+
+std::string_view move_of(const xla::Call& call) {
+  const xla::Attributes& attributes = call.attributes;
+  for (std::int64_t i = 0; i < attributes.size; ++i) {
+    const xla::Text& name = *attributes.names[i];
+    if (std::string_view(name.data, name.size) != "move" || attributes.types[i] != xla::kText) continue;
+    const auto& value = *static_cast<const xla::Text*>(attributes.values[i]);
+    return {value.data, value.size};
+  }
+  throw Fault{xla::kInternal, "faro: got no attribute `move`, wanted one"};
+}
+
+void carry_out(const xla::Call& call, bool on_gpu) {
+  std::string_view move = move_of(call);
+  const bool is_take = move.starts_with("take ");
+  if (is_take || move.starts_with("add ")) {
+    cut(move, ' ');
+    return run_rows(call, is_take, static_cast<std::size_t>(numbers_in(move).at(0)), on_gpu);
+  }
+  const xla::Buffer& in = *call.arguments.buffers[0];
+  const ArrayShape shape = shape_of(in);
+  if (shape.product(0, shape.extents.size()) == 0) return;
+  const PlanOfMove plan = planned(move, shape, on_gpu);
+  require(faro_plan_run(plan.get(), in.data, call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));
+}
+
+xla::Failure* handle(xla::Call* call, bool on_gpu) noexcept {
+  for (xla::Extension* each = call->extensions; each != nullptr; each = each->next) {
+    if (each->type != xla::kMetadata) continue;
+    xla::Metadata& told = *reinterpret_cast<xla::MetadataExtension*>(each)->metadata;
+    told.version.major = xla::kMajor;
+    told.version.minor = xla::kMinor;
+    told.traits = 0;
+    return nullptr;
+  }
+  if (call->stage != xla::kExecute) return nullptr;
+  const auto failure = [&](int code, const char* message) {
+    xla::FailureArguments arguments{
+        .struct_size = sizeof(arguments), .extensions = nullptr, .message = message, .code = code};
+    return call->functions->make_failure(&arguments);
+  };
+  try {
+    carry_out(*call, on_gpu);
+    return nullptr;
+  } catch (const Fault& fault) {
+    return failure(fault.code, fault.message.c_str());
+  } catch (const std::exception& exception) {
+    return failure(xla::kInternal, exception.what());
+  }
+}
+
+xla::Failure* handle_on_host(xla::Call* call) { return handle(call, false); }
+xla::Failure* handle_on_gpu(xla::Call* call) { return handle(call, true); }
+
+nb::object capsule_of(xla::Failure* (*handler)(xla::Call*)) {
+  PyObject* const made = PyCapsule_New(reinterpret_cast<void*>(handler), "xla._CUSTOM_CALL_TARGET", nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  return nb::steal(made);
+}
+
+}  // namespace
+
+void bind_xla(nb::module_& module) {
+  module.def("xla_handlers",
+             [] { return nb::make_tuple(capsule_of(&handle_on_host), capsule_of(&handle_on_gpu)); });
+}
+
+}  // namespace faro::python

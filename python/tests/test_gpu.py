@@ -1,0 +1,217 @@
+"""Arrays on a GPU, of PyTorch, CuPy, JAX and Numba, beside PyTorch's own operations. Skipped without a GPU."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import numpy as np  # noqa: E402
+
+import faro  # noqa: E402
+import faro.torch as ft  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not (torch.cuda.is_available() and faro.cuda_status()[0]), reason="no GPU")
+
+DTYPES = [torch.int8, torch.bfloat16, torch.float32, torch.int64, torch.complex128]
+
+
+def filled(shape, dtype=torch.float32):
+    count = int(np.prod(shape))
+    return (torch.arange(count, device="cuda") % 251).to(dtype).reshape(shape)
+
+
+def moved(call, *arguments, **how):
+    """What the engine does not take (yet) is skipped, with its words."""
+    try:
+        return call(*arguments, **how)
+    except faro.FaroUnsupportedError as refused:
+        pytest.skip(str(refused))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape, order", [
+    ((300, 500), (1, 0)), ((17, 33, 65), (2, 0, 1)), ((17, 33, 65), (1, 0, 2)), ((8, 7, 6, 5), (3, 1, 2, 0)),
+    ((2, 3, 4, 5, 6, 7), (5, 3, 1, 0, 2, 4)), ((64, 64, 64), (2, 1, 0)), ((1, 5, 1), (2, 1, 0))])
+def test_axes(shape, order, dtype):
+    x = filled(shape, dtype)
+    wanted = x.permute(order).contiguous()
+    assert torch.equal(moved(faro.permute_dims, x, order), wanted)
+    out = torch.empty_like(wanted)
+    assert faro.permute_dims(x, order, out=out) is out and torch.equal(out, wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_flips_and_rolls(dtype):
+    x = filled((6, 50, 70), dtype)
+    for axes in (None, 0, 1, 2, (0, 1), (1, 2)):
+        dims = (0, 1, 2) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+        assert torch.equal(moved(faro.flip, x, axes), torch.flip(x, dims)), axes
+    assert torch.equal(moved(faro.roll, x, 12345), torch.roll(x, 12345))
+    for axis in (0, 1, 2):
+        assert torch.equal(moved(faro.roll, x, -3, axis), torch.roll(x, -3, axis)), axis
+
+
+def test_views():
+    x = filled((40, 60, 80))
+    assert torch.equal(moved(faro.permute_dims, x[::2, :, ::3], (2, 0, 1)), x[::2, :, ::3].permute(2, 0, 1))
+
+
+@pytest.mark.parametrize("text", ["bit_reversal", "gray", "random(4096, 7)", "transpose(64, 64)", "multiply(4096, 5)"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_maps(text, dtype):
+    x = filled((4096,), dtype)
+    host = x.cpu().view(torch.uint8).numpy().reshape(4096, -1).view(f"V{x.element_size()}").reshape(4096)
+    wanted = faro.permute(host, text)
+    got = moved(faro.permute, x, text)
+    assert got.cpu().contiguous().view(torch.uint8).numpy().tobytes() == wanted.tobytes()
+    assert torch.equal(moved(faro.permute, got, text, inverse=True).reshape(-1), x)
+    batch = filled((3, 4096), dtype)
+    along = moved(faro.permute, batch, text.replace("transpose(64, 64)", "gray"), axis=1)
+    assert torch.equal(along[1], faro.permute(batch[1], text.replace("transpose(64, 64)", "gray")).reshape(-1))
+
+
+def test_in_place():
+    x = filled((1 << 12,))
+    wanted = faro.permute(x, "bit_reversal")
+    assert faro.permute(x, "bit_reversal", in_place=True).data_ptr() == x.data_ptr() and torch.equal(x, wanted)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 20, 64, 100, 512, 4096])
+@pytest.mark.parametrize("kind", [torch.int32, torch.int64])
+def test_rows(width, kind):
+    rows = 1000
+    x = torch.randint(0, 255, (rows, width), dtype=torch.uint8, device="cuda")
+    index = torch.randint(0, rows, (3000,), dtype=kind, device="cuda")
+    assert torch.equal(faro.take(x, index, 0), torch.index_select(x, 0, index))
+    again = torch.randint(0, rows, (3000,), dtype=kind, device="cuda")  # the same plan, entries elsewhere
+    assert torch.equal(faro.take(x, again, 0, check=True), torch.index_select(x, 0, again))
+    order = torch.randperm(rows, device="cuda").to(kind)
+    out = torch.zeros_like(x)
+    faro.put(out, order, x, check=True)
+    assert torch.equal(out, torch.zeros_like(x).index_copy(0, order.long(), x))
+    outer = torch.randint(0, 255, (5, 70, width), dtype=torch.uint8, device="cuda")
+    some = torch.randint(0, 70, (90,), dtype=kind, device="cuda")
+    assert torch.equal(faro.take(outer, some, 1), torch.index_select(outer, 1, some))
+
+
+def test_sums():
+    x = torch.randint(-9, 9, (5000, 12), device="cuda").float()
+    index = torch.randint(0, 100, (5000,), device="cuda")
+    out = torch.ones(100, 12, device="cuda")
+    faro.add_at(out, index, x, check=True)
+    assert torch.equal(out, torch.ones(100, 12, device="cuda").index_add(0, index, x))
+    on_host = faro.add_at(np.zeros((100, 12), np.float32), index.cpu().numpy(), torch.rand_like(x).cpu().numpy() * 0)
+    assert (on_host == 0).all()
+    noise = torch.randn(5000, 12, device="cuda")
+    got = faro.add_at(torch.zeros(100, 12, device="cuda"), index, noise)
+    same = faro.add_at(np.zeros((100, 12), np.float32), index.cpu().numpy(), noise.cpu().numpy())
+    assert got.cpu().numpy().tobytes() == same.tobytes()  # the host's sums, bit for bit
+
+
+def test_wrong_rows():
+    x = filled((10, 4))
+    with pytest.raises(faro.FaroValueError, match="position 2"):
+        faro.take(x, torch.tensor([0, 1, 10], device="cuda"), 0, check=True)
+    filled_in = faro.take(x, torch.tensor([3, -1], device="cuda"), 0, fill=0)
+    assert torch.equal(filled_in[0], x[3]) and (filled_in[1] == 0).all()
+    with pytest.raises(faro.FaroValueError, match="memory|device"):
+        faro.take(x, torch.tensor([0, 1]), 0)
+    with pytest.raises(faro.FaroValueError, match="twice"):
+        faro.put(torch.zeros(4, 4, device="cuda"), torch.tensor([1, 1], device="cuda"), x[:2], check=True)
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(faro.FaroValueError, match="device"):
+        faro.permute_dims(filled((4, 8)), (1, 0), out=torch.empty(8, 4))
+    plan = faro.plan("transpose", filled((4, 8)))
+    assert plan.on_gpu and torch.equal(plan(filled((4, 8))), filled((4, 8)).T)
+    with pytest.raises(faro.FaroValueError):
+        plan(filled((4, 8)).cpu())
+    with pytest.raises(faro.FaroValueError):
+        faro.plan("transpose", filled((4, 8)).cpu())(filled((4, 8)))
+
+
+def test_streams():
+    x = filled((1 << 11, 1 << 11))
+    wanted = x.T.contiguous()
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(20_000_000)
+        y = x + 1
+        got = faro.permute_dims(y, (1, 0))  # after y, on the same stream
+    stream.synchronize()
+    assert torch.equal(got, wanted + 1)
+    out = torch.zeros_like(wanted)
+    faro.permute_dims(x, (1, 0), out=out, stream=stream)
+    stream.synchronize()
+    assert torch.equal(out, wanted)
+
+
+def test_graphs():
+    x, index = filled((512, 1024)), torch.randint(0, 512, (700,), device="cuda")
+    steps = lambda: (faro.permute_dims(x, (1, 0)), faro.permute(x, "bit_reversal"), ft.take(x, index, 0))  # noqa: E731
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        steps()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        first, second, third = steps()
+    x.copy_(torch.randn_like(x))
+    index.copy_(torch.randint(0, 512, (700,), device="cuda"))
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(first, x.T) and torch.equal(third, x[index])
+    assert torch.equal(second, faro.permute(x, "bit_reversal"))
+
+
+def test_compiled_with_graphs():
+    step = torch.compile(lambda x: ft.permute_dims(x * 2, (1, 0)) + 1, fullgraph=True, backend="aot_eager")
+    x = filled((64, 32)).requires_grad_()
+    y = step(x)
+    y.sum().backward()
+    assert torch.equal(y, (x * 2).T + 1) and (x.grad == 2).all()
+
+
+def test_cupy():
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(24 * 100, dtype=cupy.float32).reshape(24, 100)
+    got = faro.permute_dims(x, (1, 0))
+    assert isinstance(got, cupy.ndarray) and (got == x.T).all()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        y = x * 2
+        assert (faro.permute_dims(y, (1, 0)) == y.T).all()
+    index = cupy.array([3, 1, 3])
+    assert (faro.take(x, index, axis=0) == x[index]).all()
+
+
+def test_numba():
+    cuda = pytest.importorskip("numba.cuda")
+    host = np.arange(24 * 100, dtype=np.float32).reshape(24, 100)
+    try:
+        x = cuda.to_device(host)
+    except Exception as broken:  # a Numba that does not know this driver
+        pytest.skip(f"numba: {broken}")
+    assert (faro.permute_dims(x, (1, 0)).copy_to_host() == host.T).all()
+
+
+def test_jax_on_gpu():
+    jax = pytest.importorskip("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX has no GPU")
+    import faro.jax as fj
+
+    x = jax.numpy.arange(24.0 * 100).reshape(24, 100)
+    got = jax.jit(lambda x: fj.permute_dims(x * 2, (1, 0)) + 1)(x)
+    assert (got == (x * 2).T + 1).all()
+    assert (jax.jit(lambda x: fj.permute(x, "bit_reversal"))(x.reshape(-1)[:1024]) ==
+            faro.permute(np.asarray(x).reshape(-1)[:1024], "bit_reversal")).all()
+    index = jax.numpy.array([3, 1, 3])
+    assert (jax.jit(lambda x: fj.take(x, index, 0))(x) == x[index]).all()
+    back = jax.grad(lambda x: (fj.take(fj.permute_dims(x, (1, 0)), index, 0) ** 2).sum())(x)
+    assert (back == jax.grad(lambda x: (x.T[index] ** 2).sum())(x)).all()
+    assert (faro.permute_dims(x, (1, 0)) == x.T).all() and (faro.take(x, index, 0) == x[index]).all()
+    assert (faro.roll(x, 3) == jax.numpy.roll(x, 3)).all() and (faro.flip(x) == jax.numpy.flip(x)).all()
+    assert (jax.vmap(lambda row: fj.roll(row, 3))(x) == jax.numpy.roll(x, 3, 1)).all()

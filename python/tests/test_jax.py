@@ -1,0 +1,130 @@
+"""faro.jax inside JAX's transformations, beside jax.numpy."""
+
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import numpy as np  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import faro  # noqa: E402
+import faro.jax as fj  # noqa: E402
+
+
+def filled(shape, dtype=jnp.float32):
+    return jnp.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+
+
+CASES = {
+    "permute_dims": (lambda x: fj.permute_dims(x, (2, 0, 1)), lambda x: jnp.transpose(x, (2, 0, 1))),
+    "transpose": (lambda x: fj.transpose(x), lambda x: jnp.transpose(x)),
+    "negative axes": (lambda x: fj.permute_dims(x, (-1, 1, 0)), lambda x: jnp.transpose(x, (2, 1, 0))),
+    "flip all": (lambda x: fj.flip(x), lambda x: jnp.flip(x)),
+    "flip one": (lambda x: fj.flip(x, 1), lambda x: jnp.flip(x, 1)),
+    "roll flat": (lambda x: fj.roll(x, 5), lambda x: jnp.roll(x, 5)),
+    "roll axes": (lambda x: fj.roll(x, (1, -2), (0, 2)), lambda x: jnp.roll(x, (1, -2), (0, 2))),
+    "rearrange": (lambda x: fj.rearrange(x, "a (b c) d -> c a d b", b=2),
+                  lambda x: jnp.transpose(x.reshape(2, 2, 2, 8), (2, 0, 3, 1))),
+    "bit_reverse": (lambda x: fj.bit_reverse(x), lambda x: jnp.asarray(faro.bit_reverse(np.asarray(x)))
+                    if not isinstance(x, jax.core.Tracer) else None),
+    "take": (lambda x: fj.take(x, jnp.array([1, 0, 1]), 1), lambda x: jnp.take(x, jnp.array([1, 0, 1]), 1)),
+    "take of a matrix": (lambda x: fj.take(x, jnp.array([[1, 0], [1, 1]]), 0),
+                         lambda x: jnp.take(x, jnp.array([[1, 0], [1, 1]]), 0)),
+    "add_rows": (lambda x: fj.add_rows(x, jnp.array([1, 0, 1, 4]), 6, 1),
+                 lambda x: jnp.zeros((2, 6, 8), x.dtype).at[:, jnp.array([1, 0, 1, 4])].add(x)),
+}
+OF_JNP = [name for name in CASES if name != "bit_reverse"]
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.int8, jnp.complex64, jnp.bool_])
+@pytest.mark.parametrize("name", CASES)
+def test_values(name, dtype):
+    if name == "add_rows" and dtype in (jnp.complex64, jnp.bool_):
+        pytest.skip("sums are of real numbers")
+    ours, theirs = CASES[name]
+    x = filled((2, 4, 8), dtype)
+    wanted = theirs(x)
+    for call in (ours, jax.jit(ours)):
+        got = call(x)
+        assert got.shape == wanted.shape and got.dtype == wanted.dtype
+        assert (got == wanted).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients(name):
+    check_grads(CASES[name][0], (filled((2, 4, 8)),), order=2, modes=("fwd", "rev"), atol=0.1, rtol=0.1)
+
+
+@pytest.mark.parametrize("in_axis", [0, 1, 3])
+@pytest.mark.parametrize("name", OF_JNP)
+def test_vmap(name, in_axis):
+    ours, theirs = CASES[name]
+    x = jnp.moveaxis(filled((3, 2, 4, 8)), 0, in_axis)
+    wanted = jax.vmap(theirs, in_axes=in_axis)(x)
+    for call in (jax.vmap(ours, in_axes=in_axis), jax.jit(jax.vmap(ours, in_axes=in_axis))):
+        assert (call(x) == wanted).all()
+    twice = jnp.stack([x, x + 1])
+    assert (jax.vmap(jax.vmap(ours, in_axes=in_axis))(twice) == jnp.stack([wanted, jax.vmap(theirs, in_axes=in_axis)(x + 1)])).all()
+
+
+def test_vmap_of_maps_by_text():
+    x = filled((3, 16))
+    got = jax.vmap(lambda row: fj.permute(row, "bit_reversal"))(x)
+    assert (got == faro.permute(np.asarray(x), "bit_reversal", axis=1)).all()
+    back = jax.vmap(lambda row: fj.permute(row, faro.maps.gray(4), inverse=True))(x)
+    assert (back == faro.permute(np.asarray(x), "gray", inverse=True, axis=1)).all()
+
+
+@pytest.mark.parametrize("batched", [(0, 0), (0, None), (None, 0), (1, 1)])
+def test_vmap_of_indices(batched):
+    x = jnp.moveaxis(filled((3, 4, 3)), 0, batched[0]) if batched[0] is not None else filled((4, 3))
+    index = jnp.array([[0, 3, 3], [1, -0, 2], [2, 2, 2]])
+    got = jax.vmap(lambda a, i: fj.take(a, i, 0), in_axes=batched)(x, index if batched[1] is not None else index[0])
+    want = jax.vmap(lambda a, i: jnp.take(a, i, 0), in_axes=batched)(x, index if batched[1] is not None else index[0])
+    assert (got == want).all()
+
+    if batched == (0, 0):
+        wrong = index.at[1, 2].set(4)  # no row of its own array, though there is one behind it
+        with pytest.raises(Exception, match="position 5"):
+            jax.block_until_ready(jax.vmap(lambda a, i: fj.take(a, i, 0))(x, wrong))
+
+    def gradient(take):
+        return jax.grad(lambda a: (jax.vmap(lambda i: take(a, i))(index) ** 2).sum())(filled((4, 5)))
+
+    assert (gradient(lambda a, i: fj.take(a, i, 0)) == gradient(lambda a, i: a[i])).all()
+
+
+def test_permute_qubits():
+    state = filled((2, 16), jnp.complex64)
+    for little_endian in (False, True):
+        wanted = faro.permute_qubits(np.asarray(state), (2, 0, 3, 1), little_endian=little_endian)
+        assert (fj.permute_qubits(state, (2, 0, 3, 1), little_endian=little_endian) == wanted).all()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (1, 1)])
+def test_small(shape):
+    x = filled(shape)
+    assert (fj.permute_dims(x) == x.T).all() and fj.permute_dims(x).shape == x.T.shape
+    assert (fj.flip(x) == x).all() and (fj.roll(x, 3) == x).all()
+
+
+def test_faros_own_functions_inside_transformations():
+    x = filled((4, 8))
+    for ours, theirs in ((lambda x: faro.permute_dims(x, (1, 0)), lambda x: x.T), (lambda x: faro.flip(x, 0), lambda x: x[::-1]),
+                         (lambda x: faro.roll(x, 3, 1), lambda x: jnp.roll(x, 3, 1)), (lambda x: faro.ascontiguousarray(x), lambda x: x),
+                         (lambda x: faro.take(x, jnp.array([2, 2]), 0), lambda x: x[jnp.array([2, 2])])):
+        assert (jax.jit(ours)(x) == theirs(x)).all()
+        assert (jax.grad(lambda x: (ours(x) ** 2).sum())(x) == 2 * jax.grad(lambda x: (theirs(x) ** 2).sum() / 2)(x)).all()
+
+
+def test_refusals():
+    x = filled((2, 3))
+    with pytest.raises(faro.FaroValueError, match="each of the 2 axes once"):
+        jax.jit(lambda x: fj.permute_dims(x, (0, 0)))(x)
+    with pytest.raises(faro.FaroValueError, match="bit_reversal"):
+        jax.jit(lambda x: fj.permute(x, "bit_reversl"))(x)
+    with pytest.raises(Exception, match="at position 1|entry 1|7"):
+        jax.block_until_ready(jax.jit(lambda x: fj.take(x, jnp.array([0, 7]), 0))(x))
+    with pytest.raises(faro.FaroValueError, match="whole numbers"):
+        fj.take(x, jnp.array([0.5]))

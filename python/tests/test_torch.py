@@ -1,0 +1,215 @@
+"""faro.torch, and faro's own functions, on tensors of PyTorch: eager, compiled, differentiated, batched."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import numpy as np  # noqa: E402
+
+import faro  # noqa: E402
+import faro.torch as ft  # noqa: E402
+
+HAS_GPU = torch.cuda.is_available() and faro.cuda_status()[0]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not HAS_GPU, reason="no GPU"))]
+
+
+def filled(shape, dtype=torch.float32, device="cpu"):
+    return torch.arange(int(np.prod(shape))).reshape(shape).to(dtype).to(device)
+
+
+def at(x):
+    return torch.tensor([1, 0, 1], device=x.device)
+
+
+def four(x):
+    return torch.tensor([1, 0, 1, 4], device=x.device)
+
+
+def added(x):
+    zeros = torch.zeros(*x.shape[:1], 6, *x.shape[2:], dtype=x.dtype, device=x.device)
+    return zeros.index_add(1, four(x), x)
+
+
+CASES = {
+    "permute_dims": (lambda x: ft.permute_dims(x, (2, 0, 1)), lambda x: x.permute(2, 0, 1)),
+    "negative axes": (lambda x: ft.permute_dims(x, (-1, 1, 0)), lambda x: x.permute(2, 1, 0)),
+    "reversed axes": (lambda x: ft.transpose(x), lambda x: x.permute(2, 1, 0)),
+    "flip all": (lambda x: ft.flip(x), lambda x: torch.flip(x, (0, 1, 2))),
+    "flip one": (lambda x: ft.flip(x, 1), lambda x: torch.flip(x, (1,))),
+    "roll flat": (lambda x: ft.roll(x, 5), lambda x: torch.roll(x, 5)),
+    "roll axes": (lambda x: ft.roll(x, (1, -2), (0, 2)), lambda x: torch.roll(x, (1, -2), (0, 2))),
+    "rearrange": (lambda x: ft.rearrange(x, "a (b c) d -> c a d b", b=2),
+                  lambda x: x.reshape(2, 2, 2, 8).permute(2, 0, 3, 1)),
+    "take": (lambda x: ft.take(x, at(x), 1), lambda x: torch.index_select(x, 1, at(x))),
+    "add_rows": (lambda x: ft.add_rows(x, four(x), 6, 1), added),
+}
+# The GPU engine takes permutations of whole dense arrays, and boxes of others as it learns them.
+MAYBE = (faro.FaroUnsupportedError,)
+
+
+def on(device, call, *arguments):
+    try:
+        return call(*arguments)
+    except MAYBE as refused:
+        if device == "cpu":
+            raise
+        pytest.skip(str(refused))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8, torch.complex64, torch.bool])
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_values(name, device, dtype):
+    if name == "add_rows" and dtype in (torch.complex64, torch.bool):
+        pytest.skip("sums are of real numbers")
+    ours, theirs = CASES[name]
+    x = filled((2, 4, 8), dtype, device)
+    got, wanted = on(device, ours, x), theirs(x)
+    assert got.shape == wanted.shape and got.dtype == dtype and got.device == wanted.device
+    assert got.is_contiguous() and torch.equal(got, wanted)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients(name):
+    ours, theirs = CASES[name]
+    x = filled((2, 4, 8), torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(ours, (x,))
+    assert torch.autograd.gradgradcheck(lambda y: ours(y) * ours(y), (x[:, :, :4].detach().requires_grad_(),)
+                                        if name != "rearrange" else (x,))
+    weights = torch.rand_like(theirs(x.detach()))
+    ours_back, = torch.autograd.grad((ours(x) * weights).sum(), x)
+    theirs_back, = torch.autograd.grad((theirs(x) * weights).sum(), x)
+    assert torch.equal(ours_back, theirs_back)
+
+
+def test_gradients_of_faros_own_functions():
+    x = filled((4, 8)).requires_grad_()
+    for call in (lambda y: faro.permute_dims(y, (1, 0)), lambda y: faro.flip(y, 0), lambda y: faro.roll(y, 3),
+                 lambda y: faro.roll(y, 1, (0, 1)), lambda y: faro.permute(y, "bit_reversal"),
+                 lambda y: faro.permute(y, faro.maps.gray(5)), lambda y: faro.rearrange(y, "a (b c) -> c a b", b=2),
+                 lambda y: faro.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3)), lambda y: faro.take(y, torch.tensor([1, 1]), 0)):
+        y = call(x)
+        assert y.requires_grad
+        with torch.no_grad():
+            assert not call(x).requires_grad and torch.equal(call(x), y)
+        weights = torch.rand_like(y)
+        back, = torch.autograd.grad((y * weights).sum(), x)
+        assert torch.isclose((back * x).sum(), (y * weights).sum())  # the transpose, by its definition
+    with pytest.raises(faro.FaroValueError, match="recorded"):
+        faro.flip(x, out=torch.empty(4, 8))
+
+
+OPS = [
+    ("permute_dims", lambda x: (x, [2, 0, 1])),
+    ("flip", lambda x: (x, [0, 2])),
+    ("roll", lambda x: (x, [1, -2], [0, 2])),
+    ("roll", lambda x: (x, [5], [])),
+    ("permute", lambda x: (x, "bit_reversal", False, 0)),
+    ("permute", lambda x: (x, "a b c -> c a b", True, 0)),
+    ("permute", lambda x: (x, "gray", False, 1)),
+    ("take", lambda x: (x, torch.tensor([1, 0, 1]), 1)),
+    ("add_rows", lambda x: (x, torch.tensor([1, 0, 1, 4]), 1, 6)),
+]
+
+
+@pytest.mark.parametrize("op, arguments", OPS)
+def test_opcheck(op, arguments):
+    call = getattr(torch.ops.faro, op).default
+    torch.library.opcheck(call, arguments(filled((2, 4, 8), torch.float64)))
+    torch.library.opcheck(call, arguments(filled((2, 4, 8), torch.float64).requires_grad_()))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_whole(name):
+    torch._dynamo.reset()
+    ours, theirs = CASES[name]
+    compiled = torch.compile(lambda x: ours(x * 2) + 1, fullgraph=True, backend="aot_eager")
+    x = filled((2, 4, 8)).requires_grad_()
+    got = compiled(x)
+    assert torch.equal(got, theirs(x * 2) + 1)
+    back, = torch.autograd.grad(got.sum(), x)
+    assert torch.equal(back, torch.autograd.grad((theirs(x * 2) + 1).sum(), x)[0])
+
+
+def test_exported():
+    class Moves(torch.nn.Module):
+        def forward(self, x):
+            return ft.permute(ft.roll(ft.permute_dims(x, (1, 0)), 3), "bit_reversal")
+
+    x = filled((4, 8))
+    program = torch.export.export(Moves(), (x,))
+    assert "faro.permute_dims" in str(program.graph)
+    assert torch.equal(program.module()(x), Moves()(x))
+
+
+@pytest.mark.parametrize("in_dim", [0, 1, 3])
+@pytest.mark.parametrize("name", CASES)
+def test_vmap(name, in_dim):
+    ours, theirs = CASES[name]
+    x = filled((3, 2, 4, 8)).movedim(0, in_dim)
+    assert torch.equal(torch.vmap(ours, in_dims=in_dim)(x), torch.vmap(theirs, in_dims=in_dim)(x))
+
+
+def test_vmap_of_maps_by_text():
+    x = filled((3, 16))
+    got = torch.vmap(lambda row: ft.permute(row, "bit_reversal"))(x)
+    assert torch.equal(got, faro.permute(x, "bit_reversal", axis=1))
+    twice = torch.vmap(torch.vmap(lambda row: ft.permute(row, "gray", inverse=True)))(x.reshape(3, 2, 8))
+    assert torch.equal(twice, faro.permute(x.reshape(3, 2, 8), "gray", inverse=True, axis=2))
+
+
+@pytest.mark.parametrize("in_dims", [(0, 0), (0, None), (None, 0), (1, 1)])
+def test_vmap_of_indices(in_dims):
+    index = torch.tensor([[0, 3, 3], [1, 0, 2], [2, 2, 2]])
+    x = filled((3, 4, 3)).movedim(0, in_dims[0]) if in_dims[0] is not None else filled((4, 3))
+    index = index if in_dims[1] is not None else index[0]
+    got = torch.vmap(lambda a, i: ft.take(a, i, 0), in_dims=in_dims)(x, index)
+    assert torch.equal(got, torch.vmap(lambda a, i: torch.index_select(a, 0, i), in_dims=in_dims)(x, index))
+    grads = torch.vmap(torch.func.grad(lambda a, i: (ft.take(a, i, 0) ** 2).sum()), in_dims=in_dims)(x, index)
+    theirs = torch.vmap(torch.func.grad(lambda a, i: (a[i] ** 2).sum()), in_dims=in_dims)(x, index)
+    assert torch.equal(grads, theirs)
+    if in_dims == (0, 0):
+        wrong = index.clone()
+        wrong[1, 2] = 4  # no row of its own array, though there is one behind it
+        with pytest.raises(faro.FaroValueError, match="position 5"):
+            torch.vmap(lambda a, i: ft.take(a, i, 0))(x, wrong)
+
+
+def test_autocast_changes_nothing():
+    x = filled((4, 8))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert ft.permute_dims(x, (1, 0)).dtype == torch.float32
+
+
+def test_views_and_lazy_bits():
+    x = torch.randn(4, 6, dtype=torch.complex64)
+    assert torch.equal(faro.permute_dims(x.conj(), (1, 0)), x.conj().T.resolve_conj())
+    assert torch.equal(faro.flip(x.conj().imag, 0), torch.flip(x.conj().imag, (0,)))
+    assert torch.equal(faro.permute_dims(x[::2, 1:], (1, 0)), x[::2, 1:].T)
+    parameter = torch.nn.Parameter(filled((2, 3)))
+    assert faro.permute_dims(parameter, (1, 0)).requires_grad
+    out = torch.empty(6, 4, dtype=torch.complex64)
+    assert faro.permute_dims(x, (1, 0), out=out) is out and torch.equal(out, x.T)
+    spread = torch.zeros(6, 8, dtype=torch.complex64)[:, ::2]
+    assert torch.equal(faro.permute_dims(x, (1, 0), out=spread), x.T)
+    with pytest.raises(faro.FaroValueError, match="shape"):
+        faro.permute_dims(x, (1, 0), out=torch.empty(4, 6, dtype=torch.complex64))
+    with pytest.raises(faro.FaroValueError, match="elements"):
+        faro.permute_dims(x, (1, 0), out=torch.empty(6, 4, dtype=torch.float64))
+
+
+def test_plans():
+    x = filled((4, 8))
+    plan = faro.plan("transpose", x)
+    assert torch.equal(plan(x), x.T) and torch.equal(plan.inverse(plan(x)), x)
+    with pytest.raises(faro.FaroValueError):
+        plan(x.T)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3)])
+@pytest.mark.parametrize("device", DEVICES)
+def test_small(shape, device):
+    x = filled(shape, device=device)
+    got = on(device, ft.permute_dims, x)
+    assert got.shape == x.shape[::-1]
+    assert torch.equal(on(device, ft.flip, x), x)

@@ -1,0 +1,279 @@
+#include "capi_synth/sketch_json.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "faro/error.hpp"
+
+namespace faro::capi {
+namespace {
+
+using namespace swizzle;
+
+[[noreturn]] void refuse(const Json& got, const char* wanted) {
+  constexpr std::size_t kMostShown = 80;
+  std::string text = got.dump();
+  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + "…";
+  fail(ErrorCode::spec, "read a sketch", text, wanted, "faro.sketch writes them");
+}
+
+std::int64_t number_or(const Json& json, const char* key, std::int64_t usual) {
+  return json.contains(key) ? json.at(key).get<std::int64_t>() : usual;
+}
+
+Operator operator_of(const std::string& word) {
+  for (const Operator op : {Operator::none, Operator::add, Operator::multiply, Operator::bit_xor,
+                            Operator::bit_and, Operator::bit_or, Operator::least, Operator::greatest}) {
+    if (word == name(op)) return op;
+  }
+  refuse(word, "an operator: + * ^ & | min max, or none");
+}
+
+Accumulation accumulation_of(const Json& json) {
+  return {.outer = operator_of(json.at("outer").get<std::string>()),
+          .inner = operator_of(json.at("inner").get<std::string>()),
+          .divisor = json.at("divisor").get<std::uint32_t>()};
+}
+
+// --- specifications
+
+class SpecificationReader {
+ public:
+  explicit SpecificationReader(const Json& json) {
+    for (const Json& array : json.at("arrays")) {
+      const auto name = array.at("name").get<std::string>();
+      const auto size = array.at("size").get<std::int64_t>();
+      const bool is_input = array.at("kind") == "input";
+      arrays_.emplace_back(name, is_input ? made_.input(name, size) : made_.output(name, size));
+    }
+    for (const auto& [name, elements] : json.at("wanted").items()) {
+      const Array output = array_of(name);
+      for (const Json& element : elements)
+        made_.set(output, element.at(0).get<std::int64_t>(), value_of(element.at(1)));
+    }
+  }
+
+  Specification made() && { return std::move(made_); }
+
+ private:
+  Array array_of(const std::string& name) const {
+    for (const auto& [known, array] : arrays_) {
+      if (known == name) return array;
+    }
+    refuse(name, "an array of the specification");
+  }
+
+  ValueId value_of(const Json& json) {
+    if (json.is_array())
+      return made_.at(array_of(json.at(0).get<std::string>()), json.at(1).get<std::int64_t>());
+    Specification::Accumulator sum = made_.accumulator(swizzle_accumulation(json));
+    for (const Json& term : json.at("terms")) {
+      std::vector<ValueId> values;
+      for (const Json& value : term) values.push_back(value_of(value));
+      sum.add(std::move(values));
+    }
+    return made_.value(sum);
+  }
+
+  static Accumulation swizzle_accumulation(const Json& json) { return accumulation_of(json.at("sum")); }
+
+  Specification made_;
+  std::vector<std::pair<std::string, Array>> arrays_;
+};
+
+// --- sketches
+
+class ProgramReader {
+ public:
+  ProgramReader(const Json& json, const Specification& specification)
+      : program_(specification, {.warp = json.at("warp").get<std::int64_t>(),
+                                 .warps = json.at("warps").get<std::int64_t>(),
+                                 .blocks = json.at("blocks").get<std::int64_t>()}) {
+    for (std::size_t number = 0; number < specification.arrays().size(); ++number)
+      arrays_.push_back({static_cast<int>(number)});
+    for (const Json& declaration : json.at("declarations")) declare(declaration);
+    record(json.at("statements"));
+  }
+
+  Program made() && { return std::move(program_); }
+
+ private:
+  void declare(const Json& json) {
+    const auto kind = json.at("kind").get<std::string>();
+    const auto name = json.at("name").get<std::string>();
+    if (kind == "registers") {
+      registers_.push_back(program_.registers(name, json.at("size").get<std::int64_t>()));
+    } else if (kind == "shared") {
+      arrays_.push_back(program_.shared(name, json.at("size").get<std::int64_t>()));
+    } else if (kind == "accumulator") {
+      accumulators_.push_back(program_.accumulator(name, accumulation_of(json)));
+    } else {
+      holes_.push_back(hole(kind, name, json));
+    }
+  }
+
+  Hole hole(const std::string& kind, const std::string& name, const Json& json) {
+    std::vector<Argument> arguments;
+    std::vector<std::int64_t> units;
+    if (json.contains("arguments")) {
+      for (const auto& [argument, asked] : json.at("arguments").items())
+        arguments.push_back({argument, asked.get<std::int64_t>()});
+    }
+    std::vector<std::int64_t> constants;
+    if (json.contains("constants")) constants = json.at("constants").get<std::vector<std::int64_t>>();
+    const bool is_easy = json.contains("easy") && json.at("easy").get<bool>();
+    const auto conditions = is_easy ? ConditionFreedom::easy : ConditionFreedom::full;
+    if (kind == "xform") {
+      const bool is_register = json.contains("of_registers") && json.at("of_registers").get<bool>();
+      return program_.xform(name,
+                            {.n = json.at("n").get<std::int64_t>(),
+                             .m = json.at("m").get<std::int64_t>(),
+                             .asked = number_or(json, "asked", 0),
+                             .one_to_one = json.contains("one_to_one") && json.at("one_to_one").get<bool>(),
+                             .most = is_easy ? Freedom::easy : Freedom::full,
+                             .in_extra = is_register ? Freedom::extra : Freedom::gcd});
+    }
+    if (kind == "part")
+      return program_.part(name, json.at("choices").get<std::int64_t>(), arguments, constants, conditions);
+    if (kind == "condition") return program_.condition(name, arguments, constants, conditions);
+    if (kind == "warp_offset") {
+      units = json.at("units").get<std::vector<std::int64_t>>();
+      return program_.warp_offset(name, arguments, units, number_or(json, "most_constant", 4));
+    }
+    if (kind == "warp_size") return program_.warp_size(name, number_or(json, "most_constant", 4));
+    refuse(kind, "registers, shared, accumulator, xform, part, condition, warp_offset or warp_size");
+  }
+
+  template <typename T>
+  static const T& of(const std::vector<T>& declared, const Json& number) {
+    const auto at = number.get<std::size_t>();
+    if (at >= declared.size()) refuse(number, "the number of something that was declared");
+    return declared[at];
+  }
+
+  // `arguments`: how many the function has whose expression it is; 0: none.
+  Index index_of(const Json& json, int arguments = 0) const {
+    if (json.is_number_integer()) return Index(json.get<std::int64_t>());
+    const auto word = json.at(0).get<std::string>();
+    if (word == "lane") return lane_index();
+    if (word == "warp") return warp_index();
+    if (word == "block") return block_index();
+    if (word == "argument") {
+      const int number = json.at(1).get<int>();
+      if (number < 0 || number >= arguments) refuse(json, "an argument that the function has");
+      return argument_index(number);
+    }
+    if (word == "loop") return of(loops_, json.at(1));
+    std::vector<Index> operands;
+    const std::size_t first = word == "hole" ? 2 : 1;
+    for (std::size_t k = first; k < json.size(); ++k) operands.push_back(index_of(json.at(k), arguments));
+    if (word == "hole")
+      return Index::node(IndexKind::hole, of(holes_, json.at(1)).number(), std::move(operands));
+    constexpr std::array<std::pair<std::string_view, IndexKind>, 12> kKinds{{{"+", IndexKind::add},
+                                                                             {"-", IndexKind::subtract},
+                                                                             {"*", IndexKind::multiply},
+                                                                             {"/", IndexKind::divide},
+                                                                             {"%", IndexKind::remainder},
+                                                                             {"<", IndexKind::less},
+                                                                             {"<=", IndexKind::less_equal},
+                                                                             {"==", IndexKind::equal},
+                                                                             {"not", IndexKind::logical_not},
+                                                                             {"and", IndexKind::logical_and},
+                                                                             {"or", IndexKind::logical_or},
+                                                                             {"select", IndexKind::select}}};
+    for (const auto& [known, kind] : kKinds) {
+      const std::size_t wanted = kind == IndexKind::logical_not ? 1 : kind == IndexKind::select ? 3 : 2;
+      if (known == word && operands.size() == wanted) return Index::node(kind, 0, std::move(operands));
+    }
+    refuse(json, "an expression");
+  }
+
+  Register register_of(const Json& json) const { return of(registers_, json.at(0))[index_of(json.at(1))]; }
+  Array array_of(const Json& json) const { return of(arrays_, json); }
+
+  Transfer transfer_of(const Json& json) const {
+    Transfer made{.slice = json.at("slice").get<std::int64_t>(),
+                  .rounds = json.at("rounds").get<std::int64_t>(),
+                  .offset = index_of(json.at("offset"))};
+    if (json.contains("size")) made.size = index_of(json.at("size"));
+    if (json.contains("lane")) {
+      made.lane = [lane = index_of(json.at("lane"), 2)](const Index& t, const Index& round) {
+        const std::array<Index, 2> arguments{t, round};
+        return substitute(lane, arguments);
+      };
+    }
+    return made;
+  }
+
+  void record(const Json& statements) {
+    for (const Json& statement : statements) add(statement.at(0).get<std::string>(), statement);
+  }
+
+  void add(const std::string& word, const Json& json) {
+    if (word == "load")
+      return program_.load(register_of(json.at(1)), array_of(json.at(2)), index_of(json.at(3)),
+                           index_of(json.at(4)));
+    if (word == "store")
+      return program_.store(array_of(json.at(1)), index_of(json.at(2)), register_of(json.at(3)),
+                            index_of(json.at(4)));
+    if (word == "shuffle")
+      return program_.shuffle(register_of(json.at(1)), register_of(json.at(2)), index_of(json.at(3)));
+    if (word == "permute") {
+      return program_.permute(of(registers_, json.at(1)), of(registers_, json.at(2)),
+                              [source = index_of(json.at(3), 1)](const Index& i) {
+                                const std::array<Index, 1> arguments{i};
+                                return substitute(source, arguments);
+                              });
+    }
+    if (word == "move") return program_.move(register_of(json.at(1)), register_of(json.at(2)));
+    if (word == "accumulate") {
+      std::vector<Register> term;
+      for (const Json& each : json.at(2)) term.push_back(register_of(each));
+      return program_.accumulate(of(accumulators_, json.at(1)), std::move(term), index_of(json.at(3)));
+    }
+    if (word == "evaluate") return program_.evaluate(register_of(json.at(1)), of(accumulators_, json.at(2)));
+    if (word == "store_sum")
+      return program_.store(array_of(json.at(1)), index_of(json.at(2)), of(accumulators_, json.at(3)),
+                            index_of(json.at(4)));
+    if (word == "barrier") return program_.barrier();
+    if (word == "present")
+      return program_.present(of(registers_, json.at(1)), array_of(json.at(2)), index_of(json.at(3)),
+                              index_of(json.at(4)));
+    if (word == "global_to_registers")
+      return program_.global_to_registers(of(registers_, json.at(1)), array_of(json.at(2)),
+                                          transfer_of(json.at(3)));
+    if (word == "registers_to_global")
+      return program_.registers_to_global(array_of(json.at(2)), of(registers_, json.at(1)),
+                                          transfer_of(json.at(3)));
+    if (word == "loop") {
+      return program_.loop(json.at(2).get<std::string>(), json.at(3).get<std::int64_t>(),
+                           [&](const Index& counter) {
+                             if (json.at(1).get<std::size_t>() != loops_.size())
+                               refuse(json.at(1), "loops in the order of their numbers");
+                             loops_.push_back(counter);
+                             record(json.at(4));
+                           });
+    }
+    refuse(json, "a statement");
+  }
+
+  Program program_;
+  std::vector<Array> arrays_;
+  std::vector<Registers> registers_;
+  std::vector<AccumulatorRef> accumulators_;
+  std::vector<Hole> holes_;
+  std::vector<Index> loops_;
+};
+
+}  // namespace
+
+swizzle::Specification specification_of(const Json& json) { return SpecificationReader(json).made(); }
+
+swizzle::Program program_of(const Json& json, const swizzle::Specification& specification) {
+  return ProgramReader(json, specification).made();
+}
+
+}  // namespace faro::capi
