@@ -165,6 +165,7 @@ struct AddCase {
   Emulation how = {};
   bool wide = false;
   std::uint64_t offset = 0;  // of the output, in numbers
+  bool binned = false;
 };
 
 // Numbers whose sums round: of floating-point types a normal distribution, of integers any bits.
@@ -203,7 +204,8 @@ void expect_added(const AddCase& of, const std::vector<std::int32_t>& keys) {
   const std::vector<std::byte> in = random_numbers(of.number, of.outer * keys.size() * of.numbers, 1);
   std::vector<std::byte> expected = random_numbers(of.number, of.outer * of.rows * of.numbers, 2);
   HostDevice device(of.how);
-  auto partition = detail::row_partition(keys.size(), of.rows, detail::kPartitionDigitBits);
+  auto partition = of.binned ? detail::bin_partition(keys.size(), of.rows)
+                             : detail::row_partition(keys.size(), of.rows, detail::kPartitionDigitBits);
   partition.wide = of.wide;
   RowFaults faults;
   const int guards = HostDevice::guards_written();
@@ -264,6 +266,57 @@ TEST(RowPartitionKernel, AddsEveryShape) {
   expect_added({.count = 4, .rows = 0});
   expect_added({.count = 50, .rows = 1, .absent = 1});
   expect_added({.number = Number::bf16, .numbers = 8, .count = 3000}, std::vector<std::int32_t>(3000, 12));
+}
+
+TEST(RowPartitionKernel, AddsEveryTypeByBinsAsTheCpuDoes) {
+  for (int n = 0; n < 12; ++n) {
+    const auto number = static_cast<Number>(n);
+    if (bytes_of(number) > 4) continue;
+    for (const Sums sums : {Sums::usual, Sums::fp32, Sums::fp64, Sums::compensated}) {
+      const bool is_float = number >= Number::f16;
+      if (sums != Sums::usual && !is_float) continue;
+      expect_added({.number = number, .sums = sums, .count = 1500, .rows = 1100, .binned = true});
+    }
+  }
+}
+
+TEST(RowPartitionKernel, AddsEveryShapeByBins) {
+  for (const Order order : {Order::forward, Order::backward, Order::shuffled})
+    expect_added({.count = 20000, .rows = 9000, .how = {.order = order}, .binned = true});
+  expect_added({.count = 9000, .rows = 70000, .how = {.by_ballots = true}, .binned = true});
+  expect_added({.count = 9000, .rows = 3000000, .binned = true});  // two digits above the bins
+  for (const std::uint64_t count : {0U, 1U, 31U, 33U, 127U, 128U, 129U, 8191U, 8192U, 8193U})
+    expect_added({.count = count, .rows = 5000, .offset = 3, .binned = true});
+  for (const std::uint64_t rows : {1U, 2U, 31U, 1023U, 1024U, 1025U, 4097U})
+    expect_added({.count = 700, .rows = rows, .binned = true});
+  expect_added({.count = 50, .rows = 1, .absent = 1, .binned = true});
+  expect_added({.count = 4, .rows = 0, .binned = true});
+}
+
+// Lanes that add to one row, few and many of them, beside others and alone.
+TEST(RowPartitionKernel, AddsRepeatsByBins) {
+  for (const std::uint64_t apart : {1U, 2U, 3U, 5U, 8U, 31U, 64U}) {
+    std::vector<std::int32_t> keys(9000);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      keys[i] = static_cast<std::int32_t>(i % apart == 0 ? 4321 : i * 7919 % 6000);
+    for (const Order order : {Order::forward, Order::shuffled})
+      expect_added({.rows = 6000, .how = {.order = order}, .binned = true}, keys);
+  }
+}
+
+TEST(RowPartitionKernel, ChoosesBinsForManyNumbers) {
+  const std::uint64_t many = std::uint64_t{1} << 26;
+  const auto few_rows = detail::added_partition(many, std::uint64_t{1} << 20, true);
+  EXPECT_TRUE(few_rows.binned());
+  EXPECT_EQ(few_rows.digits.size(), 1U);
+  EXPECT_EQ(few_rows.bin_bits, 10);
+  const auto many_rows = detail::added_partition(many, many, true);
+  EXPECT_TRUE(many_rows.binned());
+  EXPECT_EQ(many_rows.digits.size(), 2U);
+  EXPECT_FALSE(detail::added_partition(many, many, false).binned());
+  EXPECT_FALSE(detail::added_partition(1000, 1000, true).binned());
+  EXPECT_FALSE(detail::added_partition(many, many * 5, true).binned());
+  EXPECT_FALSE(detail::added_partition(many, std::uint64_t{1} << 33, true).binned());
 }
 
 // --- what comes back

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engines/cuda_index.hpp"
+#include "plan/row_partition.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -18,7 +19,8 @@ bool pays(const RowPlan& plan) {
     return false;
   if (std::max(plan.in_bytes(), plan.out_bytes()) < kLeastReusedBytes) return false;
   const auto* const add = std::get_if<Add>(&plan.move());
-  if (add != nullptr) return width == bytes_of(add->number);
+  if (add != nullptr)
+    return width == bytes_of(add->number) && added_partition(*add, plan.layout()).digits.size() > 1;
   return std::holds_alternative<Take>(plan.move());
 }
 

@@ -77,6 +77,7 @@ class PartitionSteps {
     made.shift = shift;
     made.bits = bits;
     made.present = present;
+    made.round_items = partition_.round_items;
     return made;
   }
 

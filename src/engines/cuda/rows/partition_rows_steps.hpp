@@ -33,6 +33,7 @@ struct PartitionGrid {
   std::int32_t bits = 8;     // of the digit
   /// How many items there are, unless null.
   const std::uint64_t* present = nullptr;
+  std::uint32_t round_items = kRound;  // other ones for SpreadBins
 
   static constexpr std::uint32_t kThreads = faro::detail::kPartitionThreads;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
@@ -40,7 +41,7 @@ struct PartitionGrid {
   static constexpr std::uint32_t kItems = kRound / kThreads;  // of a thread, in a round
 
   constexpr std::uint32_t buckets() const { return std::uint32_t{1} << bits; }
-  constexpr std::uint64_t chunk_items() const { return std::uint64_t{rounds} * kRound; }
+  constexpr std::uint64_t chunk_items() const { return std::uint64_t{rounds} * round_items; }
   constexpr std::uint64_t chunks() const { return (items + chunk_items() - 1) / chunk_items(); }
   constexpr std::uint64_t count() const { return present == nullptr ? items : *present; }
   constexpr std::uint32_t digit(std::uint64_t key) const {
@@ -85,11 +86,40 @@ struct KeyedPairs {
   constexpr std::uint64_t item(std::uint64_t i) const { return items[i]; }
 };
 
+/// The same as words of 64 bits: the key, and above it the item.
+inline constexpr std::uint64_t kNoPair = ~std::uint64_t{0};
+constexpr std::uint64_t pair_of(std::uint32_t key, std::uint32_t item) {
+  return std::uint64_t{item} << 32 | key;
+}
+constexpr std::uint32_t key_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
+constexpr std::uint32_t item_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+
+struct PackedPairs {
+  const std::uint64_t* pairs = nullptr;
+  static constexpr kernels::RowFaults* faults = nullptr;
+
+  constexpr std::uint64_t key(std::uint64_t i) const { return key_of_pair(pairs[i]); }
+  constexpr std::uint64_t pair(std::uint64_t i) const { return pairs[i]; }
+};
+
+/// Item i with its key, kNoPair where it goes nowhere.
+template <typename Source>
+constexpr std::uint64_t packed(const Source& source, std::uint64_t i) {
+  if constexpr (requires { source.pair(i); }) {
+    return source.pair(i);
+  } else {
+    const std::uint64_t key = source.key(i);
+    const auto item = static_cast<std::uint32_t>(source.item(i));
+    return kernels::is_row(key) ? pair_of(static_cast<std::uint32_t>(key), item) : kNoPair;
+  }
+}
+
 /// counts[chunk][bucket], and whether every key is right.
 template <typename Source, typename Word>
 struct CountDigits {
   static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
   static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kAhead = 4;  // keys on their way
 
   PartitionGrid grid;
   Source source;
@@ -106,12 +136,20 @@ struct CountDigits {
     const std::uint64_t first = block.index() * grid.chunk_items();
     const std::uint64_t all = grid.count();
     const std::uint64_t end = first + grid.chunk_items() < all ? first + grid.chunk_items() : all;
-    for (std::uint64_t i = first + block.thread(); i < end; i += kThreads) {
-      const std::uint64_t key = source.key(i);
-      if (kernels::is_row(key)) {
-        block.atomic_add(own + grid.digit(key), 1U);
-      } else if (key == kernels::kWrongRow && source.faults != nullptr) {
-        kernels::note_fault(block, &source.faults->out_of_range, i);
+    for (std::uint64_t i = first + block.thread(); i < end; i += std::uint64_t{kAhead} * kThreads) {
+      std::uint64_t key[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const std::uint64_t at = i + std::uint64_t{k} * kThreads;
+        key[k] = at < end ? source.key(at) : kernels::kAbsentRow;
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (kernels::is_row(key[k])) {
+          block.atomic_add(own + grid.digit(key[k]), 1U);
+        } else if (key[k] == kernels::kWrongRow && source.faults != nullptr) {
+          kernels::note_fault(block, &source.faults->out_of_range, i + std::uint64_t{k} * kThreads);
+        }
       }
     }
     block.barrier();

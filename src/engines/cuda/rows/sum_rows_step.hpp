@@ -45,6 +45,15 @@ struct NumberVector {
   }
 };
 
+/// A number whose bits are the lowest ones.
+template <typename Stored>
+constexpr Stored number_of_bits(std::uint64_t bits) {
+  if constexpr (sizeof(Stored) == 8) return std::bit_cast<Stored>(bits);
+  if constexpr (sizeof(Stored) == 4) return std::bit_cast<Stored>(static_cast<std::uint32_t>(bits));
+  if constexpr (sizeof(Stored) == 2) return std::bit_cast<Stored>(static_cast<std::uint16_t>(bits));
+  if constexpr (sizeof(Stored) == 1) return std::bit_cast<Stored>(static_cast<std::uint8_t>(bits));
+}
+
 /// kEach: numbers of a thread, whose vectors rows and addresses are multiples of.
 template <typename Sum, int kEach>
 struct SumRows {
@@ -113,15 +122,9 @@ struct SumRows {
  private:
   constexpr Vector vector_of(std::uint64_t from, std::uint64_t item) const {
     if constexpr (kEach == 1) {
-      if (in == nullptr) return {number_of(item)};
+      if (in == nullptr) return {number_of_bits<Stored>(item)};
     }
     return Vector::load(in, from + item * vectors.divisor());
-  }
-  static constexpr Stored number_of(std::uint64_t bits) {
-    if constexpr (sizeof(Stored) == 8) return std::bit_cast<Stored>(bits);
-    if constexpr (sizeof(Stored) == 4) return std::bit_cast<Stored>(static_cast<std::uint32_t>(bits));
-    if constexpr (sizeof(Stored) == 2) return std::bit_cast<Stored>(static_cast<std::uint16_t>(bits));
-    if constexpr (sizeof(Stored) == 1) return std::bit_cast<Stored>(static_cast<std::uint8_t>(bits));
   }
 };
 

@@ -95,7 +95,7 @@ struct RowExecutor::State {
   void add(RowStream& queue, const RowPlan& plan, const RowGroup::Arrays& arrays,
            std::byte* workspace) const {
     const Add& add = std::get<Add>(plan.move());
-    add_rows(queue, faro::detail::row_partition(add.to.count, add.rows, faro::detail::kPartitionDigitBits),
+    add_rows(queue, faro::detail::added_partition(add, plan.layout()),
              {.entries = entries_of(plan.move()),
               .faults = faults.data(),
               .layout = plan.layout(),
