@@ -89,6 +89,26 @@ class RouteExecutor {
   std::unique_ptr<State> state_;
 };
 
+/// Rows that are sent to their places; places and rows' numbers lie on the device.
+class DispatchExecutor {
+ public:
+  /// Errors: those of faro::dispatch but for the places; ErrorCode::value for places and rows' numbers that
+  /// are not the device's or not aligned; ErrorCode::device.
+  DispatchExecutor(const Dispatch& of, std::uint64_t row_bytes, int device);
+  DispatchExecutor(DispatchExecutor&&) noexcept;
+  DispatchExecutor& operator=(DispatchExecutor&&) noexcept;
+  ~DispatchExecutor();
+
+  /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
+  void run(const void* in, void* out, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// Rows that come back from their buckets; places and weights lie on the device.
 class CombineExecutor {
  public:

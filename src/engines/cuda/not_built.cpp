@@ -105,6 +105,20 @@ void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*wo
 }
 void RouteExecutor::check(Stream /*stream*/) const { require_available(); }
 
+struct DispatchExecutor::State {};
+
+DispatchExecutor::DispatchExecutor(const Dispatch& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
+  require_available();
+}
+DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
+DispatchExecutor& DispatchExecutor::operator=(DispatchExecutor&&) noexcept = default;
+DispatchExecutor::~DispatchExecutor() = default;
+
+void DispatchExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const {
+  require_available();
+}
+void DispatchExecutor::check(Stream /*stream*/) const { require_available(); }
+
 struct CombineExecutor::State {};
 
 CombineExecutor::CombineExecutor(const Combine& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {

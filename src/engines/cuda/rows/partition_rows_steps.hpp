@@ -159,15 +159,21 @@ struct CountDigits {
 };
 
 /// Where buckets begin. One block, whatever their number; a power of two of them, of which `named` have a
-/// name. The sums are kept in 64 bits.
+/// name. The sums are kept in 64 bits. Counts of a few chunks it sums up itself, as ScanColumns does those of
+/// many.
 template <typename Word>
 struct BeginBuckets {
   static constexpr std::uint32_t kThreads = 1024;
   static constexpr int kMinBlocks = 1;
 
+  static constexpr std::uint64_t kMostChunks = 64;
+  static constexpr std::uint32_t kAhead = 8;  // counts on their way
+
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;
-  const Word* totals = nullptr;                // [buckets]
+  std::uint64_t chunks = 0;                    // whose counts are summed up here
+  Word* counted = nullptr;                     // [chunks][buckets]
+  Word* totals = nullptr;                      // [buckets]
   std::uint64_t capacity = ~std::uint64_t{0};  // items of a bucket
   device::Division64 multiple;                 // of places of a bucket
   std::uint64_t* begins = nullptr;             // [buckets + 1]
@@ -190,6 +196,7 @@ struct BeginBuckets {
     std::uint64_t places = 0;
     std::uint64_t items = 0;
     for (std::uint32_t b = begin; b < end; ++b) {
+      if (chunks > 0) sum_chunks(b);
       const std::uint64_t kept = kept_of(b);
       places += padded(kept);
       items += kept;
@@ -222,6 +229,23 @@ struct BeginBuckets {
   }
 
  private:
+  // Counts of chunks become those of the chunks before.
+  constexpr void sum_chunks(std::uint32_t b) const {
+    Word sum = 0;
+    for (std::uint64_t first = 0; first < chunks; first += kAhead) {
+      Word count[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (first + k < chunks) count[k] = counted[(first + k) * buckets + b];
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (first + k < chunks) counted[(first + k) * buckets + b] = sum;
+        sum += count[k];
+      }
+    }
+    totals[b] = sum;
+  }
   constexpr std::uint64_t kept_of(std::uint32_t b) const {
     const std::uint64_t total = totals[b];
     return total < capacity ? total : capacity;
@@ -290,74 +314,10 @@ struct RankRound {
   }
 };
 
-/// Of a routing: places of items, items of places, rows of places.
-template <int kBits, typename Word>
-struct PlaceItems {
-  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
-  static constexpr int kMinBlocks = 1;
-  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
-
-  PartitionGrid grid;
-  KeyedEntries source;
-  const Word* before = nullptr;           // [chunks][buckets]
-  const std::uint64_t* begins = nullptr;  // [buckets + 1]
-  std::uint64_t capacity = ~std::uint64_t{0};
-  device::Division64 keys_per_row;
-  std::int64_t* places = nullptr;   // [items], unless null
-  std::int64_t* inverse = nullptr;  // [most places], unless null
-  std::int64_t* rows = nullptr;     // [most places], unless null
-
-  constexpr std::uint64_t blocks() const { return grid.chunks(); }
-  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
-
-  template <Block B>
-  constexpr void operator()(B& block) const {
-    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
-    std::uint64_t* const base = running + grid.buckets();
-    auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
-    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
-      running[b] = before[block.index() * grid.buckets() + b];
-    block.barrier();
-    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
-      const std::uint64_t first =
-          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
-      if (first >= grid.items) return;
-      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
-      std::uint32_t digit[kItems] = {};
-      std::uint32_t rank[kItems] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
-        digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
-      }
-      RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
-                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        if (i < grid.items)
-          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
-      }
-      block.barrier();
-    }
-  }
-
- private:
-  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
-    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
-    const std::uint64_t at = kept ? begins[digit] + rank : 0;
-    if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
-    if (!kept) return;
-    if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);
-    if (rows != nullptr) rows[at] = static_cast<std::int64_t>(keys_per_row.quotient(item));
-  }
-};
-
 /// What no item goes to: -1 from each bucket's last item to the next one's first, and behind all.
 template <typename Word>
 struct PadPlaces {
-  static constexpr std::uint32_t kThreads = 256;
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
   static constexpr int kMinBlocks = 1;
   static constexpr std::uint64_t kMostBlocks = 2112;
 
@@ -392,6 +352,73 @@ struct PadPlaces {
   constexpr void pad(std::uint64_t at) const {
     if (inverse != nullptr) inverse[at] = -1;
     if (rows != nullptr) rows[at] = -1;
+  }
+};
+
+/// Of a routing: places of items, items of places, rows of places, and what no item goes to besides.
+template <int kBits, typename Word>
+struct PlaceItems {
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+
+  PartitionGrid grid;
+  KeyedEntries source;
+  const Word* before = nullptr;           // [chunks][buckets]
+  const std::uint64_t* begins = nullptr;  // [buckets + 1]
+  std::uint64_t capacity = ~std::uint64_t{0};
+  device::Division64 keys_per_row;
+  std::int64_t* places = nullptr;   // [items], unless null
+  std::int64_t* inverse = nullptr;  // [most places], unless null
+  std::int64_t* rows = nullptr;     // [most places], unless null
+  PadPlaces<Word> padding;
+  bool pads = false;
+
+  constexpr std::uint64_t blocks() const { return grid.chunks(); }
+  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
+    std::uint64_t* const base = running + grid.buckets();
+    auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
+    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
+      running[b] = before[block.index() * grid.buckets() + b];
+    block.barrier();
+    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
+      const std::uint64_t first =
+          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
+      if (first >= grid.items) break;
+      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
+      std::uint32_t digit[kItems] = {};
+      std::uint32_t rank[kItems] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
+        const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
+        digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
+      }
+      RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
+                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
+        if (i < grid.items)
+          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
+      }
+      block.barrier();
+    }
+    if (pads) padding(block);
+  }
+
+ private:
+  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
+    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
+    const std::uint64_t at = kept ? begins[digit] + rank : 0;
+    if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
+    if (!kept) return;
+    if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);
+    if (rows != nullptr) rows[at] = static_cast<std::int64_t>(keys_per_row.quotient(item));
   }
 };
 

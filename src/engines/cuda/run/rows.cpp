@@ -12,6 +12,7 @@
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/rows/add_queue.hpp"
 #include "engines/cuda/rows/device_faults.hpp"
+#include "engines/cuda/rows/dispatch_queue.hpp"
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
@@ -284,6 +285,55 @@ void RouteExecutor::check(Stream stream) const {
   const kernels::RowFaults found = state_->faults.take(stream);
   if (found.out_of_range != kernels::kNoFault)
     refuse_out_of_range("route", "a key that is no bucket", found.out_of_range, state_->options.buckets);
+}
+
+// --- rows that are sent
+
+struct DispatchExecutor::State {
+  int device;
+  Dispatch of;
+  std::uint64_t row_bytes;
+  DeviceFaults faults;
+};
+
+DispatchExecutor::DispatchExecutor(const Dispatch& of, std::uint64_t row_bytes, int device) {
+  faro::detail::require_dispatch(of, row_bytes);
+  for (const RowNumbers& numbers : {of.places, of.taken})
+    faro::detail::require_row_move(Add{.to = numbers, .rows = of.rows});
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  require_device_entries(of.places, "dispatch", "places", ordinal);
+  require_device_entries(of.taken, "dispatch", "rows taken", ordinal);
+  state_ = std::make_unique<State>(
+      State{.device = ordinal, .of = of, .row_bytes = row_bytes, .faults = DeviceFaults(ordinal, "dispatch")});
+}
+
+DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
+DispatchExecutor& DispatchExecutor::operator=(DispatchExecutor&&) noexcept = default;
+DispatchExecutor::~DispatchExecutor() = default;
+
+void DispatchExecutor::run(const void* in, void* out, Stream stream) const {
+  const State& state = *state_;
+  const Dispatch& of = state.of;
+  const DeviceGuard guard(state.device);
+  if (of.places.count > 0) require_accessible(in, "input", state.device);
+  if (of.rows > 0) require_accessible(out, "output", state.device);
+  RowStream queue(stream, "dispatch");
+  dispatch_rows(queue,
+                {.places = entries_of(Add{.to = of.places, .rows = of.rows}),
+                 .taken = entries_of(Add{.to = of.taken, .rows = of.places.count / of.keys_per_row}),
+                 .faults = state.faults.data(),
+                 .keys_per_row = of.keys_per_row,
+                 .row_bytes = state.row_bytes,
+                 .in = in,
+                 .out = out});
+}
+
+void DispatchExecutor::check(Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  const kernels::RowFaults found = state_->faults.take(stream);
+  if (found.out_of_range != kernels::kNoFault)
+    refuse_out_of_range("dispatch", "a place that is no row", found.out_of_range, state_->of.rows);
 }
 
 // --- rows that come back
