@@ -307,9 +307,10 @@ class RowsBench {
     const auto run_take = [&](Stream stream) {
       take.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
     };
-    const ExecutableDispatch dispatching = plan_dispatch(
-        {.places = RowNumbers(places.data(), items, word), .rows = router.most_places(), .keys_per_row = kKeys},
-        kRowBytes);
+    const ExecutableDispatch dispatching = plan_dispatch({.places = RowNumbers(places.data(), items, word),
+                                                          .rows = router.most_places(),
+                                                          .keys_per_row = kKeys},
+                                                         kRowBytes);
     const auto run_dispatch = [&](Stream stream) {
       dispatching.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
     };
@@ -336,7 +337,8 @@ class RowsBench {
     sent.download(dispatched.data());
     right = right && taken == dispatched;
     const std::vector<Contestant> contestants{
-        [&](Stream stream) { run_route(stream); }, [&](Stream stream) { run_take(stream); },
+        [&](Stream stream) { run_route(stream); },
+        [&](Stream stream) { run_take(stream); },
         [&](Stream stream) {
           run_route(stream);
           run_take(stream);
@@ -346,13 +348,14 @@ class RowsBench {
           run_route(stream);
           run_dispatch(stream);
         },
-        run_combine, [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
+        run_combine,
+        [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
     const std::vector<double> ms = medians(contestants, sent.size(), options_.rounds);
     // What must move at least, at the copy's rate: the larger array once, the smaller one once.
     const double floor_ms =
         ms.back() / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
-    constexpr std::array kNames{"route",    "take",    "route and take",
-                                "dispatch", "route and dispatch", "combine"};
+    constexpr std::array kNames{"route",  "take", "route and take", "dispatch", "route and dispatch",
+                                "combine"};
     if (!right) ++failures_;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       page_.add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,

@@ -10,10 +10,10 @@
 // With places to a multiple of 2 the offsets are 0 2 4 6, and the inverse is 1 4 3 - 0 2 with -1 for padding.
 // With a capacity of 1 the second item of a bucket is dropped: its place is -1.
 //
-// A row with k keys is k items, one after another. `dispatch` brings rows to their buckets, reading each once;
-// so does taking them by `taken_rows` (faro/rows.hpp: Take, with a fill for padding), which writes in order.
-// `combine` brings them back, each row the sum of its k, with weights, in the order of its keys. All is the
-// same for every number of threads.
+// A row with k keys is k items, one after another. `dispatch` brings rows to their buckets, reading each
+// once; so does taking them by `taken_rows` (faro/rows.hpp: Take, with a fill for padding), which writes in
+// order. `combine` brings them back, each row the sum of its k, with weights, in the order of its keys. All
+// is the same for every number of threads.
 //
 // On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
 // host, the workspace has a fixed size, and all of it may be captured in a graph:
@@ -85,8 +85,8 @@ struct Dispatch {
   RowNumbers places = {};          // of each item, as Route has them; each of one item
   std::uint64_t rows = 0;          // of the output
   std::uint64_t keys_per_row = 1;  // items of a row of the input
-  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row becomes
-  /// zeros. None: rows without an item stay as they are.
+  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row
+  /// becomes zeros. None: rows without an item stay as they are.
   RowNumbers taken = {};
 };
 

@@ -204,11 +204,12 @@ std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
     constexpr std::uint64_t kWarpsOfBlock = 4;
     pass.vector_bytes = static_cast<int>(bytes_of(add.number));
     pass.threads = 128;
-    pass.blocks = detail::ceil_div(detail::ceil_div(add.rows, std::uint64_t{1} << partition.bin_bits),
-                                   kWarpsOfBlock);
+    pass.blocks =
+        detail::ceil_div(detail::ceil_div(add.rows, std::uint64_t{1} << partition.bin_bits), kWarpsOfBlock);
     pass.read_bytes = partition.items * pair_bytes + out_bytes();
-    pass.text = fmt::format("a warp adds up {} rows of the output in shared memory, in the order of the input",
-                            std::uint64_t{1} << partition.bin_bits);
+    pass.text =
+        fmt::format("a warp adds up {} rows of the output in shared memory, in the order of the input",
+                    std::uint64_t{1} << partition.bin_bits);
     passes.push_back(std::move(pass));
     return passes;
   }
@@ -233,9 +234,10 @@ void RowPlan::decide_on_gpu() {
     reason_ = partition.binned()
                   ? fmt::format("numbers go to bins of {} rows by {} digit{}, and are added up on chip",
                                 std::uint64_t{1} << partition.bin_bits, digits, digits == 1 ? "" : "s")
-                  : fmt::format("rows are put in the order of where they go by {} digit{}, and added up one "
-                                "after another",
-                                digits, digits == 1 ? "" : "s");
+                  : fmt::format(
+                        "rows are put in the order of where they go by {} digit{}, and added up one "
+                        "after another",
+                        digits, digits == 1 ? "" : "s");
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);

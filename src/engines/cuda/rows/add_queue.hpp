@@ -194,7 +194,8 @@ void add_in_order(Queue& queue, const AddWork& work, const AddedItems& sorted) {
   detail::sum_items(queue, work, sorted);
 }
 
-/// Requires: arrays aligned to a number; bins for numbers of at most 4 bytes alone, one a row; a workspace of table_bytes() and four pairs_bytes().
+/// Requires: arrays aligned to a number; bins for numbers of at most 4 bytes alone, one a row; a workspace of
+/// table_bytes() and four pairs_bytes().
 template <typename Queue>
 void add_rows(Queue& queue, const faro::detail::RowPartition& partition, const AddWork& work,
               std::byte* workspace) {

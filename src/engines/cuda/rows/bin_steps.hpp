@@ -54,8 +54,8 @@ struct SpreadBins {
     auto* const staged = reinterpret_cast<std::uint64_t*>(block.shared());  // [kRound]
     auto* const counters = reinterpret_cast<std::uint32_t*>(staged + kRound);
     std::uint32_t* const running = counters + std::uint64_t{kCounters} * buckets;  // places in the result
-    std::uint32_t* const slots = running + buckets;                               // where digits begin
-    std::uint32_t* const moved_by = slots + buckets;                              // from a slot to its place
+    std::uint32_t* const slots = running + buckets;                                // where digits begin
+    std::uint32_t* const moved_by = slots + buckets;                               // from a slot to its place
     std::uint32_t* const scratch = moved_by + buckets;
     for (std::uint32_t b = block.thread(); b < buckets; b += kThreads)
       running[b] = static_cast<std::uint32_t>(begins[b]) + before[block.index() * buckets + b];
@@ -124,8 +124,7 @@ struct SpreadBins {
     std::uint32_t rank = found;
     // The last of several lanes finds nothing wrong, but what it found counts them, in whatever order.
     if (block.ballot(now != found + 1) != 0) {
-      const std::uint32_t peers =
-          lanes_with<faro::detail::kBinDigitBits>(block, digit, block.ballot(there));
+      const std::uint32_t peers = lanes_with<faro::detail::kBinDigitBits>(block, digit, block.ballot(there));
       const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
       rank = now - block.count_ones(peers) + block.count_ones(peers & below);
     }

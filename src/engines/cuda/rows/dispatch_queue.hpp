@@ -10,7 +10,7 @@ namespace faro::cuda {
 
 struct DispatchWork {
   kernels::RowEntries places;
-  kernels::RowEntries taken;  // no entries: rows that nothing goes to stay as they are
+  kernels::RowEntries taken = {};  // no entries: rows that nothing goes to stay as they are
   kernels::RowFaults* faults = nullptr;
   std::uint64_t keys_per_row = 1;
   std::uint64_t row_bytes = 1;

@@ -78,7 +78,8 @@ inline kernels::ModularTiles tiles_of(const ModularRectangle& all, std::uint32_t
   made.of_row = device::Division32(made.tile_columns);
   made.of_column = device::Division32(made.tile_rows);
   made.first_x = (all.first_i + ring.product(all.first_j, ring.x_step)) % ring.count;
-  made.first_y = (ring.product(all.first_i, ring.y_step) + ring.product(all.first_j, ring.y_of_j)) % ring.count;
+  made.first_y =
+      (ring.product(all.first_i, ring.y_step) + ring.product(all.first_j, ring.y_of_j)) % ring.count;
   const auto walk = [&](std::uint64_t tile, std::uint64_t step) {
     const std::uint64_t of_tile = ring.product(tile, step);
     constexpr std::uint64_t kFar = std::uint64_t{1} << kernels::RingWalk::kNearBits;
@@ -109,8 +110,7 @@ void multiply_by(Queue& queue, const ModularWork& work) {
   FARO_CHECK(!kSigned || count == 1 || y_of_j == 1 % ring || kernel.y_jumps);
   kernel.sign = work.sign;
   kernel.modulus = work.modulus;
-  const ModularRing places{
-      .count = ring, .x_step = kernel.x_step, .y_step = kernel.y_step, .y_of_j = y_of_j};
+  const ModularRing places{.count = ring, .x_step = kernel.x_step, .y_step = kernel.y_step, .y_of_j = y_of_j};
   const auto cover = l_shape(work.map);
   for (std::size_t r = 0; r < cover.size(); ++r) {
     kernel.tiles[r] = tiles_of(cover[r], kernel.kSide, kernel.kThreads, places);

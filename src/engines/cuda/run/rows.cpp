@@ -304,8 +304,8 @@ DispatchExecutor::DispatchExecutor(const Dispatch& of, std::uint64_t row_bytes, 
   const DeviceGuard guard(ordinal);
   require_device_entries(of.places, "dispatch", "places", ordinal);
   require_device_entries(of.taken, "dispatch", "rows taken", ordinal);
-  state_ = std::make_unique<State>(
-      State{.device = ordinal, .of = of, .row_bytes = row_bytes, .faults = DeviceFaults(ordinal, "dispatch")});
+  state_ = std::make_unique<State>(State{
+      .device = ordinal, .of = of, .row_bytes = row_bytes, .faults = DeviceFaults(ordinal, "dispatch")});
 }
 
 DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
@@ -319,14 +319,13 @@ void DispatchExecutor::run(const void* in, void* out, Stream stream) const {
   if (of.places.count > 0) require_accessible(in, "input", state.device);
   if (of.rows > 0) require_accessible(out, "output", state.device);
   RowStream queue(stream, "dispatch");
-  dispatch_rows(queue,
-                {.places = entries_of(Add{.to = of.places, .rows = of.rows}),
-                 .taken = entries_of(Add{.to = of.taken, .rows = of.places.count / of.keys_per_row}),
-                 .faults = state.faults.data(),
-                 .keys_per_row = of.keys_per_row,
-                 .row_bytes = state.row_bytes,
-                 .in = in,
-                 .out = out});
+  dispatch_rows(queue, {.places = entries_of(Add{.to = of.places, .rows = of.rows}),
+                        .taken = entries_of(Add{.to = of.taken, .rows = of.places.count / of.keys_per_row}),
+                        .faults = state.faults.data(),
+                        .keys_per_row = of.keys_per_row,
+                        .row_bytes = state.row_bytes,
+                        .in = in,
+                        .out = out});
 }
 
 void DispatchExecutor::check(Stream stream) const {
