@@ -15,6 +15,7 @@
 #include "block_emulator.hpp"
 #include "engines/cuda/rows/add_queue.hpp"
 #include "engines/cuda/rows/dispatch_queue.hpp"
+#include "engines/cuda/rows/reused_steps.hpp"
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
 
@@ -318,6 +319,72 @@ TEST(RowPartitionKernel, ChoosesBinsForManyNumbers) {
   EXPECT_FALSE(detail::added_partition(1000, 1000, true).binned());
   EXPECT_FALSE(detail::added_partition(many, many * 5, true).binned());
   EXPECT_FALSE(detail::added_partition(many, std::uint64_t{1} << 33, true).binned());
+}
+
+// --- entries that were sorted
+
+template <typename Sum>
+void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t rows) {
+  using Stored = typename Sum::Stored;
+  HostDevice device;
+  const int guards = HostDevice::guards_written();
+  {
+    auto begins = device.buffer<std::uint32_t>(rows + 1);
+    cuda::BeginSegments begin;
+    begin.keys = keys.data();
+    begin.count = keys.size();
+    begin.rows = rows;
+    begin.begins = begins.data();
+    device.run(begin);
+    for (std::uint64_t r = 0; r <= rows; ++r) {
+      const auto first = std::lower_bound(keys.begin(), keys.end(), r) - keys.begin();
+      ASSERT_EQ(begins.data()[r], static_cast<std::uint32_t>(first)) << r;
+    }
+    std::vector<Stored> values(keys.size());
+    std::mt19937 random(4);
+    for (Stored& value : values) value = static_cast<Stored>(std::normal_distribution<float>(0, 99)(random));
+    auto out = device.buffer<Stored>(rows);
+    std::vector<Stored> expected(rows);
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      expected[r] = out.data()[r] = static_cast<Stored>(r % 5);
+      Sum sum;
+      sum.start(expected[r]);
+      for (std::size_t i = begins.data()[r]; i < begins.data()[r + 1]; ++i) sum.add(values[i]);
+      if (begins.data()[r] != begins.data()[r + 1]) expected[r] = sum.result();
+    }
+    cuda::SumSegments<Sum> add;
+    add.begins = begins.data();
+    add.rows = rows;
+    add.values = reinterpret_cast<const std::byte*>(values.data());
+    add.out = reinterpret_cast<std::byte*>(out.data());
+    device.run(add);
+    EXPECT_EQ(out.download(), expected);
+    // Taken in the same order.
+    const std::vector<Stored> in = expected;
+    auto taken = device.buffer<Stored>(keys.size());
+    cuda::TakeSorted<sizeof(Stored)> take;
+    take.keys = keys.data();
+    take.count = keys.size();
+    take.in = reinterpret_cast<const std::byte*>(in.data());
+    take.out = reinterpret_cast<std::byte*>(taken.data());
+    if (take.blocks() > 0) device.run(take);
+    for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(taken.data()[i], in[keys[i]]) << i;
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
+}
+
+TEST(RowPartitionKernel, TakesAndAddsBySortedEntries) {
+  for (const std::uint64_t count : {0U, 1U, 255U, 256U, 257U, 5000U}) {
+    for (const std::uint64_t rows : {1U, 7U, 900U, 9000U}) {
+      const std::vector<std::int32_t> drawn = random_keys(count, rows, 0, count + rows);
+      std::vector<std::uint32_t> keys(drawn.begin(), drawn.end());
+      std::sort(keys.begin(), keys.end());
+      expect_segments_added<kernels::OwnSum<float>>(keys, rows);
+      expect_segments_added<kernels::WideSum<float, double>>(keys, rows);
+      expect_segments_added<kernels::CompensatedSum<double, double>>(keys, rows);
+      expect_segments_added<kernels::OwnSum<std::uint64_t>>(keys, rows);
+    }
+  }
 }
 
 // --- what comes back

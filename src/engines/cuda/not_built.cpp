@@ -84,6 +84,10 @@ std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {
   require_available();
   return std::nullopt;
 }
+void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*in*/, void* /*taken*/,
+                 Stream /*stream*/) {
+  require_available();
+}
 void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
   require_available();

@@ -188,12 +188,6 @@ void add_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& p
 
 }  // namespace detail
 
-/// The sums alone, of items that are in their order.
-template <typename Queue>
-void add_in_order(Queue& queue, const AddWork& work, const AddedItems& sorted) {
-  detail::sum_items(queue, work, sorted);
-}
-
 /// Requires: arrays aligned to a number; bins for numbers of at most 4 bytes alone, one a row; a workspace of
 /// table_bytes() and four pairs_bytes().
 template <typename Queue>

@@ -13,6 +13,7 @@
 #include "engines/cuda/rows/add_queue.hpp"
 #include "engines/cuda/rows/device_faults.hpp"
 #include "engines/cuda/rows/dispatch_queue.hpp"
+#include "engines/cuda/rows/reused_steps.hpp"
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
@@ -188,9 +189,40 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
     check(cudaMemcpy(array->data(), words, array->size(), cudaMemcpyDeviceToDevice), "cudaMemcpy", operation);
     return array;
   };
-  SortedRows made{.keys = kept(sorted.keys), .items = kept(sorted.items)};
+  SortedRows made{.keys = nullptr, .begins = nullptr, .items = kept(sorted.items)};
+  if (std::holds_alternative<Take>(plan.move())) {
+    made.keys = kept(sorted.keys);
+  } else {
+    const std::uint64_t rows = numbered_rows(plan.move());
+    auto begins = std::make_shared<const DeviceArray>((rows + 1) * sizeof(std::uint32_t), device);
+    BeginSegments kernel;
+    kernel.keys = sorted.keys;
+    kernel.count = numbers.count;
+    kernel.rows = rows;
+    kernel.begins = reinterpret_cast<std::uint32_t*>(begins->data());
+    queue.run(kernel);
+    made.begins = std::move(begins);
+  }
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", operation);
   return made;
+}
+
+void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+  const std::uint64_t width = plan.layout().row_bytes;
+  FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
+  const DeviceGuard guard(plan.target().device);
+  require_accessible(in, "input", plan.target().device);
+  require_aligned(address(in), width, {.operation = "take"});
+  RowStream queue(stream, "take");
+  const auto take_by = [&]<int kBytes>() {
+    TakeSorted<kBytes> kernel;
+    kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
+    kernel.count = row_numbers(plan.move()).count;
+    kernel.in = static_cast<const std::byte*>(in);
+    kernel.out = static_cast<std::byte*>(taken);
+    queue.run(kernel);
+  };
+  width == 4 ? take_by.operator()<4>() : take_by.operator()<8>();
 }
 
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
@@ -201,15 +233,16 @@ void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* value
   require_accessible(out, "output", plan.target().device);
   require_aligned(address(out), width, {.operation = "add"});
   RowStream queue(stream, "add");
-  add_in_order(queue,
-               {.entries = entries_of(plan.move()),
-                .layout = plan.layout(),
-                .number = add.number,
-                .sums = add.sums,
-                .out = out},
-               {.keys = {.words = sorted.keys->data(), .wide = 0},
-                .items = {.words = values, .wide = width == 8 ? 1 : 0},
-                .carried = true});
+  detail::with_sum(add.number, add.sums, [&]<typename Sum>() {
+    if constexpr (sizeof(typename Sum::Stored) >= sizeof(std::uint32_t)) {
+      SumSegments<Sum> kernel;
+      kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
+      kernel.rows = add.rows;
+      kernel.values = static_cast<const std::byte*>(values);
+      kernel.out = static_cast<std::byte*>(out);
+      queue.run(kernel);
+    }
+  });
 }
 
 // --- routing
