@@ -342,7 +342,8 @@ void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t
     }
     std::vector<Stored> values(keys.size());
     std::mt19937 random(4);
-    for (Stored& value : values) value = static_cast<Stored>(std::normal_distribution<float>(0, 99)(random));
+    for (Stored& value : values)
+      value = static_cast<Stored>(std::normal_distribution<float>(1000, 99)(random));
     auto out = device.buffer<Stored>(rows);
     std::vector<Stored> expected(rows);
     for (std::uint64_t r = 0; r < rows; ++r) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -463,9 +464,12 @@ class RowsBench {
   // The plan, run once and found right, and the copy. All that is given is to outlive them.
   static std::vector<Contestant> run_and_copy(const ExecutableRows& plan, const testing::IndexOracle& oracle,
                                               const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+    const auto workspace = std::make_shared<const cuda::DeviceArray>(plan.workspace_bytes() + 16);
+    const RowColumn column{
+        .in = {in.data(), in.size()}, .out = {out.data(), out.size()}, .row_bytes = oracle.element_bytes};
     std::vector<Contestant> contestants{
-        [&](Stream stream) {
-          plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
+        [&plan, workspace, column](Stream stream) {
+          plan.run(std::span(&column, 1), {.data = workspace->data(), .bytes = workspace->size()}, stream);
         },
         [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
     contestants[0]({});

@@ -56,8 +56,13 @@ struct ModularTiles {
   std::uint32_t tile_rows = 1;
   std::uint64_t first_x = 0;  // of i = j = 0, on the ring
   std::uint64_t first_y = 0;
-  device::Division64 across;  // tiles
-  device::Division32 of_row;  // tile_columns
+  /// Tiles go in strips of a few columns of tiles, row by row: those that share sectors of the input, and
+  /// those that share some of the output, run soon after each other.
+  device::Division64 of_strip;  // tiles of a strip
+  device::Division32 of_strip_row{1};
+  device::Division32 of_last_row{1};  // of the last strip, which may be narrower
+  std::uint64_t across = 0;           // tiles of a row
+  device::Division32 of_row;          // tile_columns
   device::Division32 of_column;
   RingWalk x_down;   // a tile of rows
   RingWalk y_along;  // a tile of columns
@@ -66,7 +71,16 @@ struct ModularTiles {
   RingSteps writing_y;
 
   constexpr std::uint64_t count() const {
-    return columns == 0 ? 0 : across.divisor() * ((rows + tile_rows - 1) / tile_rows);
+    return columns == 0 ? 0 : across * ((rows + tile_rows - 1) / tile_rows);
+  }
+  /// The tile's column, of the number of a tile in the order that they go, which becomes its row.
+  constexpr std::uint64_t column_of(std::uint64_t& number) const {
+    std::uint64_t in_strip = number;
+    const std::uint64_t first = of_strip.divide(in_strip) * of_strip_row.divisor();
+    const bool whole = across - first >= of_strip_row.divisor();
+    auto column = static_cast<std::uint32_t>(in_strip);
+    number = (whole ? of_strip_row : of_last_row).divide(column);
+    return first + column;
   }
   /// Of a row in shared memory, in elements: odd, so that columns lie in different banks.
   constexpr std::uint32_t pitch() const { return tile_columns | 1; }
@@ -115,8 +129,9 @@ struct MoveModularTiles {
     const bool second = number >= tiles[0].count();
     if (second) number -= tiles[0].count();
     const ModularTiles& of = second ? tiles[1] : tiles[0];
-    const std::uint64_t down = of.across.divide(number);
-    const std::uint64_t first_i = number * of.tile_columns;
+    std::uint64_t down = number;
+    const std::uint64_t along = of.column_of(down);
+    const std::uint64_t first_i = along * of.tile_columns;
     const std::uint64_t first_j = down * of.tile_rows;
     const std::uint64_t columns_left = of.columns - first_i;
     const std::uint64_t rows_left = of.rows - first_j;
@@ -124,7 +139,7 @@ struct MoveModularTiles {
         static_cast<std::uint32_t>(columns_left < of.tile_columns ? columns_left : of.tile_columns);
     const auto rows = static_cast<std::uint32_t>(rows_left < of.tile_rows ? rows_left : of.tile_rows);
     const std::uint64_t x = on_ring(of.first_x + of.x_down.at(down, ring) + first_i);
-    const std::uint64_t y = on_ring(of.first_y + of.y_along.at(number, ring) + first_j);
+    const std::uint64_t y = on_ring(of.first_y + of.y_along.at(along, ring) + first_j);
     const std::uint32_t pitch = of.pitch();
     auto* const stage = reinterpret_cast<Element*>(block.shared());
     const auto* const from = reinterpret_cast<const Element*>(in) + array * count;

@@ -68,11 +68,7 @@ struct SpreadBins {
       if (first >= all) return;
       const std::uint64_t from = first + std::uint64_t{warp} * kWarpLanes * kItems + lane_of(block);
       std::uint64_t pair[kItems] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = from + std::uint64_t{k} * kWarpLanes;
-        pair[k] = i < all ? packed(source, i) : kNoPair;
-      }
+      source.load_pairs(from, kWarpLanes, all, pair);
       for (std::uint32_t b = block.thread(); b < kCounters * buckets; b += kThreads) counters[b] = 0;
       block.barrier();
       std::uint32_t ranks[kItems / 2] = {};  // within the warp's stretch, two a word
@@ -252,9 +248,8 @@ struct SumBins {
     const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
     std::uint32_t row[kAhead] = {};
     std::uint32_t lanes[kAhead] = {};
-    std::uint32_t turn[kAhead] = {};     // lanes before that add to the same row
-    std::uint32_t several[kAhead] = {};  // lanes that have any
-    std::uint32_t many[kAhead] = {};
+    std::uint32_t turn[kAhead] = {};               // lanes before that add to the same row
+    std::uint32_t later[kAhead][kMostTurns] = {};  // lanes whose turn is after so many others
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kAhead; ++k) {
       const std::uint32_t key = key_of_pair(some.pair[k]);
@@ -263,13 +258,13 @@ struct SumBins {
       lanes[k] = block.ballot(here);
       const std::uint32_t peers = lanes_with<faro::detail::kBinRowBits>(block, row[k], lanes[k]);
       turn[k] = here ? block.count_ones(peers & below) : ~std::uint32_t{0};
-      several[k] = block.ballot(here && turn[k] > 0);
-      many[k] = block.ballot(here && turn[k] >= kMostTurns);
+      FARO_UNROLL
+      for (std::uint32_t t = 0; t < kMostTurns; ++t) later[k][t] = block.ballot(here && turn[k] > t);
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kAhead; ++k) {
       const std::uint32_t bits = item_of_pair(some.pair[k]);
-      if (many[k] != 0) {
+      if (later[k][kMostTurns - 1] != 0) {
         add_one_by_one(block, own, lanes[k], row[k], bits, turn[k] == 0);
         continue;
       }
@@ -281,8 +276,11 @@ struct SumBins {
         block.warp_barrier();
       };
       take_turn(0);
-      if (several[k] == 0) continue;
-      for (std::uint32_t now = 1; now < kMostTurns; ++now) take_turn(now);
+      FARO_UNROLL
+      for (std::uint32_t now = 1; now < kMostTurns; ++now) {
+        if (later[k][now - 1] == 0) break;
+        take_turn(now);
+      }
     }
     return lanes[kAhead - 1] == kAllLanes;
   }

@@ -26,7 +26,7 @@ void dispatch_rows(Queue& queue, const DispatchWork& work) {
     kernel.taken = work.taken;
     kernel.faults = work.faults;
     kernel.keys_per_row = work.keys_per_row;
-    kernel.vectors = device::Division64(work.row_bytes / kBytes);
+    kernel.parts = kernels::RowParts<kernels::DispatchRows<kBytes>::kThreads>(work.row_bytes / kBytes);
     kernel.in = static_cast<const std::byte*>(work.in);
     kernel.out = static_cast<std::byte*>(work.out);
     if (kernel.blocks() > 0) queue.run(kernel);

@@ -74,7 +74,13 @@ inline kernels::ModularTiles tiles_of(const ModularRectangle& all, std::uint32_t
   if (rows < side) columns = equal_part(all.columns, fitting / rows);
   made.tile_columns = static_cast<std::uint32_t>(columns);
   made.tile_rows = static_cast<std::uint32_t>(rows);
-  made.across = device::Division64((all.columns + columns - 1) / columns);
+  made.across = (all.columns + columns - 1) / columns;
+  constexpr std::uint64_t kStrip = 8;
+  const std::uint64_t strip = std::min(made.across, kStrip);
+  made.of_strip = device::Division64(strip * ((all.rows + rows - 1) / rows));
+  made.of_strip_row = device::Division32(static_cast<std::uint32_t>(strip));
+  const std::uint64_t last = made.across % strip;
+  made.of_last_row = device::Division32(static_cast<std::uint32_t>(last == 0 ? strip : last));
   made.of_row = device::Division32(made.tile_columns);
   made.of_column = device::Division32(made.tile_rows);
   made.first_x = (all.first_i + ring.product(all.first_j, ring.x_step)) % ring.count;

@@ -49,13 +49,26 @@ struct PartitionGrid {
   }
 };
 
+/// A key of 32 bits and an item in a word: the key, and above it the item.
+inline constexpr std::uint64_t kNoPair = ~std::uint64_t{0};
+constexpr std::uint64_t pair_of(std::uint32_t key, std::uint32_t item) {
+  return std::uint64_t{item} << 32 | key;
+}
+constexpr std::uint32_t key_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
+constexpr std::uint32_t item_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+
 /// Items as a user's keys number them: item i has key i, or goes nowhere.
 struct KeyedEntries {
   kernels::RowEntries entries;
   kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
   constexpr std::uint64_t item(std::uint64_t i) const { return i; }
+  /// Keys of items first, first + step, …, kAbsentRow from `end` on.
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    entries.load_rows(first, step, end, key);
+  }
 };
 
 /// The same with what lies there in place of the item's number: rows of at most a word.
@@ -66,12 +79,41 @@ struct KeyedValues {
   const std::byte* rows = nullptr;
   std::int32_t bytes = 4;  // of a row: 1, 2, 4 or 8, which it is aligned to
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
   constexpr Word item(std::uint64_t i) const {
     if (bytes == 1) return reinterpret_cast<const std::uint8_t*>(rows)[i];
     if (bytes == 2) return reinterpret_cast<const std::uint16_t*>(rows)[i];
     if (bytes == 4) return reinterpret_cast<const std::uint32_t*>(rows)[i];
     return static_cast<Word>(reinterpret_cast<const std::uint64_t*>(rows)[i]);
+  }
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    entries.load_rows(first, step, end, key);
+  }
+  /// Pairs of the same, kNoPair of what goes nowhere.
+  template <std::uint32_t kNumber>
+  constexpr void load_pairs(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                            std::uint64_t (&pair)[kNumber]) const {
+    load_keys(first, step, end, pair);
+    if (bytes == 1) return join_values<std::uint8_t>(first, step, end, pair);
+    if (bytes == 2) return join_values<std::uint16_t>(first, step, end, pair);
+    join_values<std::uint32_t>(first, step, end, pair);
+  }
+
+ private:
+  template <typename Value, std::uint32_t kNumber>
+  constexpr void join_values(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                             std::uint64_t (&pair)[kNumber]) const {
+    const auto* const values = reinterpret_cast<const Value*>(rows);
+    Value value[kNumber] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      if (i < end) value[k] = values[i];
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k)
+      pair[k] = kernels::is_row(pair[k]) ? pair_of(static_cast<std::uint32_t>(pair[k]), value[k]) : kNoPair;
   }
 };
 
@@ -82,37 +124,41 @@ struct KeyedPairs {
   const Word* items = nullptr;
   static constexpr kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return keys[i]; }
   constexpr std::uint64_t item(std::uint64_t i) const { return items[i]; }
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      key[k] = i < end ? keys[i] : kernels::kAbsentRow;
+    }
+  }
 };
 
-/// The same as words of 64 bits: the key, and above it the item.
-inline constexpr std::uint64_t kNoPair = ~std::uint64_t{0};
-constexpr std::uint64_t pair_of(std::uint32_t key, std::uint32_t item) {
-  return std::uint64_t{item} << 32 | key;
-}
-constexpr std::uint32_t key_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
-constexpr std::uint32_t item_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
-
+/// The same in one array.
 struct PackedPairs {
   const std::uint64_t* pairs = nullptr;
   static constexpr kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return key_of_pair(pairs[i]); }
-  constexpr std::uint64_t pair(std::uint64_t i) const { return pairs[i]; }
-};
-
-/// Item i with its key, kNoPair where it goes nowhere.
-template <typename Source>
-constexpr std::uint64_t packed(const Source& source, std::uint64_t i) {
-  if constexpr (requires { source.pair(i); }) {
-    return source.pair(i);
-  } else {
-    const std::uint64_t key = source.key(i);
-    const auto item = static_cast<std::uint32_t>(source.item(i));
-    return kernels::is_row(key) ? pair_of(static_cast<std::uint32_t>(key), item) : kNoPair;
+  template <std::uint32_t kNumber>
+  constexpr void load_pairs(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                            std::uint64_t (&pair)[kNumber]) const {
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      pair[k] = i < end ? pairs[i] : kNoPair;
+    }
   }
-}
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    load_pairs(first, step, end, key);
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k)
+      key[k] = key[k] == kNoPair ? kernels::kAbsentRow : key_of_pair(key[k]);
+  }
+};
 
 /// counts[chunk][bucket], and whether every key is right.
 template <typename Source, typename Word>
@@ -138,11 +184,7 @@ struct CountDigits {
     const std::uint64_t end = first + grid.chunk_items() < all ? first + grid.chunk_items() : all;
     for (std::uint64_t i = first + block.thread(); i < end; i += std::uint64_t{kAhead} * kThreads) {
       std::uint64_t key[kAhead] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const std::uint64_t at = i + std::uint64_t{k} * kThreads;
-        key[k] = at < end ? source.key(at) : kernels::kAbsentRow;
-      }
+      source.load_keys(i, kThreads, end, key);
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         if (kernels::is_row(key[k])) {
@@ -392,12 +434,11 @@ struct PlaceItems {
       const std::uint64_t own = RankRound<kBits>::first_of(block, first);
       std::uint32_t digit[kItems] = {};
       std::uint32_t rank[kItems] = {};
+      std::uint64_t key[kItems] = {};
+      source.load_keys(own, kWarpLanes, grid.items, key);
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
-        digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
-      }
+      for (std::uint32_t k = 0; k < kItems; ++k)
+        digit[k] = kernels::is_row(key[k]) ? static_cast<std::uint32_t>(key[k]) : RankRound<kBits>::kNone;
       RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
                              [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
       FARO_UNROLL
@@ -466,14 +507,15 @@ struct SpreadPairs {
       Word item[kItems] = {};
       std::uint32_t digit[kItems] = {};
       std::uint32_t rank[kItems] = {};
+      std::uint64_t of[kItems] = {};
+      source.load_keys(own, kWarpLanes, all, of);
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
         const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        const std::uint64_t of = i < all ? source.key(i) : kernels::kAbsentRow;
-        const bool there = kernels::is_row(of);
-        key[k] = static_cast<Word>(of);
+        const bool there = kernels::is_row(of[k]);
+        key[k] = static_cast<Word>(of[k]);
         item[k] = there ? static_cast<Word>(source.item(i)) : 0;
-        digit[k] = there ? grid.digit(of) : RankRound<kBits>::kNone;
+        digit[k] = there ? grid.digit(of[k]) : RankRound<kBits>::kNone;
       }
       RankRound<kBits>::give(block, buckets, next, running, digit, rank,
                              [&](std::uint32_t b, std::uint64_t ran, std::uint32_t number) {

@@ -81,44 +81,69 @@ struct BeginSegments {
   }
 };
 
+/// A thread has a few rows, a block apart, so that enough of them is on its way.
 template <typename Sum>
 struct SumSegments {
   using Stored = typename Sum::Stored;
   using Vector = NumberVector<Stored, 1>;
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 4;
-  static constexpr std::uint32_t kAhead = 4;  // numbers on their way
+  static constexpr std::uint32_t kEach = 4;
+  static constexpr std::uint32_t kAhead = 2;  // numbers of each row on their way
+  static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 
   const std::uint32_t* begins = nullptr;
   std::uint64_t rows = 0;
   const std::byte* values = nullptr;
   std::byte* out = nullptr;
 
-  constexpr std::uint64_t blocks() const { return (rows + kThreads - 1) / kThreads; }
+  constexpr std::uint64_t blocks() const { return (rows + kOfBlock - 1) / kOfBlock; }
   constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t row = block.index() * kThreads + block.thread();
-    if (row >= rows) return;
-    const std::uint64_t end = begins[row + 1];
-    std::uint64_t at = begins[row];
-    if (at == end) return;
-    Sum sum = {};
-    sum.start(Vector::load(out, row).number[0]);
-    for (; at < end; at += kAhead) {
-      Vector value[kAhead] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (at + k < end) value[k] = Vector::load(values, at + k);
-      }
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (at + k < end) sum.add(value[k].number[0]);
-      }
+    const std::uint64_t first = block.index() * kOfBlock + block.thread();
+    std::uint32_t at[kEach] = {};
+    std::uint32_t end[kEach] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const std::uint64_t row = first + std::uint64_t{k} * kThreads;
+      if (row >= rows) continue;
+      at[k] = begins[row];
+      end[k] = begins[row + 1];
     }
-    const Vector result{sum.result()};
-    result.store(out, row);
+    Vector before[kEach] = {};
+    Vector value[kEach][kAhead] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (at[k] < end[k]) before[k] = Vector::load(out, first + std::uint64_t{k} * kThreads);
+      load(at[k], end[k], value[k]);
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (at[k] >= end[k]) continue;
+      Sum sum = {};
+      sum.start(before[k].number[0]);
+      for (;;) {
+        FARO_UNROLL
+        for (std::uint32_t v = 0; v < kAhead; ++v) {
+          if (v < end[k] - at[k]) sum.add(value[k][v].number[0]);
+        }
+        if (end[k] - at[k] <= kAhead) break;
+        at[k] += kAhead;
+        load(at[k], end[k], value[k]);
+      }
+      const Vector result{sum.result()};
+      result.store(out, first + std::uint64_t{k} * kThreads);
+    }
+  }
+
+ private:
+  constexpr void load(std::uint32_t at, std::uint32_t end, Vector (&value)[kAhead]) const {
+    FARO_UNROLL
+    for (std::uint32_t v = 0; v < kAhead; ++v) {
+      if (v < end - at) value[v] = Vector::load(values, std::uint64_t{at} + v);
+    }
   }
 };
 

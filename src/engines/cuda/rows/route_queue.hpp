@@ -116,7 +116,8 @@ void combine_by(Queue& queue, const CombineWork& work) {
   kernel.faults = work.faults;
   kernel.keys_per_row = work.keys_per_row;
   kernel.weights = work.weights;
-  kernel.vectors = device::Division64(work.row_bytes / (sizeof(T) * kEach));
+  kernel.parts =
+      kernels::RowParts<CombineRows<T, Real, kEach>::kThreads>(work.row_bytes / (sizeof(T) * kEach));
   kernel.in = static_cast<const std::byte*>(work.in);
   kernel.out = static_cast<std::byte*>(work.out);
   queue.run(kernel);
