@@ -38,7 +38,7 @@ struct Emulation {
 /// The threads of one block at a time.
 class BlockThreads {
  public:
-  enum class Wait { none, barrier, warp_barrier, ballot, match, shuffle, ended };
+  enum class Wait { none, barrier, warp_barrier, ballot, match, shuffle, shuffle_up, ended };
 
   BlockThreads(std::uint32_t threads, const Emulation& how)
       : how_(how), threads_(threads), warps_(threads / cuda::kWarpLanes), lanes_(cuda::kWarpLanes) {
@@ -155,7 +155,8 @@ class BlockThreads {
     for (std::uint32_t l = 0; l < cuda::kWarpLanes; ++l) {
       std::uint32_t result = 0;
       if (what == Wait::ballot) result = ballot;
-      if (what == Wait::shuffle) result = lanes[l >= lanes[l].lanes ? l - lanes[l].lanes : l].value;
+      if (what == Wait::shuffle) result = lanes[lanes[l].lanes].value;
+      if (what == Wait::shuffle_up) result = lanes[l >= lanes[l].lanes ? l - lanes[l].lanes : l].value;
       if (what == Wait::match) {
         for (std::uint32_t other = 0; other < cuda::kWarpLanes; ++other) {
           if (lanes[other].value == lanes[l].value) result |= 1U << other;
@@ -209,7 +210,10 @@ class EmulatedBlock {
     return threads_.wait_for(BlockThreads::Wait::ballot, condition ? 1 : 0);
   }
   std::uint32_t shuffle_up(std::uint32_t value, std::uint32_t lanes) {
-    return threads_.wait_for(BlockThreads::Wait::shuffle, value, lanes);
+    return threads_.wait_for(BlockThreads::Wait::shuffle_up, value, lanes);
+  }
+  std::uint32_t shuffle(std::uint32_t value, std::uint32_t lane) {
+    return threads_.wait_for(BlockThreads::Wait::shuffle, value, lane);
   }
   std::uint32_t count_ones(std::uint32_t word) const {
     return static_cast<std::uint32_t>(std::popcount(word));
@@ -218,6 +222,11 @@ class EmulatedBlock {
   std::uint32_t atomic_or(std::uint32_t* word, std::uint32_t bits) {
     const std::uint32_t before = *word;
     *word |= bits;
+    return before;
+  }
+  std::uint32_t fetch_add(std::uint32_t* word, std::uint32_t value) {
+    const std::uint32_t before = *word;
+    *word += value;
     return before;
   }
   void atomic_add(std::uint32_t* word, std::uint32_t value) { *word += value; }

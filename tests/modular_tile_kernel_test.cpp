@@ -18,7 +18,7 @@ namespace modular_tile_kernel_test {
 using kernels::ModularSign;
 
 template <typename Word>
-void expect_multiplied(const Modular& map, std::uint64_t batch) {
+void expect_multiplied(const Modular& map, std::uint64_t batch, bool wide = false) {
   SCOPED_TRACE(std::to_string(map.factor) + " x + " + std::to_string(map.shift) + " mod " +
                std::to_string(map.count) + ", " + std::to_string(sizeof(Word)) + " bytes");
   HostDevice device;
@@ -39,7 +39,8 @@ void expect_multiplied(const Modular& map, std::uint64_t batch) {
                             .element_bytes = sizeof(Word),
                             .batch = batch,
                             .in = reinterpret_cast<const std::byte*>(in.data()),
-                            .out = reinterpret_cast<std::byte*>(out.data())});
+                            .out = reinterpret_cast<std::byte*>(out.data()),
+                            .wide = wide});
     EXPECT_TRUE(out.download() == expected);
   }
   EXPECT_EQ(HostDevice::guards_written(), guards);
@@ -58,6 +59,7 @@ TEST(ModularTileKernel, MultipliesByEveryUnit) {
       const auto map =
           maps::affine_mod(count, static_cast<std::int64_t>(factor), static_cast<std::int64_t>(count / 3));
       expect_multiplied<std::uint32_t>(map, 2);
+      expect_multiplied<std::uint32_t>(map, 1, true);
     }
   }
 }
@@ -68,9 +70,15 @@ TEST(ModularTileKernel, MultipliesEveryWidth) {
     expect_multiplied<std::uint8_t>(map, 1);
     expect_multiplied<std::uint16_t>(map, 1);
     expect_multiplied<std::uint64_t>(map, 2);
+    expect_multiplied<std::uint64_t>(map, 1, true);
     expect_multiplied<Wide>(map, 1);
   }
   expect_multiplied<std::uint32_t>(maps::affine_mod(100003, 31337, 5), 1);
+  // Thin: few rows of long runs, and the other way round.
+  for (const std::int64_t factor : {1, 2, 3, 50001, 33334}) {
+    expect_multiplied<std::uint64_t>(maps::affine_mod(100001, factor, 9), 1);
+    expect_multiplied<std::uint16_t>(maps::affine_mod(100001, factor, 9), 1, true);
+  }
   expect_multiplied<std::uint32_t>(maps::multiply(30030, 17017 + 2 * 30030 + 6), 3);
 }
 
@@ -101,7 +109,8 @@ void expect_negated(std::uint64_t n, std::uint64_t k, ModularSign sign, Word mod
                           .out = reinterpret_cast<std::byte*>(out.data()),
                           .sign_factor = k,
                           .sign = sign,
-                          .modulus = modulus});
+                          .modulus = modulus,
+                          .wide = k % 4 == 1});
   EXPECT_TRUE(out.download() == expected);
 }
 

@@ -14,6 +14,8 @@
 
 #include "block_emulator.hpp"
 #include "engines/cuda/rows/add_queue.hpp"
+#include "engines/cuda/rows/dispatch_queue.hpp"
+#include "engines/cuda/rows/reused_steps.hpp"
 #include "faro/routing.hpp"
 #include "faro/rows.hpp"
 
@@ -165,6 +167,7 @@ struct AddCase {
   Emulation how = {};
   bool wide = false;
   std::uint64_t offset = 0;  // of the output, in numbers
+  bool binned = false;
 };
 
 // Numbers whose sums round: of floating-point types a normal distribution, of integers any bits.
@@ -203,7 +206,8 @@ void expect_added(const AddCase& of, const std::vector<std::int32_t>& keys) {
   const std::vector<std::byte> in = random_numbers(of.number, of.outer * keys.size() * of.numbers, 1);
   std::vector<std::byte> expected = random_numbers(of.number, of.outer * of.rows * of.numbers, 2);
   HostDevice device(of.how);
-  auto partition = detail::row_partition(keys.size(), of.rows, detail::kPartitionDigitBits);
+  auto partition = of.binned ? detail::bin_partition(keys.size(), of.rows)
+                             : detail::row_partition(keys.size(), of.rows, detail::kPartitionDigitBits);
   partition.wide = of.wide;
   RowFaults faults;
   const int guards = HostDevice::guards_written();
@@ -266,6 +270,124 @@ TEST(RowPartitionKernel, AddsEveryShape) {
   expect_added({.number = Number::bf16, .numbers = 8, .count = 3000}, std::vector<std::int32_t>(3000, 12));
 }
 
+TEST(RowPartitionKernel, AddsEveryTypeByBinsAsTheCpuDoes) {
+  for (int n = 0; n < 12; ++n) {
+    const auto number = static_cast<Number>(n);
+    if (bytes_of(number) > 4) continue;
+    for (const Sums sums : {Sums::usual, Sums::fp32, Sums::fp64, Sums::compensated}) {
+      const bool is_float = number >= Number::f16;
+      if (sums != Sums::usual && !is_float) continue;
+      expect_added({.number = number, .sums = sums, .count = 1500, .rows = 1100, .binned = true});
+    }
+  }
+}
+
+TEST(RowPartitionKernel, AddsEveryShapeByBins) {
+  for (const Order order : {Order::forward, Order::backward, Order::shuffled})
+    expect_added({.count = 20000, .rows = 9000, .how = {.order = order}, .binned = true});
+  expect_added({.count = 9000, .rows = 70000, .how = {.by_ballots = true}, .binned = true});
+  expect_added({.count = 9000, .rows = 3000000, .binned = true});  // two digits above the bins
+  for (const std::uint64_t count : {0U, 1U, 31U, 33U, 127U, 128U, 129U, 8191U, 8192U, 8193U})
+    expect_added({.count = count, .rows = 5000, .offset = 3, .binned = true});
+  for (const std::uint64_t rows : {1U, 2U, 31U, 1023U, 1024U, 1025U, 4097U})
+    expect_added({.count = 700, .rows = rows, .binned = true});
+  expect_added({.count = 50, .rows = 1, .absent = 1, .binned = true});
+  expect_added({.count = 4, .rows = 0, .binned = true});
+}
+
+// Lanes that add to one row, few and many of them, beside others and alone.
+TEST(RowPartitionKernel, AddsRepeatsByBins) {
+  for (const std::uint64_t apart : {1U, 2U, 3U, 5U, 8U, 31U, 64U}) {
+    std::vector<std::int32_t> keys(9000);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      keys[i] = static_cast<std::int32_t>(i % apart == 0 ? 4321 : i * 7919 % 6000);
+    for (const Order order : {Order::forward, Order::shuffled})
+      expect_added({.rows = 6000, .how = {.order = order}, .binned = true}, keys);
+  }
+}
+
+TEST(RowPartitionKernel, ChoosesBinsForManyNumbers) {
+  const std::uint64_t many = std::uint64_t{1} << 26;
+  const auto few_rows = detail::added_partition(many, std::uint64_t{1} << 20, true);
+  EXPECT_TRUE(few_rows.binned());
+  EXPECT_EQ(few_rows.digits.size(), 1U);
+  EXPECT_EQ(few_rows.bin_bits, 10);
+  const auto many_rows = detail::added_partition(many, many, true);
+  EXPECT_TRUE(many_rows.binned());
+  EXPECT_EQ(many_rows.digits.size(), 2U);
+  EXPECT_FALSE(detail::added_partition(many, many, false).binned());
+  EXPECT_FALSE(detail::added_partition(1000, 1000, true).binned());
+  EXPECT_FALSE(detail::added_partition(many, many * 5, true).binned());
+  EXPECT_FALSE(detail::added_partition(many, std::uint64_t{1} << 33, true).binned());
+}
+
+// --- entries that were sorted
+
+template <typename Sum>
+void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t rows) {
+  using Stored = typename Sum::Stored;
+  HostDevice device;
+  const int guards = HostDevice::guards_written();
+  {
+    auto begins = device.buffer<std::uint32_t>(rows + 1);
+    cuda::BeginSegments begin;
+    begin.keys = keys.data();
+    begin.count = keys.size();
+    begin.rows = rows;
+    begin.begins = begins.data();
+    device.run(begin);
+    for (std::uint64_t r = 0; r <= rows; ++r) {
+      const auto first = std::lower_bound(keys.begin(), keys.end(), r) - keys.begin();
+      ASSERT_EQ(begins.data()[r], static_cast<std::uint32_t>(first)) << r;
+    }
+    std::vector<Stored> values(keys.size());
+    std::mt19937 random(4);
+    for (Stored& value : values)
+      value = static_cast<Stored>(std::normal_distribution<float>(1000, 99)(random));
+    auto out = device.buffer<Stored>(rows);
+    std::vector<Stored> expected(rows);
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      expected[r] = out.data()[r] = static_cast<Stored>(r % 5);
+      Sum sum;
+      sum.start(expected[r]);
+      for (std::size_t i = begins.data()[r]; i < begins.data()[r + 1]; ++i) sum.add(values[i]);
+      if (begins.data()[r] != begins.data()[r + 1]) expected[r] = sum.result();
+    }
+    cuda::SumSegments<Sum> add;
+    add.begins = begins.data();
+    add.rows = rows;
+    add.values = reinterpret_cast<const std::byte*>(values.data());
+    add.out = reinterpret_cast<std::byte*>(out.data());
+    device.run(add);
+    EXPECT_EQ(out.download(), expected);
+    // Taken in the same order.
+    const std::vector<Stored> in = expected;
+    auto taken = device.buffer<Stored>(keys.size());
+    cuda::TakeSorted<sizeof(Stored)> take;
+    take.keys = keys.data();
+    take.count = keys.size();
+    take.in = reinterpret_cast<const std::byte*>(in.data());
+    take.out = reinterpret_cast<std::byte*>(taken.data());
+    if (take.blocks() > 0) device.run(take);
+    for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(taken.data()[i], in[keys[i]]) << i;
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
+}
+
+TEST(RowPartitionKernel, TakesAndAddsBySortedEntries) {
+  for (const std::uint64_t count : {0U, 1U, 255U, 256U, 257U, 5000U}) {
+    for (const std::uint64_t rows : {1U, 7U, 900U, 9000U}) {
+      const std::vector<std::int32_t> drawn = random_keys(count, rows, 0, count + rows);
+      std::vector<std::uint32_t> keys(drawn.begin(), drawn.end());
+      std::sort(keys.begin(), keys.end());
+      expect_segments_added<kernels::OwnSum<float>>(keys, rows);
+      expect_segments_added<kernels::WideSum<float, double>>(keys, rows);
+      expect_segments_added<kernels::CompensatedSum<double, double>>(keys, rows);
+      expect_segments_added<kernels::OwnSum<std::uint64_t>>(keys, rows);
+    }
+  }
+}
+
 // --- what comes back
 
 void expect_combined(Number number, Sums sums, std::uint64_t keys_per_row, std::uint64_t numbers,
@@ -319,6 +441,80 @@ TEST(RowPartitionKernel, CombinesAsTheCpuDoes) {
     expect_combined(Number::f32, Sums::fp64, keys, 12, true);
     expect_combined(Number::f64, Sums::usual, keys, 6, true);
   }
+}
+
+// --- what is sent
+
+// Against taking the same rows; `filled`: padding becomes zeros, else it stays.
+void expect_dispatched(std::uint64_t rows, std::uint64_t keys_per_row, std::uint64_t row_bytes, bool filled,
+                       std::uint64_t offset) {
+  SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(row_bytes) + ", " +
+               std::to_string(keys_per_row) + " keys");
+  const std::vector<std::int32_t> keys = random_keys(rows * keys_per_row, 5, 0.2, rows);
+  const Route routed = route(RowNumbers(std::span(keys)),
+                             {.buckets = 5, .keys_per_row = keys_per_row, .multiple = 8, .threads = 1});
+  const std::vector<std::int64_t> taken = routed.taken_rows();
+  const std::vector<std::byte> in = random_numbers(Number::u8, rows * row_bytes, 3);
+  const Dispatch of{.places = RowNumbers(std::span(routed.places)),
+                    .rows = taken.size(),
+                    .keys_per_row = keys_per_row,
+                    .taken = filled ? RowNumbers(std::span(taken)) : RowNumbers{}};
+  std::vector<std::byte> expected(taken.size() * row_bytes, std::byte{0x5a});
+  const Fill fill = filled ? Fill::zero() : Fill::kept();
+  plan_rows(Take{.from = RowNumbers(std::span(taken)), .rows = rows, .fill = fill}, {.row_bytes = row_bytes})
+      .run(in, expected);
+  std::vector<std::byte> on_host(expected.size(), std::byte{0x5a});
+  dispatch(of, row_bytes, in, on_host, 1);
+  EXPECT_TRUE(on_host == expected);
+  HostDevice device;
+  RowFaults faults;
+  const int guards = HostDevice::guards_written();
+  {
+    struct alignas(16) Aligned {
+      std::byte bytes[16];
+    };
+    auto device_in = device.buffer<Aligned>(in.size() / 16 + 1);
+    auto device_out = device.buffer<Aligned>((expected.size() + offset) / 16 + 1);
+    auto* const out = reinterpret_cast<std::byte*>(device_out.data()) + offset;
+    std::copy(in.begin(), in.end(), reinterpret_cast<std::byte*>(device_in.data()));
+    std::fill(out, out + expected.size(), std::byte{0x5a});
+    cuda::dispatch_rows(device, {.places = cuda::entries_of(Add{.to = of.places, .rows = of.rows}),
+                                 .taken = cuda::entries_of(Add{.to = of.taken, .rows = rows}),
+                                 .faults = &faults,
+                                 .keys_per_row = keys_per_row,
+                                 .row_bytes = row_bytes,
+                                 .in = device_in.data(),
+                                 .out = out});
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out));
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
+  EXPECT_EQ(faults.out_of_range, kNoFault);
+}
+
+TEST(RowPartitionKernel, DispatchesRowsToTheirPlaces) {
+  for (const std::uint64_t keys : {1U, 2U, 8U, 9U}) {
+    for (const std::uint64_t bytes : {1U, 7U, 16U, 20U, 272U, 5000U}) {
+      expect_dispatched(40, keys, bytes, true, 0);
+      expect_dispatched(37, keys, bytes, false, 4);
+    }
+  }
+  expect_dispatched(0, 2, 16, true, 0);
+}
+
+TEST(RowPartitionKernel, NotesPlacesThatAreNoRows) {
+  const std::vector<std::int32_t> places{2, 0, 3, -1, -5, 1};
+  HostDevice device;
+  RowFaults faults;
+  const std::vector<std::uint32_t> in{10, 11, 12};
+  std::vector<std::uint32_t> out(3, 99);
+  cuda::dispatch_rows(device, {.places = entries_of_values(places, 3),
+                               .faults = &faults,
+                               .keys_per_row = 2,
+                               .row_bytes = 4,
+                               .in = in.data(),
+                               .out = out.data()});
+  EXPECT_EQ(faults.out_of_range, 2U);
+  EXPECT_EQ(out, (std::vector<std::uint32_t>{10, 12, 10}));
 }
 
 }  // namespace row_partition_kernel_test

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -307,6 +308,13 @@ class RowsBench {
     const auto run_take = [&](Stream stream) {
       take.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
     };
+    const ExecutableDispatch dispatching = plan_dispatch({.places = RowNumbers(places.data(), items, word),
+                                                          .rows = router.most_places(),
+                                                          .keys_per_row = kKeys},
+                                                         kRowBytes);
+    const auto run_dispatch = [&](Stream stream) {
+      dispatching.run({tokens_in.data(), tokens_in.size()}, {sent.data(), sent.size()}, stream);
+    };
     const auto run_combine = [&](Stream stream) {
       combining.run({sent.data(), sent.size()}, {back.data(), back.size()}, stream);
     };
@@ -319,19 +327,36 @@ class RowsBench {
     // The mean of eight equal rows is the row.
     std::vector<std::uint32_t> got(numbers.size());
     back.download(got.data());
-    const bool right = got == numbers;
+    bool right = got == numbers;
+    // Dispatched, it is what was taken.
+    std::vector<std::uint32_t> taken(sent.size() / 4);
+    std::vector<std::uint32_t> dispatched(taken.size());
+    sent.download(taken.data());
+    cuda::copy(copied.data(), sent.data(), sent.size(), {});
+    run_dispatch({});
+    dispatching.check();
+    sent.download(dispatched.data());
+    right = right && taken == dispatched;
     const std::vector<Contestant> contestants{
-        [&](Stream stream) { run_route(stream); }, [&](Stream stream) { run_take(stream); },
+        [&](Stream stream) { run_route(stream); },
+        [&](Stream stream) { run_take(stream); },
         [&](Stream stream) {
           run_route(stream);
           run_take(stream);
         },
-        run_combine, [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
+        [&](Stream stream) { run_dispatch(stream); },
+        [&](Stream stream) {
+          run_route(stream);
+          run_dispatch(stream);
+        },
+        run_combine,
+        [&](Stream stream) { cuda::copy(sent.data(), copied.data(), sent.size(), stream); }};
     const std::vector<double> ms = medians(contestants, sent.size(), options_.rounds);
     // What must move at least, at the copy's rate: the larger array once, the smaller one once.
     const double floor_ms =
-        ms[4] / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
-    constexpr std::array kNames{"route", "take", "route and take", "combine"};
+        ms.back() / 2 * static_cast<double>(sent.size() + in.size()) / static_cast<double>(sent.size());
+    constexpr std::array kNames{"route",  "take", "route and take", "dispatch", "route and dispatch",
+                                "combine"};
     if (!right) ++failures_;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       page_.add(fmt::format("| {} | {} | {:.4f} | {:.1f}% of the floor, {:.4f} ms | {} |\n", kNames[i], items,
@@ -439,9 +464,12 @@ class RowsBench {
   // The plan, run once and found right, and the copy. All that is given is to outlive them.
   static std::vector<Contestant> run_and_copy(const ExecutableRows& plan, const testing::IndexOracle& oracle,
                                               const cuda::DeviceArray& in, const cuda::DeviceArray& out) {
+    const auto workspace = std::make_shared<const cuda::DeviceArray>(plan.workspace_bytes() + 16);
+    const RowColumn column{
+        .in = {in.data(), in.size()}, .out = {out.data(), out.size()}, .row_bytes = oracle.element_bytes};
     std::vector<Contestant> contestants{
-        [&](Stream stream) {
-          plan.run({in.data(), in.size()}, {out.data(), out.size()}, stream);
+        [&plan, workspace, column](Stream stream) {
+          plan.run(std::span(&column, 1), {.data = workspace->data(), .bytes = workspace->size()}, stream);
         },
         [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
     contestants[0]({});

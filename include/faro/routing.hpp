@@ -10,16 +10,17 @@
 // With places to a multiple of 2 the offsets are 0 2 4 6, and the inverse is 1 4 3 - 0 2 with -1 for padding.
 // With a capacity of 1 the second item of a bucket is dropped: its place is -1.
 //
-// A row with k keys is k items, one after another. Taking rows by `taken_rows` brings them to their buckets
-// (faro/rows.hpp: Take, with a fill for padding); `combine` brings them back, each row the sum of its k, with
-// weights, in the order of its keys. All is the same for every number of threads.
+// A row with k keys is k items, one after another. `dispatch` brings rows to their buckets, reading each
+// once; so does taking them by `taken_rows` (faro/rows.hpp: Take, with a fill for padding), which writes in
+// order. `combine` brings them back, each row the sum of its k, with weights, in the order of its keys. All
+// is the same for every number of threads.
 //
 // On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
 // host, the workspace has a fixed size, and all of it may be captured in a graph:
 //
 //     const auto route = faro::plan_route(keys, {.buckets = 256, .keys_per_row = 8, .multiple = 128});
 //     route.run({.places = places, .rows = rows}, stream);     // rows: route.most_places() of them
-//     take.run(tokens, sent, stream);                          // of Take{.from = rows, .fill = Fill::zero()}
+//     dispatch.run(tokens, sent, stream);                      // of plan_dispatch({.places = places, …}, …)
 //     combine.run(sent, back, stream);                         // of plan_combine({.places = places, …}, …)
 #pragma once
 
@@ -38,6 +39,7 @@ namespace faro {
 namespace cuda {
 class RouteExecutor;
 class CombineExecutor;
+class DispatchExecutor;
 }  // namespace cuda
 
 struct RouteOptions {
@@ -78,6 +80,21 @@ struct DeviceRoute {
 /// keys that are no whole number of rows, more than 2^40 keys, buckets or places, or too little memory.
 /// Cost:   two sweeps of the keys.
 Route route(const RowNumbers& keys, const RouteOptions& options);
+
+struct Dispatch {
+  RowNumbers places = {};          // of each item, as Route has them; each of one item
+  std::uint64_t rows = 0;          // of the output
+  std::uint64_t keys_per_row = 1;  // items of a row of the input
+  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row
+  /// becomes zeros. None: rows without an item stay as they are.
+  RowNumbers taken = {};
+};
+
+/// out[places[t k + j]] = in[t], k being keys_per_row; items without a place are left out.
+/// Errors: ErrorCode::value for a place past `rows` or of two items, sizes that do not fit, or arrays that
+///         overlap; nothing is written then.
+void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+              std::span<std::byte> out, int threads = 0);
 
 struct Combine {
   RowNumbers places = {};          // of each item, as Route has them
@@ -127,6 +144,31 @@ class ExecutableRoute {
 /// aligned to a key; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
 ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options,
                            int device = cuda::kCurrentDevice);
+
+/// Rows sent on a device, by places that are read by each run.
+class ExecutableDispatch {
+ public:
+  /// Queues what dispatch() says, and nothing waits. A place that is wrong is left out, and check() tells of
+  /// it; of items with one place any is there in the end. Errors: ErrorCode::value for arrays of other sizes,
+  /// that overlap, or are not the device's; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableDispatch(const Dispatch& of, std::uint64_t row_bytes,
+                     std::shared_ptr<const cuda::DispatchExecutor> executor);
+  friend ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes, int device);
+  std::uint64_t in_bytes_;
+  std::uint64_t out_bytes_;
+  std::shared_ptr<const cuda::DispatchExecutor> executor_;
+};
+
+/// Errors: those of dispatch() but for places and arrays; ErrorCode::value for places and rows' numbers that
+/// are not the device's or not aligned; ErrorCode::device.
+ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes,
+                                 int device = cuda::kCurrentDevice);
 
 /// Rows combined on a device, by places and weights that are read by each run.
 class ExecutableCombine {

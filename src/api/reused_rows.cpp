@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engines/cuda_index.hpp"
+#include "plan/row_partition.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -18,7 +19,8 @@ bool pays(const RowPlan& plan) {
     return false;
   if (std::max(plan.in_bytes(), plan.out_bytes()) < kLeastReusedBytes) return false;
   const auto* const add = std::get_if<Add>(&plan.move());
-  if (add != nullptr) return width == bytes_of(add->number);
+  if (add != nullptr)
+    return width == bytes_of(add->number) && added_partition(*add, plan.layout()).digits.size() > 1;
   return std::holds_alternative<Take>(plan.move());
 }
 
@@ -40,14 +42,7 @@ std::shared_ptr<const ReusedRows> ReusedRows::of(const RowPlan& plan) {
 }
 
 ReusedRows::ReusedRows(const RowPlan& plan, cuda::SortedRows sorted, ExecutablePlan permutation)
-    : plan_(plan), sorted_(std::move(sorted)), permutation_(std::move(permutation)) {
-  const auto* const take = std::get_if<Take>(&plan_.move());
-  if (take == nullptr) return;
-  const RowNumbers in_order(sorted_.keys->data(), take->from.count, {.bytes = 4, .is_signed = false});
-  taken_ = std::make_unique<const RowPlan>(Take{.from = in_order, .rows = take->rows}, plan_.layout(),
-                                           plan_.target());
-  taker_ = std::make_unique<const cuda::RowExecutor>(*taken_);
-}
+    : plan_(plan), sorted_(std::move(sorted)), permutation_(std::move(permutation)) {}
 
 std::uint64_t ReusedRows::stream_bytes() const {
   return row_numbers(plan_.move()).count * plan_.layout().row_bytes;
@@ -63,10 +58,8 @@ void ReusedRows::run(const void* in, void* out, void* workspace, Stream stream) 
   const Workspace rest{
       .data = static_cast<std::byte*>(workspace) + (workspace_bytes() - permutation_.workspace_bytes()),
       .bytes = permutation_.workspace_bytes()};
-  if (taker_ != nullptr) {
-    const cuda::RowGroup::Arrays arrays{.in = in, .out = workspace};
-    const cuda::RowGroup group{.plan = taken_.get(), .arrays = {&arrays, 1}};
-    taker_->run({&group, 1}, stream, nullptr);
+  if (takes()) {
+    cuda::take_sorted(plan_, sorted_, in, workspace, stream);
     permutation_.run(workspace, out, bytes, rest, stream);
     return;
   }
@@ -76,9 +69,8 @@ void ReusedRows::run(const void* in, void* out, void* workspace, Stream stream) 
 
 std::string ReusedRows::explain() const {
   return std::string("\nreused: ") +
-         (taker_ != nullptr
-              ? "elements are taken in the order of the entries, then permuted to where they go:\n"
-              : "elements are permuted into the order of the entries, then added up side by side:\n") +
+         (takes() ? "elements are taken in the order of the entries, then permuted to where they go:\n"
+                  : "elements are permuted into the order of the entries, then added up side by side:\n") +
          permutation_.explain();
 }
 

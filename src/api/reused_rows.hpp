@@ -32,12 +32,11 @@ class ReusedRows {
  private:
   ReusedRows(const RowPlan& plan, cuda::SortedRows sorted, ExecutablePlan permutation);
   std::uint64_t stream_bytes() const;
+  bool takes() const { return std::holds_alternative<Take>(plan_.move()); }
 
   RowPlan plan_;
   cuda::SortedRows sorted_;
   ExecutablePlan permutation_;
-  std::unique_ptr<const cuda::RowExecutor> taker_;  // by the sorted entries
-  std::unique_ptr<const RowPlan> taken_;
 };
 
 }  // namespace faro::detail

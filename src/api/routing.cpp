@@ -11,22 +11,33 @@
 namespace faro {
 namespace {
 
-std::uint64_t combined_bytes(std::uint64_t rows, std::uint64_t row_bytes) {
+std::uint64_t routed_bytes(const char* operation, std::uint64_t rows, std::uint64_t row_bytes) {
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(rows, row_bytes, &bytes) || bytes > std::uint64_t{1} << 62) {
-    fail(ErrorCode::value, "combine",
+    fail(ErrorCode::value, operation,
          std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes",
          "arrays of at most 2^62 bytes");
   }
   return bytes;
 }
 
-void require_combined_size(const char* which, std::span<const std::byte> array, std::uint64_t wanted) {
+void require_routed_size(const char* operation, const char* which, std::span<const std::byte> array,
+                         std::uint64_t wanted) {
   if (array.size() == wanted && (wanted == 0 || array.data() != nullptr)) return;
-  fail(ErrorCode::value, "combine",
+  fail(ErrorCode::value, operation,
        array.size() == wanted ? std::string("a null ") + which
                               : std::string("an ") + which + " of " + std::to_string(array.size()) + " bytes",
        std::to_string(wanted) + " bytes");
+}
+
+void require_routed_arrays(const char* operation, std::span<const std::byte> in, std::uint64_t in_bytes,
+                           std::span<const std::byte> out, std::uint64_t out_bytes) {
+  require_routed_size(operation, "input", in, in_bytes);
+  require_routed_size(operation, "output", out, out_bytes);
+  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
+  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
+  if (!in.empty() && !out.empty() && begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
+    fail(ErrorCode::value, operation, "arrays that overlap", "arrays that lie apart");
 }
 
 }  // namespace
@@ -51,19 +62,31 @@ ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, 
   return ExecutableRoute(std::make_shared<const cuda::RouteExecutor>(keys, options, device));
 }
 
+ExecutableDispatch::ExecutableDispatch(const Dispatch& of, std::uint64_t row_bytes,
+                                       std::shared_ptr<const cuda::DispatchExecutor> executor)
+    : in_bytes_(routed_bytes("dispatch", of.places.count / of.keys_per_row, row_bytes)),
+      out_bytes_(routed_bytes("dispatch", of.rows, row_bytes)),
+      executor_(std::move(executor)) {}
+
+void ExecutableDispatch::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
+  require_routed_arrays("dispatch", in, in_bytes_, out, out_bytes_);
+  executor_->run(in.data(), out.data(), stream);
+}
+
+void ExecutableDispatch::check(Stream stream) const { executor_->check(stream); }
+
+ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes, int device) {
+  return {of, row_bytes, std::make_shared<const cuda::DispatchExecutor>(of, row_bytes, device)};
+}
+
 ExecutableCombine::ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
                                      std::shared_ptr<const cuda::CombineExecutor> executor)
-    : in_bytes_(combined_bytes(of.rows, row_bytes)),
-      out_bytes_(combined_bytes(of.places.count / of.keys_per_row, row_bytes)),
+    : in_bytes_(routed_bytes("combine", of.rows, row_bytes)),
+      out_bytes_(routed_bytes("combine", of.places.count / of.keys_per_row, row_bytes)),
       executor_(std::move(executor)) {}
 
 void ExecutableCombine::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
-  require_combined_size("input", in, in_bytes_);
-  require_combined_size("output", out, out_bytes_);
-  const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
-  const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
-  if (!in.empty() && !out.empty() && begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
-    fail(ErrorCode::value, "combine", "arrays that overlap", "arrays that lie apart");
+  require_routed_arrays("combine", in, in_bytes_, out, out_bytes_);
   executor_->run(in.data(), out.data(), stream);
 }
 

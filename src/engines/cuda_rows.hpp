@@ -55,10 +55,12 @@ class RowExecutor {
   std::unique_ptr<State> state_;
 };
 
-/// The entries of a plan in their own order, for good: keys[k] are the entries, and items[k] their positions,
-/// of equal ones in order. Numbers of 32 bits.
+/// The entries of a plan in their own order, for good: items[k] are their positions, of equal ones in order.
+/// Of Take keys[k] are the entries; of Add begins[r] is where those of row r begin, rows + 1 of them. Numbers
+/// of 32 bits.
 struct SortedRows {
   std::shared_ptr<const DeviceArray> keys;
+  std::shared_ptr<const DeviceArray> begins;
   std::shared_ptr<const DeviceArray> items;
 };
 
@@ -66,8 +68,12 @@ struct SortedRows {
 /// for entries that are wrong; ErrorCode::device for too little memory: four arrays of 32-bit entries.
 std::optional<SortedRows> sorted_rows(const RowPlan& plan);
 
-/// Of Add, rows of one number: adds `values`, which are in the order of `sorted`. Queues. Requires: numbers
-/// of 4 or 8 bytes (checked).
+/// Of Take, rows of 4 or 8 bytes (checked): writes what is taken, in the order of `sorted`. Queues. Errors:
+/// ErrorCode::value for an input that is not the device's or not aligned to an element.
+void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream);
+
+/// Of Add, rows of one number of 4 or 8 bytes (checked): adds `values`, which are in the order of `sorted`.
+/// Queues. Errors: likewise, for the output.
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
 
 /// A routing by keys on the device.
@@ -86,6 +92,26 @@ class RouteExecutor {
   /// Queues it. `workspace`: as RowExecutor::run. Errors: as there.
   void run(const DeviceRoute& to, Stream stream, void* workspace) const;
   /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Rows that are sent to their places; places and rows' numbers lie on the device.
+class DispatchExecutor {
+ public:
+  /// Errors: those of faro::dispatch but for the places; ErrorCode::value for places and rows' numbers that
+  /// are not the device's or not aligned; ErrorCode::device.
+  DispatchExecutor(const Dispatch& of, std::uint64_t row_bytes, int device);
+  DispatchExecutor(DispatchExecutor&&) noexcept;
+  DispatchExecutor& operator=(DispatchExecutor&&) noexcept;
+  ~DispatchExecutor();
+
+  /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
+  void run(const void* in, void* out, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
   void check(Stream stream) const;
 
  private:

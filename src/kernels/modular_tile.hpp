@@ -37,7 +37,18 @@ struct RingWalk {
   }
 };
 
-/// A rectangle and its tiles.
+/// A place on a ring that threads take along: they go through a tile of elements in order, each from its own
+/// on by as many as there are threads, and add where it would take a division to go anew.
+///
+///     a tile of 3 rows of 5, 4 threads     thread 1      . 1 . . .      4 elements are a row less 1:
+///                                                        1 . . . 1      1 row down, and back by 5 + 1
+///                                                        . . . 1 .      where a row ends, 1 row more
+struct RingSteps {
+  std::uint64_t step = 0;  // of all threads, on the ring
+  std::uint64_t wrap = 0;  // besides, where a row of the tile ends
+};
+
+/// A rectangle and its tiles. A tile is read row by row and written column by column.
 struct ModularTiles {
   std::uint64_t columns = 0;  // along i
   std::uint64_t rows = 0;     // along j
@@ -45,27 +56,48 @@ struct ModularTiles {
   std::uint32_t tile_rows = 1;
   std::uint64_t first_x = 0;  // of i = j = 0, on the ring
   std::uint64_t first_y = 0;
-  device::Division64 across;  // tiles
-  device::Division32 of_row;  // tile_columns
+  /// Tiles go in strips of a few columns of tiles, row by row: those that share sectors of the input, and
+  /// those that share some of the output, run soon after each other.
+  device::Division64 of_strip;  // tiles of a strip
+  device::Division32 of_strip_row{1};
+  device::Division32 of_last_row{1};  // of the last strip, which may be narrower
+  std::uint64_t across = 0;           // tiles of a row
+  device::Division32 of_row;          // tile_columns
   device::Division32 of_column;
   RingWalk x_down;   // a tile of rows
   RingWalk y_along;  // a tile of columns
+  RingSteps reading_x;
+  RingSteps writing_x;
+  RingSteps writing_y;
 
   constexpr std::uint64_t count() const {
-    return columns == 0 ? 0 : across.divisor() * ((rows + tile_rows - 1) / tile_rows);
+    return columns == 0 ? 0 : across * ((rows + tile_rows - 1) / tile_rows);
   }
+  /// The tile's column, of the number of a tile in the order that they go, which becomes its row.
+  constexpr std::uint64_t column_of(std::uint64_t& number) const {
+    std::uint64_t in_strip = number;
+    const std::uint64_t first = of_strip.divide(in_strip) * of_strip_row.divisor();
+    const bool whole = across - first >= of_strip_row.divisor();
+    auto column = static_cast<std::uint32_t>(in_strip);
+    number = (whole ? of_strip_row : of_last_row).divide(column);
+    return first + column;
+  }
+  /// Of a row in shared memory, in elements: odd, so that columns lie in different banks.
+  constexpr std::uint32_t pitch() const { return tile_columns | 1; }
 };
 
 enum class ModularSign : std::int32_t { none, floating, twos_complement, modulus };
 
-template <int kBytes, bool kSigned = false>
+/// `Place`: a word that holds twice the ring.
+template <int kBytes, typename Place, bool kSigned = false>
 struct MoveModularTiles {
   using Element = device::Packet<kBytes>;
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 4;
-  /// Elements of a tile: 64 x 64, more narrow ones and fewer wide ones.
-  static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 32;
-  static constexpr std::uint32_t kTile = kSide * kSide;
+  /// Elements of a tile's sides, about: more narrow ones and fewer wide ones.
+  static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 40;
+  /// Of a thread on their way at a time.
+  static constexpr std::uint32_t kAhead = kBytes == 16 ? 4 : 8;
 
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
@@ -81,7 +113,14 @@ struct MoveModularTiles {
   std::uint64_t modulus = 0;
 
   constexpr std::uint64_t blocks() const { return batch * of_array.divisor(); }
-  constexpr std::uint32_t shared_bytes() const { return kBytes * (kTile + kTile / 2); }
+  constexpr std::uint32_t shared_bytes() const {
+    std::uint32_t most = 0;
+    for (const ModularTiles& each : tiles) {
+      const std::uint32_t elements = each.columns == 0 ? 0 : each.tile_rows * each.pitch();
+      most = elements > most ? elements : most;
+    }
+    return kBytes * most;
+  }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
@@ -90,8 +129,9 @@ struct MoveModularTiles {
     const bool second = number >= tiles[0].count();
     if (second) number -= tiles[0].count();
     const ModularTiles& of = second ? tiles[1] : tiles[0];
-    const std::uint64_t down = of.across.divide(number);
-    const std::uint64_t first_i = number * of.tile_columns;
+    std::uint64_t down = number;
+    const std::uint64_t along = of.column_of(down);
+    const std::uint64_t first_i = along * of.tile_columns;
     const std::uint64_t first_j = down * of.tile_rows;
     const std::uint64_t columns_left = of.columns - first_i;
     const std::uint64_t rows_left = of.rows - first_j;
@@ -99,30 +139,53 @@ struct MoveModularTiles {
         static_cast<std::uint32_t>(columns_left < of.tile_columns ? columns_left : of.tile_columns);
     const auto rows = static_cast<std::uint32_t>(rows_left < of.tile_rows ? rows_left : of.tile_rows);
     const std::uint64_t x = on_ring(of.first_x + of.x_down.at(down, ring) + first_i);
-    const std::uint64_t y = on_ring(of.first_y + of.y_along.at(number, ring) + stepped_y(first_j));
-    const std::uint32_t pitch = of.tile_columns | 1;
+    const std::uint64_t y = on_ring(of.first_y + of.y_along.at(along, ring) + first_j);
+    const std::uint32_t pitch = of.pitch();
     auto* const stage = reinterpret_cast<Element*>(block.shared());
     const auto* const from = reinterpret_cast<const Element*>(in) + array * count;
     auto* const to = reinterpret_cast<Element*>(out) + array * count;
 
-    for (std::uint32_t e = block.thread(); e < of.tile_rows * of.tile_columns; e += kThreads) {
-      std::uint32_t i = e;
-      const std::uint32_t j = of.of_row.divide(i);
-      if (i >= columns || j >= rows) continue;
-      stage[j * pitch + i] = from[in_array(on_ring(x + i + j * x_step))];
+    // Row by row, into shared memory.
+    Walk read = walk(of.of_row, block.thread());
+    Place read_x = place(x + read.along + read.across * x_step);
+    while (read.across < of.tile_rows) {
+      Element held[kAhead] = {};
+      std::uint32_t slot[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        const bool there = read.along < columns && read.across < rows;
+        slot[k] = there ? read.across * pitch + read.along : kNone;
+        if (there) held[k] = from[in_array(read_x)];
+        const bool wraps = read.advance();
+        read_x = advanced(read_x, of.reading_x, wraps);
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (slot[k] != kNone) stage[slot[k]] = held[k];
+      }
     }
     block.barrier();
-    for (std::uint32_t e = block.thread(); e < of.tile_rows * of.tile_columns; e += kThreads) {
-      std::uint32_t j = e;
-      const std::uint32_t i = of.of_column.divide(j);
-      if (i >= columns || j >= rows) continue;
-      const std::uint64_t place = on_ring(y + i * y_step + stepped_y(j));
-      Element element = stage[j * pitch + i];
-      if constexpr (kSigned) {
-        const std::uint64_t origin = on_ring(x + i + j * x_step);
-        if ((place >= count) != (origin >= count)) element = negated(element);
+    // Column by column, to where they go.
+    const bool odd = first_j % 2 != 0;
+    Walk write = walk(of.of_column, block.thread());
+    Place write_y = place(y + write.across * y_step + write.along);
+    Place write_x = kSigned ? place(x + write.across + write.along * x_step) : Place{0};
+    while (write.across < of.tile_columns) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (write.along < rows && write.across < columns) {
+          Element element = stage[write.along * pitch + write.across];
+          Place at = write_y;
+          if constexpr (kSigned) {
+            if (y_jumps && odd != (write.along % 2 != 0)) at = added(at, static_cast<Place>(count));
+            if ((at >= count) != (write_x >= count)) element = negated(element);
+          }
+          to[in_array(at)] = element;
+        }
+        const bool wraps = write.advance();
+        write_y = advanced(write_y, of.writing_y, wraps);
+        if constexpr (kSigned) write_x = advanced(write_x, of.writing_x, wraps);
       }
-      to[in_array(place)] = element;
     }
   }
 
@@ -131,14 +194,49 @@ struct MoveModularTiles {
     ring.divide(place);
     return place;
   }
-  constexpr std::uint64_t in_array(std::uint64_t place) const {
-    if constexpr (!kSigned) return place;
-    return place >= count ? place - count : place;
+  constexpr Place place(std::uint64_t at) const { return static_cast<Place>(on_ring(at)); }
+  // A sum of two places, on the ring.
+  constexpr Place added(Place a, Place b) const {
+    const auto all = static_cast<Place>(ring.divisor());
+    const Place sum = a + b;
+    return sum >= all ? sum - all : sum;
   }
-  // How far j steps lead, on the ring.
-  constexpr std::uint64_t stepped_y(std::uint64_t j) const {
-    if constexpr (!kSigned) return j;
-    return j + (y_jumps && j % 2 != 0 ? count : 0);
+  constexpr Place advanced(Place at, const RingSteps& by, bool wraps) const {
+    const Place next = added(at, static_cast<Place>(by.step));
+    return wraps ? added(next, static_cast<Place>(by.wrap)) : next;
+  }
+  constexpr std::uint64_t in_array(Place at) const {
+    if constexpr (!kSigned) return at;
+    return at >= count ? at - count : at;
+  }
+
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  // Where a thread is in a tile: `along` a line of it, and `across` the lines before.
+  struct Walk {
+    std::uint32_t along = 0;
+    std::uint32_t across = 0;
+    std::uint32_t along_step = 0;
+    std::uint32_t across_step = 0;
+    std::uint32_t line = 1;
+
+    // Whether a line ended besides.
+    constexpr bool advance() {
+      along += along_step;
+      across += across_step;
+      if (along < line) return false;
+      along -= line;
+      ++across;
+      return true;
+    }
+  };
+  constexpr Walk walk(const device::Division32& line, std::uint32_t thread) const {
+    Walk made;
+    made.line = line.divisor();
+    made.along = thread;
+    made.across = line.divide(made.along);
+    made.along_step = kThreads;
+    made.across_step = line.divide(made.along_step);
+    return made;
   }
   constexpr Element negated(Element element) const {
     std::uint64_t word = 0;

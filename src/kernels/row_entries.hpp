@@ -50,6 +50,35 @@ struct RowEntries {
     return entry < rows ? entry : kWrongRow;
   }
   constexpr std::uint64_t row(std::uint64_t i) const { return row_of(entry(i)); }
+
+  /// Rows of entries first, first + step, …, kAbsentRow from `end` on: all are on their way before the first
+  /// is looked at.
+  template <std::uint32_t kNumber>
+  constexpr void load_rows(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&row)[kNumber]) const {
+    if (bytes == 8) return load_rows_as<std::uint64_t>(first, step, end, row);
+    if (is_signed != 0) return load_rows_as<std::int32_t>(first, step, end, row);
+    load_rows_as<std::uint32_t>(first, step, end, row);
+  }
+
+ private:
+  template <typename Word, std::uint32_t kNumber>
+  constexpr void load_rows_as(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                              std::uint64_t (&row)[kNumber]) const {
+    const auto* const words = static_cast<const Word*>(data);
+    Word word[kNumber] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      if (i < end) word[k] = words[i];
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const bool there = first + k * step < end;
+      const auto extended = static_cast<std::uint64_t>(static_cast<std::int64_t>(word[k]));
+      row[k] = there ? row_of(extended) : kAbsentRow;
+    }
+  }
 };
 
 /// Notes a position. Most entries are right, so it is looked at before it is written.

@@ -88,13 +88,23 @@ constexpr void round_to(double x, Half& to) { to.bits = rounded_bits<10, -14, 0x
 
 constexpr void round_to(double x, BrainHalf& to) { to.bits = rounded_bits<7, -126, 0x7f80>(x); }
 
-constexpr void round_to(float x, Half& to) { round_to(static_cast<double>(x), to); }
+constexpr void round_to(float x, Half& to) {
+#if defined(__CUDA_ARCH__)
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
+#else
+  round_to(static_cast<double>(x), to);
+#endif
+}
 
 constexpr void round_to(float x, BrainHalf& to) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
+#else
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t quiet = bits >> 16 | 0x40U;
   const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
   to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+#endif
 }
 
 template <typename Real>

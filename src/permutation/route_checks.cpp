@@ -60,4 +60,20 @@ void require_combine(const Combine& of, std::uint64_t row_bytes) {
     refuse_combine(std::to_string(of.weights.size()) + " weights", "one for each place, or none");
 }
 
+void require_dispatch(const Dispatch& of, std::uint64_t row_bytes) {
+  const auto refuse_dispatch = [](const std::string& got, const std::string& wanted) {
+    fail(ErrorCode::value, "dispatch", got, wanted);
+  };
+  if (row_bytes == 0) refuse_dispatch("rows of 0 bytes", "rows of at least a byte");
+  if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
+    refuse_dispatch(
+        std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
+        "a whole number of rows");
+  }
+  if (of.taken.count != 0 && of.taken.count != of.rows) {
+    refuse_dispatch("numbers of " + std::to_string(of.taken.count) + " rows taken",
+                    "one for each of the " + std::to_string(of.rows) + " rows of the output, or none");
+  }
+}
+
 }  // namespace faro::detail

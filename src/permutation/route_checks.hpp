@@ -21,4 +21,7 @@ std::uint64_t most_places(std::uint64_t keys, const RouteOptions& options);
 /// Errors: ErrorCode::value, as faro::combine says.
 void require_combine(const Combine& of, std::uint64_t row_bytes);
 
+/// Errors: ErrorCode::value, as faro::dispatch says.
+void require_dispatch(const Dispatch& of, std::uint64_t row_bytes);
+
 }  // namespace faro::detail

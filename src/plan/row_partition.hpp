@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "faro/permutation/take.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -16,6 +17,12 @@ inline constexpr std::uint32_t kPartitionRound = 2048;  // items that a block ra
 inline constexpr int kPartitionDigitBits = 8;           // of keys that are partitioned digit by digit
 inline constexpr int kRouteBits = 12;                   // of buckets that one pass tells apart
 
+// Of numbers that are partitioned into bins, rows of the output whose sums a warp keeps in shared memory.
+inline constexpr std::uint32_t kBinThreads = 512;
+inline constexpr std::uint32_t kBinRound = 8192;
+inline constexpr int kBinDigitBits = 10;
+inline constexpr int kBinRowBits = 10;  // of the rows of a bin, at most
+
 struct RowPartition {
   std::uint64_t items = 0;
   std::uint64_t buckets = 0;
@@ -23,6 +30,11 @@ struct RowPartition {
   std::uint32_t rounds = 1;  // of a chunk
   std::uint64_t chunks = 0;
   bool wide = false;  // numbers of items and keys need 64 bits
+  std::uint32_t round_items = kPartitionRound;
+  int bin_bits = 0;  // the lowest ones of a key, which no digit has: items of a bin stay in their order
+
+  /// Whether items end in bins, rather than sorted.
+  bool binned() const { return round_items == kBinRound; }
 
   int most_bits() const { return digits.empty() ? 0 : *std::max_element(digits.begin(), digits.end()); }
   std::uint64_t word_bytes() const { return wide ? 8 : 4; }
@@ -43,22 +55,60 @@ struct RowPartition {
   static constexpr std::uint64_t kAlignedWords = 32;
 };
 
+namespace row_partition_detail {
+
+inline void set_digits(RowPartition& made, int bits, int most_bits) {
+  const int passes = std::max((bits + most_bits - 1) / most_bits, 1);
+  for (int pass = 0; pass < passes; ++pass)
+    made.digits.push_back(bits / passes + (pass < bits % passes ? 1 : 0));
+}
+
+// Enough blocks for any GPU before a block gets more than one round.
+inline void set_chunks(RowPartition& made, std::uint64_t blocks) {
+  constexpr std::uint64_t kMostRounds = 16;
+  made.rounds = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(made.items / (made.round_items * blocks), 1, kMostRounds));
+  made.chunks = ceil_div(made.items, std::uint64_t{made.rounds} * made.round_items);
+  constexpr std::uint64_t kMostNarrow = (std::uint64_t{1} << 32) - 2;
+  made.wide = made.items > kMostNarrow || made.buckets > kMostNarrow;
+}
+
+inline int key_bits(std::uint64_t buckets) {
+  return std::max(static_cast<int>(std::bit_width(std::max<std::uint64_t>(buckets, 1) - 1)), 1);
+}
+
+}  // namespace row_partition_detail
+
 /// `most_bits`: of a digit.
 inline RowPartition row_partition(std::uint64_t items, std::uint64_t buckets, int most_bits) {
   RowPartition made{.items = items, .buckets = buckets, .digits = {}};
-  const int bits = std::max(static_cast<int>(std::bit_width(std::max<std::uint64_t>(buckets, 1) - 1)), 1);
-  const int passes = (bits + most_bits - 1) / most_bits;
-  for (int pass = 0; pass < passes; ++pass)
-    made.digits.push_back(bits / passes + (pass < bits % passes ? 1 : 0));
-  // Enough blocks for any GPU before a block gets more than one round.
+  row_partition_detail::set_digits(made, row_partition_detail::key_bits(buckets), most_bits);
   constexpr std::uint64_t kBlocks = 2048;
-  constexpr std::uint64_t kMostRounds = 16;
-  made.rounds = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(items / (std::uint64_t{kPartitionRound} * kBlocks), 1, kMostRounds));
-  made.chunks = ceil_div(items, std::uint64_t{made.rounds} * kPartitionRound);
-  constexpr std::uint64_t kMostNarrow = (std::uint64_t{1} << 32) - 2;
-  made.wide = items > kMostNarrow || buckets > kMostNarrow;
+  row_partition_detail::set_chunks(made, kBlocks);
   return made;
 }
+
+/// Into bins of 2^bin_bits keys: as many bins as one pass tells apart before they have more than one key.
+inline RowPartition bin_partition(std::uint64_t items, std::uint64_t rows) {
+  RowPartition made{.items = items, .buckets = rows, .digits = {}, .round_items = kBinRound};
+  const int bits = row_partition_detail::key_bits(rows);
+  made.bin_bits = std::clamp(bits - kBinDigitBits, 0, kBinRowBits);
+  row_partition_detail::set_digits(made, bits - made.bin_bits, kBinDigitBits);
+  constexpr std::uint64_t kBlocks = 1024;
+  row_partition_detail::set_chunks(made, kBlocks);
+  return made;
+}
+
+/// How rows that are added are brought together. `carried`: they are numbers of at most 4 bytes, one a row,
+/// which travel with their keys. Those go to bins, unless there are too few of them for most bins to get any.
+inline RowPartition added_partition(std::uint64_t items, std::uint64_t rows, bool carried) {
+  constexpr std::uint64_t kLeastBinned = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kLeastOfRow = 4;  // rows for each item, at most
+  RowPartition binned = bin_partition(items, rows);
+  if (carried && !binned.wide && items >= kLeastBinned && items >= rows / kLeastOfRow) return binned;
+  return row_partition(items, rows, kPartitionDigitBits);
+}
+/// Of what is added in such a layout.
+RowPartition added_partition(const Add& add, const RowLayout& layout);
 
 }  // namespace faro::detail

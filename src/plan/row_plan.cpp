@@ -125,15 +125,18 @@ bool goes_by_bytes(const RowMove& move, std::uint64_t row_bytes, int vector_byte
   return straddles(move, row_bytes, vector_bytes) || (vector_bytes < 4 && row_bytes > 2);
 }
 
-detail::RowPartition added_partition(const RowMove& move) {
-  return detail::row_partition(row_numbers(move).count, numbered_rows(move), detail::kPartitionDigitBits);
-}
-
 }  // namespace
+
+detail::RowPartition detail::added_partition(const Add& add, const RowLayout& layout) {
+  constexpr std::uint64_t kWordBytes = 4;
+  const bool carried =
+      layout.row_bytes == bytes_of(add.number) && layout.row_bytes <= kWordBytes && layout.outer == 1;
+  return added_partition(add.to.count, add.rows, carried);
+}
 
 const char* name(RowWay way) noexcept {
   static constexpr std::array kNames{"runs",     "blocks",  "ranges", "buckets", "columns",
-                                     "in order", "vectors", "bytes",  "sorted"};
+                                     "in order", "vectors", "bytes",  "bins",    "sorted"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
@@ -184,12 +187,12 @@ std::uint64_t RowPlan::out_bytes() const {
 // Sums: the items in the order of where they go, digit by digit of that; then each output row that gets any.
 std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
   const Add& add = std::get<Add>(move_);
-  const detail::RowPartition partition = added_partition(move_);
+  const detail::RowPartition partition = detail::added_partition(add, layout_);
   const bool carried = layout_.row_bytes == bytes_of(add.number) &&
                        layout_.row_bytes <= partition.word_bytes() && layout_.outer == 1;
   const std::uint64_t pair_bytes = 2 * partition.word_bytes();
   std::vector<RowPass> passes;
-  int shift = 0;
+  int shift = partition.bin_bits;
   for (const int bits : partition.digits) {
     const std::uint64_t keys = static_cast<std::uint64_t>(add.to.type.bytes);
     const std::uint64_t first_bytes = 2 * keys + (carried ? layout_.row_bytes : 0);
@@ -197,24 +200,38 @@ std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
     pass.kernel = RowKernel::partition;
     pass.vector_bytes = 0;
     pass.blocks = partition.chunks;
-    pass.threads = static_cast<int>(detail::kPartitionThreads);
-    pass.read_bytes = partition.items * (shift == 0 ? first_bytes : partition.word_bytes() + pair_bytes);
+    pass.threads = static_cast<int>(partition.binned() ? detail::kBinThreads : detail::kPartitionThreads);
+    pass.read_bytes =
+        partition.items * (shift == partition.bin_bits ? first_bytes : partition.word_bytes() + pair_bytes);
     pass.written_bytes = partition.items * pair_bytes;
     pass.text = fmt::format("counts, sums up and spreads {} by bits {} to {} of where they go",
                             carried ? "numbers" : "rows' numbers", shift, shift + bits - 1);
     passes.push_back(std::move(pass));
     shift += bits;
   }
-  const bool by_vectors = !carried && row_vector_bytes(layout_.row_bytes, launch.addresses) == 16;
   RowPass pass;
   pass.kernel = RowKernel::sum;
+  pass.written_bytes = std::min(in_bytes(), out_bytes());
+  if (partition.binned()) {
+    constexpr std::uint64_t kWarpsOfBlock = 4;
+    pass.vector_bytes = static_cast<int>(bytes_of(add.number));
+    pass.threads = 128;
+    pass.blocks =
+        detail::ceil_div(detail::ceil_div(add.rows, std::uint64_t{1} << partition.bin_bits), kWarpsOfBlock);
+    pass.read_bytes = partition.items * pair_bytes + out_bytes();
+    pass.text =
+        fmt::format("a warp adds up {} rows of the output in shared memory, in the order of the input",
+                    std::uint64_t{1} << partition.bin_bits);
+    passes.push_back(std::move(pass));
+    return passes;
+  }
+  const bool by_vectors = !carried && row_vector_bytes(layout_.row_bytes, launch.addresses) == 16;
   pass.vector_bytes = by_vectors ? 16 : static_cast<int>(bytes_of(add.number));
   pass.threads = static_cast<int>(detail::kPartitionThreads);
   pass.blocks = detail::ceil_div(
       partition.items * layout_.outer * (layout_.row_bytes / static_cast<std::uint64_t>(pass.vector_bytes)),
       detail::kPartitionThreads);
   pass.read_bytes = partition.items * pair_bytes + (carried ? 0 : in_bytes());
-  pass.written_bytes = std::min(in_bytes(), out_bytes());
   pass.text = fmt::format("adds up each row that gets any, vectors of {} a thread, in the order of the input",
                           io::size_text(static_cast<std::uint64_t>(pass.vector_bytes)));
   passes.push_back(std::move(pass));
@@ -222,11 +239,17 @@ std::vector<RowPass> RowPlan::added_passes(const RowLaunch& launch) const {
 }
 
 void RowPlan::decide_on_gpu() {
-  if (std::holds_alternative<Add>(move_)) {
-    way_ = RowWay::sorted;
-    reason_ =
-        fmt::format("rows are put in the order of where they go by {} digits, and added up one after another",
-                    added_partition(move_).digits.size());
+  if (const auto* const add = std::get_if<Add>(&move_)) {
+    const detail::RowPartition partition = detail::added_partition(*add, layout_);
+    const std::size_t digits = partition.digits.size();
+    way_ = partition.binned() ? RowWay::bins : RowWay::sorted;
+    reason_ = partition.binned()
+                  ? fmt::format("numbers go to bins of {} rows by {} digit{}, and are added up on chip",
+                                std::uint64_t{1} << partition.bin_bits, digits, digits == 1 ? "" : "s")
+                  : fmt::format(
+                        "rows are put in the order of where they go by {} digit{}, and added up one "
+                        "after another",
+                        digits, digits == 1 ? "" : "s");
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
@@ -371,8 +394,14 @@ std::uint64_t RowPlan::workspace_bytes() const {
     if (row_numbers(move_).count == 0) return 0;
     if (std::holds_alternative<Add>(move_)) {
       if (numbered_rows(move_) == 0) return 0;
-      const detail::RowPartition partition = added_partition(move_);
-      return partition.table_bytes() + 4 * partition.pairs_bytes();
+      // Of whatever width: arrays of others are run by plans that come of this one.
+      const std::uint64_t count = row_numbers(move_).count;
+      std::uint64_t most = 0;
+      for (const bool carried : {false, true}) {
+        const auto partition = detail::added_partition(count, numbered_rows(move_), carried);
+        most = std::max(most, partition.table_bytes() + 4 * partition.pairs_bytes());
+      }
+      return most;
     }
     if (!std::holds_alternative<Put>(move_)) return 0;
     return sizeof(kernels::RowFaults) + kernels::MarkRows::mark_words(numbered_rows(move_)) * kWord;

@@ -409,6 +409,16 @@ TEST_F(GpuRows, AddsEveryShapeAlwaysAlike) {
   expect_added({.numbers = 24, .count = 3000, .rows = 200, .offset = 1});
   expect_added({.number = Number::bf16, .numbers = 7168, .count = 500, .rows = 60});
   expect_added({.count = 1, .rows = 1});
+  // By bins: one digit above them and two, and rows that hardly any or all numbers go to.
+  expect_added({.count = 5000000, .rows = 1 << 20, .times = 3});
+  expect_added({.count = 9000000, .rows = 30000001, .times = 3});
+  expect_added({.count = 1 << 20, .rows = 7, .times = 2});
+  expect_added({.number = Number::bf16, .count = 1 << 20, .rows = 300000});
+  expect_added({.number = Number::u8, .count = 1 << 20, .rows = 300000, .offset = 3});
+  Entries one_bin = drawn(1 << 18, 1 << 18, {.bytes = 4, .is_signed = true}, false, 0, 1);
+  for (std::size_t i = 0; i < one_bin.values.size(); ++i)
+    if (i % 3 != 0) one_bin.values[i] = 77;
+  expect_added({.count = 1 << 18, .rows = 1 << 18}, one_bin);
   Entries same = drawn(50000, 9, {.bytes = 4, .is_signed = true}, false, 0, 1);
   std::fill(same.values.begin(), same.values.end(), 8);
   expect_added({.count = 50000, .rows = 9}, same);
@@ -510,6 +520,13 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
                     .weights = {reinterpret_cast<const float*>(weights.data()), kTokens * kKeys},
                     .number = Number::bf16},
                    kRowBytes);
+  const Placed dispatched(Bytes(router.most_places() * kRowBytes, std::byte{0x33}));
+  const ExecutableDispatch dispatching =
+      plan_dispatch({.places = RowNumbers(places.data(), kTokens * kKeys, word),
+                     .rows = router.most_places(),
+                     .keys_per_row = kKeys,
+                     .taken = RowNumbers(rows.data(), router.most_places(), word)},
+                    kRowBytes);
   const cuda::DeviceArray workspace(router.workspace_bytes() + 16);
   const OwnStream stream;
   cudaGraph_t graph = nullptr;
@@ -520,6 +537,7 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
               .rows = reinterpret_cast<std::int64_t*>(rows.data())},
              {.data = workspace.data(), .bytes = workspace.size()}, stream);
   take.run(tokens.span(), sent.span(), stream);
+  dispatching.run(tokens.span(), dispatched.span(), stream);
   combining.run(sent.span(), back.span(), stream);
   check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
   check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
@@ -533,6 +551,7 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
     check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
     router.check(stream);
     take.check(stream);
+    dispatching.check(stream);
     combining.check(stream);
     const Route expected = route(RowNumbers(host_keys.data(), kTokens * kKeys, type), options);
     const std::vector<std::int64_t> from = expected.taken_rows();
@@ -541,6 +560,7 @@ TEST_F(GpuRows, SendsTokensAndBringsThemBackInAGraph) {
               {.row_bytes = kRowBytes})
         .run(host_tokens, host_sent);
     const Bytes arrived = sent.get();
+    EXPECT_TRUE(dispatched.get() == arrived) << seed;
     EXPECT_TRUE(std::equal(host_sent.begin(), host_sent.end(), arrived.begin()));
     Bytes host_back(kTokens * kRowBytes);
     combine({.places = RowNumbers(std::span(expected.places)),

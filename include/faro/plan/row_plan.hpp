@@ -13,7 +13,9 @@
 //
 //     vectors     of any width                 moves two vectors of 16 bytes, or as many narrower ones
 //     bytes       of odd widths or addresses   writes 16 aligned bytes, joined from where the row lies
-//     sorted      added                        adds up what goes to one row, when all are in that order
+//     bins        added, numbers of up to 4    adds up what goes to a bin of rows, in shared memory
+//                 bytes, one a row
+//     sorted      others, added                adds up what goes to one row, when all are in that order
 //
 // Whatever the way, Add adds to an element in the order of the input's rows.
 #pragma once
@@ -27,8 +29,8 @@
 
 namespace faro {
 
-enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, sorted };
-/// "runs", "blocks", …, "in order", "vectors", "bytes", "sorted".
+enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, bins, sorted };
+/// "runs", "blocks", …, "in order", "vectors", "bytes", "bins", "sorted".
 const char* name(RowWay way) noexcept;
 
 /// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp), and the

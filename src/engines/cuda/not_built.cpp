@@ -85,6 +85,10 @@ std::optional<SortedRows> sorted_rows(const RowPlan& /*plan*/) {
   require_available();
   return std::nullopt;
 }
+void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*in*/, void* /*taken*/,
+                 Stream /*stream*/) {
+  require_available();
+}
 void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
   require_available();
@@ -105,6 +109,20 @@ void RouteExecutor::run(const DeviceRoute& /*to*/, Stream /*stream*/, void* /*wo
   require_available();
 }
 void RouteExecutor::check(Stream /*stream*/) const { require_available(); }
+
+struct DispatchExecutor::State {};
+
+DispatchExecutor::DispatchExecutor(const Dispatch& /*of*/, std::uint64_t /*row_bytes*/, int /*device*/) {
+  require_available();
+}
+DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
+DispatchExecutor& DispatchExecutor::operator=(DispatchExecutor&&) noexcept = default;
+DispatchExecutor::~DispatchExecutor() = default;
+
+void DispatchExecutor::run(const void* /*in*/, void* /*out*/, Stream /*stream*/) const {
+  require_available();
+}
+void DispatchExecutor::check(Stream /*stream*/) const { require_available(); }
 
 struct CombineExecutor::State {};
 

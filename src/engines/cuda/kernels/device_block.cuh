@@ -37,12 +37,18 @@ class DeviceBlock {
   __device__ std::uint32_t shuffle_up(std::uint32_t value, std::uint32_t lanes) const {
     return __shfl_up_sync(kAllLanes, value, lanes);
   }
+  __device__ std::uint32_t shuffle(std::uint32_t value, std::uint32_t lane) const {
+    return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
+  }
   __device__ std::uint32_t count_ones(std::uint32_t word) const {
     return static_cast<std::uint32_t>(__popc(word));
   }
 
   __device__ std::uint32_t atomic_or(std::uint32_t* word, std::uint32_t bits) const {
     return atomicOr(word, bits);
+  }
+  __device__ std::uint32_t fetch_add(std::uint32_t* word, std::uint32_t value) const {
+    return atomicAdd(word, value);
   }
   __device__ void atomic_add(std::uint32_t* word, std::uint32_t value) const { atomicAdd(word, value); }
   __device__ void atomic_add(std::uint64_t* word, std::uint64_t value) const {

@@ -34,9 +34,11 @@ concept Block = requires(B block, std::uint32_t word, std::uint32_t* words, std:
   { block.ballot(true) } -> std::same_as<std::uint32_t>;  // all lanes of the warp take part, here and below
   {
     block.shuffle_up(word, word)
-    } -> std::same_as<std::uint32_t>;  // of the lane so many below; else one's own
+    } -> std::same_as<std::uint32_t>;                            // of the lane so many below; else one's own
+  { block.shuffle(word, word) } -> std::same_as<std::uint32_t>;  // of that lane, the same for all
   { block.count_ones(word) } -> std::same_as<std::uint32_t>;
   { block.atomic_or(words, word) } -> std::same_as<std::uint32_t>;  // what was there
+  { block.fetch_add(words, word) } -> std::same_as<std::uint32_t>;  // likewise
   block.atomic_add(words, word);
   block.atomic_add(wides, wide);
   block.atomic_min(wides, wide);

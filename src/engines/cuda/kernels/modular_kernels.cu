@@ -12,14 +12,23 @@ const void* row_kernel() {
 
 using kernels::MoveModularTiles;
 
-template const void* row_kernel<MoveModularTiles<1>>();
-template const void* row_kernel<MoveModularTiles<2>>();
-template const void* row_kernel<MoveModularTiles<4>>();
-template const void* row_kernel<MoveModularTiles<8>>();
-template const void* row_kernel<MoveModularTiles<16>>();
-template const void* row_kernel<MoveModularTiles<1, true>>();
-template const void* row_kernel<MoveModularTiles<2, true>>();
-template const void* row_kernel<MoveModularTiles<4, true>>();
-template const void* row_kernel<MoveModularTiles<8, true>>();
+template const void* row_kernel<MoveModularTiles<1, std::uint32_t>>();
+template const void* row_kernel<MoveModularTiles<2, std::uint32_t>>();
+template const void* row_kernel<MoveModularTiles<4, std::uint32_t>>();
+template const void* row_kernel<MoveModularTiles<8, std::uint32_t>>();
+template const void* row_kernel<MoveModularTiles<16, std::uint32_t>>();
+template const void* row_kernel<MoveModularTiles<1, std::uint32_t, true>>();
+template const void* row_kernel<MoveModularTiles<2, std::uint32_t, true>>();
+template const void* row_kernel<MoveModularTiles<4, std::uint32_t, true>>();
+template const void* row_kernel<MoveModularTiles<8, std::uint32_t, true>>();
+template const void* row_kernel<MoveModularTiles<1, std::uint64_t>>();
+template const void* row_kernel<MoveModularTiles<2, std::uint64_t>>();
+template const void* row_kernel<MoveModularTiles<4, std::uint64_t>>();
+template const void* row_kernel<MoveModularTiles<8, std::uint64_t>>();
+template const void* row_kernel<MoveModularTiles<16, std::uint64_t>>();
+template const void* row_kernel<MoveModularTiles<1, std::uint64_t, true>>();
+template const void* row_kernel<MoveModularTiles<2, std::uint64_t, true>>();
+template const void* row_kernel<MoveModularTiles<4, std::uint64_t, true>>();
+template const void* row_kernel<MoveModularTiles<8, std::uint64_t, true>>();
 
 }  // namespace faro::cuda

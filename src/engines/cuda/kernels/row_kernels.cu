@@ -1,6 +1,7 @@
 // The kernels that move rows (row_kernels.hpp): each a value that a thread runs.
 #include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "kernels/row_dispatch.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
 
@@ -46,5 +47,9 @@ template const void* row_kernel<MoveRowBytes<RowDirection::put, kMostRowArrays>>
 
 template const void* row_kernel<kernels::TakeRowVectors<>>();
 template const void* row_kernel<kernels::TakeRowVectors<kMostRowArrays>>();
+
+template const void* row_kernel<kernels::DispatchRows<16>>();
+template const void* row_kernel<kernels::DispatchRows<4>>();
+template const void* row_kernel<kernels::DispatchRows<1>>();
 
 }  // namespace faro::cuda

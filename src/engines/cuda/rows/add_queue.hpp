@@ -2,11 +2,14 @@
 //
 //     rows of at most a word, one array     the numbers themselves travel with the keys
 //     others                                the items' numbers travel, and each sum fetches its rows
+//
+// Of numbers of at most 4 bytes there are other kernels, for bins (bin_steps.hpp); the partition says which.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/cuda/rows/bin_steps.hpp"
 #include "engines/cuda/rows/partition_queue.hpp"
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
@@ -59,44 +62,100 @@ void sum_of(Queue& queue, const AddWork& work, const AddedItems& sorted) {
   sum_by<Sum, 1>(queue, work, sorted);
 }
 
-template <typename Short, typename Queue>
-void sum_short_floats(Queue& queue, const AddWork& work, const AddedItems& sorted) {
-  if (work.sums == Sums::fp64) return sum_of<kernels::WideSum<Short, double>>(queue, work, sorted);
-  if (work.sums == Sums::compensated)
-    return sum_of<kernels::CompensatedSum<Short, float>>(queue, work, sorted);
-  sum_of<kernels::WideSum<Short, float>>(queue, work, sorted);
+/// Calls body.operator()<Sum>() for how these are added.
+template <typename Short, typename Body>
+void with_short_sum(Sums sums, const Body& body) {
+  if (sums == Sums::fp64) return body.template operator()<kernels::WideSum<Short, double>>();
+  if (sums == Sums::compensated) return body.template operator()<kernels::CompensatedSum<Short, float>>();
+  body.template operator()<kernels::WideSum<Short, float>>();
+}
+
+template <typename Body>
+void with_sum(Number number, Sums sums, const Body& body) {
+  switch (number) {
+    // Sums that wrap are the same of signed and of unsigned numbers.
+    case Number::i8:
+    case Number::u8:
+      return body.template operator()<kernels::OwnSum<std::uint8_t>>();
+    case Number::i16:
+    case Number::u16:
+      return body.template operator()<kernels::OwnSum<std::uint16_t>>();
+    case Number::i32:
+    case Number::u32:
+      return body.template operator()<kernels::OwnSum<std::uint32_t>>();
+    case Number::i64:
+    case Number::u64:
+      return body.template operator()<kernels::OwnSum<std::uint64_t>>();
+    case Number::f16:
+      return with_short_sum<kernels::Half>(sums, body);
+    case Number::bf16:
+      return with_short_sum<kernels::BrainHalf>(sums, body);
+    case Number::f32:
+      if (sums == Sums::fp64) return body.template operator()<kernels::WideSum<float, double>>();
+      if (sums == Sums::compensated) return body.template operator()<kernels::CompensatedSum<float, float>>();
+      return body.template operator()<kernels::OwnSum<float>>();
+    case Number::f64:
+      if (sums == Sums::compensated)
+        return body.template operator()<kernels::CompensatedSum<double, double>>();
+      return body.template operator()<kernels::OwnSum<double>>();
+  }
 }
 
 template <typename Queue>
 void sum_items(Queue& queue, const AddWork& work, const AddedItems& sorted) {
-  switch (work.number) {
-    // Sums that wrap are the same of signed and of unsigned numbers.
-    case Number::i8:
-    case Number::u8:
-      return sum_of<kernels::OwnSum<std::uint8_t>>(queue, work, sorted);
-    case Number::i16:
-    case Number::u16:
-      return sum_of<kernels::OwnSum<std::uint16_t>>(queue, work, sorted);
-    case Number::i32:
-    case Number::u32:
-      return sum_of<kernels::OwnSum<std::uint32_t>>(queue, work, sorted);
-    case Number::i64:
-    case Number::u64:
-      return sum_of<kernels::OwnSum<std::uint64_t>>(queue, work, sorted);
-    case Number::f16:
-      return sum_short_floats<kernels::Half>(queue, work, sorted);
-    case Number::bf16:
-      return sum_short_floats<kernels::BrainHalf>(queue, work, sorted);
-    case Number::f32:
-      if (work.sums == Sums::fp64) return sum_of<kernels::WideSum<float, double>>(queue, work, sorted);
-      if (work.sums == Sums::compensated)
-        return sum_of<kernels::CompensatedSum<float, float>>(queue, work, sorted);
-      return sum_of<kernels::OwnSum<float>>(queue, work, sorted);
-    case Number::f64:
-      if (work.sums == Sums::compensated)
-        return sum_of<kernels::CompensatedSum<double, double>>(queue, work, sorted);
-      return sum_of<kernels::OwnSum<double>>(queue, work, sorted);
+  with_sum(work.number, work.sums, [&]<typename Sum>() { sum_of<Sum>(queue, work, sorted); });
+}
+
+// Digit by digit above the bins' bits, then a warp a bin.
+template <typename Queue>
+void add_by_bins(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+                 const AddWork& work) {
+  PartitionSteps<Queue, std::uint32_t> steps(queue, partition);
+  std::uint64_t* pairs[2] = {};
+  for (std::uint64_t*& each : pairs) each = queue.template buffer<std::uint64_t>(partition.items).data();
+  std::int32_t shift = partition.bin_bits;
+  std::size_t to = 0;
+  const auto pass = [&](int bits, const auto& source, bool first) {
+    const PartitionGrid grid = steps.grid(shift, bits, first ? nullptr : steps.present());
+    steps.count(grid, source);
+    auto begin = steps.begin_buckets(grid);
+    if (first) begin.present = steps.present();
+    queue.run(begin);
+    SpreadBins<std::remove_cvref_t<decltype(source)>> spread;
+    spread.grid = grid;
+    spread.source = source;
+    spread.before = steps.before();
+    spread.begins = steps.begins();
+    spread.pairs = pairs[to];
+    queue.run(spread);
+    shift += bits;
+    to = 1 - to;
+  };
+  for (const int bits : partition.digits) {
+    if (shift != partition.bin_bits) {
+      PackedPairs source;
+      source.pairs = pairs[1 - to];
+      pass(bits, source, false);
+      continue;
+    }
+    KeyedValues<std::uint32_t> source;
+    source.entries = work.entries;
+    source.faults = work.faults;
+    source.rows = static_cast<const std::byte*>(work.in);
+    source.bytes = static_cast<std::int32_t>(work.layout.row_bytes);
+    pass(bits, source, true);
   }
+  with_sum(work.number, work.sums, [&]<typename Sum>() {
+    if constexpr (sizeof(typename Sum::Stored) <= sizeof(std::uint32_t)) {
+      SumBins<Sum> kernel;
+      kernel.pairs = pairs[1 - to];
+      kernel.present = steps.present();
+      kernel.bin_bits = partition.bin_bits;
+      kernel.out_rows = work.entries.rows;
+      kernel.out = static_cast<std::byte*>(work.out);
+      queue.run(kernel);
+    }
+  });
 }
 
 template <typename Word>
@@ -129,18 +188,14 @@ void add_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& p
 
 }  // namespace detail
 
-/// The sums alone, of items that are in their order.
-template <typename Queue>
-void add_in_order(Queue& queue, const AddWork& work, const AddedItems& sorted) {
-  detail::sum_items(queue, work, sorted);
-}
-
-/// Requires: arrays aligned to a number; a workspace of table_bytes() and four pairs_bytes().
+/// Requires: arrays aligned to a number; bins for numbers of at most 4 bytes alone, one a row; a workspace of
+/// table_bytes() and four pairs_bytes().
 template <typename Queue>
 void add_rows(Queue& queue, const faro::detail::RowPartition& partition, const AddWork& work,
               std::byte* workspace) {
   if (work.entries.count == 0 || work.entries.rows == 0 || work.layout.outer == 0) return;
   WorkspaceQueue<Queue> lent(queue, workspace, partition.table_bytes() + 4 * partition.pairs_bytes());
+  if (partition.binned()) return detail::add_by_bins(lent, partition, work);
   if (partition.wide) return detail::add_items<std::uint64_t>(lent, partition, work);
   detail::add_items<std::uint32_t>(lent, partition, work);
 }

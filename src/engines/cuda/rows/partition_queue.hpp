@@ -77,10 +77,11 @@ class PartitionSteps {
     made.shift = shift;
     made.bits = bits;
     made.present = present;
+    made.round_items = partition_.round_items;
     return made;
   }
 
-  /// Fills before() and totals() for this digit.
+  /// Fills before() and totals() for this digit, of few chunks when buckets begin.
   template <typename Source>
   void count(const PartitionGrid& grid, const Source& source) {
     if (partition_.chunks == 0) return queue_.fill(totals_.data(), 0, grid.buckets() * sizeof(Word));
@@ -89,6 +90,7 @@ class PartitionSteps {
     kernel.source = source;
     kernel.counts = tables_.front().data();
     queue_.run(kernel);
+    if (sums_with_buckets()) return;
     Columns columns{.rows = partition_.chunks, .column_bits = grid.bits, .region_bits = 0};
     while (columns.rows > std::uint64_t{1} << columns.region_bits) ++columns.region_bits;
     scan(columns, 0, totals_.data());
@@ -98,6 +100,10 @@ class PartitionSteps {
     BeginBuckets<Word> kernel;
     kernel.buckets = grid.buckets();
     kernel.named = grid.buckets();
+    if (sums_with_buckets()) {
+      kernel.chunks = partition_.chunks;
+      kernel.counted = tables_.front().data();
+    }
     kernel.totals = totals_.data();
     kernel.begins = begins_.data();
     return kernel;
@@ -110,6 +116,9 @@ class PartitionSteps {
   std::uint64_t* present() const { return begins_.data() + (std::uint64_t{1} << partition_.most_bits()) + 1; }
 
  private:
+  bool sums_with_buckets() const {
+    return partition_.chunks > 0 && partition_.chunks <= BeginBuckets<Word>::kMostChunks;
+  }
   // As scan_columns of index work, in memory that is there already.
   void scan(const Columns& columns, std::size_t level, Word* totals) {
     Word* const values = tables_[level].data();

@@ -33,6 +33,7 @@ struct PartitionGrid {
   std::int32_t bits = 8;     // of the digit
   /// How many items there are, unless null.
   const std::uint64_t* present = nullptr;
+  std::uint32_t round_items = kRound;  // other ones for SpreadBins
 
   static constexpr std::uint32_t kThreads = faro::detail::kPartitionThreads;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
@@ -40,7 +41,7 @@ struct PartitionGrid {
   static constexpr std::uint32_t kItems = kRound / kThreads;  // of a thread, in a round
 
   constexpr std::uint32_t buckets() const { return std::uint32_t{1} << bits; }
-  constexpr std::uint64_t chunk_items() const { return std::uint64_t{rounds} * kRound; }
+  constexpr std::uint64_t chunk_items() const { return std::uint64_t{rounds} * round_items; }
   constexpr std::uint64_t chunks() const { return (items + chunk_items() - 1) / chunk_items(); }
   constexpr std::uint64_t count() const { return present == nullptr ? items : *present; }
   constexpr std::uint32_t digit(std::uint64_t key) const {
@@ -48,13 +49,26 @@ struct PartitionGrid {
   }
 };
 
+/// A key of 32 bits and an item in a word: the key, and above it the item.
+inline constexpr std::uint64_t kNoPair = ~std::uint64_t{0};
+constexpr std::uint64_t pair_of(std::uint32_t key, std::uint32_t item) {
+  return std::uint64_t{item} << 32 | key;
+}
+constexpr std::uint32_t key_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
+constexpr std::uint32_t item_of_pair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+
 /// Items as a user's keys number them: item i has key i, or goes nowhere.
 struct KeyedEntries {
   kernels::RowEntries entries;
   kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
   constexpr std::uint64_t item(std::uint64_t i) const { return i; }
+  /// Keys of items first, first + step, …, kAbsentRow from `end` on.
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    entries.load_rows(first, step, end, key);
+  }
 };
 
 /// The same with what lies there in place of the item's number: rows of at most a word.
@@ -65,12 +79,41 @@ struct KeyedValues {
   const std::byte* rows = nullptr;
   std::int32_t bytes = 4;  // of a row: 1, 2, 4 or 8, which it is aligned to
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return entries.row(i); }
   constexpr Word item(std::uint64_t i) const {
     if (bytes == 1) return reinterpret_cast<const std::uint8_t*>(rows)[i];
     if (bytes == 2) return reinterpret_cast<const std::uint16_t*>(rows)[i];
     if (bytes == 4) return reinterpret_cast<const std::uint32_t*>(rows)[i];
     return static_cast<Word>(reinterpret_cast<const std::uint64_t*>(rows)[i]);
+  }
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    entries.load_rows(first, step, end, key);
+  }
+  /// Pairs of the same, kNoPair of what goes nowhere.
+  template <std::uint32_t kNumber>
+  constexpr void load_pairs(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                            std::uint64_t (&pair)[kNumber]) const {
+    load_keys(first, step, end, pair);
+    if (bytes == 1) return join_values<std::uint8_t>(first, step, end, pair);
+    if (bytes == 2) return join_values<std::uint16_t>(first, step, end, pair);
+    join_values<std::uint32_t>(first, step, end, pair);
+  }
+
+ private:
+  template <typename Value, std::uint32_t kNumber>
+  constexpr void join_values(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                             std::uint64_t (&pair)[kNumber]) const {
+    const auto* const values = reinterpret_cast<const Value*>(rows);
+    Value value[kNumber] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      if (i < end) value[k] = values[i];
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k)
+      pair[k] = kernels::is_row(pair[k]) ? pair_of(static_cast<std::uint32_t>(pair[k]), value[k]) : kNoPair;
   }
 };
 
@@ -81,8 +124,40 @@ struct KeyedPairs {
   const Word* items = nullptr;
   static constexpr kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t key(std::uint64_t i) const { return keys[i]; }
   constexpr std::uint64_t item(std::uint64_t i) const { return items[i]; }
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      key[k] = i < end ? keys[i] : kernels::kAbsentRow;
+    }
+  }
+};
+
+/// The same in one array.
+struct PackedPairs {
+  const std::uint64_t* pairs = nullptr;
+  static constexpr kernels::RowFaults* faults = nullptr;
+
+  template <std::uint32_t kNumber>
+  constexpr void load_pairs(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                            std::uint64_t (&pair)[kNumber]) const {
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k) {
+      const std::uint64_t i = first + k * step;
+      pair[k] = i < end ? pairs[i] : kNoPair;
+    }
+  }
+  template <std::uint32_t kNumber>
+  constexpr void load_keys(std::uint64_t first, std::uint64_t step, std::uint64_t end,
+                           std::uint64_t (&key)[kNumber]) const {
+    load_pairs(first, step, end, key);
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kNumber; ++k)
+      key[k] = key[k] == kNoPair ? kernels::kAbsentRow : key_of_pair(key[k]);
+  }
 };
 
 /// counts[chunk][bucket], and whether every key is right.
@@ -90,6 +165,7 @@ template <typename Source, typename Word>
 struct CountDigits {
   static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
   static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kAhead = 4;  // keys on their way
 
   PartitionGrid grid;
   Source source;
@@ -106,12 +182,16 @@ struct CountDigits {
     const std::uint64_t first = block.index() * grid.chunk_items();
     const std::uint64_t all = grid.count();
     const std::uint64_t end = first + grid.chunk_items() < all ? first + grid.chunk_items() : all;
-    for (std::uint64_t i = first + block.thread(); i < end; i += kThreads) {
-      const std::uint64_t key = source.key(i);
-      if (kernels::is_row(key)) {
-        block.atomic_add(own + grid.digit(key), 1U);
-      } else if (key == kernels::kWrongRow && source.faults != nullptr) {
-        kernels::note_fault(block, &source.faults->out_of_range, i);
+    for (std::uint64_t i = first + block.thread(); i < end; i += std::uint64_t{kAhead} * kThreads) {
+      std::uint64_t key[kAhead] = {};
+      source.load_keys(i, kThreads, end, key);
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (kernels::is_row(key[k])) {
+          block.atomic_add(own + grid.digit(key[k]), 1U);
+        } else if (key[k] == kernels::kWrongRow && source.faults != nullptr) {
+          kernels::note_fault(block, &source.faults->out_of_range, i + std::uint64_t{k} * kThreads);
+        }
       }
     }
     block.barrier();
@@ -121,15 +201,21 @@ struct CountDigits {
 };
 
 /// Where buckets begin. One block, whatever their number; a power of two of them, of which `named` have a
-/// name. The sums are kept in 64 bits.
+/// name. The sums are kept in 64 bits. Counts of a few chunks it sums up itself, as ScanColumns does those of
+/// many.
 template <typename Word>
 struct BeginBuckets {
   static constexpr std::uint32_t kThreads = 1024;
   static constexpr int kMinBlocks = 1;
 
+  static constexpr std::uint64_t kMostChunks = 64;
+  static constexpr std::uint32_t kAhead = 8;  // counts on their way
+
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;
-  const Word* totals = nullptr;                // [buckets]
+  std::uint64_t chunks = 0;                    // whose counts are summed up here
+  Word* counted = nullptr;                     // [chunks][buckets]
+  Word* totals = nullptr;                      // [buckets]
   std::uint64_t capacity = ~std::uint64_t{0};  // items of a bucket
   device::Division64 multiple;                 // of places of a bucket
   std::uint64_t* begins = nullptr;             // [buckets + 1]
@@ -152,6 +238,7 @@ struct BeginBuckets {
     std::uint64_t places = 0;
     std::uint64_t items = 0;
     for (std::uint32_t b = begin; b < end; ++b) {
+      if (chunks > 0) sum_chunks(b);
       const std::uint64_t kept = kept_of(b);
       places += padded(kept);
       items += kept;
@@ -184,6 +271,23 @@ struct BeginBuckets {
   }
 
  private:
+  // Counts of chunks become those of the chunks before.
+  constexpr void sum_chunks(std::uint32_t b) const {
+    Word sum = 0;
+    for (std::uint64_t first = 0; first < chunks; first += kAhead) {
+      Word count[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (first + k < chunks) count[k] = counted[(first + k) * buckets + b];
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (first + k < chunks) counted[(first + k) * buckets + b] = sum;
+        sum += count[k];
+      }
+    }
+    totals[b] = sum;
+  }
   constexpr std::uint64_t kept_of(std::uint32_t b) const {
     const std::uint64_t total = totals[b];
     return total < capacity ? total : capacity;
@@ -252,74 +356,10 @@ struct RankRound {
   }
 };
 
-/// Of a routing: places of items, items of places, rows of places.
-template <int kBits, typename Word>
-struct PlaceItems {
-  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
-  static constexpr int kMinBlocks = 1;
-  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
-
-  PartitionGrid grid;
-  KeyedEntries source;
-  const Word* before = nullptr;           // [chunks][buckets]
-  const std::uint64_t* begins = nullptr;  // [buckets + 1]
-  std::uint64_t capacity = ~std::uint64_t{0};
-  device::Division64 keys_per_row;
-  std::int64_t* places = nullptr;   // [items], unless null
-  std::int64_t* inverse = nullptr;  // [most places], unless null
-  std::int64_t* rows = nullptr;     // [most places], unless null
-
-  constexpr std::uint64_t blocks() const { return grid.chunks(); }
-  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
-
-  template <Block B>
-  constexpr void operator()(B& block) const {
-    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
-    std::uint64_t* const base = running + grid.buckets();
-    auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
-    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
-      running[b] = before[block.index() * grid.buckets() + b];
-    block.barrier();
-    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
-      const std::uint64_t first =
-          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
-      if (first >= grid.items) return;
-      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
-      std::uint32_t digit[kItems] = {};
-      std::uint32_t rank[kItems] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        const std::uint64_t key = i < grid.items ? source.key(i) : kernels::kAbsentRow;
-        digit[k] = kernels::is_row(key) ? static_cast<std::uint32_t>(key) : RankRound<kBits>::kNone;
-      }
-      RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
-                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kItems; ++k) {
-        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        if (i < grid.items)
-          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
-      }
-      block.barrier();
-    }
-  }
-
- private:
-  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
-    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
-    const std::uint64_t at = kept ? begins[digit] + rank : 0;
-    if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
-    if (!kept) return;
-    if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);
-    if (rows != nullptr) rows[at] = static_cast<std::int64_t>(keys_per_row.quotient(item));
-  }
-};
-
 /// What no item goes to: -1 from each bucket's last item to the next one's first, and behind all.
 template <typename Word>
 struct PadPlaces {
-  static constexpr std::uint32_t kThreads = 256;
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
   static constexpr int kMinBlocks = 1;
   static constexpr std::uint64_t kMostBlocks = 2112;
 
@@ -354,6 +394,72 @@ struct PadPlaces {
   constexpr void pad(std::uint64_t at) const {
     if (inverse != nullptr) inverse[at] = -1;
     if (rows != nullptr) rows[at] = -1;
+  }
+};
+
+/// Of a routing: places of items, items of places, rows of places, and what no item goes to besides.
+template <int kBits, typename Word>
+struct PlaceItems {
+  static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
+  static constexpr int kMinBlocks = 1;
+  static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+
+  PartitionGrid grid;
+  KeyedEntries source;
+  const Word* before = nullptr;           // [chunks][buckets]
+  const std::uint64_t* begins = nullptr;  // [buckets + 1]
+  std::uint64_t capacity = ~std::uint64_t{0};
+  device::Division64 keys_per_row;
+  std::int64_t* places = nullptr;   // [items], unless null
+  std::int64_t* inverse = nullptr;  // [most places], unless null
+  std::int64_t* rows = nullptr;     // [most places], unless null
+  PadPlaces<Word> padding;
+  bool pads = false;
+
+  constexpr std::uint64_t blocks() const { return grid.chunks(); }
+  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
+    std::uint64_t* const base = running + grid.buckets();
+    auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
+    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
+      running[b] = before[block.index() * grid.buckets() + b];
+    block.barrier();
+    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
+      const std::uint64_t first =
+          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
+      if (first >= grid.items) break;
+      const std::uint64_t own = RankRound<kBits>::first_of(block, first);
+      std::uint32_t digit[kItems] = {};
+      std::uint32_t rank[kItems] = {};
+      std::uint64_t key[kItems] = {};
+      source.load_keys(own, kWarpLanes, grid.items, key);
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k)
+        digit[k] = kernels::is_row(key[k]) ? static_cast<std::uint32_t>(key[k]) : RankRound<kBits>::kNone;
+      RankRound<kBits>::give(block, grid.buckets(), next, running, digit, rank,
+                             [&](std::uint32_t b, std::uint64_t ran, std::uint32_t) { base[b] = ran; });
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kItems; ++k) {
+        const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
+        if (i < grid.items)
+          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
+      }
+      block.barrier();
+    }
+    if (pads) padding(block);
+  }
+
+ private:
+  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
+    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
+    const std::uint64_t at = kept ? begins[digit] + rank : 0;
+    if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
+    if (!kept) return;
+    if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);
+    if (rows != nullptr) rows[at] = static_cast<std::int64_t>(keys_per_row.quotient(item));
   }
 };
 
@@ -401,14 +507,15 @@ struct SpreadPairs {
       Word item[kItems] = {};
       std::uint32_t digit[kItems] = {};
       std::uint32_t rank[kItems] = {};
+      std::uint64_t of[kItems] = {};
+      source.load_keys(own, kWarpLanes, all, of);
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k) {
         const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
-        const std::uint64_t of = i < all ? source.key(i) : kernels::kAbsentRow;
-        const bool there = kernels::is_row(of);
-        key[k] = static_cast<Word>(of);
+        const bool there = kernels::is_row(of[k]);
+        key[k] = static_cast<Word>(of[k]);
         item[k] = there ? static_cast<Word>(source.item(i)) : 0;
-        digit[k] = there ? grid.digit(of) : RankRound<kBits>::kNone;
+        digit[k] = there ? grid.digit(of[k]) : RankRound<kBits>::kNone;
       }
       RankRound<kBits>::give(block, buckets, next, running, digit, rank,
                              [&](std::uint32_t b, std::uint64_t ran, std::uint32_t number) {

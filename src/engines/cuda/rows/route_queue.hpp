@@ -25,7 +25,8 @@ namespace detail {
 
 template <int kBits, typename Queue, typename Word>
 void place_items(WorkspaceQueue<Queue>& queue, const PartitionSteps<Queue, Word>& steps,
-                 const PartitionGrid& grid, const RouteWork& work, const DeviceRoute& to) {
+                 const PartitionGrid& grid, const RouteWork& work, const DeviceRoute& to,
+                 const PadPlaces<Word>* padding) {
   PlaceItems<kBits, Word> place;
   place.grid = grid;
   place.source.entries = work.keys;
@@ -36,6 +37,8 @@ void place_items(WorkspaceQueue<Queue>& queue, const PartitionSteps<Queue, Word>
   place.places = to.places;
   place.inverse = to.inverse;
   place.rows = to.rows;
+  place.pads = padding != nullptr;
+  if (padding != nullptr) place.padding = *padding;
   queue.run(place);
 }
 
@@ -56,20 +59,23 @@ void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition&
   begin.offsets = to.offsets;
   begin.counts = to.counts;
   queue.run(begin);
-  if (to.inverse != nullptr || to.rows != nullptr) {
-    PadPlaces<Word> pad;
-    pad.buckets = grid.buckets();
-    pad.totals = steps.totals();
-    pad.capacity = work.capacity;
-    pad.begins = steps.begins();
-    pad.most_places = work.most_places;
-    pad.inverse = to.inverse;
-    pad.rows = to.rows;
-    queue.run(pad);
-  }
+  PadPlaces<Word> pad;
+  pad.buckets = grid.buckets();
+  pad.totals = steps.totals();
+  pad.capacity = work.capacity;
+  pad.begins = steps.begins();
+  pad.most_places = work.most_places;
+  pad.inverse = to.inverse;
+  pad.rows = to.rows;
+  const bool pads = to.inverse != nullptr || to.rows != nullptr;
+  // The blocks that place items pad as well, unless there is much more of that.
+  constexpr std::uint64_t kMostOfItem = 8;
+  const bool apart = partition.chunks == 0 || work.most_places / kMostOfItem > work.keys.count;
+  if (pads && apart) queue.run(pad);
+  const PadPlaces<Word>* const with_places = pads && !apart ? &pad : nullptr;
   constexpr int kFewBits = 8;
-  if (bits <= kFewBits) return place_items<kFewBits>(queue, steps, grid, work, to);
-  place_items<faro::detail::kRouteBits>(queue, steps, grid, work, to);
+  if (bits <= kFewBits) return place_items<kFewBits>(queue, steps, grid, work, to, with_places);
+  place_items<faro::detail::kRouteBits>(queue, steps, grid, work, to, with_places);
 }
 
 }  // namespace detail
@@ -110,7 +116,8 @@ void combine_by(Queue& queue, const CombineWork& work) {
   kernel.faults = work.faults;
   kernel.keys_per_row = work.keys_per_row;
   kernel.weights = work.weights;
-  kernel.vectors = device::Division64(work.row_bytes / (sizeof(T) * kEach));
+  kernel.parts =
+      kernels::RowParts<CombineRows<T, Real, kEach>::kThreads>(work.row_bytes / (sizeof(T) * kEach));
   kernel.in = static_cast<const std::byte*>(work.in);
   kernel.out = static_cast<std::byte*>(work.out);
   queue.run(kernel);

@@ -17,6 +17,7 @@
 #include "faro/device/packet.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_numbers.hpp"
+#include "kernels/row_parts.hpp"
 
 namespace faro::cuda {
 
@@ -44,6 +45,15 @@ struct NumberVector {
     reinterpret_cast<Packet*>(to)[i] = std::bit_cast<Packet>(*this);
   }
 };
+
+/// A number whose bits are the lowest ones.
+template <typename Stored>
+constexpr Stored number_of_bits(std::uint64_t bits) {
+  if constexpr (sizeof(Stored) == 8) return std::bit_cast<Stored>(bits);
+  if constexpr (sizeof(Stored) == 4) return std::bit_cast<Stored>(static_cast<std::uint32_t>(bits));
+  if constexpr (sizeof(Stored) == 2) return std::bit_cast<Stored>(static_cast<std::uint16_t>(bits));
+  if constexpr (sizeof(Stored) == 1) return std::bit_cast<Stored>(static_cast<std::uint8_t>(bits));
+}
 
 /// kEach: numbers of a thread, whose vectors rows and addresses are multiples of.
 template <typename Sum, int kEach>
@@ -113,76 +123,83 @@ struct SumRows {
  private:
   constexpr Vector vector_of(std::uint64_t from, std::uint64_t item) const {
     if constexpr (kEach == 1) {
-      if (in == nullptr) return {number_of(item)};
+      if (in == nullptr) return {number_of_bits<Stored>(item)};
     }
     return Vector::load(in, from + item * vectors.divisor());
-  }
-  static constexpr Stored number_of(std::uint64_t bits) {
-    if constexpr (sizeof(Stored) == 8) return std::bit_cast<Stored>(bits);
-    if constexpr (sizeof(Stored) == 4) return std::bit_cast<Stored>(static_cast<std::uint32_t>(bits));
-    if constexpr (sizeof(Stored) == 2) return std::bit_cast<Stored>(static_cast<std::uint16_t>(bits));
-    if constexpr (sizeof(Stored) == 1) return std::bit_cast<Stored>(static_cast<std::uint8_t>(bits));
   }
 };
 
 /// out[t] = sum over j of weight[t k + j] in[places[t k + j]], in the order of j, each product rounded. A
-/// thread has a vector of a row of the output.
+/// thread has a vector of a row of the output; a block looks up the places and weights of its rows.
 template <typename T, typename Real, int kEach>
 struct CombineRows {
   using Vector = NumberVector<T, kEach>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = sizeof(Real) == sizeof(float) ? 3 : 1;
+  static constexpr std::uint32_t kThreads = 128;
+  static constexpr int kMinBlocks = sizeof(Real) == sizeof(float) ? 6 : 2;
   static constexpr std::uint32_t kAhead = sizeof(Real) == sizeof(float) ? 8 : 4;  // items on their way
 
   kernels::RowEntries places;
   kernels::RowFaults* faults = nullptr;
   std::uint64_t keys_per_row = 1;
   const float* weights = nullptr;  // null: all 1
-  device::Division64 vectors;      // of a row
+  kernels::RowParts<kThreads> parts;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
 
-  constexpr std::uint64_t threads() const { return places.count / keys_per_row * vectors.divisor(); }
-  constexpr std::uint64_t blocks() const { return (threads() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t rows() const { return places.count / keys_per_row; }
+  constexpr std::uint64_t blocks() const { return parts.blocks(rows()); }
+  constexpr std::uint32_t shared_bytes() const { return parts.rows_of_block() * kAhead * (8 + 4); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t of_all = block.index() * kThreads + block.thread();
-    if (of_all >= threads()) return;
-    std::uint64_t part = of_all;
-    const std::uint64_t first = vectors.divide(part) * keys_per_row;
+    const std::uint32_t looked_up = parts.rows_of_block() * kAhead;
+    auto* const starts = reinterpret_cast<std::uint64_t*>(block.shared());  // of rows, in vectors
+    auto* const factors = reinterpret_cast<float*>(starts + looked_up);
+    const auto at = parts.place(block.index(), block.thread(), rows());
     Real sum[kEach] = {};
-    for (std::uint64_t at = 0; at < keys_per_row; at += kAhead) {
-      std::uint64_t row[kAhead] = {};
-      Real weight[kAhead] = {};
+    for (std::uint64_t key = 0; key < keys_per_row; key += kAhead) {
+      if (key > 0) block.barrier();
+      for (std::uint32_t e = block.thread(); e < looked_up; e += kThreads) {
+        const std::uint64_t row = at.first_row + e / kAhead;
+        starts[e] = start_of(block, row, key + e % kAhead);
+        if (starts[e] != kernels::kAbsentRow)
+          factors[e] = weights == nullptr ? 1 : weights[row * keys_per_row + key + e % kAhead];
+      }
+      block.barrier();
+      if (!at.there) continue;
+      std::uint64_t start[kAhead] = {};
       Vector vector[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const std::uint64_t item = first + at + k;
-        row[k] = at + k < keys_per_row ? places.row(item) : kernels::kAbsentRow;
-        if (row[k] == kernels::kWrongRow) kernels::note_fault(block, &faults->out_of_range, item);
-        if (kernels::is_row(row[k]))
-          weight[k] = weights == nullptr ? Real{1} : static_cast<Real>(weights[item]);
+        start[k] = starts[at.row * kAhead + k];
+        if (start[k] != kernels::kAbsentRow) vector[k] = Vector::load(in, start[k] + at.vector);
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (kernels::is_row(row[k])) vector[k] = Vector::load(in, row[k] * vectors.divisor() + part);
-      }
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (!kernels::is_row(row[k])) continue;
+        if (start[k] == kernels::kAbsentRow) continue;
+        const auto factor = static_cast<Real>(factors[at.row * kAhead + k]);
         FARO_UNROLL
         for (int e = 0; e < kEach; ++e) {
           const auto x = static_cast<Real>(kernels::widened(vector[k].number[e]));
-          sum[e] += kernels::rounded_product(weight[k], x);
+          sum[e] += kernels::rounded_product(factor, x);
         }
       }
     }
+    if (!at.there) return;
     Vector result = {};
     FARO_UNROLL
     for (int e = 0; e < kEach; ++e) kernels::round_to(sum[e], result.number[e]);
-    result.store(out, of_all);
+    result.store(out, (at.first_row + at.row) * parts.vectors() + at.vector);
+  }
+
+ private:
+  template <Block B>
+  constexpr std::uint64_t start_of(B& block, std::uint64_t to, std::uint64_t key) const {
+    if (to >= rows() || key >= keys_per_row) return kernels::kAbsentRow;
+    const std::uint64_t item = to * keys_per_row + key;
+    const std::uint64_t row = places.row(item);
+    if (row == kernels::kWrongRow) kernels::note_fault(block, &faults->out_of_range, item);
+    return kernels::is_row(row) ? row * parts.vectors() : kernels::kAbsentRow;
   }
 };
 

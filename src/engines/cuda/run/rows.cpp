@@ -12,6 +12,8 @@
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/rows/add_queue.hpp"
 #include "engines/cuda/rows/device_faults.hpp"
+#include "engines/cuda/rows/dispatch_queue.hpp"
+#include "engines/cuda/rows/reused_steps.hpp"
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
@@ -99,7 +101,7 @@ struct RowExecutor::State {
   void add(RowStream& queue, const RowPlan& plan, const RowGroup::Arrays& arrays,
            std::byte* workspace) const {
     const Add& add = std::get<Add>(plan.move());
-    add_rows(queue, faro::detail::row_partition(add.to.count, add.rows, faro::detail::kPartitionDigitBits),
+    add_rows(queue, faro::detail::added_partition(add, plan.layout()),
              {.entries = entries_of(plan.move()),
               .faults = faults.data(),
               .layout = plan.layout(),
@@ -196,9 +198,40 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
     check(cudaMemcpy(array->data(), words, array->size(), cudaMemcpyDeviceToDevice), "cudaMemcpy", operation);
     return array;
   };
-  SortedRows made{.keys = kept(sorted.keys), .items = kept(sorted.items)};
+  SortedRows made{.keys = nullptr, .begins = nullptr, .items = kept(sorted.items)};
+  if (std::holds_alternative<Take>(plan.move())) {
+    made.keys = kept(sorted.keys);
+  } else {
+    const std::uint64_t rows = numbered_rows(plan.move());
+    auto begins = std::make_shared<const DeviceArray>((rows + 1) * sizeof(std::uint32_t), device);
+    BeginSegments kernel;
+    kernel.keys = sorted.keys;
+    kernel.count = numbers.count;
+    kernel.rows = rows;
+    kernel.begins = reinterpret_cast<std::uint32_t*>(begins->data());
+    queue.run(kernel);
+    made.begins = std::move(begins);
+  }
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", operation);
   return made;
+}
+
+void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+  const std::uint64_t width = plan.layout().row_bytes;
+  FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
+  const DeviceGuard guard(plan.target().device);
+  require_accessible(in, "input", plan.target().device);
+  require_aligned(address(in), width, {.operation = "take"});
+  RowStream queue(stream, "take");
+  const auto take_by = [&]<int kBytes>() {
+    TakeSorted<kBytes> kernel;
+    kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
+    kernel.count = row_numbers(plan.move()).count;
+    kernel.in = static_cast<const std::byte*>(in);
+    kernel.out = static_cast<std::byte*>(taken);
+    queue.run(kernel);
+  };
+  width == 4 ? take_by.operator()<4>() : take_by.operator()<8>();
 }
 
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
@@ -209,15 +242,16 @@ void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* value
   require_accessible(out, "output", plan.target().device);
   require_aligned(address(out), width, {.operation = "add"});
   RowStream queue(stream, "add");
-  add_in_order(queue,
-               {.entries = entries_of(plan.move()),
-                .layout = plan.layout(),
-                .number = add.number,
-                .sums = add.sums,
-                .out = out},
-               {.keys = {.words = sorted.keys->data(), .wide = 0},
-                .items = {.words = values, .wide = width == 8 ? 1 : 0},
-                .carried = true});
+  detail::with_sum(add.number, add.sums, [&]<typename Sum>() {
+    if constexpr (sizeof(typename Sum::Stored) >= sizeof(std::uint32_t)) {
+      SumSegments<Sum> kernel;
+      kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
+      kernel.rows = add.rows;
+      kernel.values = static_cast<const std::byte*>(values);
+      kernel.out = static_cast<std::byte*>(out);
+      queue.run(kernel);
+    }
+  });
 }
 
 // --- routing
@@ -293,6 +327,54 @@ void RouteExecutor::check(Stream stream) const {
   const kernels::RowFaults found = state_->faults.take(stream);
   if (found.out_of_range != kernels::kNoFault)
     refuse_out_of_range("route", "a key that is no bucket", found.out_of_range, state_->options.buckets);
+}
+
+// --- rows that are sent
+
+struct DispatchExecutor::State {
+  int device;
+  Dispatch of;
+  std::uint64_t row_bytes;
+  DeviceFaults faults;
+};
+
+DispatchExecutor::DispatchExecutor(const Dispatch& of, std::uint64_t row_bytes, int device) {
+  faro::detail::require_dispatch(of, row_bytes);
+  for (const RowNumbers& numbers : {of.places, of.taken})
+    faro::detail::require_row_move(Add{.to = numbers, .rows = of.rows});
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  require_device_entries(of.places, "dispatch", "places", ordinal);
+  require_device_entries(of.taken, "dispatch", "rows taken", ordinal);
+  state_ = std::make_unique<State>(State{
+      .device = ordinal, .of = of, .row_bytes = row_bytes, .faults = DeviceFaults(ordinal, "dispatch")});
+}
+
+DispatchExecutor::DispatchExecutor(DispatchExecutor&&) noexcept = default;
+DispatchExecutor& DispatchExecutor::operator=(DispatchExecutor&&) noexcept = default;
+DispatchExecutor::~DispatchExecutor() = default;
+
+void DispatchExecutor::run(const void* in, void* out, Stream stream) const {
+  const State& state = *state_;
+  const Dispatch& of = state.of;
+  const DeviceGuard guard(state.device);
+  if (of.places.count > 0) require_accessible(in, "input", state.device);
+  if (of.rows > 0) require_accessible(out, "output", state.device);
+  RowStream queue(stream, "dispatch");
+  dispatch_rows(queue, {.places = entries_of(Add{.to = of.places, .rows = of.rows}),
+                        .taken = entries_of(Add{.to = of.taken, .rows = of.places.count / of.keys_per_row}),
+                        .faults = state.faults.data(),
+                        .keys_per_row = of.keys_per_row,
+                        .row_bytes = state.row_bytes,
+                        .in = in,
+                        .out = out});
+}
+
+void DispatchExecutor::check(Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  const kernels::RowFaults found = state_->faults.take(stream);
+  if (found.out_of_range != kernels::kNoFault)
+    refuse_out_of_range("dispatch", "a place that is no row", found.out_of_range, state_->of.rows);
 }
 
 // --- rows that come back

@@ -1,0 +1,29 @@
+// The kernels that take and add by sorted entries (engines/cuda/rows/reused_steps.hpp).
+#include "engines/cuda/kernels/row_kernels.hpp"
+#include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/rows/reused_steps.hpp"
+
+namespace faro::cuda {
+
+template <typename Kernel>
+const void* row_kernel() {
+  return value_kernel<Kernel>();
+}
+
+using kernels::CompensatedSum;
+using kernels::OwnSum;
+using kernels::WideSum;
+
+template const void* row_kernel<TakeSorted<4>>();
+template const void* row_kernel<TakeSorted<8>>();
+template const void* row_kernel<BeginSegments>();
+
+template const void* row_kernel<SumSegments<OwnSum<std::uint32_t>>>();
+template const void* row_kernel<SumSegments<OwnSum<std::uint64_t>>>();
+template const void* row_kernel<SumSegments<OwnSum<float>>>();
+template const void* row_kernel<SumSegments<OwnSum<double>>>();
+template const void* row_kernel<SumSegments<WideSum<float, double>>>();
+template const void* row_kernel<SumSegments<CompensatedSum<float, float>>>();
+template const void* row_kernel<SumSegments<CompensatedSum<double, double>>>();
+
+}  // namespace faro::cuda
