@@ -16,12 +16,14 @@
 #include "bench/axes_suites.hpp"
 #include "bench/gpu/page.hpp"
 #include "bench/gpu/setting.hpp"
+#include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
 #include "measure.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 
 namespace faro::bench::gpu {
 namespace {
@@ -32,6 +34,8 @@ constexpr const char* kUsage =
   --suites LIST    of ttc,ranks,primes,channels,attention,skinny     (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
+  --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, joined, aligned, output,
+                   near, interleaved, small, large; a column each
   --out FILE       the tables, in Markdown
   --help
 )";
@@ -40,22 +44,61 @@ struct AxesOptions {
   std::vector<std::string> suites = {};  // none: all
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   int rounds = 7;
+  std::vector<std::string> as = {};
   std::string out = {};
   std::string command = {};
 };
+
+using kernels::GridOrder;
+
+// A + B + ... : all of them at once.
+detail::AxesVariant variant_of(const std::string& words) {
+  detail::AxesVariant as;
+  std::size_t begin = 0;
+  while (begin <= words.size()) {
+    const std::size_t end = std::min(words.find('+', begin), words.size());
+    const std::string word = words.substr(begin, end - begin);
+    begin = end + 1;
+    if (word == "boxes") {
+      as.boxes_only = true;
+    } else if (word == "lines") {
+      as.lines_only = true;
+    } else if (word == "joined") {
+      as.skinny = false;
+    } else if (word == "aligned") {
+      as.ragged = false;
+    } else if (word == "output") {
+      as.order = GridOrder::output;
+    } else if (word == "near") {
+      as.order = GridOrder::near_first;
+    } else if (word == "interleaved") {
+      as.order = GridOrder::interleaved;
+    } else if (word == "small") {
+      as.box_bytes = 20 << 10;
+    } else if (word == "large") {
+      as.box_bytes = 44 << 10;
+    } else {
+      fail(ErrorCode::value, "--as", word,
+           "boxes, lines, joined, aligned, output, near, interleaved, small or large");
+    }
+  }
+  return as;
+}
 
 AxesOptions parse(const CommandLine& line) {
   AxesOptions options;
   options.command = line.text();
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
+             {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }
 
 struct TimedAxes {
-  double share = 0;  // of the copy, in percent
+  double share = 0;                 // of the copy, in percent
+  std::vector<double> others = {};  // of options.as
   double milliseconds = 0;
   double plan_us = 0;
   std::string kernel = {};
@@ -91,22 +134,41 @@ class AxesBench {
   }
 
   std::vector<double> measure(const AxesSuite& suite) {
-    page_.add("\n## " + suite.name +
-              "\n\n| axes | share | ms | plan, us | kernel |\n|---|---|---|---|---|\n");
+    page_.add("\n## " + suite.name + "\n\n| axes | share | ms | plan, us | kernel |" +
+              repeated([](const std::string& as) { return " " + as + " |"; }) + "\n|---|---|---|---|---|" +
+              repeated([](const std::string&) { return std::string("---|"); }) + "\n");
     std::vector<double> shares;
     for (const AxesShape& shape : suite.shapes) {
       std::fprintf(stderr, "%s\n", shape.text().c_str());
       try {
         const TimedAxes timed = time(shape);
         shares.push_back(timed.share);
-        page_.add(fmt::format("| {} | {:.1f}% | {:.3f} | {:.0f} | {} |\n", shape.text(), timed.share,
-                              timed.milliseconds, timed.plan_us, timed.kernel));
+        std::string row = fmt::format("| {} | {:.1f}% | {:.3f} | {:.0f} | {} |", shape.text(), timed.share,
+                                      timed.milliseconds, timed.plan_us, timed.kernel);
+        for (const double other : timed.others) row += fmt::format(" {:.1f}% |", other);
+        page_.add(row + "\n");
       } catch (const std::exception& error) {
         ++failures_;
         page_.add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
       }
     }
     return shares;
+  }
+
+  template <typename TextOf>
+  std::string repeated(const TextOf& text_of) const {
+    std::string all;
+    for (const std::string& as : options_.as) all += text_of(as);
+    return all;
+  }
+
+  static void verify(const AxesShape& shape, const cuda::DeviceArray& in, const cuda::DeviceArray& out,
+                     const std::string& as) {
+    const std::uint64_t wrong = testing::misplaced_elements(
+        in.data(), out.data(), testing::axes_oracle(shape.shape, shape.order, shape.element_bytes), {});
+    if (wrong == 0) return;
+    fail(ErrorCode::verification, "gpu_axes_bench", fmt::format("{}{} elements elsewhere", as, wrong),
+         "every element in its place");
   }
 
   TimedAxes time(const AxesShape& shape) const {
@@ -122,11 +184,17 @@ class AxesBench {
     testing::draw_bytes(in.data(), bytes, 1, {});
     testing::draw_bytes(out.data(), bytes, 2, {});
     plan.run(in.data(), out.data(), bytes);
-    const std::uint64_t wrong = testing::misplaced_elements(
-        in.data(), out.data(), testing::axes_oracle(shape.shape, shape.order, shape.element_bytes), {});
-    if (wrong > 0) {
-      fail(ErrorCode::verification, "gpu_axes_bench", fmt::format("{} elements elsewhere", wrong),
-           "every element in its place");
+    verify(shape, in, out, "");
+    std::vector<cuda::LoadedPasses> others;
+    for (const std::string& as : options_.as) {
+      others.emplace_back(detail::solve({.count = axes.count(),
+                                         .element_bytes = shape.element_bytes,
+                                         .batch = 1,
+                                         .form = axes,
+                                         .axes = variant_of(as)}));
+      testing::draw_bytes(out.data(), bytes, 2, {});
+      others.back().launch({.in = in.data(), .out = out.data()});
+      verify(shape, in, out, as + ": ");
     }
     const int calls = static_cast<int>(std::clamp<std::uint64_t>((std::uint64_t{1} << 30) / bytes, 1, 20));
     const cuda::StreamClock clock;
@@ -134,14 +202,27 @@ class AxesBench {
     const auto copy = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); };
     std::vector<double> moving;
     std::vector<double> copying;
+    std::vector<std::vector<double>> otherwise(others.size());
     for (int round = 0; round < options_.rounds; ++round) {
       static_cast<void>(clock.milliseconds(1, copy));
       copying.push_back(clock.milliseconds(calls, copy) / calls);
       static_cast<void>(clock.milliseconds(1, move));
       moving.push_back(clock.milliseconds(calls, move) / calls);
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        const auto other = [&](Stream stream) {
+          others[i].launch({.in = in.data(), .out = out.data()}, stream);
+        };
+        static_cast<void>(clock.milliseconds(1, other));
+        otherwise[i].push_back(clock.milliseconds(calls, other) / calls);
+      }
     }
     constexpr double percent = 100;
+    std::vector<double> shares;
+    for (const std::vector<double>& times : otherwise) {
+      shares.push_back(percent * median(copying) / median(times));
+    }
     return {.share = percent * median(copying) / median(moving),
+            .others = std::move(shares),
             .milliseconds = median(moving),
             .plan_us = planning.count(),
             .kernel = kernel_of(planned)};

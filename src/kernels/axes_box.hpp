@@ -45,6 +45,7 @@ struct BoxShape {
   int words = 1;  // units of a word of shared memory, along the input: 1, or as many as make 4 bytes
   int in_vector = 1;
   int out_vector = 1;
+  bool ragged = false;  // rows begin between vectors: axes_ragged_box.hpp
 
   constexpr int word_bytes() const { return unit_bytes * words; }
   /// Single units that a thread has in each row: as many as make 16 bytes, four at most.
@@ -55,10 +56,12 @@ struct BoxShape {
 };
 
 inline constexpr BoxShape kBoxShapes[] = {
-    {1, 1, 1, 1}, {1, 4, 4, 4}, {1, 4, 4, 16}, {1, 4, 16, 4}, {1, 4, 16, 16}, {2, 1, 1, 1},
-    {2, 2, 2, 2}, {2, 2, 2, 8}, {2, 2, 8, 2},  {2, 2, 8, 8},  {4, 1, 1, 1},   {4, 1, 1, 2},
-    {4, 1, 1, 4}, {4, 1, 2, 1}, {4, 1, 2, 2},  {4, 1, 2, 4},  {4, 1, 4, 1},   {4, 1, 4, 2},
-    {4, 1, 4, 4}, {8, 1, 1, 1}, {8, 1, 1, 2},  {8, 1, 2, 1},  {8, 1, 2, 2},   {16, 1, 1, 1},
+    {1, 1, 1, 1},       {1, 4, 4, 4},       {1, 4, 4, 16},      {1, 4, 16, 4}, {1, 4, 16, 16},
+    {2, 1, 1, 1},       {2, 2, 2, 2},       {2, 2, 2, 8},       {2, 2, 8, 2},  {2, 2, 8, 8},
+    {4, 1, 1, 1},       {4, 1, 1, 2},       {4, 1, 1, 4},       {4, 1, 2, 1},  {4, 1, 2, 2},
+    {4, 1, 2, 4},       {4, 1, 4, 1},       {4, 1, 4, 2},       {4, 1, 4, 4},  {8, 1, 1, 1},
+    {8, 1, 1, 2},       {8, 1, 2, 1},       {8, 1, 2, 2},       {16, 1, 1, 1}, {1, 1, 16, 8, true},
+    {2, 1, 8, 8, true}, {4, 1, 4, 4, true}, {8, 1, 2, 2, true},
 };
 
 struct BoxDigit {
@@ -80,6 +83,7 @@ struct BoxSide {
   std::uint32_t rows;        // of a whole box
   std::uint32_t first_row;   // its entry
   std::uint32_t groups;      // of lanes, each with rows of its own
+  std::uint32_t units;       // of a whole run
   device::Division32 slots;  // of a whole run
 };
 
@@ -116,7 +120,10 @@ struct AxesBoxParams {
   std::int64_t turned_step;   // in the output, between the units of a word
   std::uint64_t in_first;     // the unit of the input that the first box begins with
   std::uint64_t out_first;
-  std::int32_t in_sectors;  // whether whole sectors are read, of an array that is aligned to them
+  std::uint64_t in_begin;  // units of the input that there are, for vectors that reach past rows
+  std::uint64_t in_end;
+  std::uint32_t run_places;  // in shared memory: where ragged boxes keep the places of the output's run
+  std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them
   std::int32_t out_sectors;
   std::uint64_t first_tile;
   std::uint64_t tiles;

@@ -1,12 +1,14 @@
 #include "kernels/axes_box_params.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
+#include "kernels/axes_ragged_box.hpp"
 #include "rounding.hpp"
 
 namespace faro::kernels {
@@ -34,6 +36,7 @@ class BoxSideMaker {
     FARO_CHECK(walk_.spread == box_shape(box_).spread(walk_.vector));
     FARO_CHECK(slots >= 1 && slots * near <= box_.threads);
     side.slots = device::Division32(slots);
+    side.units = walk_.units;
     side.groups = box_.threads / (slots * near);
     cut(side);
     return side;
@@ -55,6 +58,7 @@ class BoxSideMaker {
   // Of the input, slots count vectors; of the output, units.
   void make_run(BoxSide& side) const {
     const auto vector = static_cast<std::uint32_t>(walk_.vector);
+    if (of_input_ && box_.ragged) return;  // one stretch
     if (!of_input_ || vector == 1) {
       for (const int axis : walk_.run) {
         for (const BoxPart& part : box_.parts_of(axis)) push(side.run, side.run_digits, part);
@@ -160,12 +164,39 @@ void require_places(const StridedBox& box) {
   }
 }
 
+// The axes along which there are several boxes, in turns: the next of the output, the next of the input, so
+// that boxes which share lines of either come soon after each other, and what is under way at a time is
+// compact on both sides.
+std::vector<int> interleaved_order(const StridedBox& box) {
+  std::vector<int> by_output;
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    if (box.cut(static_cast<int>(a))) by_output.push_back(static_cast<int>(a));
+  }
+  std::vector<int> by_input = by_output;
+  std::stable_sort(by_input.begin(), by_input.end(), [&box](int a, int b) {
+    const auto step = [&box](int axis) {
+      const std::uint64_t stride = static_cast<std::uint64_t>(std::llabs(box.axes[numbered(axis)].in));
+      return stride == 0 ? ~std::uint64_t{0} : stride * box.extent[numbered(axis)];
+    };
+    return step(a) < step(b);
+  });
+  std::vector<int> order;
+  for (std::size_t i = 0; i < by_output.size(); ++i) {
+    for (const int axis : {by_output[i], by_input[i]}) {
+      if (std::find(order.begin(), order.end(), axis) == order.end()) order.push_back(axis);
+    }
+  }
+  return order;
+}
+
 // In the output's order, so that boxes which share its lines come one after another. Where boxes share lines
 // of the input as well, those that do come soon after, so that the second-level cache still has them.
-std::vector<int> grid_order(const StridedBox& box) {
+std::vector<int> grid_order(const StridedBox& box, GridOrder wanted) {
   constexpr std::uint64_t line_bytes = 128;
+  if (wanted == GridOrder::interleaved) return interleaved_order(box);
   std::vector<int> order(box.axes.size());
   std::iota(order.begin(), order.end(), 0);
+  if (wanted == GridOrder::output) return order;
   if (box.in.alignment * static_cast<std::uint64_t>(box.unit_bytes) % line_bytes == 0) return order;
   const auto to_front = [&order](int axis) {
     std::rotate(order.begin(), std::find(order.begin(), order.end(), axis),
@@ -182,20 +213,21 @@ BoxShape box_shape(const layout::StridedBox& box) {
   const BoxShape shape{.unit_bytes = box.unit_bytes,
                        .words = box.words,
                        .in_vector = box.in.vector,
-                       .out_vector = box.out.vector};
+                       .out_vector = box.out.vector,
+                       .ragged = box.ragged};
   FARO_CHECK(std::find(std::begin(kBoxShapes), std::end(kBoxShapes), shape) != std::end(kBoxShapes));
   return shape;
 }
 
 AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first,
-                                   std::uint64_t out_first) {
+                                   std::uint64_t out_first, GridOrder order) {
   require_places(box);
   AxesBoxParams params{};
   const std::vector<int> cuts = cut_axes(box);
   const BoxSideMaker in(box, true, cuts);
   params.in = in.make(params, 0);
   params.out = BoxSideMaker(box, false, cuts).make(params, params.in.rows);
-  for (const int axis : grid_order(box)) {
+  for (const int axis : grid_order(box, order)) {
     const std::size_t a = numbered(axis);
     const layout::StridedAxis& of = box.axes[a];
     const std::uint32_t part = box.extent[a];
@@ -221,8 +253,18 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
     params.turned_step = box.axes[numbered(box.in.run.front())].out;
   }
   while (1U << params.near_bits < box.near) ++params.near_bits;
+  if (box.ragged) {
+    params.run_places = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
+    params.box_bytes = params.run_places + box.out.units * kPlaceBytes;
+  }
   params.in_first = in_first;
   params.out_first = out_first;
+  params.in_begin = in_first;
+  params.in_end = in_first + 1;
+  for (const layout::StridedAxis& axis : box.axes) {
+    const std::uint64_t reach = (axis.extent - 1) * static_cast<std::uint64_t>(axis.in);  // modulo 2^64
+    (axis.in < 0 ? params.in_begin : params.in_end) += reach;
+  }
   const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
   params.in_sectors = box.in.alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;
   params.out_sectors = box.out.alignment * unit % kBoxSectorBytes == 0 ? 1 : 0;

@@ -146,7 +146,8 @@ class BankSample {
 std::uint32_t place_parts(std::vector<BoxPart>& parts, const std::vector<std::uint32_t>& pads) {
   std::uint32_t next = 1;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    next += pads[i];
+    next += pads[i] + parts[i].gap;
+    next += (parts[i].residue - next) % parts[i].modulus;
     parts[i].place = next;
     next *= parts[i].extent;
   }
@@ -160,6 +161,10 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
   const BankSample sample(box);
   const std::uint32_t grain = box.grain();
   std::vector<std::uint32_t> pads(box.parts.size(), 0);
+  // What vectors of ragged rows reach past the last, and begin after the first.
+  const std::uint32_t over = box.ragged ? 2 * grain : 0;
+  if (most_words < over) return false;
+  most_words -= over;
   const std::uint32_t plain = place_parts(box.parts, pads);
   if (plain > most_words) return false;
   std::uint32_t best = sample.turns(box.parts);
@@ -181,7 +186,7 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
       pads[joint] = kept;
     }
   }
-  box.shared_words = place_parts(box.parts, pads);
+  box.shared_words = place_parts(box.parts, pads) + over;
   box.congestion = static_cast<double>(best) / static_cast<double>(least);
   return true;
 }

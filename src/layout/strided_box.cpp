@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kBoxSector = 32;
 constexpr std::uint32_t kBoxVector = 16;
+constexpr std::uint32_t kRaggedLeast = 32;  // bytes of a run
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
@@ -74,16 +75,17 @@ std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& ru
 
 // Longer runs have fewer rows, where they are no longer than lanes.
 constexpr std::uint32_t kBoxLongRun = 256;
+constexpr std::uint32_t kBoxLongRead = 512;
 
 template <typename StrideOf>
 BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
-             std::size_t last, const StrideOf& stride) {
+             std::size_t last, std::uint32_t longest, const StrideOf& stride) {
   BoxWalk result;
   const auto whole = [&](int axis) { return box.extent[at(axis)] == box.axes[at(axis)].extent; };
   for (std::size_t i = 0; i < order.size(); ++i) {
     const int axis = order[i];
     const std::uint32_t extent = box.extent[at(axis)];
-    if (i > last && (extent == 1 || !whole(order[i - 1]) || result.units * extent > kBoxLongRun)) break;
+    if (i > last && (extent == 1 || !whole(order[i - 1]) || result.units * extent > longest)) break;
     result.run.push_back(axis);
     result.units *= extent;
   }
@@ -163,6 +165,67 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
   box.out.vector = widest(box.out, out_stride, unit);
   // Lanes that write single units read one row, which rows at vectors do not let them do at once.
   if (box.out.vector > 1 && first_in >= 0) box.in.vector = widest(box.in, in_stride, unit);
+}
+
+// Vectors of the arrays, whatever rows they belong to: where runs have no gaps, and vectors of rows do not
+// cover whole sectors of the output. Units of 1 byte are written 8 at a time, which takes fewer registers.
+void choose_ragged(const BoxSearch& search, StridedBox& box) {
+  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
+  if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return;
+  if (search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast) return;
+  if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return;
+  const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
+                          box.out.vector * box.unit_bytes == static_cast<int>(kBoxVector);
+  if (by_vectors && search.bytes64(box.out.alignment) % kBoxSector == 0) return;
+  box.ragged = true;
+  box.in.vector = static_cast<int>(kBoxVector / unit);
+  box.in.lead = static_cast<std::uint32_t>(box.in.vector) - 1;
+  box.out.vector = unit == 1 ? 8 : box.in.vector;
+  box.out.lead = unit == 1 ? 7 : kBoxSector / unit - 1;
+}
+
+// Lanes take neighbouring rows of the output where those are neighbours in the input's run.
+void choose_near(StridedBox& box) {
+  constexpr std::uint32_t wanted = 4;
+  std::uint32_t together = 1;
+  for (std::size_t i = 0; i < box.out.rest.size() && i < box.in.run.size() && together < wanted; ++i) {
+    if (box.out.rest[i] != box.in.run[i]) break;
+    together *= box.extent[at(box.in.run[i])];
+  }
+  box.near = together >= wanted ? wanted : 1;
+  while (box.near > 1 && box.out.slots() * box.near > box.threads) box.near /= 2;
+}
+
+// Runs without pads, rows congruent to their strides.
+void make_ragged_parts(StridedBox& box) {
+  const auto vector = static_cast<std::uint32_t>(box.in.vector);
+  const auto out_vector = static_cast<std::uint32_t>(box.out.vector);
+  box.clean = false;
+  for (const int axis : box.in.run) {
+    if (box.extent[at(axis)] > 1) box.parts.push_back({.axis = axis, .extent = box.extent[at(axis)]});
+  }
+  std::uint32_t gap = 2 * (vector - 1);
+  const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step) {
+    if (extent == 1) return;
+    const auto stride = static_cast<std::uint32_t>(box.axes[at(axis)].in * step) % vector;
+    box.parts.push_back({.axis = axis,
+                         .extent = extent,
+                         .step = step,
+                         .pad = true,
+                         .gap = gap,
+                         .residue = stride,
+                         .modulus = vector});
+    gap = 0;
+  };
+  for (const int axis : box.in.rest) {
+    const std::uint32_t extent = box.extent[at(axis)];
+    if (axis == box.out.run.front() && extent % out_vector == 0) {
+      push(axis, out_vector, 1);
+      push(axis, extent / out_vector, out_vector);
+    } else {
+      push(axis, extent, 1);
+    }
+  }
 }
 
 // The parts in the order in which the input is read.
@@ -260,9 +323,14 @@ void price(const BoxSearch& search, StridedBox& box) {
   const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
   const double in_access = 16.0 / (box.in.vector * box.unit_bytes);
   const double out_access = 16.0 / (box.out.vector * box.unit_bytes);
-  const double in_lanes = lanes_used(in_slots, rows(box.in), search.limits.threads);
+  // Vectors of ragged rows are not full.
+  const auto full = [](const BoxWalk& side) {
+    return side.lead == 0 ? 1.0 : static_cast<double>(side.units) / (side.slots() * side.vector);
+  };
+  const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), search.limits.threads);
   const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
   const double out_lanes =
+      full(box.out) *
       lanes_used(out_slots, static_cast<std::uint32_t>(ceil_div(out_rows, box.near)), search.limits.threads);
   cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
@@ -323,8 +391,8 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (box.p != box.q && (box.extent[at(box.p)] != bp || box.extent[at(box.q)] != bq)) return std::nullopt;
   const std::vector<int> moving(search.in_order.begin(),
                                 search.in_order.begin() + static_cast<std::ptrdiff_t>(search.in_moving));
-  box.in = walk(box, moving, search.out_order, ip, in_stride);
-  box.out = walk(box, search.out_order, search.in_order, iq, out_stride);
+  box.in = walk(box, moving, search.out_order, ip, kBoxLongRead, in_stride);
+  box.out = walk(box, search.out_order, search.in_order, iq, kBoxLongRun, out_stride);
   const auto slowest = [&](int axis, const BoxWalk& own, const BoxWalk& other) {
     if (!box.cut(axis)) return true;
     if (own.run.empty() || other.run.empty()) return true;  // the input stands still
@@ -336,17 +404,23 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
   choose_vectors(search, box);
   if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
+  box.in.alignment = run_alignment(box, box.in, in_stride);
+  box.out.alignment = run_alignment(box, box.out, out_stride);
+  choose_ragged(search, box);
   for (BoxWalk* const walk : {&box.in, &box.out}) {
     if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
   }
-  make_parts(box);
+  if (box.ragged) {
+    choose_near(box);
+    make_ragged_parts(box);
+  } else {
+    make_parts(box);
+  }
   const std::uint32_t threads = search.limits.threads;
   if (box.in.slots() > threads || box.out.slots() * box.near > threads) return std::nullopt;
   const std::uint64_t entries =
       units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
   if (entries > kBoxEntriesMost) return std::nullopt;
-  box.in.alignment = run_alignment(box, box.in, in_stride);
-  box.out.alignment = run_alignment(box, box.out, out_stride);
   price(search, box);
   return box;
 }
@@ -459,8 +533,8 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes) {
 }
 
 std::uint32_t BoxWalk::slots() const {
-  return static_cast<std::uint32_t>(
-      ceil_div(units, static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread)));
+  return static_cast<std::uint32_t>(ceil_div(
+      std::uint64_t{units} + lead, static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread)));
 }
 
 std::uint64_t StridedBox::boxes() const {

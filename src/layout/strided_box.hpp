@@ -13,6 +13,14 @@
 //
 // In shared memory every part of the box, an axis or some of its digits, has a step of its own (box_banks.hpp
 // chooses the pads between them), and a place is the sum of digits times steps on both sides.
+//
+// A box is ragged where rows begin anywhere. Then vectors are those of the arrays, not of the rows, and a row
+// lies in shared memory as far past a vector as in the input, whatever row it is: the steps of rows there are
+// congruent to their strides modulo a vector's units, and so are all sums of them.
+//
+//     rows of 7 units, stride 27        | . . . a a a a | a a a - - - - |      27 = 3 mod 4: so is the step,
+//     15 vectors of 4                      | - - b b b b b | b b - - - - - |      "-": neighbours, read and
+//     not used
 #pragma once
 
 #include <cstdint>
@@ -43,6 +51,7 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes);
 
 struct BoxLimits {
   bool vectors = true;                  // whether arrays are aligned to 16 bytes; else to a unit
+  bool ragged = true;                   // whether rows may be moved by vectors that they begin between
   std::uint32_t threads = 256;          // of a block
   std::uint32_t most_bytes = 55 << 10;  // of a box in shared memory, with pads
   std::uint32_t best_bytes = 32 << 10;  // what boxes are wanted to have
@@ -56,9 +65,12 @@ struct BoxLimits {
 struct BoxPart {
   int axis = 0;
   std::uint32_t extent = 1;
-  std::uint32_t step = 1;   // of the axis's coordinate
-  bool pad = false;         // whether there may be one before it
-  std::uint32_t place = 0;  // its step in shared memory, in words
+  std::uint32_t step = 1;     // of the axis's coordinate
+  bool pad = false;           // whether there may be one before it
+  std::uint32_t gap = 0;      // words that are left free before it
+  std::uint32_t residue = 0;  // of its step in shared memory
+  std::uint32_t modulus = 1;  // a power of two
+  std::uint32_t place = 0;    // its step in shared memory, in words
 };
 
 /// One side's walk through the box.
@@ -68,6 +80,7 @@ struct BoxWalk {
   std::uint32_t units = 1;       // of a run
   int vector = 1;                // units of an access
   int spread = 1;                // accesses of a thread in each row: of single units more than one
+  std::uint32_t lead = 0;        // units by which a ragged row may begin past where lanes do
   std::uint64_t contiguous = 1;  // units that lie together
   std::uint64_t alignment = 0;   // all that lies together begins at multiples of so many units; 0: of all
 
@@ -85,6 +98,7 @@ struct StridedBox {
   BoxWalk out;
   int words = 1;                // units of a word of shared memory, along the input's fastest axis
   bool clean = false;           // whether the input's vectors lie along one axis
+  bool ragged = false;          // whether rows begin between vectors
   std::uint32_t threads = 256;  // of a block
   std::uint32_t near = 1;       // the output's rows that neighbouring lanes take
   std::vector<BoxPart> parts;   // in the order in which they lie in shared memory, smallest steps first

@@ -12,15 +12,20 @@ namespace {
 
 constexpr std::uint64_t kAxesVector = 16;
 
-AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors) {
-  const layout::BoxLimits limits{.vectors = with_vectors, .threads = kernels::kBoxThreads};
+AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors,
+                               const AxesVariant& as) {
+  layout::BoxLimits limits{.vectors = with_vectors, .ragged = as.ragged, .threads = kernels::kBoxThreads};
+  if (as.box_bytes != 0) {
+    limits.best_bytes = as.box_bytes;
+    limits.most_bytes = as.box_bytes + as.box_bytes / 2;
+  }
   const layout::StridedBox box =
       layout::choose_box(layout::strided_axes(axes), static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_box_params(box),
+  return {.params = kernels::make_axes_box_params(box, 0, 0, as.order),
           .shape = kernels::box_shape(box),
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
-          .alignment = with_vectors ? kAxesVector : unit};
+          .alignment = with_vectors && !box.ragged ? kAxesVector : unit};
 }
 
 // Adds variants of one unit; false where the axes are no such transposes.
@@ -77,8 +82,9 @@ bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
   const kernels::BoxShape& shape = box.shape;
   const int vector = static_cast<int>(kAxesVector);
-  if (shape.unit_bytes * shape.in_vector < vector || shape.unit_bytes * shape.out_vector < vector)
-    return true;
+  const bool by_vectors =
+      shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
+  if (!by_vectors && !shape.ragged) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   constexpr std::uint64_t large_plane = 128 << 10;
   // An element of several units is the fastest axis of both sides.
@@ -117,11 +123,13 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     if (has_lines && (variant.lines_only || (plane && shorter_side(wide) >= kLongSide))) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    AxesBoxes boxes{{box_variant(wide, wide_unit, true)}};
+    AxesBoxes boxes{{box_variant(wide, wide_unit, true, variant)}};
     if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    boxes.variants.push_back(box_variant(units, unit, false));
+    if (boxes.variants.front().alignment > unit) {
+      boxes.variants.push_back(box_variant(units, unit, false, variant));
+    }
     return {.form = std::move(boxes), .unit_bytes = unit};
   }
   AxesRows rows;

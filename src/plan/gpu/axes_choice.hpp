@@ -33,6 +33,9 @@ struct AxesVariant {
   bool boxes_only = false;  // axes_box.hpp for transposes, too
   bool lines_only = false;  // never axes_box.hpp where lines fit
   bool skinny = true;       // axes_skinny.hpp for few rows or columns
+  bool ragged = true;       // axes_ragged_box.hpp for rows that begin between vectors
+  kernels::GridOrder order = kernels::GridOrder::near_first;
+  std::uint32_t box_bytes = 0;  // that boxes are wanted to have; 0: as usual
 };
 
 struct AxesCopy {

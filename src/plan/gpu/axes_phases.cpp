@@ -5,6 +5,7 @@
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
+#include "kernels/axes_ragged_box.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/sweep_phases.hpp"
 
@@ -41,8 +42,8 @@ struct AxesBlock {
   bool run_box(const AxesBoxKernel& k) const {
     if (k.shape != shape) return false;
     const auto& p = params<kernels::AxesBoxParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::load_box<shape>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::store_box<shape>(m, p, b, t); });
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::read_box<shape>(m, p, b, t); },
+        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::write_box<shape>(m, p, b, t); });
     return true;
   }
   bool operator()(const AxesBoxKernel& k) const {

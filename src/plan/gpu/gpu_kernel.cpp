@@ -61,9 +61,9 @@ struct KernelName {
                        units_text(static_cast<int>(k.unit_bytes)));
   }
   std::string operator()(const AxesBoxKernel& k) const {
-    return fmt::format("axes box, {}, runs of {} and {} bytes, {} units read and {} written at a time",
-                       units_text(k.shape.unit_bytes), k.in_run_bytes, k.out_run_bytes, k.shape.in_vector,
-                       k.shape.out_vector);
+    return fmt::format("axes {}box, {}, runs of {} and {} bytes, {} units read and {} written at a time",
+                       k.shape.ragged ? "ragged " : "", units_text(k.shape.unit_bytes), k.in_run_bytes,
+                       k.out_run_bytes, k.shape.in_vector, k.shape.out_vector);
   }
   std::string operator()(const AxesLinesKernel& k) const { return "axes lines, " + units_text(k.unit_bytes); }
   std::string operator()(const AxesPlaneKernel& k) const {

@@ -8,6 +8,7 @@
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
+#include "kernels/axes_ragged_box.hpp"
 #include "kernels/axes_rows.hpp"
 
 namespace faro::cuda {
@@ -43,10 +44,10 @@ __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
   constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
   BoxMemory memory(in, out, shared, params.in_sectors != 0, params.out_sectors != 0);
-  kernels::load_box<shape>(memory, params, blockIdx.x, threadIdx.x);
+  kernels::read_box<shape>(memory, params, blockIdx.x, threadIdx.x);
   BoxMemory::wait();
   __syncthreads();
-  kernels::store_box<shape>(memory, params, blockIdx.x, threadIdx.x);
+  kernels::write_box<shape>(memory, params, blockIdx.x, threadIdx.x);
 }
 
 template <int unit_bytes>

@@ -119,6 +119,20 @@ void place_vectors(Params& params, Pointers& at, std::uint64_t out_alignment) {
 void patch(kernels::AxesLinesParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kernels::kLineSector);
 }
+void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
+  if (!std::get<plan::AxesBoxKernel>(by.kernel.id).shape.ragged) return;
+  const std::uint64_t unit = std::get<plan::AxesBoxKernel>(by.kernel.id).shape.unit_bytes;
+  const Address from = split(at.in);
+  const Address to = split(at.out, kernels::kLineSector);
+  const std::uint64_t skew = from.skew / unit;
+  params.in_first += skew;
+  params.in_begin += skew;
+  params.in_end += skew;
+  params.out_first += to.skew / unit;
+  if (from.skew != 0) params.in_sectors = 0;
+  if (to.skew != 0) params.out_sectors = 0;
+  at = {from.base, to.base};
+}
 void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);
 }
