@@ -11,14 +11,13 @@
 // {"error": {"code", "operation", "got", "wanted", "remedy"}}.
 #include <charconv>
 #include <fstream>
-#include <memory>
 #include <new>
 #include <string>
 
 #include "capi/author_requests.hpp"
 #include "faro/engines/cuda.hpp"
+#include "faro/permutation/strided.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "layout/layout_svg.hpp"
 #include "permutation/catalogue.hpp"
 #include "permutation/notes.hpp"
@@ -72,17 +71,10 @@ void trim(std::string& text) {
   while (text.ends_with('\n')) text.pop_back();
 }
 
-// A strided view has no drawing, and neither names nor choices.
-Json explain_view(const Request& request) {
-  const StridedPlan plan(parse_strided(request.text("spec", "")), request.number("element_bytes", 4, 1, 4096),
-                         target_of(request.text("capability", "9.0")));
-  std::string text = plan.explain();
-  trim(text);
-  return {{"text", text}, {"json", plan.explain_json()}, {"svg", nullptr}};
-}
-
 Json explain(const Request& request, detail::TypedNames& names) {
-  if (is_strided_text(request.text("spec", ""))) return explain_view(request);
+  if (is_strided_text(request.text("spec", "")))
+    fail(ErrorCode::unsupported, "explain", "a strided view", "a permutation",
+         "the command `faro explain` takes views");
   std::vector<std::string> notes;
   Permutation permutation = read_spec(request, "explain", names, notes);
   const Problem problem{

@@ -22,7 +22,7 @@ constexpr double kGridWidth = 430;
 constexpr double kLargestCell = 26;
 constexpr double kStripCell = 12;
 constexpr std::size_t kMostOutlined = 2;  // accesses; more would cover each other
-constexpr std::size_t kMostLetters = 118;
+constexpr std::size_t kMostLetters = 125;
 
 // Hues around the circle, so that neighbouring banks are alike and a bank that all lanes meet in is a stripe
 // of one colour.
@@ -108,16 +108,20 @@ class LayoutPicture {
                     array.element_bytes, array.element_bytes == 1 ? "byte" : "bytes");
     double y = kDrawnMargin + 8;
     canvas_.style(bank_colours());
+    constexpr double kSmall = 18;
+    if (cell_ < kSmall)
+      canvas_.style(
+          "  .write, .read { stroke-width: 1.2; stroke-dasharray: none; }\n  .write { stroke: #cf222e; }\n");
     canvas_.text({kDrawnMargin, y}, "title", title);
     const std::string words = fmt::format("{}: {}", advice_.chosen().placement.name(), advice_.reason);
-    canvas_.text({kDrawnMargin, y += 24}, "note", svg::shortened(words, kMostLetters));
+    y = wrapped(words, y + 24);
     std::string caption =
         fmt::format("Colour and number of a cell: {} of {} banks of {} bytes that holds the element.",
                     array.element_bytes > static_cast<Index>(kGeometry.bank_bytes) ? "the first" : "which",
                     kGeometry.banks, kGeometry.bank_bytes);
     if (rows_ < array.rows || columns_ < array.columns)
       caption += fmt::format(" The first {} rows and {} columns are drawn.", rows_, columns_);
-    canvas_.text({kDrawnMargin, y += 19}, "note", caption);
+    canvas_.text({kDrawnMargin, y}, "note", caption);
     y = legend(y + 26);
     const Placement& natural = advice_.candidates.front().placement;
     const Placement& chosen = advice_.chosen().placement;
@@ -131,6 +135,16 @@ class LayoutPicture {
   }
 
  private:
+  // On two lines at most. Returns where the next one stands.
+  double wrapped(const std::string& words, double y) {
+    std::size_t end = words.size();
+    if (end > kMostLetters) end = std::min(words.rfind(' ', kMostLetters), end);
+    canvas_.text({kDrawnMargin, y}, "note", words.substr(0, end));
+    if (end == words.size()) return y + 19;
+    canvas_.text({kDrawnMargin, y + 19}, "note", svg::shortened(words.substr(end + 1), kMostLetters));
+    return y + 38;
+  }
+
   // Which outline is of which access.
   double legend(double y) {
     double x = kDrawnMargin;
@@ -176,7 +190,7 @@ class LayoutPicture {
       const Index i = x / columns;
       const Index j = x % columns;
       if (i >= rows_ || j + vector > columns_) continue;
-      canvas_.box(Box{x0 + cell_ * j, y0 + cell_ * i, cell_ * vector, cell_}.grown(-1), outline(access));
+      canvas_.box(Box{x0 + cell_ * j, y0 + cell_ * i, cell_ * vector, cell_}.grown(-0.6), outline(access));
     }
   }
 

@@ -97,6 +97,8 @@ class WiresSection {
   WiresSection(Canvas& canvas, const Wiring& wires, const std::vector<std::size_t>& pass_layers)
       : canvas_(canvas), wires_(wires), starts_pass_(wires.stages.size() + 1) {
     for (const std::vector<Meeting>& stage : wires.stages) stages_.push_back(placed(stage));
+    constexpr std::size_t kMany = 32;
+    if (wires.wire_of.size() > kMany) wire_gap_ = 11;
     std::size_t stage = 0;
     for (const std::size_t layers : pass_layers) {
       if (stage > 0 && stage < stages_.size()) starts_pass_[stage] = true;
@@ -108,7 +110,7 @@ class WiresSection {
   Extent draw(double top) {
     canvas_.text({kMargin, top}, "heading", "Wires: the elements from left to right");
     top = legend(top + 24);
-    Extent extent{0, top};
+    Extent extent{legend_right_, top};
     for (std::size_t first = 0;;) {
       const std::size_t end = end_of_line(first);
       extent.right = std::max(extent.right, line(first, end, top) + 40);
@@ -120,12 +122,11 @@ class WiresSection {
   }
 
  private:
-  static constexpr double kWireGap = 20;
   static constexpr double kColumnGap = 14;
   static constexpr double kGap = 18;          // between stages
   static constexpr double kWidestLine = 960;  // what is wider goes on below
 
-  double height_of(std::uint64_t wire) const { return top_ + kWireGap * static_cast<double>(wire); }
+  double height_of(std::uint64_t wire) const { return top_ + wire_gap_ * static_cast<double>(wire); }
 
   static double column_x(std::size_t column, double x) {
     return x + kColumnGap * (static_cast<double>(column) + 0.5);
@@ -155,14 +156,16 @@ class WiresSection {
     const auto entry = [&](bool upright, const std::string& words) {
       comparator(x + 6, y - 12, y + 4, upright);
       canvas_.label({x + 20, y - 4}, "small", words);
-      x += 46 + 6.6 * static_cast<double>(words.size());
+      x += 40 + 5.9 * static_cast<double>(words.size());
     };
-    entry(true, "a pair; the arrow shows its second, the larger of min_max");
+    entry(true, "a pair; its second, min_max's larger, is where the arrow points");
     entry(false, "a pair upside down");
     if (has_passes_) {
       canvas_.line({x, y - 12}, {x, y + 4}, "write");
       canvas_.label({x + 14, y - 4}, "small", "a pass over memory ends");
+      x += 170;
     }
+    legend_right_ = x;
     return y + 34;
   }
 
@@ -237,6 +240,8 @@ class WiresSection {
   std::vector<std::vector<Placed>> stages_;
   std::vector<bool> starts_pass_;
   bool has_passes_ = false;
+  double wire_gap_ = 20;
+  double legend_right_ = 0;
   double top_ = 0;
 };
 
