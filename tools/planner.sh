@@ -12,6 +12,9 @@ if ! command -v em++ >/dev/null || [[ ! -e $toolchain ]]; then
 fi
 # A compiler cache or flags that the surroundings name are not for this compiler.
 unset CMAKE_CXX_COMPILER_LAUNCHER CXXFLAGS CFLAGS LDFLAGS
+mkdir -p "$build"
+exec 9>"$build/.lock" # tests may ask for it at once
+flock 9
 cmake --preset page -B "$build" --log-level=WARNING >&2
 cmake --build "$build" --target faro_planner >&2
 echo "$build/faro_planner.js"

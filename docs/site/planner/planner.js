@@ -34,7 +34,7 @@
     const root = shadow.querySelector("svg");
     if (!root) return;
     const style = document.createElement("style");
-    style.textContent = "svg { display: block; height: auto; max-width: none; } .here { stroke: #cf222e !important; stroke-width: 3 !important; opacity: 1 !important; }";
+    style.textContent = "svg { display: block; height: auto; max-width: none; } text, .read, .write { pointer-events: none; } .here { stroke: #cf222e !important; stroke-width: 3 !important; opacity: 1 !important; }";
     shadow.append(style);
     // No smaller than can be read; the frame scrolls.
     root.style.width = `clamp(${Math.min(760, root.viewBox.baseVal.width)}px, 100%, ${root.viewBox.baseVal.width}px)`;
