@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs charts pictures format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -30,6 +30,7 @@ help:
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
 	@echo "make docs     the site, build/docs/html/index.html; make charts: its charts; make pictures: its drawings of plans"
+	@echo "make page-test  the site's planner against the command, and in a headless browser; installs emscripten and Chromium"
 	@echo "make format   format the sources in place"
 	@echo "make clean    remove the build trees"
 
@@ -118,6 +119,13 @@ gpu-verify-model:
 $(gpu_benches): gpu-bench-%:
 	$(call gpu_folder,gpu_$*_bench,$*)
 
+# Its planner and the page in a browser, which `make test` skips where emscripten and Chromium are not installed.
+page-test: build
+	@tools/install_dependencies.sh page
+	@tests/page/parity.sh build/faro
+	@tools/docs.sh site
+	@python3 -B tests/page/page_test.py build/docs/html build/docs/screenshots
+
 docs charts:
 	@tools/install_dependencies.sh docs
 	@tools/docs.sh $(if $(filter docs,$@),site,charts)
@@ -130,4 +138,4 @@ format:
 	@tools/format.sh
 
 clean:
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan build-page

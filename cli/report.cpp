@@ -120,12 +120,6 @@ bool joins(const std::string& text, std::size_t i) {
   return i > 0 && i < text.size() && is_of_a_word(text[i - 1]) && is_of_a_word(text[i]);
 }
 
-// Canonical texts and what was typed, in the order of the command line.
-std::vector<std::pair<std::string, std::string>>& typed_names() {
-  static std::vector<std::pair<std::string, std::string>> names;
-  return names;
-}
-
 Error with_typed_names(const Error& error) noexcept {
   try {
     ErrorReport report = error.report();
@@ -178,20 +172,16 @@ std::string fit_for_a_terminal(std::string_view text) {
   return shown;
 }
 
-void remember_name(const Permutation& permutation, const std::string& typed) {
-  if (!std::holds_alternative<Affine>(permutation)) return;
-  std::string canonical = to_text(permutation);
-  if (canonical.size() > typed.size()) typed_names().emplace_back(std::move(canonical), typed);
+faro::detail::TypedNames& typed_names() {
+  static faro::detail::TypedNames names;
+  return names;
 }
 
-std::string as_typed(std::string text) {
-  for (const auto& [canonical, typed] : typed_names()) {
-    for (std::size_t at = text.find(canonical); at != std::string::npos;
-         at = text.find(canonical, at + typed.size()))
-      text.replace(at, canonical.size(), typed);
-  }
-  return text;
+void remember_name(const Permutation& permutation, const std::string& typed) {
+  typed_names().remember(permutation, typed);
 }
+
+std::string as_typed(std::string text) { return typed_names().in(std::move(text)); }
 
 void note(const std::string& line) noexcept {
   std::fprintf(stderr, "%s\n", fit_for_a_terminal(line).c_str());

@@ -8,6 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "permutation/typed_names.hpp"
 
 namespace faro::cli {
 
@@ -27,8 +28,8 @@ void print(const Json& json);
 /// \x1b, quoted parts of more than 400 bytes without their middle. A new line stays one outside of quotes.
 std::string fit_for_a_terminal(std::string_view text);
 
-/// What a map was called where it was typed. Messages and pictures keep that name instead of the columns of
-/// its matrix: `random_bmmc(28, 1)`, and not 28 numbers.
+/// What maps were called on this command line. Messages and pictures keep those names.
+faro::detail::TypedNames& typed_names();
 void remember_name(const Permutation& permutation, const std::string& typed);
 
 /// The same text with the typed names of maps where it has their matrices.

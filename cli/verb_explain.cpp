@@ -131,20 +131,6 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// A drawing with the name that was typed, where that needs no escapes. A title may hold the beginning of a
-// long name.
-std::string drawing_as_typed(const std::string& drawing, const Permutation& permutation,
-                             const ExplainOptions& options) {
-  constexpr std::size_t kBeginning = 24;
-  if (options.spec.find_first_of("<>&\"\n\t\r") != std::string::npos) return drawing;
-  std::string svg = as_typed(drawing);
-  const std::string canonical = to_text(permutation);
-  if (canonical.size() <= std::max(kBeginning, options.spec.size()) || svg == drawing) return svg;
-  const std::size_t begin = svg.find(">" + canonical.substr(0, kBeginning));
-  if (begin == std::string::npos) return svg;
-  return svg.replace(begin + 1, svg.find('<', begin) - begin - 1, options.spec);
-}
-
 // A strided view has one pass, and neither a drawing nor a choice of methods.
 void explain_view(const ExplainOptions& options) {
   const bool has_others = !options.svg.empty() || options.in_place || !options.common.batch.empty() ||
@@ -307,9 +293,10 @@ void explain(const ExplainOptions& options) {
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
-  TextFile svg(options.svg, options.svg.empty() ? std::string()
-                                                : drawing_as_typed(drawing_of(options, explanation),
-                                                                   problem.permutation, options));
+  TextFile svg(options.svg, options.svg.empty()
+                                ? std::string()
+                                : typed_names().in_drawing(drawing_of(options, explanation),
+                                                           problem.permutation, options.spec));
   std::string text = options.common.json ? explanation.plan.explain_json() : as_typed(explanation.text);
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);

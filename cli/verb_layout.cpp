@@ -7,9 +7,11 @@
 
 #include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/layout/adviser.hpp"
+#include "layout/layout_svg.hpp"
 
 namespace faro::cli {
 namespace {
@@ -25,6 +27,7 @@ struct LayoutOptions {
   std::string columns;
   std::vector<std::string> accesses;
   std::string seed;
+  std::string svg;
   bool emit = false;
 };
 
@@ -125,9 +128,18 @@ std::string page_of(const Advice& advice, bool emit) {
 }
 
 void lay_out(const LayoutOptions& options) {
+  for (const std::string& access : options.accesses) {
+    if (access.starts_with('@'))
+      refuse_overwriting("layout", "--svg", options.svg, {access.substr(1)}, "a trace");
+  }
   const Advice advice = layout::advise(request_of(options));
-  if (options.common.json) return print(capi::layout_json(advice));
-  print(page_of(advice, options.emit));
+  TextFile svg(options.svg, options.svg.empty() ? "" : layout::layout_svg(advice));
+  if (options.common.json) {
+    print(capi::layout_json(advice));
+  } else {
+    print(page_of(advice, options.emit));
+  }
+  svg.commit();
 }
 
 }  // namespace
@@ -151,6 +163,12 @@ Verb layout_verb(CLI::App& app) {
   command->add_option("--seed", options->seed, "Of the random layouts; the default is 0")
       ->type_name("N")
       ->check(refuse_empty);
+  command
+      ->add_option("--svg", options->svg,
+                   "Also draw the array, coloured by bank, before and after to this file")
+      ->type_name("FILE")
+      ->check(refuse_empty);
+  add_no_sync(*command);
   command->add_flag("--emit", options->emit, "Print the device code of the layout that is chosen");
   options->common.add_json(*command);
   return {command, [options] { lay_out(*options); }};

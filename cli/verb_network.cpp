@@ -216,7 +216,9 @@ void explain(const NetworkOptions& options) {
       .program = program, .element = element, .batch = options.common.batch_count()};
   const network::Plan plan(problem, sizes_of(options), engine_of(options));
   const Carried carried = carried_out(plan, options);
-  TextFile svg(options.svg, options.svg.empty() ? "" : network::svg(program, options.program));
+  std::vector<std::size_t> pass_layers;
+  for (const network::Pass& pass : plan.passes()) pass_layers.push_back(pass.layers.size());
+  TextFile svg(options.svg, options.svg.empty() ? "" : network::svg(program, options.program, pass_layers));
   if (options.common.json) {
     Json json = new_json();
     json["text"] = options.program;

@@ -55,9 +55,9 @@ std::vector<Case> cases() {
       {"explain_axes", "explain 'axes(30 40 50; 2 0 1)' --engine cuda --capability 9.0", ""},
       {"network", "network run sort a.npy out.npy", "out.npy"},
       {"network_explain", "network explain sort --bits 5 --svg out.svg", "out.svg"},
+      {"layout", "layout --rows 8 --columns 8 --access row --access column --svg out.svg", "out.svg"},
       {"simulate", "simulate transpose-diagonal --machine dmm --width 8 --latency 4 --n 2^6 --svg out.svg",
        "out.svg"},
-      {"layout", "layout --rows 32 --columns 32 --element-bytes 4 --access row --access column", ""},
       {"info", "info --json", ""},
       {"maps", "maps", ""},
   };

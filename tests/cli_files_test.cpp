@@ -272,7 +272,8 @@ TEST_F(Files, AFullStandardOutputChangesNothing) {
        {"permute reverse a.npy out.npy --json", "permute --in-place reverse a.npy --json",
         "network run sort a.npy out.npy --json", "new 16 u4 out.npy --json",
         "emit 'bit_reversal(8)' --out out.cu --json", "explain 'bit_reversal(8)' --svg out.svg",
-        "network explain sort --bits 5 --svg out.svg", "simulate contiguous --svg out.svg"}) {
+        "network explain sort --bits 5 --svg out.svg", "simulate contiguous --svg out.svg",
+        "layout --rows 8 --columns 8 --access column --svg out.svg"}) {
     EXPECT_EQ(shell("'" + faro_command().string() + "' " + arguments + " >/dev/full"), 6)
         << arguments << log();
     fs::remove(path(".log"));
@@ -296,7 +297,8 @@ TEST_F(Files, NothingThatIsReadIsWrittenOver) {
   for (const std::string arguments :
        {"emit @m.json --out m.json", "emit @m.json --out same.json", "explain @c.qasm --svg c.qasm",
         "explain 'inverse(@c.qasm)' --svg ./c.qasm", "simulate trace t.txt --svg t.txt",
-        "permute @m.json a.npy m.json", "permute reverse a.npy ./a.npy"}) {
+        "layout --rows 8 --columns 8 --access @t.txt --svg t.txt", "permute @m.json a.npy m.json",
+        "permute reverse a.npy ./a.npy"}) {
     const Result result = run(arguments);
     EXPECT_GE(result.status, 2) << arguments;
     EXPECT_LE(result.status, 3) << arguments << result.err;

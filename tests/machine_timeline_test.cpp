@@ -210,9 +210,11 @@ TEST(Timeline, DrawsACellForEveryRequestAndEveryStageOfThePipeline) {
   EXPECT_TRUE(svg.starts_with("<?xml"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   // 8 requests; 3 stages in 3 units each. The others of 5 x 4 and of 5 x 3 cells are empty.
-  EXPECT_EQ(occurrences(svg, "class=\"bank b0\""), 4U + 6);  // warp 0
-  EXPECT_EQ(occurrences(svg, "class=\"bank b1\""), 4U + 3);
-  EXPECT_EQ(occurrences(svg, "class=\"zero\""), 5U * 4 - 8 + 5U * 3 - 9);
+  EXPECT_EQ(occurrences(svg, "class=\"bank b0\""), 4U + 6 + 1);  // warp 0, and the legend
+  EXPECT_EQ(occurrences(svg, "class=\"bank b1\""), 4U + 3 + 1);
+  EXPECT_EQ(occurrences(svg, "class=\"zero\""), 5U * 4 - 8 + 5U * 3 - 9 + 1);
+  EXPECT_EQ(occurrences(svg, ">warp 1<"), 1U);
+  EXPECT_EQ(occurrences(svg, ">nothing<"), 1U);
   EXPECT_EQ(occurrences(svg, "<title>warp 1, round 0: 8 9 14 15</title>"), 4U + 3);
 }
 

@@ -4,6 +4,7 @@
 #include "faro/network/library.hpp"
 #include "network/drawing.hpp"
 #include "network/rewrite.hpp"
+#include "network/text.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {
@@ -52,17 +53,18 @@ TEST(NetworkWiring, TheBalancedMergerOf16) {
   for (std::uint64_t i = 0; i < 16; ++i) EXPECT_EQ(wires.wire_of[i], i);
 }
 
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
-  const auto count = [](const std::string& text, const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-    return found;
-  };
   const std::string merger = svg(merge(4), "merge");
   EXPECT_EQ(count(merger, "block-line\"/>"), 16U);
-  EXPECT_EQ(count(merger, "column-line\"/>"), 32U);
+  EXPECT_EQ(count(merger, "column-line\"/>"), 32U + 1U);  // and one of the legend
   EXPECT_THAT(merger, HasSubstr(">merge</text>"));
-  EXPECT_EQ(count(svg(pairs(operators::max_min(), 2)), "row-line\"/>"), 2U);
+  EXPECT_EQ(count(svg(pairs(operators::max_min(), 2)), "row-line\"/>"), 2U + 1U);
   const std::string table = svg(parm(6, identity(2)));
   EXPECT_THAT(table, HasSubstr("sub-array"));
   EXPECT_EQ(count(table, "block-line\"/>"), 0U) << "nothing meets";
@@ -73,6 +75,41 @@ TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
     for (int n = 0; n <= kMostDrawnBits; ++n) EXPECT_THAT(svg(entry.make(n)), HasSubstr("</svg>"));
   }
   EXPECT_EQ(report_of([] { svg(sort(7)); }).code, ErrorCode::value);
+}
+
+// Knuth's: an arrow for every comparator, to the larger; besides, two of the legend.
+TEST(NetworkSvg, ArrowsShowTheSecondOfEveryPair) {
+  const std::string merger = svg(merge(4));
+  EXPECT_EQ(count(merger, "Z\" class=\"column\"/>"), 32U + 1U);
+  EXPECT_EQ(count(merger, "Z\" class=\"row\"/>"), 1U);
+  const std::string bitonic = svg(parse_program("bitonic", 3));
+  std::size_t down = 0;
+  std::size_t up = 0;
+  for (const std::vector<Meeting>& stage : wiring(parse_program("bitonic", 3)).stages) {
+    for (const Meeting& meeting : stage)
+      ++((meeting.first < meeting.second) != meeting.op.reversed ? down : up);
+  }
+  EXPECT_EQ(count(bitonic, "Z\" class=\"column\"/>"), down + 1);
+  EXPECT_EQ(count(bitonic, "Z\" class=\"row\"/>"), up + 1);
+}
+
+TEST(NetworkSvg, DashedLinesPartPasses) {
+  const auto lines = [](const std::string& drawn) { return count(drawn, "class=\"write\"/>"); };
+  EXPECT_EQ(lines(svg(merge(4))), 0U);
+  EXPECT_EQ(lines(svg(merge(4), "merge", {4})), 0U) << "one pass has no boundary";
+  EXPECT_EQ(lines(svg(merge(4), "merge", {2, 1, 1})), 2U + 1U) << "and one of the legend";
+  EXPECT_THAT(svg(merge(4), "merge", {2, 1, 1}), HasSubstr("3 passes over memory"));
+  EXPECT_EQ(lines(svg(merge(4), "merge", {2, 1})), 0U) << "of another program";
+}
+
+// What is wider than a page goes on below, with every wire again.
+TEST(NetworkSvg, WideNetworksAreFolded) {
+  const std::string wide = svg(sort(6));
+  EXPECT_GT(count(wide, ">goes on<"), 0U);
+  EXPECT_EQ(count(wide, "class=\"block-line\"/>"), 64U * (count(wide, ">goes on<") + 1));
+  const std::size_t begin = wide.find("width=\"") + 7;
+  EXPECT_LT(std::stod(wide.substr(begin)), 1100);
+  EXPECT_EQ(count(svg(sort(4)), ">goes on<"), 0U);
 }
 
 }  // namespace network_drawing_test

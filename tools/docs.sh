@@ -27,7 +27,10 @@ if ! cmp -s "$wanted" "$venv/installed.txt"; then
 fi
 
 case "$task" in
-  site) "$venv/bin/python" docs/site/build.py . "$build/docs" ;;
+  site)
+    planner=$(tools/planner.sh) || [[ $? -eq 77 ]]
+    "$venv/bin/python" docs/site/build.py . "$build/docs" ${planner:+"$planner"}
+    ;;
   charts) "$venv/bin/python" bench/charts.py bench/results docs/pictures ;;
   *)
     echo "usage: tools/docs.sh [site|charts] [BUILD]" >&2

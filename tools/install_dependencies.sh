@@ -2,8 +2,11 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|python|test|gpu|docs]   (default: test, which is build, python, docs and more; gpu is
-#                                                                   test, and the CUDA compiler even where there is no GPU)
+#     tools/install_dependencies.sh [build|python|test|gpu|docs|page]   (default: test, which is build, python, docs and more; gpu is
+#                                                                        test, and the CUDA compiler even where there is no GPU)
+#
+# The site's planner takes emscripten, a gigabyte, and its tests Chromium: `page` installs both; `docs` emscripten where it can, for without
+# it the site has no planner; `test` neither, and what needs them is skipped.
 #
 # The compiler comes from NVIDIA's Python packages and goes to build/cuda-toolkit, where CMake looks for it. Without one
 # faro is built for the CPU alone. FARO_CUDA_WHEELS=0 never fetches it, =1 even where there is an nvcc.
@@ -14,6 +17,7 @@ build_packages=(g++ cmake ninja-build make libhwy-dev libfmt-dev libcli11-dev nl
 python_packages=(python3-dev python3-venv python3-pip)
 test_packages=("${python_packages[@]}" libgtest-dev libgmock-dev clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev libomp-14-dev libfftw3-dev libopenmpi-dev openmpi-bin git)
 docs_packages=(python3-venv make)
+planner_packages=(cmake ninja-build libfmt-dev nlohmann-json3-dev libxxhash-dev emscripten)
 
 cuda_version=13.0
 cuda_least_driver=580 # of CUDA 13
@@ -25,9 +29,10 @@ case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
   python) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
   docs) wanted=("${docs_packages[@]}") ;;
+  page) wanted=("${docs_packages[@]}" "${planner_packages[@]}" chromium) ;;
   test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}" "${docs_packages[@]}") ;;
   *)
-    echo "usage: tools/install_dependencies.sh [build|python|test|gpu|docs]" >&2
+    echo "usage: tools/install_dependencies.sh [build|python|test|gpu|docs|page]" >&2
     exit 2
     ;;
 esac
@@ -101,7 +106,11 @@ install_cuda() {
 }
 
 install "${wanted[@]}" || exit 1
-[[ $kind == docs ]] && exit 0
+[[ $kind == page ]] && exit 0
+if [[ $kind == docs ]]; then
+  install "${planner_packages[@]}" || echo "so the site has no planner"
+  exit 0
+fi
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Builds the site: docs/site/build.py REPOSITORY BUILD; the pages go to BUILD/html.
+"""Builds the site: docs/site/build.py REPOSITORY BUILD [PLANNER]; the pages go to BUILD/html.
 
 The sources are the repository's Markdown as it stands, so that every page reads the same on a code host. They are staged under BUILD/source
 in the repository's own tree, with these additions: a page for each installed header (api.py), an index of the kept results, `<picture>` as
 two images that follow the site's light and dark, and the navigation. A link to a file that is no page becomes a download; a link to
-nothing is an error, as is every warning of Sphinx. Beside each page lies its Markdown, and llms.txt lists all of them. No network is used.
+nothing is an error, as is every warning of Sphinx. PLANNER is faro_planner.js, what decides and tells in WebAssembly (page/); without it
+the planner's page says so. Beside each page lies its Markdown, and llms.txt lists all of them. No network is used.
 """
 
 import pathlib
@@ -16,6 +17,7 @@ import sys
 import api
 
 SECTIONS = {
+    "Try it": "docs/planner.md",
     "Recipes": "docs/recipes/*.md",
     "Guide": "docs/guide/*.md",
     "Theory": "docs/theory/*.md",
@@ -65,6 +67,7 @@ class Stage:
 
     def __init__(self, repository, source):
         self.repository, self.source, self.pages = repository, source, {}
+        self.raw = {}  # what stands below a page on the site alone
 
     def add(self, path, text):
         self.pages[path] = text
@@ -92,6 +95,18 @@ class Stage:
         cut = (lambda words: words.split(". ")[0].split(":")[0].replace("|", "\\|"))
         self.add("docs/api/index.md", first + "".join(f"| [{name}]({target}) | {cut(words)} |\n" for name, target, words in rows)
                  + self.toctree([f"docs/api/{target}" for _, target, _ in rows], "docs/api"))
+
+    def add_planner(self, has_core):
+        """The page's fields are HTML, which a code host would show as text: they are added when it is staged."""
+        text = ("# The planner\n\nHow a permutation would be run on a GPU, what it would cost, and why: type it and see. The planner is faro's own "
+                "code, what decides and tells, compiled to WebAssembly: it says what `faro explain`, `faro layout` and `faro simulate` print, and "
+                "sends nothing anywhere. [All maps](guide/maps.md), [layouts](guide/layouts.md) and [memory machines](guide/machine.md) have pages.\n")
+        self.add("docs/planner.md", text)
+        if not has_core:
+            self.raw["docs/planner.md"] = "\n```{note}\nThis site was built without emscripten, so the planner is not in it.\n```\n"
+            return
+        fields = (self.repository / "docs/site/planner/planner.html").read_text(encoding="utf-8")
+        self.raw["docs/planner.md"] = f"\n````{{raw}} html\n{fields}\n````\n"
 
     def add_results(self):
         names = sorted(path for path in self.pages if path.startswith("bench/results/"))
@@ -142,7 +157,8 @@ class Stage:
             for k in range(0, len(parts), 2):  # outside fences
                 parts[k] = LINK.sub(lambda found, page=page: self.link(page, found), parts[k])
                 parts[k] = PICTURE.sub(picture, parts[k])
-            write_if_new(self.source / page, "".join(parts))
+            front = "---\nhide-toc: true\n---\n" if page in self.raw else ""
+            write_if_new(self.source / page, front + "".join(parts) + self.raw.get(page, ""))
         shutil.copytree(self.repository / "docs/pictures", self.source / "docs/pictures", dirs_exist_ok=True)
         for old in self.source.rglob("*.md"):
             if old.relative_to(self.source).as_posix() not in self.pages:
@@ -150,14 +166,16 @@ class Stage:
 
 
 def main():
-    if len(sys.argv) != 3:
-        raise SystemExit("usage: docs/site/build.py REPOSITORY BUILD")
-    repository, build = (pathlib.Path(word).resolve() for word in sys.argv[1:])
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit("usage: docs/site/build.py REPOSITORY BUILD [PLANNER]")
+    repository, build = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    core = pathlib.Path(sys.argv[3]) if len(sys.argv) == 4 else None
     source, html = build / "source", build / "html"
     stage = Stage(repository, source)
     stage.add_repository()
     stage.add_reference()
     stage.add_results()
+    stage.add_planner(core is not None)
     markdown = dict(stage.pages)
     stage.add_navigation()
     stage.write()
@@ -166,6 +184,10 @@ def main():
     if done.returncode != 0:
         raise SystemExit(done.returncode)
     shutil.copyfile(html / "README.html", html / "index.html")
+    if core is not None:
+        (html / "_planner").mkdir(exist_ok=True)
+        for part in (core, repository / "docs/site/planner/planner.js", repository / "docs/site/planner/planner.css"):
+            shutil.copyfile(part, html / "_planner" / part.name)
     lines = ["# faro", "", "> " + summary_of(markdown["README.md"]), ""]
     for page, text in markdown.items():
         write_if_new(html / page, text)

@@ -126,6 +126,14 @@ void Canvas::line(Point from, Point to, std::string_view classes) {
   shapes_ += '\n';
 }
 
+void Canvas::arrow(Point tip, double height, std::string_view classes) {
+  const double half = std::abs(height) * 0.6;
+  fmt::format_to(std::back_inserter(shapes_), R"(<path d="M{} {}L{} {}L{} {}Z" class="{}"/>)", tidy(tip.x),
+                 tidy(tip.y), tidy(tip.x - half), tidy(tip.y + height), tidy(tip.x + half),
+                 tidy(tip.y + height), classes);
+  shapes_ += '\n';
+}
+
 void Canvas::curve(Point from, Point to, std::string_view classes) {
   const double bend = (to.y - from.y) / 2;
   fmt::format_to(std::back_inserter(shapes_), R"(<path d="M{} {}C{} {} {} {} {} {}" class="{}"/>)",
@@ -141,12 +149,12 @@ std::string Canvas::finish(double width, double height, std::string_view title,
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">
 <title>{2}</title>
 <desc>{3}</desc>
-<style>{4}</style>
+<style>{4}{8}</style>
 <rect x="0.5" y="0.5" width="{5}" height="{6}" rx="10" class="paper"/>
 {7}</svg>
 )",
       tidy(width), tidy(height), escape(title), escape(description), kStyle, tidy(width - 1),
-      tidy(height - 1), shapes_);
+      tidy(height - 1), shapes_, rules_);
 }
 
 }  // namespace faro::svg

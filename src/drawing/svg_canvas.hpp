@@ -33,14 +33,21 @@ class Canvas {
   void label(Point at, std::string_view classes, std::string_view words);
   void line(Point from, Point to, std::string_view classes);
 
+  /// The head of an arrow whose tip is at `tip` and whose base is `height` below it, or above where negative.
+  void arrow(Point tip, double height, std::string_view classes);
+
   /// Leaves and arrives vertically.
   void curve(Point from, Point to, std::string_view classes);
+
+  /// Further rules of the style sheet, for classes of one drawing's own.
+  void style(std::string_view rules) { rules_ += rules; }
 
   /// The whole file. `title` and `description` are for readers who cannot see it.
   std::string finish(double width, double height, std::string_view title, std::string_view description) const;
 
  private:
   std::string shapes_;
+  std::string rules_;
 };
 
 /// Text as XML content: markup escaped, what XML cannot hold replaced by a space.

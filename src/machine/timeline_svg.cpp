@@ -17,6 +17,7 @@ using detail::TimelineRow;
 
 constexpr double kMargin = 24;
 constexpr double kTitleHeight = 60;
+constexpr double kLegendHeight = 46;
 constexpr double kPanelHead = 52;  // title and column heads of a memory
 constexpr double kPanelGap = 28;
 constexpr double kRow = 22;
@@ -133,6 +134,34 @@ void draw_row(svg::Canvas& canvas, const Panel& panel, const TimelineRow& row, d
   }
 }
 
+// What the colours and the cells mean; the warps that ask, as many as there are colours. Returns its right
+// end.
+double draw_timeline_legend(svg::Canvas& canvas, const Timeline& timeline, double y) {
+  std::uint64_t warps = 0;
+  for (const TimelineStage& stage : timeline.stages) warps = std::max(warps, stage.warp + 1);
+  constexpr double kLetter = 7.2;
+  double x = kMargin;
+  const auto entry = [&](std::string_view classes, const std::string& words) {
+    canvas.box({x, y - 10, 14, 14}, classes);
+    canvas.label({x + 20, y - 3}, "small", words);
+    x += 36 + kLetter * static_cast<double>(words.size());
+  };
+  for (std::uint64_t warp = 0; warp < std::min(warps, kColours); ++warp) {
+    const std::string also = warp + kColours < warps ? fmt::format(", {}", warp + kColours) : "";
+    entry(fmt::format("bank b{}", warp),
+          fmt::format("warp {}{}{}", warp, also, warps > 2 * kColours ? "…" : ""));
+  }
+  const double first_right = x;
+  x = kMargin;
+  y += 22;
+  entry("zero", "nothing");
+  canvas.label(
+      {x, y - 3}, "note small",
+      "Left: the address that enters for each bank. Right: whose request each stage holds, the first just "
+      "entered.");
+  return std::max(first_right, x + 640);
+}
+
 }  // namespace
 
 std::string timeline_svg(const Timeline& timeline) {
@@ -141,8 +170,8 @@ std::string timeline_svg(const Timeline& timeline) {
   canvas.text({kMargin, 34}, "title", title);
 
   const std::vector<MemoryTimeline> memories = detail::memory_timelines(timeline);
-  double y = kTitleHeight;
-  double right = kMargin + 440;
+  double right = draw_timeline_legend(canvas, timeline, kTitleHeight + 4);
+  double y = kTitleHeight + kLegendHeight;
   for (const MemoryTimeline& memory : memories) {
     const Panel panel(memory, y);
     draw_heads(canvas, panel);

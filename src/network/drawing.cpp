@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
@@ -92,43 +93,40 @@ std::string hint(const Meeting& meeting) {
 
 class WiresSection {
  public:
-  WiresSection(Canvas& canvas, const Wiring& wires) : canvas_(canvas), wires_(wires) {
+  /// `pass_layers`: how many stages each pass carries out; empty where that is not known.
+  WiresSection(Canvas& canvas, const Wiring& wires, const std::vector<std::size_t>& pass_layers)
+      : canvas_(canvas), wires_(wires), starts_pass_(wires.stages.size() + 1) {
     for (const std::vector<Meeting>& stage : wires.stages) stages_.push_back(placed(stage));
+    constexpr std::size_t kMany = 32;
+    if (wires.wire_of.size() > kMany) wire_gap_ = 11;
+    std::size_t stage = 0;
+    for (const std::size_t layers : pass_layers) {
+      if (stage > 0 && stage < stages_.size()) starts_pass_[stage] = true;
+      stage += layers;
+    }
+    has_passes_ = std::count(starts_pass_.begin(), starts_pass_.end(), true) > 0;
   }
 
   Extent draw(double top) {
     canvas_.text({kMargin, top}, "heading", "Wires: the elements from left to right");
-    top_ = top + 34;
-    const double right = width();
-    for (std::uint64_t wire = 0; wire < wires_.wire_of.size(); ++wire) {
-      const double y = height_of(wire);
-      canvas_.label({kMargin + kLabelWidth - 10, y}, "note small end", fmt::format("{}", wire));
+    top = legend(top + 24);
+    Extent extent{legend_right_, top};
+    for (std::size_t first = 0;;) {
+      const std::size_t end = end_of_line(first);
+      extent.right = std::max(extent.right, line(first, end, top) + 40);
+      extent.bottom = height_of(wires_.wire_of.size() - 1) + 24;
+      if (end == stages_.size()) return extent;
+      first = end;
+      top = extent.bottom + 20;
     }
-    double x = kMargin + kLabelWidth + kGap;
-    for (const std::vector<Placed>& stage : stages_) x = shade(stage, x);
-    for (std::uint64_t wire = 0; wire < wires_.wire_of.size(); ++wire) {
-      canvas_.line({kMargin + kLabelWidth, height_of(wire)}, {right, height_of(wire)}, "block-line");
-    }
-    x = kMargin + kLabelWidth + kGap;
-    for (const std::vector<Placed>& stage : stages_) x = meetings(stage, x);
-    for (std::uint64_t i = 0; i < wires_.wire_of.size(); ++i) {
-      canvas_.label({right + 10, height_of(wires_.wire_of[i])}, "note small", fmt::format("{}", i));
-    }
-    return {right + 40, height_of(wires_.wire_of.size() - 1) + 24};
   }
 
  private:
-  static constexpr double kWireGap = 20;
   static constexpr double kColumnGap = 14;
-  static constexpr double kGap = 18;  // between stages
+  static constexpr double kGap = 18;          // between stages
+  static constexpr double kWidestLine = 960;  // what is wider goes on below
 
-  double height_of(std::uint64_t wire) const { return top_ + kWireGap * static_cast<double>(wire); }
-
-  double width() const {
-    double x = kMargin + kLabelWidth + kGap;
-    for (const std::vector<Placed>& stage : stages_) x = after(stage, x);
-    return x;
-  }
+  double height_of(std::uint64_t wire) const { return top_ + wire_gap_ * static_cast<double>(wire); }
 
   static double column_x(std::size_t column, double x) {
     return x + kColumnGap * (static_cast<double>(column) + 0.5);
@@ -136,6 +134,70 @@ class WiresSection {
 
   static double after(const std::vector<Placed>& stage, double x) {
     return x + kColumnGap * static_cast<double>(column_count(stage)) + kGap;
+  }
+
+  static double first_x() { return kMargin + kLabelWidth + kGap; }
+
+  // As many stages as there is room for, one at least; rather whole passes than parts of them.
+  std::size_t end_of_line(std::size_t first) const {
+    std::size_t end = first;
+    std::size_t whole_passes = first;
+    for (double x = first_x(); end < stages_.size(); ++end) {
+      x = after(stages_[end], x);
+      if (x > kWidestLine && end > first) break;
+      if (starts_pass_[end + 1]) whole_passes = end + 1;
+    }
+    return end < stages_.size() && whole_passes > first ? whole_passes : end;
+  }
+
+  double legend(double y) {
+    if (stages_.empty()) return y;
+    double x = kMargin;
+    const auto entry = [&](bool upright, const std::string& words) {
+      comparator(x + 6, y - 12, y + 4, upright);
+      canvas_.label({x + 20, y - 4}, "small", words);
+      x += 40 + 5.9 * static_cast<double>(words.size());
+    };
+    entry(true, "a pair; its second, min_max's larger, is where the arrow points");
+    entry(false, "a pair upside down");
+    if (has_passes_) {
+      canvas_.line({x, y - 12}, {x, y + 4}, "write");
+      canvas_.label({x + 14, y - 4}, "small", "a pass over memory ends");
+      x += 170;
+    }
+    legend_right_ = x;
+    return y + 34;
+  }
+
+  // The stages first .. end - 1 on wires of their own. Returns where the wires end.
+  double line(std::size_t first, std::size_t end, double top) {
+    top_ = top;
+    double right = first_x();
+    for (std::size_t k = first; k < end; ++k) right = after(stages_[k], right);
+    const double bottom = height_of(wires_.wire_of.size() - 1);
+    double x = first_x();
+    for (std::size_t k = first; k < end; ++k) x = shade(stages_[k], x);
+    for (std::uint64_t wire = 0; wire < wires_.wire_of.size(); ++wire) {
+      const double y = height_of(wire);
+      canvas_.label({kMargin + kLabelWidth - 10, y}, "note small end", fmt::format("{}", wire));
+      canvas_.line({kMargin + kLabelWidth, y}, {right, y}, "block-line");
+    }
+    x = first_x();
+    for (std::size_t k = first; k < end; ++k) {
+      if (starts_pass_[k] && k > first)
+        canvas_.line({x - kGap / 2, top_ - 12}, {x - kGap / 2, bottom + 12}, "write");
+      x = meetings(stages_[k], x);
+    }
+    if (end < stages_.size()) {
+      if (starts_pass_[end])
+        canvas_.line({right - kGap / 2, top_ - 12}, {right - kGap / 2, bottom + 12}, "write");
+      canvas_.label({right + 8, (top_ + bottom) / 2}, "note small", "goes on");
+      return right + 20;
+    }
+    for (std::uint64_t i = 0; i < wires_.wire_of.size(); ++i) {
+      canvas_.label({right + 10, height_of(wires_.wire_of[i])}, "note small", fmt::format("{}", i));
+    }
+    return right;
   }
 
   double shade(const std::vector<Placed>& stage, double x) {
@@ -147,15 +209,27 @@ class WiresSection {
     return after(stage, x);
   }
 
-  // Blue where the first of the pair is the upper wire, orange where the operator stands upside down.
+  // An arrow from the pair's first wire to its second: blue downwards, orange upwards.
+  void comparator(double x, double top, double bottom, bool upright) {
+    canvas_.line({x, top}, {x, bottom}, upright ? "column-line" : "row-line");
+    canvas_.arrow({x, upright ? bottom : top}, upright ? -7 : 7, upright ? "column" : "row");
+  }
+
   double meetings(const std::vector<Placed>& stage, double x) {
     for (const Placed& item : stage) {
       const bool upright = (item.meeting->first == item.top) != item.meeting->op.reversed;
       const double at = column_x(item.column, x);
-      canvas_.line({at, height_of(item.top)}, {at, height_of(item.bottom)},
-                   upright ? "column-line" : "row-line");
+      if (item.top != item.bottom) {
+        comparator(at, height_of(item.top), height_of(item.bottom), upright);
+      } else {
+        canvas_.line({at, height_of(item.top)}, {at, height_of(item.bottom)},
+                     upright ? "column-line" : "row-line");
+      }
       for (const std::uint64_t wire : {item.top, item.bottom}) {
-        canvas_.box({at - 3, height_of(wire) - 3, 6, 6}, upright ? "column" : "row", hint(*item.meeting));
+        const bool is_second = item.top != item.bottom && (wire == item.bottom) == upright;
+        const double half = is_second ? 2 : 3;  // the arrow's head shows it
+        canvas_.box({at - half, height_of(wire) - half, 2 * half, 2 * half}, upright ? "column" : "row",
+                    hint(*item.meeting));
       }
     }
     return after(stage, x);
@@ -164,6 +238,10 @@ class WiresSection {
   Canvas& canvas_;
   const Wiring& wires_;
   std::vector<std::vector<Placed>> stages_;
+  std::vector<bool> starts_pass_;
+  bool has_passes_ = false;
+  double wire_gap_ = 20;
+  double legend_right_ = 0;
   double top_ = 0;
 };
 
@@ -238,7 +316,8 @@ class ParmSection {
 
 }  // namespace
 
-std::string svg(const Program& program, const std::string& name) {
+std::string svg(const Program& program, const std::string& name,
+                const std::vector<std::size_t>& pass_layers) {
   const Wiring wires = wiring(program);
   std::size_t meetings = 0;
   std::size_t alone = 0;  // of them, elements that a function takes one by one
@@ -256,6 +335,11 @@ std::string svg(const Program& program, const std::string& name) {
       fmt::format("{} {}; {} {}, {} {} of elements", wires.wire_of.size(),
                   wires.wire_of.size() == 1 ? "element" : "elements", wires.stages.size(),
                   wires.stages.size() == 1 ? "layer" : "layers", pairs, pairs == 1 ? "pair" : "pairs");
+  // A rewritten program may have other layers than the one that is drawn.
+  const std::size_t carried = std::accumulate(pass_layers.begin(), pass_layers.end(), std::size_t{0});
+  const std::vector<std::size_t> fitting =
+      carried == wires.stages.size() ? pass_layers : std::vector<std::size_t>();
+  if (fitting.size() > 1) words += fmt::format(", {} passes over memory", fitting.size());
   if (alone > 0) words += fmt::format(", {} taken alone", alone);
   svg::Canvas canvas;
   const std::string title = name.empty() ? short_text(program, 200) : name;
@@ -266,7 +350,7 @@ std::string svg(const Program& program, const std::string& name) {
   };
   if (program.kind() == ProgramKind::parm) section(ParmSection(canvas, program).draw(extent.bottom + 24));
   if (meetings > 0 || program.kind() != ProgramKind::parm) {
-    section(WiresSection(canvas, wires).draw(extent.bottom + 24));
+    section(WiresSection(canvas, wires, fitting).draw(extent.bottom + 24));
   }
   constexpr double kLetterWidth = 13;  // of the title, generously
   canvas.text({kMargin, kMargin + 8}, "title",

@@ -46,7 +46,11 @@ inline constexpr int kMostDrawnBits = 6;
 Wiring wiring(const Program& program);
 
 /// One self-contained SVG: wires where there is an operator, the table where the program is one parm. Its
-/// title is `name`, or the program's text. Errors: those of wiring; ErrorCode::value past 4096 meetings.
-std::string svg(const Program& program, const std::string& name = {});
+/// title is `name`, or the program's text. An arrow points from a pair's first element to its second; what is
+/// wider than a page goes on below. `pass_layers`, the layers of each pass of a plan, says where passes end;
+/// it is left out where it counts other layers than the program has.
+/// Errors: those of wiring; ErrorCode::value past 4096 meetings.
+std::string svg(const Program& program, const std::string& name = {},
+                const std::vector<std::size_t>& pass_layers = {});
 
 }  // namespace faro::network

@@ -141,9 +141,11 @@ class TileSection {
       const bool touched = read || row_of(place) == 0;
       const Box at = box(place).grown(-1);
       const std::uint32_t bank = small_.bank(layout, place);
-      canvas_.box(
-          at, fmt::format("bank b{}{}", bank, touched ? "" : " faint"),
-          fmt::format("row {}, column {}: bank {}", row_of(place), column_of(place), bank_name(bank)));
+      const Word target = (small_.tile.local * place) ^
+                          (small_.tile.block_target(0) & f2::low_mask(small_.tile.segment_bits));
+      canvas_.box(at, fmt::format("bank b{}{}", bank, touched ? "" : " faint"),
+                  fmt::format("row {}, column {}: bank {}; goes to row {}, column {}", row_of(place),
+                              column_of(place), bank_name(bank), row_of(target), column_of(target)));
       canvas_.label(at.centre(), fmt::format("middle small {}", touched ? "ink" : "note"), bank_name(bank));
     }
     for (const Word place : reads) canvas_.box(box(place).grown(-2), "read");

@@ -1,0 +1,111 @@
+#include "capi/author_requests.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "suggest.hpp"
+
+namespace faro::capi {
+
+Request::Request(const char* text, const char* operation, std::initializer_list<std::string_view> keys)
+    : operation_(operation), json_(text == nullptr ? Json::object() : Json::parse(text, nullptr, false)) {
+  if (json_.is_discarded() || !json_.is_object())
+    fail(ErrorCode::spec, operation_, "a request that is no JSON object", "an object of options");
+  const std::vector<std::string_view> known(keys);
+  for (const auto& item : json_.items()) {
+    if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
+    fail(ErrorCode::spec, operation_, "the option `" + item.key() + "`", "a known option",
+         did_you_mean(item.key(), known));
+  }
+}
+
+std::string Request::text(const char* key, const std::string& otherwise) const {
+  if (!has(key)) return otherwise;
+  if (!json_.at(key).is_string()) refuse(key, "a text");
+  return json_.at(key).get<std::string>();
+}
+
+std::uint64_t Request::number(const char* key, std::uint64_t otherwise, std::uint64_t least,
+                              std::uint64_t most) const {
+  if (!has(key)) return otherwise;
+  const Json& value = json_.at(key);
+  const std::string range = std::to_string(least) + " to " + std::to_string(most);
+  if (!value.is_number_unsigned() && !(value.is_number_integer() && value.get<std::int64_t>() >= 0))
+    refuse(key, "a whole number, " + range);
+  if (value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most) refuse(key, range);
+  return value.get<std::uint64_t>();
+}
+
+bool Request::flag(const char* key) const {
+  if (!has(key)) return false;
+  if (!json_.at(key).is_boolean()) refuse(key, "true or false");
+  return json_.at(key).get<bool>();
+}
+
+void Request::refuse(const char* key, const std::string& wanted) const {
+  fail(ErrorCode::value, operation_, std::string(key) + " = " + json_.at(key).dump(), wanted);
+}
+
+layout::AdviceRequest advice_request(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes,
+                                     const std::string& accesses, std::uint64_t seed) {
+  layout::AdviceRequest request;
+  request.array = layout::make_shared_array(rows, columns, element_bytes);
+  request.seed = seed;
+  for (const std::string& access : layout::split_accesses(accesses))
+    request.accesses.push_back(layout::parse_access(request.array, access));
+  return request;
+}
+
+namespace {
+
+machine::MachineOptions machine_of(const Request& request) {
+  constexpr std::uint64_t kTimelineUnits = 256;
+  const std::string kind = request.text("machine", "dmm");
+  machine::MachineOptions options{
+      .kind = machine::MachineKind::dmm,
+      .width = request.number("width", 32, 1, machine::kMaxWidth),
+      .latency = request.number("latency", 32, 1, machine::kMaxLatency),
+      .threads = request.number("threads", 0, 1, machine::kMaxThreads),
+      .registers = request.number("registers", 0, 1, machine::kMaxWidth),
+      .dmms = request.number("dmms", 1, 1, machine::kMaxDmms),
+      .shared_latency = request.number("shared_latency", 1, 1, machine::kMaxLatency),
+      .overlap = request.flag("overlap"),
+      .timeline_units = request.flag("timeline") ? kTimelineUnits : 0};
+  for (const auto known : {machine::MachineKind::dmm, machine::MachineKind::umm, machine::MachineKind::hmm}) {
+    if (machine::name(known) != kind) continue;
+    options.kind = known;
+    return options;
+  }
+  fail(ErrorCode::value, "simulate", "the machine `" + kind + "`", "dmm, umm or hmm");
+}
+
+}  // namespace
+
+Simulated simulate_asked(const char* text) {
+  const Request request(text, "simulate",
+                        {"program", "machine", "width", "latency", "threads", "n", "registers", "dmms",
+                         "shared_latency", "spec", "seed", "layout", "direct", "overlap", "timeline"});
+  programs::ProgramRequest asked{.program = request.text("program", ""),
+                                 .machine = machine_of(request),
+                                 .n = request.number("n", 0, 1, programs::kMostElements),
+                                 .seed = request.number("seed", 0, 0, ~std::uint64_t{0}),
+                                 .direct = request.flag("direct")};
+  if (request.has("layout")) asked.layout = programs::parse_matrix_layout(request.text("layout", ""));
+  if (request.has("spec")) {
+    ParseOptions options;
+    if (asked.n != 0) options.shape = std::vector<std::uint64_t>{asked.n};
+    asked.permutation = parse_permutation(request.text("spec", ""), options);
+  }
+  programs::Simulation simulation = programs::simulate(asked);
+  return {.result = {.machine = simulation.request.machine,
+                     .report = simulation.report,
+                     .timeline = simulation.timeline,
+                     .n = simulation.request.n,
+                     .simulation = simulation},
+          .asked = {.program = asked.program,
+                    .file = {},
+                    .direct = asked.direct,
+                    .timeline = request.flag("timeline")}};
+}
+
+}  // namespace faro::capi
