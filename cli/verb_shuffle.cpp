@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/file.hpp"
@@ -24,6 +25,11 @@ void shuffle(ShuffleOptions& options) {
   PermuteOptions& permute = options.permute;
   require_npy_name("shuffle `" + permute.in + "`", permute.out);
   const std::uint64_t seed = parse_number("--seed", options.seed, 0);
+  if (permute.shards) {
+    permute.spec = fmt::format("shuffle {} by seed {}", permute.rows ? "of rows" : "of items", seed);
+    permute.has_out = true;
+    return shuffle_shards(permute, seed);
+  }
   const std::uint64_t budget = memory_budget(permute.memory);
   Progress progress(permute.quiet ? Verbosity::quiet : Verbosity::normal);
   const io::NpyHeader header = io::read_npy_header(permute.in);
@@ -77,6 +83,8 @@ Verb shuffle_verb(CLI::App& app) {
   command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
+  command->add_flag("--shards", permute.shards,
+                    "Under mpirun: each rank reads, moves and writes its part of the files");
   permute.common.add_threads(*command);
   add_no_sync(*command);
   command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");

@@ -1,6 +1,6 @@
 // A stand-in for libnccl.so.2: threads of one process as ranks, arrays of the host. A group's messages are
-// exchanged when it ends, the k-th send to a rank with the k-th receive there, as NCCL has it; sizes that do not
-// fit are an error, and so is a rank that waits for longer than ten seconds.
+// exchanged when it ends, the k-th send to a rank with the k-th receive there, as NCCL has it; sizes that do
+// not fit are an error, and so is a rank that waits for longer than ten seconds.
 #include <array>
 #include <chrono>
 #include <condition_variable>

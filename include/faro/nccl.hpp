@@ -19,9 +19,9 @@ struct ncclComm;
 
 namespace faro {
 
-/// Over a communicator of NCCL's that the caller made, and keeps as long as this. `words` has the same ranks in
-/// the same order (checked). Errors: ErrorCode::device where libnccl cannot be opened, or a call fails, with
-/// NCCL's own text; ErrorCode::value for other ranks.
+/// Over a communicator of NCCL's that the caller made, and keeps as long as this. `words` has the same ranks
+/// in the same order (checked). Errors: ErrorCode::device where libnccl cannot be opened, or a call fails,
+/// with NCCL's own text; ErrorCode::value for other ranks.
 std::shared_ptr<Communicator> nccl_communicator(ncclComm* comm, std::shared_ptr<Communicator> words);
 
 /// Makes one among the ranks of `words`, this rank's on `device`, and destroys it in the end. Collective.

@@ -148,9 +148,8 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
     made.receives.assign(messages, {});
     for (std::uint64_t at = 0; at < messages; ++at) {
       const Word from = (u.basis * at) ^ first_source;
-      made.receives[at] = {.peer = static_cast<int>(from),
-                           .offset_bytes = (at ^ moved_by) * elements,
-                           .bytes = elements};
+      made.receives[at] = {
+          .peer = static_cast<int>(from), .offset_bytes = (at ^ moved_by) * elements, .bytes = elements};
     }
   };
 

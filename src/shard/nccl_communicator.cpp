@@ -1,12 +1,11 @@
 // Ranks by NCCL: a group of sends and receives for the arrays, another communicator for the words.
-#include "faro/nccl.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "engines/cuda_nccl.hpp"
 #include "faro/error.hpp"
+#include "faro/nccl.hpp"
 #include "shard/methods.hpp"
 
 namespace faro {
@@ -75,8 +74,8 @@ std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Comm
   });
   id = words->all_gather(id).front();
   return std::make_shared<NcclCommunicator>(
-      std::make_unique<cuda::NcclLink>(
-          device, id, cuda::NcclLink::Ranks{.count = words->ranks(), .mine = words->rank()}),
+      std::make_unique<cuda::NcclLink>(device, id,
+                                       cuda::NcclLink::Ranks{.count = words->ranks(), .mine = words->rank()}),
       words);
 }
 

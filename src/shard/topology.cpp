@@ -15,7 +15,8 @@ namespace {
 
 using TopologyJson = nlohmann::json;
 
-// Rates out of a GPU: NVLink as NCCL's all-to-all reaches it, a port of 400 Gbit/s, a spine of half its leaves.
+// Rates out of a GPU: NVLink as NCCL's all-to-all reaches it, a port of 400 Gbit/s, a spine of half its
+// leaves.
 constexpr std::string_view kIslands = R"({
   "name": "islands",
   "levels": [

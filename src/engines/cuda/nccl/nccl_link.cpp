@@ -49,8 +49,8 @@ NcclLibrary open_nccl() {
   void* const handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    fail(ErrorCode::device, kNccl, why == nullptr ? "no libnccl.so.2" : why, "NCCL, where the loader finds it",
-         "LD_LIBRARY_PATH names its folder");
+    fail(ErrorCode::device, kNccl, why == nullptr ? "no libnccl.so.2" : why,
+         "NCCL, where the loader finds it", "LD_LIBRARY_PATH names its folder");
   }
   NcclLibrary made;
   find_symbol(handle, "ncclGetErrorString", made.error_text);
