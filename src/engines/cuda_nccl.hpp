@@ -28,7 +28,7 @@ class NcclLink {
   explicit NcclLink(ncclComm* comm);
   /// One of its own on `device`. Waits for the other ranks.
   NcclLink(int device, const std::string& unique_id, const Ranks& ranks);
-  ~NcclLink();
+  ~NcclLink();  // NOLINT(performance-trivially-destructible): with CUDA it is not
   NcclLink(const NcclLink&) = delete;
   NcclLink& operator=(const NcclLink&) = delete;
 

@@ -57,6 +57,7 @@ Coordinates coordinates_of(const Matrix& a21) {
   }
   std::reverse(made.positions.begin(), made.positions.end());
   std::vector<Word> columns;
+  columns.reserve(made.positions.size());
   for (const int j : made.positions) columns.push_back(a21.column(j));
   made.basis = Matrix::from_columns(a21.rows(), columns);
   std::vector<Word> coordinates;

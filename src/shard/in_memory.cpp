@@ -55,6 +55,7 @@ class ThreadCommunicator : public Communicator {
     meeting_->post(rank_).word = mine;
     meeting_->wait();
     std::vector<std::string> all;
+    all.reserve(static_cast<std::size_t>(ranks()));
     for (int rank = 0; rank < ranks(); ++rank) all.push_back(meeting_->post(rank).word);
     meeting_->wait();
     return all;
@@ -141,6 +142,7 @@ std::vector<std::shared_ptr<Communicator>> in_memory_communicators(int ranks,
   if (ranks < 1) fail(ErrorCode::value, "make communicators", fmt::format("{} ranks", ranks), "1 or more");
   const auto meeting = std::make_shared<ShardMeeting>(ranks, time_limit);
   std::vector<std::shared_ptr<Communicator>> made;
+  made.reserve(static_cast<std::size_t>(meeting->ranks()));
   for (int rank = 0; rank < ranks; ++rank)
     made.push_back(std::make_shared<ThreadCommunicator>(meeting, rank));
   return made;
@@ -151,6 +153,7 @@ std::vector<std::shared_ptr<Communicator>> peer_communicators(const std::vector<
   if (devices.empty()) fail(ErrorCode::value, "make communicators", "no devices", "1 or more");
   const auto meeting = std::make_shared<ShardMeeting>(static_cast<int>(devices.size()), time_limit);
   std::vector<std::shared_ptr<Communicator>> made;
+  made.reserve(static_cast<std::size_t>(meeting->ranks()));
   for (int rank = 0; rank < meeting->ranks(); ++rank)
     made.push_back(std::make_shared<PeerCommunicator>(meeting, rank, devices));
   return made;

@@ -171,8 +171,9 @@ ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Sp
     // The owners of the entries sort their own part so; the others find here what was asked of theirs.
     ShardPass own_pass = pass_of(std::move(sorted.place), scatters ? Direction::scatter : Direction::gather);
     ShardPass other_pass = pass_of(std::move(heard.words), scatters ? Direction::scatter : Direction::gather);
-    made.pack = scatters ? std::move(own_pass) : std::move(other_pass);
-    made.unpack = scatters ? std::move(other_pass) : std::move(own_pass);
+    if (!scatters) std::swap(own_pass, other_pass);
+    made.pack = std::move(own_pass);
+    made.unpack = std::move(other_pass);
     return std::string();
   });
   made.sends = scatters ? std::move(sorted.messages) : std::move(heard.messages);

@@ -73,10 +73,9 @@ std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Comm
     return std::string();
   });
   id = words->all_gather(id).front();
-  return std::make_shared<NcclCommunicator>(
-      std::make_unique<cuda::NcclLink>(device, id,
-                                       cuda::NcclLink::Ranks{.count = words->ranks(), .mine = words->rank()}),
-      words);
+  const cuda::NcclLink::Ranks ranks{.count = words->ranks(), .mine = words->rank()};
+  return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(device, id, ranks),
+                                            std::move(words));
 }
 
 }  // namespace faro

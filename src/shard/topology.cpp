@@ -36,7 +36,7 @@ constexpr std::string_view kFlat = R"({
 
 class TopologyReader {
  public:
-  explicit TopologyReader(std::string source) : operation_("read the topology `" + source + "`") {}
+  explicit TopologyReader(const std::string& source) : operation_("read the topology `" + source + "`") {}
 
   Topology read(const std::string& text) const {
     const TopologyJson json = TopologyJson::parse(text, nullptr, false);
