@@ -28,7 +28,8 @@ detail::Spread spread_of(const ShardProblem& problem, bool of_input) {
   const std::vector<std::uint64_t> flat{element_count(problem.permutation)};
   if (of_input)
     return {problem.shards.in, problem.axes ? problem.axes->shape : flat, problem.shards.ranks, "in"};
-  return {problem.shards.out, problem.axes ? problem.axes->target_shape() : flat, problem.shards.ranks, "out"};
+  return {problem.shards.out, problem.axes ? problem.axes->target_shape() : flat, problem.shards.ranks,
+          "out"};
 }
 
 struct ShardTimes {
@@ -49,8 +50,8 @@ class ShardBench {
     std::optional<io::Buffer> in;
     std::optional<io::Buffer> out;
     detail::agree(*communicator_, "bench --shards", [&] {
-      problem_ = shard_problem({.problem = asked_.problem, .axes = asked_.axes, .ranks = communicator_->ranks()},
-                               asked_.cuts);
+      problem_ = shard_problem(
+          {.problem = asked_.problem, .axes = asked_.axes, .ranks = communicator_->ranks()}, asked_.cuts);
       problem_.shards.rank = communicator_->rank();
       made.emplace(problem_);
       io::require_memory_for_array("bench --shards",
@@ -78,14 +79,16 @@ class ShardBench {
     const detail::Spread spread = spread_of(problem_, true);
     const std::uint64_t width = problem_.element_bytes;
     for (std::uint64_t i = 0; i < part.size() / width; ++i)
-      write_element(spread.index({.rank = communicator_->rank(), .element = i}), width, part.data() + i * width);
+      write_element(spread.index({.rank = communicator_->rank(), .element = i}), width,
+                    part.data() + i * width);
   }
 
   void check(std::span<const std::byte> part) const {
     const detail::Spread spread = spread_of(problem_, false);
     const std::uint64_t width = problem_.element_bytes;
     Permutation back = inverse(problem_.permutation);
-    if (const auto* const indexed = std::get_if<Indexed>(&back)) back = indexed->redirected(Direction::scatter);
+    if (const auto* const indexed = std::get_if<Indexed>(&back))
+      back = indexed->redirected(Direction::scatter);
     std::vector<std::byte> wanted(width);
     for (std::uint64_t i = 0; i < part.size() / width; ++i) {
       const std::uint64_t y = spread.index({.rank = communicator_->rank(), .element = i});
@@ -138,16 +141,16 @@ class ShardBench {
       json["gb_per_s"] = gb_per_s(bytes, times.whole_ms);
       return print(json);
     }
-    print(fmt::format("{}: {} in {} by {}, method {}, verified\n"
-                      "sent          {} by all ranks together, the least that can be\n"
-                      "whole         {:.4g} ms, {:.4g} GB/s read and written\n"
-                      "its parts     {:.4g} ms: pack {:.4g}, exchange {:.4g}, unpack {:.4g}\n"
-                      "whole / parts {:.3f}",
-                      asked_.spec, size_text(bytes),
-                      count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                      communicator_->name(), name(plan.plan().method()), size_text(sent), times.whole_ms,
-                      gb_per_s(bytes, times.whole_ms), times.parts_ms(), times.pack_ms, times.exchange_ms,
-                      times.unpack_ms, share));
+    print(fmt::format(
+        "{}: {} in {} by {}, method {}, verified\n"
+        "sent          {} by all ranks together, the least that can be\n"
+        "whole         {:.4g} ms, {:.4g} GB/s read and written\n"
+        "its parts     {:.4g} ms: pack {:.4g}, exchange {:.4g}, unpack {:.4g}\n"
+        "whole / parts {:.3f}",
+        asked_.spec, size_text(bytes), count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+        communicator_->name(), name(plan.plan().method()), size_text(sent), times.whole_ms,
+        gb_per_s(bytes, times.whole_ms), times.parts_ms(), times.pack_ms, times.exchange_ms, times.unpack_ms,
+        share));
   }
 
   const BenchedShards& asked_;
@@ -158,8 +161,9 @@ class ShardBench {
 }  // namespace
 
 void bench_shards(const BenchedShards& asked) {
-  with_ranks("bench",
-             [&](const std::shared_ptr<Communicator>& communicator) { ShardBench(asked, communicator).run(); });
+  with_ranks("bench", [&](const std::shared_ptr<Communicator>& communicator) {
+    ShardBench(asked, communicator).run();
+  });
 }
 
 }  // namespace faro::cli

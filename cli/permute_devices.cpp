@@ -31,8 +31,8 @@ std::vector<int> read_devices(const std::string& text) {
 
 void check_device_options(const PermuteOptions& options) {
   const auto refuse = [](const char* other) {
-    fail(ErrorCode::unsupported, "permute --devices", other, "--engine cuda --devices with SPEC IN.npy OUT.npy",
-         "one device takes all options");
+    fail(ErrorCode::unsupported, "permute --devices", other,
+         "--engine cuda --devices with SPEC IN.npy OUT.npy", "one device takes all options");
   };
   if (options.common.engine != "cuda") refuse("another engine than cuda");
   if (options.in_place) refuse("--in-place");
@@ -140,10 +140,10 @@ void permute_devices(const PermuteOptions& options) {
     json["verified"] = options.verify;
     print(json);
   } else if (!options.quiet) {
-    note(fmt::format("{}: {} on {}, method {}; {} sent by one of them; {:.3g} ms with fetching, {:.3g} ms in all{}",
-                     options.label(), asked.elements, count_text(devices.size(), "device"), name(plan.method()),
-                     size_text(plan.sent_bytes()), ms, milliseconds_since(start),
-                     options.verify ? ", verified" : ""));
+    note(fmt::format(
+        "{}: {} on {}, method {}; {} sent by one of them; {:.3g} ms with fetching, {:.3g} ms in all{}",
+        options.label(), asked.elements, count_text(devices.size(), "device"), name(plan.method()),
+        size_text(plan.sent_bytes()), ms, milliseconds_since(start), options.verify ? ", verified" : ""));
   }
   output.commit();
 }

@@ -1,7 +1,8 @@
 // faro permute SPEC IN.npy OUT.npy --shards: each rank reads its part of the file, permutes with the others,
 // and writes its part. Parts are blocks of the file on both sides.
 //
-//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0 names the file
+//     read the header  ->  plan  ->  read the part  ->  permute  ->  verify  ->  write the part  ->  rank 0
+//     names the file
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -25,6 +28,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "permutation/record_shuffle.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {
@@ -46,7 +50,8 @@ void read_part(const PartOfFile& part, std::span<std::byte> to) {
   const io::Descriptor file(open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) refuse_part("read", part.path, errno);
   for (std::uint64_t done = 0; done < to.size();) {
-    const ssize_t got = pread(file.get(), to.data() + done, to.size() - done, static_cast<off_t>(part.offset + done));
+    const ssize_t got =
+        pread(file.get(), to.data() + done, to.size() - done, static_cast<off_t>(part.offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) refuse_part("read", part.path, got < 0 ? errno : 0);
     done += static_cast<std::uint64_t>(got);
@@ -111,10 +116,35 @@ void check_shard_options(const PermuteOptions& options) {
   check_spec_file(options, options.out, "OUT");
 }
 
+// What is done with the file, once its header is known.
+struct FileShards {
+  ShardProblem problem;
+  std::uint64_t count = 0;
+  std::string spec;                  // canonical
+  std::string elements;              // "1000 rows of 12 bytes"
+  std::vector<std::uint64_t> shape;  // of the result
+  /// The plan of this rank; may talk to the others.
+  std::function<ShardPlan(const ShardProblem& problem)> plan;
+  /// The element of the input that goes to y.
+  std::function<std::uint64_t(std::uint64_t y)> source_of;
+};
+using ShardsOfFile = std::function<FileShards(const io::NpyHeader& header, Communicator& communicator)>;
+
+// Of which one look-up costs no sweep.
+Permutation quick_inverse(const Permutation& permutation) {
+  const Permutation back = inverse(permutation);
+  const auto* const indexed = std::get_if<Indexed>(&back);
+  return indexed == nullptr ? back : Permutation(indexed->redirected(Direction::scatter));
+}
+
 class PermutedShards {
  public:
-  PermutedShards(const PermuteOptions& options, const std::shared_ptr<Communicator>& communicator)
-      : options_(options), communicator_(communicator), operation_("permute `" + options.in + "`") {}
+  PermutedShards(const PermuteOptions& options, const std::shared_ptr<Communicator>& communicator,
+                 ShardsOfFile asked)
+      : options_(options),
+        communicator_(communicator),
+        operation_("permute `" + options.in + "`"),
+        of_file_(std::move(asked)) {}
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
@@ -151,22 +181,31 @@ class PermutedShards {
       header_ = io::read_npy_header(options_.in);
       if (header_.fortran_order)
         fail(ErrorCode::unsupported, operation_, "data in Fortran order", "data in C order");
-      asked_ = file_problem_of(options_, header_);
+      asked_ = of_file_(header_, *communicator_);
+      asked_.problem.shards.rank = communicator_->rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
-      problem_ = shard_problem(
-          {.problem = asked_.problem, .axes = asked_.regrouped ? std::nullopt : asked_.axes, .ranks = communicator_->ranks()}, {});
-      problem_.shards.rank = communicator_->rank();
-      made_.emplace(problem_);
-      shape_ = asked_.shape_after(Plan(asked_.problem, cpu::target(threads_)));
-      target_header_ = io::npy_header_bytes(header_.descr, shape_);
+      target_header_ = io::npy_header_bytes(header_.descr, asked_.shape);
+    });
+    // The plan may itself talk to the others.
+    std::exception_ptr refused;
+    try {
+      made_.emplace(asked_.plan(asked_.problem));
+    } catch (...) {
+      refused = std::current_exception();
+    }
+    together([&] {
+      if (refused) std::rethrow_exception(refused);
     });
   }
 
   // Where this rank's part begins, in bytes of the data.
-  std::uint64_t offset_of(const ShardCut& cut, const std::vector<std::uint64_t>& shape, const char* role) const {
+  std::uint64_t offset_of(const ShardCut& cut, const std::vector<std::uint64_t>& shape,
+                          const char* role) const {
     const detail::Spread spread(cut, shape, communicator_->ranks(), role);
     const int rank = communicator_->rank();
-    return spread.elements(rank) == 0 ? 0 : spread.index({.rank = rank, .element = 0}) * problem_.element_bytes;
+    return spread.elements(rank) == 0
+               ? 0
+               : spread.index({.rank = rank, .element = 0}) * asked_.problem.element_bytes;
   }
 
   void read() {
@@ -175,13 +214,13 @@ class PermutedShards {
       io::require_memory_for_array(operation_, needed);
       in_.emplace(made_->in_bytes());
       out_.emplace(made_->out_bytes());
-      const std::uint64_t count = element_count(problem_.permutation);
-      const auto shape = problem_.axes ? problem_.axes->shape : std::vector<std::uint64_t>{count};
-      const auto after = problem_.axes ? problem_.axes->target_shape() : shape;
+      const ShardProblem& problem = asked_.problem;
+      const auto shape = problem.axes ? problem.axes->shape : std::vector<std::uint64_t>{asked_.count};
+      const auto after = problem.axes ? problem.axes->target_shape() : shape;
       source_ = {.path = options_.in,
-                 .offset = header_.data_offset + offset_of(problem_.shards.in, shape, "in")};
+                 .offset = header_.data_offset + offset_of(problem.shards.in, shape, "in")};
       target_ = {.path = io::partial_path(options_.out).string(),
-                 .offset = target_header_.size() + offset_of(problem_.shards.out, after, "out")};
+                 .offset = target_header_.size() + offset_of(problem.shards.out, after, "out")};
       read_part(source_, in_->span());
     });
   }
@@ -191,13 +230,10 @@ class PermutedShards {
     together([&] {
       if (plan.out_elements() == 0) return;
       const Looked whole(options_.in, header_);
-      const Permutation back = inverse(problem_.permutation);
-      const auto* const indexed = std::get_if<Indexed>(&back);
-      const Permutation quick = indexed == nullptr ? back : Permutation(indexed->redirected(Direction::scatter));
-      const std::uint64_t width = problem_.element_bytes;
+      const std::uint64_t width = asked_.problem.element_bytes;
       const std::uint64_t first = (target_.offset - target_header_.size()) / width;
       for (std::uint64_t at = 0; at < plan.out_elements(); ++at) {
-        const std::uint64_t x = faro::apply(quick, first + at);
+        const std::uint64_t x = asked_.source_of(first + at);
         if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) == 0) continue;
         fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", first + at),
              fmt::format("element {} of the input there", x), "no result was written; please report this");
@@ -239,12 +275,12 @@ class PermutedShards {
     const std::uint64_t bytes = header_.data_bytes();
     if (options_.common.json) {
       Json json = new_json();
-      json["spec"] = to_text(asked_.problem.permutation);
+      json["spec"] = asked_.spec;
       json["in"] = options_.in;
       json["out"] = options_.out;
-      json["shape"] = shape_;
-      json["elements"] = element_count(problem_.permutation);
-      json["element_bytes"] = problem_.element_bytes;
+      json["shape"] = asked_.shape;
+      json["elements"] = asked_.count;
+      json["element_bytes"] = asked_.problem.element_bytes;
       json["bytes"] = bytes;
       json["communicator"] = communicator_->name();
       json["plan"] = Json::parse(plan.explain_json());
@@ -255,7 +291,8 @@ class PermutedShards {
     }
     if (options_.quiet) return;
     note(fmt::format("{}: {} in {}, by {}, method {}; {} sent by a rank; {:.3g} ms, {:.3g} ms in all{}",
-                     options_.label(), asked_.elements, count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+                     options_.label(), asked_.elements,
+                     count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
                      communicator_->name(), name(plan.method()), size_text(plan.sent_bytes()), ms, total_ms,
                      options_.verify ? ", verified" : ""));
   }
@@ -263,11 +300,10 @@ class PermutedShards {
   const PermuteOptions& options_;
   std::shared_ptr<Communicator> communicator_;
   std::string operation_;
+  ShardsOfFile of_file_;
   io::NpyHeader header_;
-  FileProblem asked_;
-  ShardProblem problem_;
+  FileShards asked_;
   std::optional<ShardPlan> made_;
-  std::vector<std::uint64_t> shape_;
   std::vector<std::byte> target_header_;
   int threads_ = 0;
   PartOfFile source_;
@@ -280,8 +316,60 @@ class PermutedShards {
 }  // namespace
 
 void permute_shards(const PermuteOptions& options) {
+  const ShardsOfFile of_file = [&options](const io::NpyHeader& header, Communicator& communicator) {
+    const FileProblem asked = file_problem_of(options, header);
+    FileShards made;
+    made.problem = shard_problem({.problem = asked.problem,
+                                  .axes = asked.regrouped ? std::nullopt : asked.axes,
+                                  .ranks = communicator.ranks()},
+                                 {});
+    made.count = element_count(made.problem.permutation);
+    made.spec = to_text(asked.problem.permutation);
+    made.elements = asked.elements;
+    const int threads = options.common.plan_options(asked.problem.element_bytes).threads;
+    made.shape = asked.shape_after(Plan(asked.problem, cpu::target(threads)));
+    made.plan = [](const ShardProblem& problem) { return ShardPlan(problem); };
+    made.source_of = [back = quick_inverse(made.problem.permutation)](std::uint64_t y) {
+      return faro::apply(back, y);
+    };
+    return made;
+  };
   with_ranks("permute", [&](const std::shared_ptr<Communicator>& communicator) {
-    PermutedShards(options, communicator).run();
+    PermutedShards(options, communicator, of_file).run();
+  });
+}
+
+void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
+  const ShardsOfFile of_file = [&options, seed](const io::NpyHeader& header, Communicator& communicator) {
+    const bool by_rows = options.rows && !header.shape.empty();
+    FileShards made;
+    made.count = by_rows ? header.shape.front() : header.item_count();
+    made.problem.element_bytes =
+        by_rows && header.item_count() > 0 ? header.data_bytes() / made.count : header.item_bytes;
+    made.problem.shards.ranks = communicator.ranks();
+    made.spec = options.spec;
+    made.elements =
+        count_text(made.count, by_rows ? "row" : "item") + " of " + size_text(made.problem.element_bytes);
+    made.shape = header.shape;
+    const auto shuffle = std::make_shared<const RecordShuffle>(made.count, seed);
+    const bool inverse = options.inverse;
+    // Each rank computes where its own records go.
+    made.plan = [shuffle, inverse, &communicator](const ShardProblem& problem) {
+      const detail::Spread spread(problem.shards.in, {shuffle->count()}, communicator.ranks(), "in");
+      std::vector<std::uint64_t> mine(spread.elements(communicator.rank()));
+      for (std::uint64_t i = 0; i < mine.size(); ++i) {
+        const std::uint64_t x = spread.index({.rank = communicator.rank(), .element = i});
+        mine[i] = inverse ? shuffle->inverse(x) : (*shuffle)(x);
+      }
+      return ShardPlan(problem, shuffle->count(), mine, Direction::scatter, communicator);
+    };
+    made.source_of = [shuffle, inverse](std::uint64_t y) {
+      return inverse ? (*shuffle)(y) : shuffle->inverse(y);
+    };
+    return made;
+  };
+  with_ranks("shuffle", [&](const std::shared_ptr<Communicator>& communicator) {
+    PermutedShards(options, communicator, of_file).run();
   });
 }
 

@@ -28,7 +28,8 @@ bool is_launched() {
 }
 
 // What all ranks refuse alike, told once.
-void tell_once(Communicator& communicator, const RankWork& work, const std::shared_ptr<Communicator>& shared) {
+void tell_once(Communicator& communicator, const RankWork& work,
+               const std::shared_ptr<Communicator>& shared) {
   try {
     work(shared);
   } catch (const Error& error) {

@@ -36,9 +36,9 @@ struct CutOptions {
   bool is_given() const { return !in.empty() || !out.empty(); }
 };
 
-/// The problem of rank 0, cut as the options say; without, by blocks where the map is affine and both are powers
-/// of two, else by axis 0. Batches are the slowest axis, or the top bits. Errors: ErrorCode::unsupported for
-/// other batches.
+/// The problem of rank 0, cut as the options say; without, by blocks where the map is affine and both are
+/// powers of two, else by axis 0. Batches are the slowest axis, or the top bits. Errors:
+/// ErrorCode::unsupported for other batches.
 struct AskedShards {
   Problem problem;
   std::optional<NamedAxes> axes;
@@ -48,6 +48,9 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts);
 
 /// `faro permute SPEC IN.npy OUT.npy --shards`: each rank reads its part of the file, and writes its own.
 void permute_shards(const PermuteOptions& options);
+
+/// `faro shuffle IN.npy OUT.npy --seed SEED --shards`: no rank has an index array of all records.
+void shuffle_shards(const PermuteOptions& options, std::uint64_t seed);
 
 /// `faro permute SPEC IN.npy OUT.npy --engine cuda --devices 0,1`: the array spread over several GPUs of this
 /// machine.

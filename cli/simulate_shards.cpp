@@ -38,7 +38,8 @@ std::vector<int> read_ranks(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');)
     ranks.push_back(static_cast<int>(parse_number("--ranks", word, 1, kMaxShardRanks)));
-  if (ranks.empty()) fail(ErrorCode::value, "simulate shards", "no --ranks", "a number, or several: 8,64,512");
+  if (ranks.empty())
+    fail(ErrorCode::value, "simulate shards", "no --ranks", "a number, or several: 8,64,512");
   return ranks;
 }
 
@@ -63,14 +64,16 @@ Json json_of(const detail::ShardSimulation& made) {
 }
 
 std::string table_of(const std::vector<detail::ShardSimulation>& rows) {
-  std::string table = fmt::format("{:>7}  {:>7}  {:>7}  {:>10}  {:>11}  {:>9}  {:>9}   {}", "ranks", "method", "met",
-                                  "a rank", "exchange ms", "passes ms", "ms", "each level: all bytes, ms of its busiest group");
+  std::string table = fmt::format("{:>7}  {:>7}  {:>7}  {:>10}  {:>11}  {:>9}  {:>9}   {}", "ranks", "method",
+                                  "met", "a rank", "exchange ms", "passes ms", "ms",
+                                  "each level: all bytes, ms of its busiest group");
   for (const detail::ShardSimulation& row : rows) {
-    table += fmt::format("\n{:>7}  {:>7}  {:>7}  {:>10}  {:>11.4g}  {:>9.4g}  {:>9.4g}  ", row.ranks, name(row.method),
-                         row.ranks_met, size_text(row.most_sent_bytes), row.exchange_seconds * 1e3,
-                         row.passes_seconds * 1e3, row.seconds() * 1e3);
+    table += fmt::format("\n{:>7}  {:>7}  {:>7}  {:>10}  {:>11.4g}  {:>9.4g}  {:>9.4g}  ", row.ranks,
+                         name(row.method), row.ranks_met, size_text(row.most_sent_bytes),
+                         row.exchange_seconds * 1e3, row.passes_seconds * 1e3, row.seconds() * 1e3);
     for (const detail::LevelLoad& level : row.levels)
-      table += fmt::format(" {} {}, {:.4g};", level.name, size_text(level.bytes), level.busiest_seconds * 1e3);
+      table +=
+          fmt::format(" {} {}, {:.4g};", level.name, size_text(level.bytes), level.busiest_seconds * 1e3);
     table.pop_back();
   }
   return table;
@@ -80,7 +83,8 @@ std::string table_of(const std::vector<detail::ShardSimulation>& rows) {
 
 void simulate_shards(const SimulatedShards& asked) {
   if (asked.spec.empty())
-    fail(ErrorCode::usage, "simulate shards", "no --spec", "a permutation", "`faro simulate --help` shows how");
+    fail(ErrorCode::usage, "simulate shards", "no --spec", "a permutation",
+         "`faro simulate --help` shows how");
   const detail::Topology topology = read_topology(asked.topology.empty() ? "flat" : asked.topology);
   const ParsedPermutation parsed = parse_spec_with_axes(asked.spec, std::nullopt, Direction::scatter);
   const std::uint64_t width = asked.element_bytes.empty()

@@ -306,7 +306,8 @@ void print_table(const std::string& device, const std::vector<Row>& rows,
 
 void bench_all_shards(const BenchOptions& options) {
   if (options.in_place || !options.bytes.empty())
-    fail(ErrorCode::unsupported, "bench --shards", "--in-place or --bytes", "whole arrays, from one to another");
+    fail(ErrorCode::unsupported, "bench --shards", "--in-place or --bytes",
+         "whole arrays, from one to another");
   for (const std::string& spec : options.specs) {
     const ParsedPermutation parsed = parse_spec_with_axes(spec, std::nullopt, options.index.direction(spec));
     const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);

@@ -246,10 +246,10 @@ void explain_files(const ExplainOptions& options) {
 
 // Of one rank among so many: what it packs, sends to whom, and unpacks.
 void explain_shards(const ExplainOptions& options) {
-  if (!options.svg.empty() || options.in_place || !options.capability.empty() || !options.common.tile.empty() ||
-      options.by_file) {
-    fail(ErrorCode::value, "explain",
-         "--svg, --in-place, --capability, --tile or --file with --shards", "--shards alone");
+  if (!options.svg.empty() || options.in_place || !options.capability.empty() ||
+      !options.common.tile.empty() || options.by_file) {
+    fail(ErrorCode::value, "explain", "--svg, --in-place, --capability, --tile or --file with --shards",
+         "--shards alone");
   }
   const ParsedPermutation parsed =
       parse_spec_with_axes(options.spec, std::nullopt, options.index.direction(options.spec));
@@ -264,7 +264,8 @@ void explain_shards(const ExplainOptions& options) {
   problem.shards.rank = static_cast<int>(parse_number("--rank", options.rank, 0, kMaxShardRanks));
   const ShardPlan plan(problem);
   ShardRates rates;
-  if (!options.link.empty()) rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
+  if (!options.link.empty())
+    rates.link_gb_per_s = static_cast<double>(parse_number("--link", options.link, 1));
   if (options.common.json) {
     Json json = new_json();
     json["spec"] = options.spec;
@@ -279,7 +280,8 @@ void explain_shards(const ExplainOptions& options) {
 void explain(const ExplainOptions& options) {
   if (!options.shards.empty()) return explain_shards(options);
   if (options.cuts.is_given() || options.rank != "0" || !options.link.empty())
-    fail(ErrorCode::value, "explain", "--rank, --link, --shard-in or --shard-out without --shards", "--shards N with them");
+    fail(ErrorCode::value, "explain", "--rank, --link, --shard-in or --shard-out without --shards",
+         "--shards N with them");
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }

@@ -6,6 +6,7 @@
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/permute_file.hpp"
+#include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "cli/verbs.hpp"
 #include "faro/file.hpp"
@@ -25,6 +26,11 @@ void shuffle(ShuffleOptions& options) {
   if (permute.raw.empty()) require_npy_name("shuffle `" + permute.in + "`", permute.out);
   require_whole(permute.in);
   const std::uint64_t seed = parse_number("--seed", options.seed, 0);
+  if (permute.shards) {
+    permute.spec = fmt::format("shuffle {} by seed {}", permute.rows ? "of rows" : "of items", seed);
+    permute.has_out = true;
+    return shuffle_shards(permute, seed);
+  }
   const std::uint64_t budget = memory_budget(permute.memory);
   const io::NpyHeader header = header_of_input(permute);
   if (header.fortran_order) {
@@ -80,6 +86,8 @@ Verb shuffle_verb(CLI::App& app) {
   command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
+  command->add_flag("--shards", permute.shards,
+                    "Under mpirun: each rank reads, moves and writes its part of the files");
   permute.common.add_threads(*command);
   add_no_sync(*command);
   command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");

@@ -173,8 +173,8 @@ std::string text_of(const SimulateOptions& options, const Result& result) {
 
 // Links between ranks are no memory machine: they have options of their own.
 void simulate_links(const SimulateOptions& options) {
-  if (!options.file.empty() || !options.n.empty() || !options.svg.empty() || options.timeline || options.overlap ||
-      options.direct || !options.layout.empty() || !options.threads.empty()) {
+  if (!options.file.empty() || !options.n.empty() || !options.svg.empty() || options.timeline ||
+      options.overlap || options.direct || !options.layout.empty() || !options.threads.empty()) {
     fail(ErrorCode::usage, "simulate shards", "an option of the memory machines, or a FILE",
          "--spec, --ranks, --topology, --element-bytes, --shard-in and --shard-out",
          "`faro simulate --help` shows how");
@@ -189,7 +189,8 @@ void simulate(const SimulateOptions& options) {
   check_program(options.program);
   if (options.program == kShards) return simulate_links(options);
   const SimulatedShards& shards = options.shards;
-  if (!shards.ranks.empty() || !shards.topology.empty() || !shards.element_bytes.empty() || shards.cuts.is_given()) {
+  if (!shards.ranks.empty() || !shards.topology.empty() || !shards.element_bytes.empty() ||
+      shards.cuts.is_given()) {
     fail(ErrorCode::usage, "simulate",
          "--ranks, --topology, --element-bytes, --shard-in or --shard-out with " + options.program,
          "them with `simulate shards`");
@@ -215,11 +216,10 @@ Verb simulate_verb(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* const command = app.add_subcommand("simulate", "Time a program on a memory machine, in units");
   command
-      ->add_option(
-          "PROGRAM", options->program,
-          "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
-          "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, "
-          "trace, or shards: links between ranks")
+      ->add_option("PROGRAM", options->program,
+                   "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
+                   "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, "
+                   "trace, or shards: links between ranks")
       ->required()
       ->type_name("");
   command
@@ -258,7 +258,8 @@ Verb simulate_verb(CLI::App& app) {
       "Of shards: ranks, or several numbers of them, such as 8,64,4096; the default is 8");
   add("--topology", options->shards.topology, "T",
       "Of shards: flat (the default), islands, or a file of JSON that docs/guide/shards.md describes");
-  add("--element-bytes", options->shards.element_bytes, "B", "Of shards: bytes of an element; the default is 4");
+  add("--element-bytes", options->shards.element_bytes, "B",
+      "Of shards: bytes of an element; the default is 4");
   options->shards.cuts.add(*command);
   add_no_sync(*command);
   command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");

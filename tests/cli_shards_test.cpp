@@ -54,7 +54,8 @@ TEST_F(CliShards, CutsAreRead) {
   const Result result = run("explain 'transpose(30, 50)' --shards 3 --shard-in 'axis(1; 20 0 30)' --rank 2");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("slabs of axis 1, of 20 0 30 -> slabs of axis 0, even"));
-  EXPECT_THAT(run("explain 'gray(10)' --shards 4 --shard-in 'bits(0 1)'").out, HasSubstr("index bits 0 1 ->"));
+  EXPECT_THAT(run("explain 'gray(10)' --shards 4 --shard-in 'bits(0 1)'").out,
+              HasSubstr("index bits 0 1 ->"));
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'rows'", 2, "read --shard-in: got `rows`");
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0 70)'", 2, "bits(0 70)");
   expect_refused("explain 'gray(10)' --shards 4 --shard-in 'bits(0)'", 2, "1 bits for 4 ranks");
@@ -80,8 +81,7 @@ TEST_F(CliShards, TopologiesAreFiles) {
   std::ofstream(directory_ / "two.json")
       << R"({"name": "pairs", "levels": [{"name": "pair", "ranks": 2, "gb_per_s": 1, "only_inside": true},
                                         {"name": "all", "ranks": 4, "gb_per_s": 0.5}], "message_us": 0})";
-  const Result result =
-      run("simulate shards --spec 'bit_reversal(20)' --ranks 4 --topology two.json --json");
+  const Result result = run("simulate shards --spec 'bit_reversal(20)' --ranks 4 --topology two.json --json");
   ASSERT_EQ(result.status, 0) << result.err;
   const Json json = Json::parse(result.out);
   EXPECT_EQ(json["topology"], "pairs");

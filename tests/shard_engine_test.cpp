@@ -223,8 +223,7 @@ TEST(ShardEngine, WholeIndexArraysAndAffineMapsOverUnevenCuts) {
                                     .rank = 0,
                                     .in = ShardAxis{0, random_extents(count, ranks, random)},
                                     .out = ShardAxis{0, random_extents(count, ranks, random)}}};
-    if (trial % 3 == 0 && trial % 4 != 0)
-      problem.permutation = drawn.redirected(Direction::gather);
+    if (trial % 3 == 0 && trial % 4 != 0) problem.permutation = drawn.redirected(Direction::gather);
     expect_ranks(problem);
   }
 }
@@ -262,7 +261,8 @@ ShardProblem reversal(int ranks) {
 }
 
 // Of a run in which rank 1 does otherwise, what each rank threw.
-std::vector<std::string> refusals(int ranks, const std::function<void(const std::shared_ptr<Communicator>&)>& work) {
+std::vector<std::string> refusals(int ranks,
+                                  const std::function<void(const std::shared_ptr<Communicator>&)>& work) {
   std::vector<std::string> texts;
   for (const auto& thrown : on_ranks(in_memory_communicators(ranks, std::chrono::seconds(20)), work))
     texts.push_back(text_of(thrown));
@@ -301,7 +301,8 @@ TEST(ShardEngine, EntriesThatAreNoPermutationAreRefusedOnAll) {
   for (const std::uint64_t wrong : {std::uint64_t{8}, std::uint64_t{3}}) {
     const auto texts = refusals(2, [&](const std::shared_ptr<Communicator>& communicator) {
       const bool first = communicator->rank() == 0;
-      std::vector<std::uint64_t> part = first ? std::vector<std::uint64_t>{0, 1, 2, 3} : std::vector<std::uint64_t>{4, 5, 6, 7};
+      std::vector<std::uint64_t> part =
+          first ? std::vector<std::uint64_t>{0, 1, 2, 3} : std::vector<std::uint64_t>{4, 5, 6, 7};
       if (!first) part[1] = wrong;
       const ShardProblem problem{.element_bytes = 4, .shards = {.ranks = 2, .rank = communicator->rank()}};
       const ShardPlan plan(problem, 8, part, Direction::scatter, *communicator);

@@ -11,9 +11,9 @@
 namespace faro {
 namespace shard_plan_test {
 
+using test::message_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using test::message_of;
 
 ShardProblem problem_of(Permutation permutation, int ranks, int rank = 0) {
   return {.permutation = std::move(permutation),

@@ -11,11 +11,12 @@
 namespace faro {
 namespace shard_simulation_test {
 
-using ::testing::HasSubstr;
 using test::message_of;
+using ::testing::HasSubstr;
 
 // Every plan of every rank, message by message.
-std::vector<std::vector<std::uint64_t>> by_messages(ShardProblem problem, const std::vector<std::uint64_t>& sizes) {
+std::vector<std::vector<std::uint64_t>> by_messages(ShardProblem problem,
+                                                    const std::vector<std::uint64_t>& sizes) {
   std::vector<std::vector<std::uint64_t>> counts(sizes.size());
   for (int rank = 0; rank < problem.shards.ranks; ++rank) {
     problem.shards.rank = rank;
@@ -23,7 +24,8 @@ std::vector<std::vector<std::uint64_t>> by_messages(ShardProblem problem, const 
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::uint64_t left = 0;
       for (const ShardMessage& message : plan.sends()) {
-        if (static_cast<std::uint64_t>(message.peer) / sizes[i] != static_cast<std::uint64_t>(rank) / sizes[i])
+        if (static_cast<std::uint64_t>(message.peer) / sizes[i] !=
+            static_cast<std::uint64_t>(rank) / sizes[i])
           left += message.bytes / problem.element_bytes;
       }
       counts[i].push_back(left);
@@ -33,7 +35,8 @@ std::vector<std::vector<std::uint64_t>> by_messages(ShardProblem problem, const 
 }
 
 void expect_counts(const ShardProblem& problem, const std::vector<std::uint64_t>& sizes) {
-  EXPECT_EQ(detail::leaving_elements(problem, sizes), by_messages(problem, sizes)) << ShardPlan(problem).explain();
+  EXPECT_EQ(detail::leaving_elements(problem, sizes), by_messages(problem, sizes))
+      << ShardPlan(problem).explain();
 }
 
 TEST(ShardTraffic, OfAffineMapsEqualsTheMessages) {

@@ -46,7 +46,8 @@ inline std::string text_of(const std::exception_ptr& thrown) {
 }
 
 /// Whose element x of an array of `shape` is, counted out.
-inline int owner_of(std::uint64_t x, const ShardCut& cut, const std::vector<std::uint64_t>& shape, int ranks) {
+inline int owner_of(std::uint64_t x, const ShardCut& cut, const std::vector<std::uint64_t>& shape,
+                    int ranks) {
   if (const auto* const bits = std::get_if<ShardBits>(&cut)) {
     int rank = 0;
     for (std::size_t i = 0; i < bits->bits.size(); ++i) {

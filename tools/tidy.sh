@@ -19,8 +19,12 @@ mkdir -p "$stamps"
 nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 cuda_include=$(dirname "$(dirname "$nvcc")")/include
 [[ -e $cuda_include/cuda_runtime_api.h ]] || cuda_include=""
+# Where MPI's headers are, if it is built.
+mpi_include=$(sed -n 's/^MPI_CXX_COMPILER_INCLUDE_DIRS:[A-Z]*=//p; s/^MPI_CXX_HEADER_DIR:[A-Z]*=//p' "$build/CMakeCache.txt" | tr ';' '\n' | sed '/^$/d; s/^/-isystem /' | sort -u)
+# shellcheck disable=SC2206  # a flag and its value are two words
+mpi_flags=($mpi_include)
 as_cpp=(-std=c++20 -fopenmp -x c++ -Iinclude -Isrc -I. -I"$build/generated" -I"$build/generated/embed"
-  ${cuda_include:+-isystem "$cuda_include"})
+  ${cuda_include:+-isystem "$cuda_include"} -DOMPI_SKIP_MPICXX "${mpi_flags[@]}")
 
 # Of src and cli: "FOLDER FILE" a line.
 list_files() {
@@ -29,6 +33,7 @@ list_files() {
       [[ $file != *.cu ]] && ! grep -q '#include <cuda_runtime' "$file" || continue
     fi
     [[ $file == *.cu ]] && grep -q '#include <cub/' "$file" && continue
+    [[ $file == src/mpi/* && -z $mpi_include ]] && continue
     # Highway's files include themselves for each instruction set.
     local kind=${file##*.}
     grep -q 'foreach_target' "$file" && kind=$file

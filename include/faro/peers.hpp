@@ -1,7 +1,7 @@
 // Several GPUs of one process as ranks of a permutation of shards.
 //
-//     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768), .element_bytes = 4}, {0, 1});
-//     peers.run({in0, in1}, {out0, out1}, {stream0, stream1});
+//     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768), .element_bytes = 4}, {0,
+//     1}); peers.run({in0, in1}, {out0, out1}, {stream0, stream1});
 //
 // One thread a GPU queues its packing, the copies out of the other GPUs' memory, and its unpacking; streams
 // wait for each other's events, and the host for nothing. The same device may be given several times.

@@ -91,9 +91,9 @@ struct ShardPass {
 
 /// What links and memory give, for predicted times.
 struct ShardRates {
-  double link_gb_per_s = 25;    // out of a rank, and into it
-  double copy_gb_per_s = 10;    // a rank's own copy, bytes read and written
-  double message_us = 5;        // of a message, beside its bytes
+  double link_gb_per_s = 25;  // out of a rank, and into it
+  double copy_gb_per_s = 10;  // a rank's own copy, bytes read and written
+  double message_us = 5;      // of a message, beside its bytes
 };
 
 /// What one rank does. Immutable; made without communication, and without memory for arrays.

@@ -1,6 +1,4 @@
 // Ranks by MPI: each message its own MPI_Isend and MPI_Irecv, in pieces that an int can count.
-#include "faro/mpi.hpp"
-
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/mpi.hpp"
 
 namespace faro {
 namespace {
@@ -65,8 +64,12 @@ class MpiCommunicator : public Communicator {
                           static_cast<int>(piece.bytes), MPI_BYTE, piece.peer, kTag, comm_, &requests.back()),
                 "MPI_Isend");
     };
-    for_pieces(sends, [&](const ShardMessage& piece) { if (is_above(piece)) send(piece); });
-    for_pieces(sends, [&](const ShardMessage& piece) { if (!is_above(piece)) send(piece); });
+    for_pieces(sends, [&](const ShardMessage& piece) {
+      if (is_above(piece)) send(piece);
+    });
+    for_pieces(sends, [&](const ShardMessage& piece) {
+      if (!is_above(piece)) send(piece);
+    });
     copy_own(static_cast<const std::byte*>(from), sends, static_cast<std::byte*>(to), receives);
     wait(requests);
   }

@@ -57,6 +57,7 @@ Coordinates coordinates_of(const Matrix& a21) {
   }
   std::reverse(made.positions.begin(), made.positions.end());
   std::vector<Word> columns;
+  columns.reserve(made.positions.size());
   for (const int j : made.positions) columns.push_back(a21.column(j));
   made.basis = Matrix::from_columns(a21.rows(), columns);
   std::vector<Word> coordinates;
@@ -148,9 +149,8 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
     made.receives.assign(messages, {});
     for (std::uint64_t at = 0; at < messages; ++at) {
       const Word from = (u.basis * at) ^ first_source;
-      made.receives[at] = {.peer = static_cast<int>(from),
-                           .offset_bytes = (at ^ moved_by) * elements,
-                           .bytes = elements};
+      made.receives[at] = {
+          .peer = static_cast<int>(from), .offset_bytes = (at ^ moved_by) * elements, .bytes = elements};
     }
   };
 

@@ -13,8 +13,8 @@
 namespace faro::detail {
 namespace {
 
-constexpr std::array kErrorCodes{ErrorCode::internal, ErrorCode::usage,  ErrorCode::spec,
-                                 ErrorCode::value,    ErrorCode::unsupported, ErrorCode::device,
+constexpr std::array kErrorCodes{ErrorCode::internal,     ErrorCode::usage,       ErrorCode::spec,
+                                 ErrorCode::value,        ErrorCode::unsupported, ErrorCode::device,
                                  ErrorCode::verification, ErrorCode::file};
 
 // "ok", or a code's name; then the other parts of a report, or a digest, a line each.
@@ -60,7 +60,8 @@ std::string outcome_of(const std::function<std::string()>& work, const std::stri
 void agree(Communicator& communicator, const std::string& operation,
            const std::function<std::string()>& work) {
   const std::vector<std::string> all = communicator.all_gather(outcome_of(work, operation));
-  const bool is_of_all = std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all[0]; });
+  const bool is_of_all =
+      std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all[0]; });
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].starts_with("ok\n"))
       throw_report(all[rank], is_of_all ? std::nullopt : std::optional(rank));

@@ -196,9 +196,8 @@ ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& ou
   std::uint64_t at = 0;
   for (int peer = 0; peer < in.ranks(); ++peer) {
     pieces(rank, peer, [&](const Range& piece) {
-      made.sends.push_back({.peer = peer,
-                            .offset_bytes = piece.begin - block_of(in, rank).begin,
-                            .bytes = piece.length()});
+      made.sends.push_back(
+          {.peer = peer, .offset_bytes = piece.begin - block_of(in, rank).begin, .bytes = piece.length()});
     });
   }
   const std::uint64_t block = block_of(out, rank).begin;

@@ -55,6 +55,7 @@ class ThreadCommunicator : public Communicator {
     meeting_->post(rank_).word = mine;
     meeting_->wait();
     std::vector<std::string> all;
+    all.reserve(static_cast<std::size_t>(ranks()));
     for (int rank = 0; rank < ranks(); ++rank) all.push_back(meeting_->post(rank).word);
     meeting_->wait();
     return all;
@@ -89,9 +90,10 @@ class ThreadCommunicator : public Communicator {
       std::size_t& at = next[static_cast<std::size_t>(wanted.peer)];
       while (at < theirs.sends.size() && theirs.sends[at].peer != rank_) ++at;
       if (at == theirs.sends.size() || theirs.sends[at].bytes != wanted.bytes) {
-        fail(ErrorCode::internal, "exchange shards",
-             at == theirs.sends.size() ? "no message" : fmt::format("one of {} bytes", theirs.sends[at].bytes),
-             fmt::format("one of {} bytes from rank {}", wanted.bytes, wanted.peer));
+        fail(
+            ErrorCode::internal, "exchange shards",
+            at == theirs.sends.size() ? "no message" : fmt::format("one of {} bytes", theirs.sends[at].bytes),
+            fmt::format("one of {} bytes from rank {}", wanted.bytes, wanted.peer));
       }
       copy(wanted.peer, theirs.from + theirs.sends[at].offset_bytes, to + wanted.offset_bytes, wanted.bytes,
            stream);
@@ -125,7 +127,8 @@ class PeerCommunicator : public ThreadCommunicator {
   }
   void copied(Stream stream) override { end_.mark_copied(stream); }
   void after(std::span<const ShardMessage> sends, Stream stream) override {
-    for (const ShardMessage& message : sends) end_.wait_until_copied(*meeting().post(message.peer).end, stream);
+    for (const ShardMessage& message : sends)
+      end_.wait_until_copied(*meeting().post(message.peer).end, stream);
   }
 
  private:
@@ -139,7 +142,9 @@ std::vector<std::shared_ptr<Communicator>> in_memory_communicators(int ranks,
   if (ranks < 1) fail(ErrorCode::value, "make communicators", fmt::format("{} ranks", ranks), "1 or more");
   const auto meeting = std::make_shared<ShardMeeting>(ranks, time_limit);
   std::vector<std::shared_ptr<Communicator>> made;
-  for (int rank = 0; rank < ranks; ++rank) made.push_back(std::make_shared<ThreadCommunicator>(meeting, rank));
+  made.reserve(static_cast<std::size_t>(meeting->ranks()));
+  for (int rank = 0; rank < ranks; ++rank)
+    made.push_back(std::make_shared<ThreadCommunicator>(meeting, rank));
   return made;
 }
 
@@ -148,6 +153,7 @@ std::vector<std::shared_ptr<Communicator>> peer_communicators(const std::vector<
   if (devices.empty()) fail(ErrorCode::value, "make communicators", "no devices", "1 or more");
   const auto meeting = std::make_shared<ShardMeeting>(static_cast<int>(devices.size()), time_limit);
   std::vector<std::shared_ptr<Communicator>> made;
+  made.reserve(static_cast<std::size_t>(meeting->ranks()));
   for (int rank = 0; rank < meeting->ranks(); ++rank)
     made.push_back(std::make_shared<PeerCommunicator>(meeting, rank, devices));
   return made;

@@ -136,13 +136,12 @@ ShardPassing index_passing(const Permutation& permutation, const Spread& in, con
 ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Spread& out,
                           Communicator& communicator) {
   const bool scatters = part.direction == Direction::scatter;
-  const Spread& own = scatters ? in : out;      // cuts the entries
-  const Spread& others = scatters ? out : in;   // what they point to
+  const Spread& own = scatters ? in : out;     // cuts the entries
+  const Spread& others = scatters ? out : in;  // what they point to
   const int rank = communicator.rank();
   agree(communicator, "plan shards of an index array", [&] {
     if (part.entries.size() != own.elements(rank)) {
-      fail(ErrorCode::value, "plan shards of an index array",
-           fmt::format("{} entries", part.entries.size()),
+      fail(ErrorCode::value, "plan shards of an index array", fmt::format("{} entries", part.entries.size()),
            fmt::format("{}, those of the rank's part of the {}", own.elements(rank),
                        scatters ? "input" : "output"));
     }
@@ -171,10 +170,10 @@ ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Sp
     }
     // The owners of the entries sort their own part so; the others find here what was asked of theirs.
     ShardPass own_pass = pass_of(std::move(sorted.place), scatters ? Direction::scatter : Direction::gather);
-    ShardPass other_pass =
-        pass_of(std::move(heard.words), scatters ? Direction::scatter : Direction::gather);
-    made.pack = scatters ? std::move(own_pass) : std::move(other_pass);
-    made.unpack = scatters ? std::move(other_pass) : std::move(own_pass);
+    ShardPass other_pass = pass_of(std::move(heard.words), scatters ? Direction::scatter : Direction::gather);
+    if (!scatters) std::swap(own_pass, other_pass);
+    made.pack = std::move(own_pass);
+    made.unpack = std::move(other_pass);
     return std::string();
   });
   made.sends = scatters ? std::move(sorted.messages) : std::move(heard.messages);

@@ -58,6 +58,7 @@ ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Sp
 
 /// Runs `work`, which may throw, on every rank; where it does on any, all throw what the first of them did,
 /// with its number. Collective.
-void agree(Communicator& communicator, const std::string& operation, const std::function<std::string()>& work);
+void agree(Communicator& communicator, const std::string& operation,
+           const std::function<std::string()>& work);
 
 }  // namespace faro::detail

@@ -68,7 +68,8 @@ int PeerShards::ranks() const { return static_cast<int>(state_->plans.size()); }
 
 const ShardPlan& PeerShards::plan(int rank) const {
   if (rank < 0 || rank >= ranks())
-    fail(ErrorCode::value, "plan of a peer", fmt::format("rank {}", rank), fmt::format("0 to {}", ranks() - 1));
+    fail(ErrorCode::value, "plan of a peer", fmt::format("rank {}", rank),
+         fmt::format("0 to {}", ranks() - 1));
   return state_->plans[static_cast<std::size_t>(rank)]->plan();
 }
 

@@ -43,7 +43,8 @@ std::string ShardPlan::explain(const ShardRates& rates) const {
                                rho_ ? fmt::format("; rho = {}, messages of {}", *rho_,
                                                   io::size_text(sends_.empty() ? 0 : sends_[0].bytes))
                                     : ""));
-  line("bound", fmt::format("{}, what changes its rank: no schedule sends less", io::size_text(sent_bytes())));
+  line("bound",
+       fmt::format("{}, what changes its rank: no schedule sends less", io::size_text(sent_bytes())));
   line("unpack", pass_text(unpack_, "nothing, received where it lies"));
   line("workspace", io::size_text(workspace_bytes()));
   line("predicted", fmt::format("{:.3g} ms at {:g} GB/s a link and a copy of {:g} GB/s",

@@ -130,7 +130,7 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   } else {
     method_ = ShardMethod::indices;
     reason_ = affine && !(cuts.in.bits() && cuts.out.bits()) ? "the cuts are not by index bits"
-                                                              : "no form that is known between these cuts";
+                                                             : "no form that is known between these cuts";
     made = detail::index_passing(problem.permutation, cuts.in, cuts.out, rank);
   }
   pack_ = std::move(made.pack);
@@ -159,8 +159,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   });
   in_elements_ = cuts->in.elements(problem.shards.rank);
   out_elements_ = cuts->out.elements(problem.shards.rank);
-  detail::ShardPassing made = detail::part_passing({.entries = mine, .direction = direction}, cuts->in,
-                                                   cuts->out, communicator);
+  detail::ShardPassing made =
+      detail::part_passing({.entries = mine, .direction = direction}, cuts->in, cuts->out, communicator);
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
   sends_ = std::move(made.sends);

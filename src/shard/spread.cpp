@@ -16,8 +16,7 @@ namespace {
 // The bits of `mask` of x, together; and back.
 std::uint64_t gather_bits(std::uint64_t x, std::uint64_t mask) {
   std::uint64_t packed = 0;
-  for (int at = 0; mask != 0; mask &= mask - 1, ++at)
-    packed |= ((x >> std::countr_zero(mask)) & 1) << at;
+  for (int at = 0; mask != 0; mask &= mask - 1, ++at) packed |= ((x >> std::countr_zero(mask)) & 1) << at;
   return packed;
 }
 std::uint64_t scatter_bits(std::uint64_t packed, std::uint64_t mask) {

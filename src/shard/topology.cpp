@@ -15,7 +15,8 @@ namespace {
 
 using TopologyJson = nlohmann::json;
 
-// Rates out of a GPU: NVLink as NCCL's all-to-all reaches it, a port of 400 Gbit/s, a spine of half its leaves.
+// Rates out of a GPU: NVLink as NCCL's all-to-all reaches it, a port of 400 Gbit/s, a spine of half its
+// leaves.
 constexpr std::string_view kIslands = R"({
   "name": "islands",
   "levels": [
@@ -35,7 +36,7 @@ constexpr std::string_view kFlat = R"({
 
 class TopologyReader {
  public:
-  explicit TopologyReader(std::string source) : operation_("read the topology `" + source + "`") {}
+  explicit TopologyReader(const std::string& source) : operation_("read the topology `" + source + "`") {}
 
   Topology read(const std::string& text) const {
     const TopologyJson json = TopologyJson::parse(text, nullptr, false);

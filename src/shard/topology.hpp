@@ -4,8 +4,8 @@
 // `ranks` consecutive ranks. What two ranks send each other meets at the lowest level whose group holds both:
 //
 //     spine                 [                 64                 ]
-//     rail          [      16      ]   ...                               a group's links up: as many as it has
-//     NVLink     [ 8 ]  [ 8 ]                                            ranks, over the oversubscription
+//     rail          [      16      ]   ...                               a group's links up: as many as it
+//     has NVLink     [ 8 ]  [ 8 ]                                            ranks, over the oversubscription
 //
 // A level's links carry what meets there, and what meets above; those that are `only_inside`, as NVLink
 // between the GPUs of a host, carry only what meets there.
@@ -56,8 +56,8 @@ struct LevelLoad {
 struct ShardSimulation {
   int ranks = 1;
   ShardMethod method = ShardMethod::affine;
-  std::uint64_t ranks_met = 0;    // by rank 0
-  std::uint64_t sent_bytes = 0;   // by all ranks together
+  std::uint64_t ranks_met = 0;        // by rank 0
+  std::uint64_t sent_bytes = 0;       // by all ranks together
   std::uint64_t most_sent_bytes = 0;  // by one
   std::vector<LevelLoad> levels;
   double exchange_seconds = 0;  // of the busiest level, and the messages' own time

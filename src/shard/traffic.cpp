@@ -96,7 +96,8 @@ Counts by_ranges(const Spread& in, std::span<const std::uint64_t> sizes, const S
   return counts;
 }
 
-std::uint64_t overlap(std::uint64_t a_begin, std::uint64_t a_end, std::uint64_t b_begin, std::uint64_t b_end) {
+std::uint64_t overlap(std::uint64_t a_begin, std::uint64_t a_end, std::uint64_t b_begin,
+                      std::uint64_t b_end) {
   const std::uint64_t begin = std::max(a_begin, b_begin);
   const std::uint64_t end = std::min(a_end, b_end);
   return begin < end ? end - begin : 0;
@@ -105,7 +106,8 @@ std::uint64_t overlap(std::uint64_t a_begin, std::uint64_t a_end, std::uint64_t 
 Counts slab_traffic(const std::vector<int>& order, const Spread& in, const Spread& out,
                     std::span<const std::uint64_t> sizes) {
   const std::uint64_t count = in.count();
-  if (count == 0) return Counts(sizes.size(), std::vector<std::uint64_t>(static_cast<std::size_t>(in.ranks()), 0));
+  if (count == 0)
+    return Counts(sizes.size(), std::vector<std::uint64_t>(static_cast<std::size_t>(in.ranks()), 0));
   const auto cut_axis = static_cast<std::size_t>(order[out.axis()]);
   const std::uint64_t extent = in.shape()[in.axis()];
   return by_ranges(in, sizes, [&](int rank, RankGroup group) {

@@ -67,9 +67,10 @@ TEST_F(GpuShards, AffineMapsWithAnyRankBits) {
   for (int trial = 0; trial < 24; ++trial) {
     const int n = 12 + static_cast<int>(random() % 6);
     const int g = 1 + trial % 3;
-    ShardProblem problem{.permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
-                         .element_bytes = std::uint64_t{1} << (trial % 5),
-                         .shards = {}};
+    ShardProblem problem{
+        .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
+        .element_bytes = std::uint64_t{1} << (trial % 5),
+        .shards = {}};
     std::vector<int> bits;
     for (int i = 0; i < g; ++i) bits.push_back((trial + 5 * i) % n);
     if (trial % 3 != 0) problem.shards.in = ShardBits{bits};

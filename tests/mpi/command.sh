@@ -31,6 +31,16 @@ ranks 5 "$FARO" permute @index.npy ids.npy shared.npy --shards --json >told.json
 cmp alone.npy shared.npy || fail "an index array by 5 ranks is another file"
 grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
 
+
+# A shuffle of rows, of which no rank has the index array: the same as by one process, and back.
+"$FARO" new 1001x7 u4 rows.npy
+"$FARO" shuffle rows.npy alone.npy --rows --seed 7 --quiet
+same_data() { cmp <(tail -c $((1001 * 28)) "$1") <(tail -c $((1001 * 28)) "$2"); } # headers are padded differently
+ranks 3 "$FARO" shuffle rows.npy shared.npy --rows --seed 7 --shards || fail "$(cat stderr.txt)"
+same_data alone.npy shared.npy || fail "a shuffle by 3 ranks is another file"
+ranks 4 "$FARO" shuffle shared.npy back.npy --rows --seed 7 --inverse --shards --quiet || fail "$(cat stderr.txt)"
+same_data rows.npy back.npy || fail "a shuffle undone by 4 ranks is another file"
+
 rm shared.npy
 ranks 2 "$FARO" permute 'axes(0 1)' in.npy shared.npy --shards && fail "a wrong rank of axes was not refused"
 [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"

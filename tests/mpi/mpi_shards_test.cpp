@@ -81,13 +81,17 @@ void try_all(Trials& trials, Communicator& communicator, const std::shared_ptr<C
   const int ranks = communicator.ranks();
   std::mt19937_64 random(23);  // the same on every rank
   for (int trial = 0; trial < 6; ++trial) {
-    const NamedAxes axes{.shape = {12, 7, 10}, .order = trial % 2 == 0 ? std::vector<int>{2, 0, 1} : std::vector<int>{1, 2, 0}};
-    const ShardCut in = ShardAxis{.axis = trial % 3, .extents = uneven(axes.shape[static_cast<std::size_t>(trial % 3)], ranks, random)};
+    const NamedAxes axes{.shape = {12, 7, 10},
+                         .order = trial % 2 == 0 ? std::vector<int>{2, 0, 1} : std::vector<int>{1, 2, 0}};
+    const ShardCut in = ShardAxis{
+        .axis = trial % 3, .extents = uneven(axes.shape[static_cast<std::size_t>(trial % 3)], ranks, random)};
     trials.expect({.permutation = Axes(axes.shape, axes.order),
                    .element_bytes = 1 + random() % 9,
                    .shards = {.ranks = ranks, .rank = 0, .in = in, .out = ShardAxis{(trial + 1) % 3}},
                    .axes = axes});
-    trials.expect({.permutation = maps::roll(1000, static_cast<std::int64_t>(random() % 1000)), .element_bytes = 3, .shards = {}});
+    trials.expect({.permutation = maps::roll(1000, static_cast<std::int64_t>(random() % 1000)),
+                   .element_bytes = 3,
+                   .shards = {}});
     trials.expect({.permutation = maps::flip(777), .element_bytes = 8, .shards = {}});
     trials.expect({.permutation = Indexed::random(500, random()), .element_bytes = 4, .shards = {}});
     if (std::has_single_bit(static_cast<unsigned>(ranks))) {
@@ -132,7 +136,9 @@ int run(bool kill) {
   int worst = 0;
   for (const std::string& faults : communicator->all_gather(std::to_string(trials.faults())))
     worst = std::max(worst, std::stoi(faults));
-  if (communicator->rank() == 0) fmt::print("{} ranks, {} problems: {}\n", communicator->ranks(), trials.runs(), worst == 0 ? "passed" : "failed");
+  if (communicator->rank() == 0)
+    fmt::print("{} ranks, {} problems: {}\n", communicator->ranks(), trials.runs(),
+               worst == 0 ? "passed" : "failed");
   return worst == 0 ? 0 : 1;
 }
 

@@ -52,7 +52,8 @@ PeerEnd::PeerEnd(int device, const std::vector<int>& others) : state_(std::make_
   const DeviceGuard guard(state_->device);
   for (const int other : others) reach(state_->device, peer_ordinal(other));
   for (cudaEvent_t* const event : {&state_->ready, &state_->copied})
-    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags", kExchangePeers);
+    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags",
+          kExchangePeers);
 }
 
 PeerEnd::~PeerEnd() = default;

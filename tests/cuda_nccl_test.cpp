@@ -1,0 +1,87 @@
+// Exchanges by NCCL, over a stand-in for its library: which calls are made, in which group, and what the
+// library's errors become.
+#include "engines/cuda_nccl.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "faro/nccl.hpp"
+#include "refusal.hpp"
+#include "shard_support.hpp"
+
+namespace faro {
+namespace cuda_nccl_test {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using testing::on_ranks;
+using testing::text_of;
+
+class CudaNccl : public ::testing::Test {
+ protected:
+  // By its name it is what is found from now on.
+  void SetUp() override {
+    ASSERT_NE(dlopen(FARO_STAND_IN_NCCL, RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  }
+};
+
+// The messages of a plan's ranks, arrays of the host: an exchange of the top bits needs no local passes.
+TEST_F(CudaNccl, ExchangesWhatAPlanSays) {
+  constexpr int kRanks = 4;
+  ShardProblem problem{
+      .permutation = maps::swap_bits(12, 9, 10), .element_bytes = 4, .shards = {.ranks = kRanks}};
+  const testing::WholeArray whole(problem, std::uint64_t{1} << 12);
+  std::vector<std::string> faults(kRanks);
+  const auto thrown =
+      on_ranks(in_memory_communicators(kRanks, std::chrono::seconds(20)),
+               [&](const std::shared_ptr<Communicator>& words) {
+                 const auto communicator = nccl_communicator(words->rank(), words);
+                 EXPECT_EQ(communicator->name(), "NCCL");
+                 EXPECT_EQ(communicator->memory(), Engine::cuda);
+                 EXPECT_EQ(communicator->device(), words->rank());
+                 ShardProblem mine = problem;
+                 mine.shards.rank = words->rank();
+                 const ShardPlan plan(mine);
+                 const std::vector<std::byte> in = whole.in_part(words->rank());
+                 std::vector<std::byte> out(plan.out_bytes());
+                 for (int run = 0; run < 2; ++run) {
+                   std::fill(out.begin(), out.end(), std::byte{0});
+                   communicator->exchange(in.data(), plan.sends(), out.data(), plan.receives(), {});
+                   if (out != whole.out_part(words->rank()))
+                     faults[static_cast<std::size_t>(words->rank())] = "elements";
+                 }
+               });
+  for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
+  EXPECT_THAT(faults, Each(""));
+}
+
+TEST_F(CudaNccl, ItsErrorsAreTold) {
+  const auto thrown = on_ranks(in_memory_communicators(2, std::chrono::seconds(20)),
+                               [](const std::shared_ptr<Communicator>& words) {
+                                 const auto communicator = nccl_communicator(0, words);
+                                 std::array<char, 8> in{};
+                                 std::array<char, 8> out{};
+                                 // One sends 8 bytes, the other wants 4.
+                                 const std::vector<ShardMessage> sends{{1 - words->rank(), 0, 8}};
+                                 const std::vector<ShardMessage> receives{{1 - words->rank(), 0, 4}};
+                                 communicator->exchange(in.data(), sends, out.data(), receives, {});
+                               });
+  for (const auto& each : thrown) EXPECT_THAT(text_of(each), HasSubstr("ncclGroupEnd: invalid usage"));
+}
+
+TEST_F(CudaNccl, OtherRanksAreRefused) {
+  const auto one = in_memory_communicators(1);
+  const cuda::NcclLink::Ranks alone{.count = 1, .mine = 0};
+  const cuda::NcclLink link(0, cuda::nccl_unique_id(), alone);
+  EXPECT_EQ(link.ranks().count, 1);
+  EXPECT_THAT(
+      test::message_of(ErrorCode::value, [&] { nccl_communicator(static_cast<ncclComm*>(nullptr), one[0]); }),
+      HasSubstr("a null communicator"));
+  EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicator(0, nullptr); }), HasSubstr("words"));
+}
+
+}  // namespace cuda_nccl_test
+}  // namespace faro
