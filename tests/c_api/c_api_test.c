@@ -388,6 +388,20 @@ static void test_plans_of_rows(void) {
   int available = 0, device = 7;
   EXPECT(faro_cuda_status(&available, NULL) == FARO_OK);
   EXPECT(faro_cuda_device(&device) == (available ? FARO_OK : FARO_DEVICE));
+
+  /* Routings of a device refuse what is the host's, with a GPU or without. */
+  const int32_t keys[3] = {0, 1, 0};
+  const faro_route_options two = {2, 1, 1, -1, 0};
+  faro_route_plan* route = NULL;
+  EXPECT(faro_route_plan_make(keys, 3, 4, 1, &two, 0, &route) == (available ? FARO_VALUE : FARO_DEVICE) && route == NULL);
+  EXPECT(faro_route_plan_make(keys, 3, 3, 1, &two, 0, &route) == FARO_VALUE);
+  EXPECT(faro_route_plan_run(route, NULL, NULL) == FARO_VALUE);
+  faro_route_plan_destroy(NULL);
+  faro_combine_plan* combine = NULL;
+  EXPECT(faro_combine_plan_make(&added, 2, NULL, FARO_F32, FARO_SUMS_USUAL, 0, &combine) ==
+             (available ? FARO_VALUE : FARO_DEVICE) && combine == NULL);
+  EXPECT(faro_combine_plan_make(&added, 3, NULL, FARO_F32, FARO_SUMS_USUAL, 0, &combine) == FARO_VALUE);
+  faro_combine_plan_destroy(NULL);
 }
 
 static void test_the_rest(void) {
