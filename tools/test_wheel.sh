@@ -21,7 +21,9 @@ pip=("$environment/bin/pip" --disable-pip-version-check --quiet)
 "${pip[@]}" install "${wheel[0]}" || exit 77
 cd "$build"
 "$environment/bin/python" "$source_dir/python/tests/without_numpy.py"
-"${pip[@]}" install pytest hypothesis numpy ml_dtypes || exit 77
+# FARO_PYTHON_EXTRAS: libraries whose tests are run, too, "jax torch qiskit"; the others' are skipped.
+read -ra extras <<<"${FARO_PYTHON_EXTRAS:-}"
+"${pip[@]}" install pytest hypothesis numpy ml_dtypes "${extras[@]}" || exit 77
 cd "$source_dir/python/tests"
 PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" -m pytest -q -p no:cacheprovider -c "$source_dir/pyproject.toml" \
   --rootdir "$source_dir/python/tests" "$source_dir/python/tests" "$@"

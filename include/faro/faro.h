@@ -274,6 +274,31 @@ FARO_API faro_status faro_route_lost(const faro_routing* routing, uint64_t* drop
 FARO_API faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const float* weights,
                                   faro_number number, faro_sums sums, const void* in, void* out);
 
+/* The same on a GPU, as plans: keys, places, weights and arrays lie on the device `device` - 1 (0: the calling thread's), every
+ * run reads what is there then, is queued on `stream` and waits for nothing. A check waits for the stream. Errors:
+ * FARO_VALUE for keys, or places, that runs since the last check found wrong: such items go nowhere, or are left out. */
+typedef struct faro_route_plan faro_route_plan;
+typedef struct faro_device_route { /* null ones are not wanted; `most` as faro_route_plan_most_places says */
+  int64_t* places;                 /* [keys] */
+  int64_t* inverse;                /* [most] */
+  int64_t* rows;                   /* [most] */
+  int64_t* offsets;                /* [buckets + 1] */
+  int64_t* counts;                 /* [buckets] */
+} faro_device_route;
+FARO_API faro_status faro_route_plan_make(const void* keys, uint64_t count, int key_bytes, int is_signed,
+                                          const faro_route_options* options, int device, faro_route_plan** plan);
+FARO_API void faro_route_plan_destroy(faro_route_plan* plan);
+FARO_API faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* places);
+FARO_API faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_route* to, void* stream);
+FARO_API faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream);
+
+typedef struct faro_combine_plan faro_combine_plan;
+FARO_API faro_status faro_combine_plan_make(const faro_rows* rows, uint64_t keys_per_row, const float* weights,
+                                            faro_number number, faro_sums sums, int device, faro_combine_plan** plan);
+FARO_API void faro_combine_plan_destroy(faro_combine_plan* plan);
+FARO_API faro_status faro_combine_plan_run(const faro_combine_plan* plan, const void* in, void* out, void* stream);
+FARO_API faro_status faro_combine_plan_check(const faro_combine_plan* plan, void* stream);
+
 /* --- networks, on the host: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
 
 /* `element`: "u32", "f64", "c64", "u32+value", ... `batch` arrays, one after another. */

@@ -1,4 +1,4 @@
-"""Rows of arrays on a GPU: taken, put and added by indices that lie beside them.
+"""Rows of arrays on a GPU: taken, put, added, routed and combined by indices that lie beside them.
 
 A plan is made once for a kind of move, its sizes and its device, and run with any arrays and indices of these sizes:
 queued, and nothing waits, so that a graph may capture it. Indices that name no row are noted on the device; ``check=True``
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import Any
 
 from . import _arrays, _faro, _run
@@ -115,3 +116,78 @@ def put(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, s
 def add(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, adds: tuple[int, int], stream: Any,
         check: bool) -> Any:
     return _into(out, target, indices, values, axis, "add_at", adds, stream, check)
+
+
+# --- routing: plans are for the keys', places' and weights' addresses, whose contents every run reads
+
+
+@functools.lru_cache(maxsize=256)
+def _route_plan(keys: tuple[int, int, int, bool], how: tuple[int, int, int, int], device: int) -> Any:
+    return _faro.RoutePlan.make(*keys, *how, device)
+
+
+@functools.lru_cache(maxsize=256)
+def _combine_plan(places: tuple[int, int, int, bool], rows: int, row_bytes: int, how: tuple[int, int, int, int], device: int) -> Any:
+    address, count, width, is_signed = places
+    moved = _faro.Rows.make(address, count, width, is_signed, rows, 1, row_bytes, 0)
+    return _faro.CombinePlan.make(moved, *how, device)
+
+
+def _is_signed(entries: _arrays.Array) -> bool:
+    return _INTEGERS[getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]]
+
+
+def _int64(like: Any, array: _arrays.Array, count: int) -> Any:
+    """A new array of int64 of the same library, on the same device."""
+    if _arrays.is_tensor(like):
+        return like.new_empty(count, dtype=sys.modules["torch"].int64)
+    if type(like).__module__.partition(".")[0] == "cupy":
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(array.device):
+            return cupy.empty(count, cupy.int64)
+    refuse("route", f"keys of {type(like).__name__} on a GPU", "a tensor of PyTorch or an array of CuPy", kind=FaroTypeError)
+
+
+def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -> Any:
+    """(places, inverse, offsets, counts, rows); the inverse and rows are as long as they may become."""
+    array = _arrays.describe(keys)
+    kept, entries = _entries(keys, array.device, "route")
+    queue = _run.stream_of(array, stream, "route")
+    plan = _route_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), how, entries.device)
+    most, buckets = plan.most_places(), how[0]
+    lists = {"places": entries.size, "inverse": most, "rows": most, "offsets": buckets + 1, "counts": buckets}
+    made = {name: _int64(keys, array, count) for name, count in lists.items()}
+    plan.run(*(_arrays.describe(each).address for each in made.values()), queue)
+    if check:
+        plan.check(queue)
+    del kept
+    return made["places"], made["inverse"], made["offsets"], made["counts"], made["rows"]
+
+
+def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weights: Any, adds: tuple[int, int], out: Any,
+            stream: Any, check: bool) -> Any:
+    from ._rows import _number_of, _target
+
+    if not _arrays.is_dense(array):
+        x = _faro.run(x, _run.COPY, None, None, stream)
+        array = _arrays.describe(x)
+    kept, entries = _entries(places, array.device, "combine")
+    factors = 0
+    if weights is not None:
+        given = _arrays.describe(weights)
+        if given.device != array.device or not _arrays.is_dense(given):
+            refuse("combine", "weights elsewhere or with strides", "dense ones on the array's device")
+        if given.itemsize != 4 or _number_of(given, "combine") != 10 or given.size != entries.size:
+            refuse("combine", f"{given.size} weights of {given.dtype}", f"{entries.size} of float32")
+        factors = given.address
+    row_bytes = math.prod(array.shape[1:]) * array.itemsize
+    made, target = _target(x, array, out, (entries.size // keys_per_row,) + array.shape[1:], "combine")
+    if entries.size * row_bytes:
+        plan = _combine_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), array.shape[0], row_bytes,
+                             (keys_per_row, factors, *adds), array.device)
+        queue = _run.stream_of(array, stream, "combine")
+        plan.run(array.address, target.address, queue)
+        if check:
+            plan.check(queue)
+    del kept
+    return made if out is not None else _arrays.given_back(x, made)

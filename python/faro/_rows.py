@@ -206,24 +206,29 @@ class Routing:
     offsets: Any  #: bucket b has places offsets[b] to offsets[b + 1] - 1
     counts: Any  #: items of each bucket
     rows: Any  #: the row at each place, -1: padding; what ``take`` is given
-    dropped: int  #: items past the capacity
-    absent: int  #: items whose key is -1
+    dropped: int | None  #: items past the capacity; None on a GPU
+    absent: int | None  #: items whose key is -1; None on a GPU
     keys_per_row: int
 
 
 def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple: int = 1, capacity: int | None = None,
-          threads: int = 0) -> Routing:
+          stream: Any = None, check: bool = False, threads: int = 0) -> Routing:
     """Sends items to buckets by their keys: tokens to experts, records to shards.
 
     A row with several keys is several items, one after another: ``keys`` of shape (rows, k), or ``keys_per_row``. Each
     bucket's places are a multiple of ``multiple``; ``capacity``: items that a bucket takes. Items of a bucket stay in their
     order. Raises FaroValueError naming the first key that is no bucket.
 
+    Keys on a GPU are routed there, and nothing waits: so ``inverse`` and ``rows`` are as long as they may become, -1 behind the
+    last place, ``dropped`` and ``absent`` are None, and a key that is no bucket sends its item nowhere; ``check=True`` waits and
+    raises.
+
     >>> r = route([2, 0, 2, 1, 0], 3)
     >>> r.places.tolist(), r.offsets.tolist()
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
-    entries = index_entries(keys, "route")
+    on_gpu = _on_gpu(keys)
+    entries = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
         keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
     most = 2**40
@@ -232,6 +237,10 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     multiple = _run.whole(multiple, "route", "multiple", 1, most)
     if capacity is not None:
         capacity = _run.whole(capacity, "route", "capacity", 0, most)
+    if on_gpu:
+        how = (buckets, keys_per_row, multiple, -1 if capacity is None else capacity)
+        places, inverse, offsets, counts, rows = _device_rows.route(keys, how, stream, check)
+        return Routing(places, inverse, offsets, counts, rows, None, None, keys_per_row)
     routed = _faro.route(
         entries.address, entries.size, entries.itemsize, entries.is_signed, buckets, keys_per_row, multiple,
         -1 if capacity is None else capacity, threads,
@@ -239,6 +248,12 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     lists = [_list_of(routed, which) for which in range(5)]
     dropped, absent = routed.lost()
     return Routing(*lists, dropped, absent, keys_per_row)
+
+
+def _on_gpu(keys: Any) -> bool:
+    if not hasattr(keys, "__dlpack_device__"):
+        return hasattr(keys, "__cuda_array_interface__")
+    return int(keys.__dlpack_device__()[0]) == _arrays.CUDA
 
 
 def _list_of(routed: Any, which: int) -> Any:
@@ -257,9 +272,11 @@ def _list_of(routed: Any, which: int) -> Any:
     return plain
 
 
-def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, threads: int = 0) -> Any:
+def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual", out: Any = None, stream: Any = None,
+            check: bool = False, threads: int = 0) -> Any:
     """Brings routed rows back: row t of the result is the sum of its items' rows of ``x``, in the order of their
-    keys, each times its weight (float32, one an item). Items without a place are left out.
+    keys, each times its weight (float32, one an item). Items without a place are left out. On a GPU all of them lie there,
+    and ``check=True`` waits and raises for places that are none.
 
     >>> import numpy as np, faro
     >>> r = faro.route([[0, 1], [1, 0]], 2)
@@ -267,11 +284,16 @@ def combine(x: Any, routing: Routing, weights: Any = None, *, sums: str = "usual
     >>> faro.combine(x, r).tolist()
     [[2.0], [20.0]]
     """
-    x, array = _dense(x, "combine")
+    array = _arrays.describe(x)
     if not array.shape:
         refuse("combine", "a single number", "an array of rows")
     if sums not in _SUMS:
         refuse("combine", f"sums {sums!r}", f"one of {', '.join(_SUMS)}")
+    if array.device is not None:
+        adds = (_number_of(array, "combine"), _SUMS[sums])
+        return _device_rows.combine(x, array, routing.places, routing.keys_per_row, weights, adds, out, stream, check)
+    _run.stream_of(array, stream, "combine")
+    x, array = _dense(x, "combine")
     places = index_entries(routing.places, "combine")
     k = routing.keys_per_row
     row_bytes = math.prod(array.shape[1:]) * array.itemsize

@@ -26,6 +26,22 @@ struct Rows {
   faro_rows value{};
 };
 
+struct RoutePlanDeleter {
+  void operator()(faro_route_plan* plan) const { faro_route_plan_destroy(plan); }
+};
+
+struct RoutePlanHandle {
+  std::unique_ptr<faro_route_plan, RoutePlanDeleter> plan;
+};
+
+struct CombinePlanDeleter {
+  void operator()(faro_combine_plan* plan) const { faro_combine_plan_destroy(plan); }
+};
+
+struct CombinePlanHandle {
+  std::unique_ptr<faro_combine_plan, CombinePlanDeleter> plan;
+};
+
 struct RowPlanHandle {
   std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
 };
@@ -116,6 +132,65 @@ void bind_rows(nb::module_& module) {
            })
       .def("explain", [](const RowPlanHandle& self) {
         return told([&](char** text) { return faro_row_plan_explain(self.plan.get(), text); });
+      });
+  nb::class_<RoutePlanHandle>(module, "RoutePlan")
+      .def_static("make",
+                  [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed, std::uint64_t buckets,
+                     std::uint64_t keys_per_row, std::uint64_t multiple, std::int64_t capacity, int device) {
+                    const faro_route_options options{.buckets = buckets,
+                                                     .keys_per_row = keys_per_row,
+                                                     .multiple = multiple,
+                                                     .capacity = capacity,
+                                                     .threads = 0};
+                    faro_route_plan* plan = nullptr;
+                    moved([&] {
+                      return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
+                                                  device + 1, &plan);
+                    });
+                    RoutePlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("most_places",
+           [](const RoutePlanHandle& self) {
+             std::uint64_t places = 0;
+             check(faro_route_plan_most_places(self.plan.get(), &places));
+             return places;
+           })
+      .def("run",
+           [](const RoutePlanHandle& self, std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
+              std::uintptr_t offsets, std::uintptr_t counts, std::uintptr_t stream) {
+             const auto list = [](std::uintptr_t address) { return reinterpret_cast<std::int64_t*>(address); };
+             const faro_device_route to{.places = list(places),
+                                        .inverse = list(inverse),
+                                        .rows = list(rows),
+                                        .offsets = list(offsets),
+                                        .counts = list(counts)};
+             check(faro_route_plan_run(self.plan.get(), &to, out_of(stream)));
+           })
+      .def("check", [](const RoutePlanHandle& self, std::uintptr_t stream) {
+        moved([&] { return faro_route_plan_check(self.plan.get(), out_of(stream)); });
+      });
+  nb::class_<CombinePlanHandle>(module, "CombinePlan")
+      .def_static("make",
+                  [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number, int sums,
+                     int device) {
+                    faro_combine_plan* plan = nullptr;
+                    moved([&] {
+                      return faro_combine_plan_make(&rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
+                                                    static_cast<faro_number>(number), static_cast<faro_sums>(sums),
+                                                    device + 1, &plan);
+                    });
+                    CombinePlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("run",
+           [](const CombinePlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+             check(faro_combine_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
+           })
+      .def("check", [](const CombinePlanHandle& self, std::uintptr_t stream) {
+        moved([&] { return faro_combine_plan_check(self.plan.get(), out_of(stream)); });
       });
   module.def("combine", [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
                            int sums, std::uintptr_t in, std::uintptr_t out) {

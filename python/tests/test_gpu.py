@@ -40,14 +40,18 @@ def test_axes(shape, order, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_flips_and_rolls(dtype):
+@pytest.mark.parametrize("axes", [None, 0, 1, 2, (0, 1), (1, 2), (0, 2)])
+def test_flips(axes, dtype):
     x = filled((6, 50, 70), dtype)
-    for axes in (None, 0, 1, 2, (0, 1), (1, 2)):
-        dims = (0, 1, 2) if axes is None else axes if isinstance(axes, tuple) else (axes,)
-        assert torch.equal(moved(faro.flip, x, axes), torch.flip(x, dims)), axes
-    assert torch.equal(moved(faro.roll, x, 12345), torch.roll(x, 12345))
-    for axis in (0, 1, 2):
-        assert torch.equal(moved(faro.roll, x, -3, axis), torch.roll(x, -3, axis)), axis
+    dims = (0, 1, 2) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    assert torch.equal(moved(faro.flip, x, axes), torch.flip(x, dims))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shift, axis", [(12345, None), (-3, 0), (7, 1), (1, 2), ((1, 2), (0, 1))])
+def test_rolls(shift, axis, dtype):
+    x = filled((6, 50, 70), dtype)
+    assert torch.equal(moved(faro.roll, x, shift, axis), torch.roll(x, shift, axis))
 
 
 def test_views():
@@ -105,6 +109,27 @@ def test_sums():
     got = faro.add_at(torch.zeros(100, 12, device="cuda"), index, noise)
     same = faro.add_at(np.zeros((100, 12), np.float32), index.cpu().numpy(), noise.cpu().numpy())
     assert got.cpu().numpy().tobytes() == same.tobytes()  # the host's sums, bit for bit
+
+
+@pytest.mark.parametrize("keys_per_row", [1, 2])
+def test_routing(keys_per_row):
+    tokens, buckets = 500, 7
+    keys = torch.randint(0, buckets, (tokens, keys_per_row), device="cuda")
+    x = torch.randn(tokens, 16, device="cuda")
+    weights = torch.rand(tokens, keys_per_row, device="cuda")
+    there = faro.route(keys, buckets, multiple=4, check=True)
+    host = faro.route(keys.cpu().numpy(), buckets, multiple=4)
+    assert torch.equal(there.places.cpu(), torch.from_numpy(host.places))
+    assert torch.equal(there.offsets.cpu(), torch.from_numpy(host.offsets))
+    assert torch.equal(there.counts.cpu(), torch.from_numpy(host.counts))
+    used = len(host.rows)
+    assert torch.equal(there.rows.cpu()[:used], torch.from_numpy(host.rows)) and (there.rows[used:] == -1).all()
+    sent = faro.take(x, there.rows, 0, fill=0)
+    back = faro.combine(sent, there, weights, check=True)
+    same = faro.combine(faro.take(x.cpu().numpy(), host.rows, 0, fill=0), host, weights.cpu().numpy())
+    assert back.cpu().numpy().tobytes() == same.tobytes()
+    with pytest.raises(faro.FaroValueError, match="position"):
+        faro.route(keys + buckets, buckets, check=True)
 
 
 def test_wrong_rows():

@@ -10,6 +10,7 @@
 
 #include "api/array_checks.hpp"
 #include "capi/plans.hpp"
+#include "capi/row_entries.hpp"
 #include "capi/status.hpp"
 #include "faro/routing.hpp"
 
@@ -23,9 +24,7 @@ struct faro_routing {
 };
 
 namespace faro::capi {
-namespace {
 
-// The bytes of `rows` rows in each of `outer` arrays. Errors: ErrorCode::value past 2^62.
 std::uint64_t bytes_of_rows(std::uint64_t outer, std::uint64_t rows, std::uint64_t row_bytes) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::uint64_t bytes = 0;
@@ -44,7 +43,17 @@ RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes,
   return {entries, count, {.bytes = entry_bytes, .is_signed = is_signed != 0}};
 }
 
-RowNumbers numbers_of(const faro_rows& rows) {
+RouteOptions route_options(const faro_route_options& options) {
+  RouteOptions routed{.buckets = options.buckets, .threads = options.threads};
+  if (options.keys_per_row > 0) routed.keys_per_row = options.keys_per_row;
+  if (options.multiple > 0) routed.multiple = options.multiple;
+  if (options.capacity >= 0) routed.capacity = static_cast<std::uint64_t>(options.capacity);
+  return routed;
+}
+
+namespace {
+
+RowNumbers entries_in(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
 
@@ -108,7 +117,7 @@ faro_row_plan* new_row_plan(const faro_rows& rows, const RowMove& move, const fa
 }
 
 Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
-  Take take{.from = numbers_of(rows), .rows = rows.rows};
+  Take take{.from = entries_in(rows), .rows = rows.rows};
   if (fill != nullptr) {
     const auto* const bytes = static_cast<const std::byte*>(fill);
     take.fill = Fill::of({bytes, bytes + fill_bytes});
@@ -142,10 +151,26 @@ static_assert(static_cast<int>(Sums::compensated) == FARO_SUMS_COMPENSATED &&
               static_cast<int>(Sums::fp32) == FARO_SUMS_F32);
 
 Add add_of(const faro_rows& rows, faro_number number, faro_sums sums) {
-  return {.to = numbers_of(rows), .rows = rows.rows, .number = number_of(number), .sums = sums_of(sums)};
+  return {.to = entries_in(rows), .rows = rows.rows, .number = number_of(number), .sums = sums_of(sums)};
 }
 
 }  // namespace
+
+Combine combine_of(const faro_rows& rows, std::uint64_t keys_per_row, const float* weights,
+                   faro_number number, faro_sums sums) {
+  if (keys_per_row == 0 || rows.count % keys_per_row != 0) {
+    fail(ErrorCode::value, "combine rows",
+         std::to_string(rows.count) + " places, " + std::to_string(keys_per_row) + " of a row",
+         "a whole number of rows");
+  }
+  return {.places = entries_in(rows),
+          .rows = rows.rows,
+          .keys_per_row = keys_per_row,
+          .weights = {weights, weights == nullptr ? 0 : rows.count},
+          .number = number_of(number),
+          .sums = sums_of(sums)};
+}
+
 }  // namespace faro::capi
 
 using faro::capi::guarded;
@@ -164,7 +189,8 @@ faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_byt
 faro_status faro_put(const faro_rows* rows, const void* in, void* out) {
   return guarded([&] {
     require_argument(rows, "put rows", "rows");
-    faro::capi::run_rows(*rows, faro::Put{.to = numbers_of(*rows), .rows = rows->rows}, false, in, out);
+    faro::capi::run_rows(*rows, faro::Put{.to = faro::capi::entries_in(*rows), .rows = rows->rows}, false, in,
+                         out);
   });
 }
 
@@ -188,7 +214,8 @@ faro_status faro_row_plan_put(const faro_rows* rows, const faro_options* options
   return guarded([&] {
     require_argument(rows, "put rows", "rows");
     require_argument(plan, "put rows", "plan");
-    *plan = faro::capi::new_row_plan(*rows, faro::Put{.to = numbers_of(*rows), .rows = rows->rows}, options);
+    *plan = faro::capi::new_row_plan(
+        *rows, faro::Put{.to = faro::capi::entries_in(*rows), .rows = rows->rows}, options);
   });
 }
 
@@ -237,12 +264,9 @@ faro_status faro_route(const void* keys, uint64_t count, int key_bytes, int is_s
   return guarded([&] {
     require_argument(options, "route keys", "options");
     require_argument(routing, "route keys", "routing");
-    faro::RouteOptions routed{.buckets = options->buckets, .threads = options->threads};
-    if (options->keys_per_row > 0) routed.keys_per_row = options->keys_per_row;
-    if (options->multiple > 0) routed.multiple = options->multiple;
-    if (options->capacity >= 0) routed.capacity = static_cast<uint64_t>(options->capacity);
     auto made = std::make_unique<faro_routing>();
-    made->route = faro::route(numbers_of(keys, count, key_bytes, is_signed), routed);
+    made->route =
+        faro::route(numbers_of(keys, count, key_bytes, is_signed), faro::capi::route_options(*options));
     made->rows = made->route.taken_rows();
     *routing = made.release();
   });
@@ -282,17 +306,7 @@ faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const flo
                          faro_number number, faro_sums sums, const void* in, void* out) {
   return guarded([&] {
     require_argument(rows, "combine rows", "rows");
-    if (keys_per_row == 0 || rows->count % keys_per_row != 0) {
-      faro::fail(faro::ErrorCode::value, "combine rows",
-                 std::to_string(rows->count) + " places, " + std::to_string(keys_per_row) + " of a row",
-                 "a whole number of rows");
-    }
-    const faro::Combine combine{.places = numbers_of(*rows),
-                                .rows = rows->rows,
-                                .keys_per_row = keys_per_row,
-                                .weights = {weights, weights == nullptr ? 0 : rows->count},
-                                .number = faro::capi::number_of(number),
-                                .sums = faro::capi::sums_of(sums)};
+    const faro::Combine combine = faro::capi::combine_of(*rows, keys_per_row, weights, number, sums);
     const std::span from(static_cast<const std::byte*>(in),
                          faro::capi::bytes_of_rows(1, rows->rows, rows->row_bytes));
     const std::span to(static_cast<std::byte*>(out),

@@ -388,6 +388,20 @@ static void test_plans_of_rows(void) {
   int available = 0, device = 7;
   EXPECT(faro_cuda_status(&available, NULL) == FARO_OK);
   EXPECT(faro_cuda_device(&device) == (available ? FARO_OK : FARO_DEVICE));
+
+  /* Routings of a device refuse what is the host's, with a GPU or without. */
+  const int32_t keys[3] = {0, 1, 0};
+  const faro_route_options two = {2, 1, 1, -1, 0};
+  faro_route_plan* route = NULL;
+  EXPECT(faro_route_plan_make(keys, 3, 4, 1, &two, 0, &route) == (available ? FARO_VALUE : FARO_DEVICE) && route == NULL);
+  EXPECT(faro_route_plan_make(keys, 3, 3, 1, &two, 0, &route) == FARO_VALUE);
+  EXPECT(faro_route_plan_run(route, NULL, NULL) == FARO_VALUE);
+  faro_route_plan_destroy(NULL);
+  faro_combine_plan* combine = NULL;
+  EXPECT(faro_combine_plan_make(&added, 2, NULL, FARO_F32, FARO_SUMS_USUAL, 0, &combine) ==
+             (available ? FARO_VALUE : FARO_DEVICE) && combine == NULL);
+  EXPECT(faro_combine_plan_make(&added, 3, NULL, FARO_F32, FARO_SUMS_USUAL, 0, &combine) == FARO_VALUE);
+  faro_combine_plan_destroy(NULL);
 }
 
 static void test_the_rest(void) {
@@ -420,6 +434,41 @@ static void test_the_rest(void) {
   faro_map_destroy(map);
 }
 
+static int go_on(void* asked) {
+  ++*(int*)asked;
+  return 1;
+}
+static int stop(void* asked) {
+  ++*(int*)asked;
+  return 0;
+}
+
+static void test_synth(void) {
+  char* text = NULL;
+  int asked = 0;
+  EXPECT(faro_synth("{\"example\": \"aos-crc\", \"struct\": 3, \"warp\": 8, \"all\": true,"
+                    " \"emit\": {\"name\": \"crc\", \"element\": \"float\", \"batch\": 0, \"image\": false,"
+                    " \"device_function\": false}}", go_on, &asked, &text) == FARO_OK);
+  EXPECT(text != NULL && strstr(text, "\"outcome\":\"found\"") != NULL && strstr(text, "crc(") != NULL);
+  faro_free(text);
+  /* A copy of four elements by a sketch of one's own: one way, for there is no hole. */
+  const char* const copy =
+      "{\"name\": \"copy\", \"specification\": {\"arrays\": [{\"name\": \"I\", \"kind\": \"input\", \"size\": 4},"
+      " {\"name\": \"O\", \"kind\": \"output\", \"size\": 4}], \"wanted\": {\"O\": [[0, [\"I\", 0]], [1, [\"I\", 1]],"
+      " [2, [\"I\", 2]], [3, [\"I\", 3]]]}}, \"sketch\": {\"warp\": 4, \"warps\": 1, \"blocks\": 1, \"declarations\":"
+      " [{\"kind\": \"registers\", \"name\": \"x\", \"size\": 1}], \"statements\": [[\"load\", [0, 0], 0, [\"lane\"], 1],"
+      " [\"store\", 1, [\"lane\"], [0, 0], 1]]}}";
+  EXPECT(faro_synth(copy, NULL, NULL, &text) == FARO_OK && strstr(text, "\"outcome\":\"found\"") != NULL);
+  faro_free(text);
+  text = NULL;
+  EXPECT(faro_synth("{\"example\": \"aos-crk\"}", NULL, NULL, &text) == FARO_VALUE && text == NULL);
+  EXPECT(faro_synth("{\"exmple\": \"aos-crc\"}", NULL, NULL, &text) == FARO_SPEC);
+  EXPECT(faro_synth("{", NULL, NULL, &text) == FARO_SPEC);
+  EXPECT(faro_synth(NULL, NULL, NULL, &text) == FARO_VALUE && text == NULL);
+  EXPECT(faro_synth("{\"example\": \"poly-64\", \"space\": \"extra\"}", stop, &asked, &text) == FARO_USAGE);
+  EXPECT(asked > 0 && strstr(faro_last_message(), "stopped") != NULL && text == NULL);
+}
+
 /* A failure is its thread's own. */
 static void* other_thread(void* seen) {
   *(int*)seen = strlen(faro_last_message()) == 0;
@@ -447,6 +496,7 @@ int main(int argc, char** argv) {
   test_rows();
   test_plans_of_rows();
   test_the_rest();
+  test_synth();
   test_threads();
   printf("faro.h: %d failures\n", failures);
   return failures == 0 ? 0 : 1;

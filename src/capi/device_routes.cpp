@@ -1,0 +1,95 @@
+// Rows sent to buckets and brought back on a GPU: plans of routings and of their ways back.
+#include <span>
+#include <string>
+#include <utility>
+
+#include "capi/row_entries.hpp"
+#include "capi/status.hpp"
+#include "faro/faro.h"
+#include "faro/routing.hpp"
+
+struct faro_route_plan {
+  faro::ExecutableRoute route;
+};
+
+struct faro_combine_plan {
+  faro::ExecutableCombine combine;
+  std::uint64_t in_bytes = 0;
+  std::uint64_t out_bytes = 0;
+};
+
+using faro::capi::guarded;
+using faro::capi::require_argument;
+
+faro_status faro_route_plan_make(const void* keys, uint64_t count, int key_bytes, int is_signed,
+                                 const faro_route_options* options, int device, faro_route_plan** plan) {
+  return guarded([&] {
+    require_argument(options, "route keys", "options");
+    require_argument(plan, "route keys", "plan");
+    *plan = new faro_route_plan{faro::plan_route(faro::capi::numbers_of(keys, count, key_bytes, is_signed),
+                                                 faro::capi::route_options(*options),
+                                                 device == 0 ? faro::cuda::kCurrentDevice : device - 1)};
+  });
+}
+
+void faro_route_plan_destroy(faro_route_plan* plan) { delete plan; }
+
+faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* places) {
+  return guarded([&] {
+    require_argument(plan, "tell of a routing", "plan");
+    require_argument(places, "tell of a routing", "places");
+    *places = plan->route.most_places();
+  });
+}
+
+faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_route* to, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "route keys", "plan");
+    require_argument(to, "route keys", "the arrays");
+    plan->route.run({.places = to->places,
+                     .inverse = to->inverse,
+                     .rows = to->rows,
+                     .offsets = to->offsets,
+                     .counts = to->counts},
+                    faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "route keys", "plan");
+    plan->route.check(faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_combine_plan_make(const faro_rows* rows, uint64_t keys_per_row, const float* weights,
+                                   faro_number number, faro_sums sums, int device, faro_combine_plan** plan) {
+  return guarded([&] {
+    require_argument(rows, "combine rows", "rows");
+    require_argument(plan, "combine rows", "plan");
+    const faro::Combine of = faro::capi::combine_of(*rows, keys_per_row, weights, number, sums);
+    *plan = new faro_combine_plan{
+        .combine =
+            faro::plan_combine(of, rows->row_bytes, device == 0 ? faro::cuda::kCurrentDevice : device - 1),
+        .in_bytes = faro::capi::bytes_of_rows(1, rows->rows, rows->row_bytes),
+        .out_bytes = faro::capi::bytes_of_rows(1, rows->count / keys_per_row, rows->row_bytes)};
+  });
+}
+
+void faro_combine_plan_destroy(faro_combine_plan* plan) { delete plan; }
+
+faro_status faro_combine_plan_run(const faro_combine_plan* plan, const void* in, void* out, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "combine rows", "plan");
+    plan->combine.run({static_cast<const std::byte*>(in), plan->in_bytes},
+                      {static_cast<std::byte*>(out), plan->out_bytes},
+                      faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_combine_plan_check(const faro_combine_plan* plan, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "combine rows", "plan");
+    plan->combine.check(faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}

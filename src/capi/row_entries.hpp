@@ -1,0 +1,24 @@
+// What faro.h's structs of rows are in C++, for moves on the host and on GPUs.
+#pragma once
+
+#include <cstdint>
+
+#include "faro/faro.h"
+#include "faro/routing.hpp"
+#include "faro/rows.hpp"
+
+namespace faro::capi {
+
+/// The bytes of `rows` rows in each of `outer` arrays. Errors: ErrorCode::value past 2^62.
+std::uint64_t bytes_of_rows(std::uint64_t outer, std::uint64_t rows, std::uint64_t row_bytes);
+
+/// Errors: ErrorCode::value for entries of other widths than 4 and 8, and null ones.
+RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes, int is_signed);
+
+RouteOptions route_options(const faro_route_options& options);
+
+/// Errors: ErrorCode::value for places that are no whole rows, and for no such number or sums.
+Combine combine_of(const faro_rows& rows, std::uint64_t keys_per_row, const float* weights,
+                   faro_number number, faro_sums sums);
+
+}  // namespace faro::capi
