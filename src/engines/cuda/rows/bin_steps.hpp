@@ -267,20 +267,14 @@ struct SumBins {
     const std::uint32_t lanes = block.ballot(here);
     std::uint32_t turn = 0;  // lanes before that add to the same row
     std::uint32_t turns = 1;
-    // Of each row that several lanes have, one at a time: mostly one or two.
-    for (std::uint32_t losing = block.ballot(!alone); losing != 0;) {
-      const std::uint32_t lowest = losing & (~losing + 1);
-      const std::uint32_t other = block.shuffle(row, block.count_ones(lowest - 1));
-      const bool same = here && row == other;
-      const std::uint32_t peers = block.ballot(same);
-      if (same) turn = block.count_ones(peers & ((std::uint32_t{1} << lane) - 1));
-      const std::uint32_t number = block.count_ones(peers);
-      turns = number > turns ? number : turns;
-      losing &= ~peers;
-    }
-    if (turns > kMostTurns) {
-      add_one_by_one(block, own, lanes, row, bits, here && turn == 0);
-      return lanes == kAllLanes;
+    if (block.ballot(!alone) != 0) {
+      const std::uint32_t peers = lanes_with<faro::detail::kBinRowBits>(block, row, lanes);
+      turn = block.count_ones(peers & ((std::uint32_t{1} << lane) - 1));
+      while (turns <= kMostTurns && block.ballot(here && turn >= turns) != 0) ++turns;
+      if (turns > kMostTurns) {
+        add_one_by_one(block, own, lanes, row, bits, here && turn == 0);
+        return lanes == kAllLanes;
+      }
     }
     for (std::uint32_t now = 0; now < turns; ++now) {
       if (here && turn == now) own.sums[row].add(number_of_bits<Stored>(bits));

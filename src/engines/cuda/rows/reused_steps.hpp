@@ -42,15 +42,15 @@ struct TakeSorted {
     std::uint32_t row[kEach] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) row[k] = key[std::uint64_t{k} * kThreads];
+      if (std::uint64_t{k} * kThreads < left) row[k] = key[std::uint64_t{k} * kThreads];
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) element[k] = from[row[k]];
+      if (std::uint64_t{k} * kThreads < left) element[k] = from[row[k]];
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) to[std::uint64_t{k} * kThreads] = element[k];
+      if (std::uint64_t{k} * kThreads < left) to[std::uint64_t{k} * kThreads] = element[k];
     }
   }
 
