@@ -104,6 +104,7 @@ void check_shard_options(const PermuteOptions& options) {
   if (!options.map.empty()) refuse("--map");
   if (!options.plan_cache.empty()) refuse("--plan-cache");
   if (!options.memory.empty() || options.resume) refuse("--memory or --resume");
+  if (!options.raw.empty()) refuse("--raw");
   if (options.order != "C") refuse("--order F");
   if (is_strided_text(options.spec)) refuse("a strided view");
   if (options.common.plan_options(1).engine == Engine::cuda) refuse("--engine cuda");

@@ -247,4 +247,61 @@ TEST(CpuRouting, RefusesWhatMakesNoSense) {
   EXPECT_EQ(code_of([&] { combine(low, 8, all.first(8), all.subspan(32, 16)); }), ErrorCode::value);
 }
 
+TEST(CpuRouting, DispatchIsTakingByRows) {
+  std::mt19937_64 random(8);
+  for (const std::uint64_t rows : {0, 1, 50, 9000}) {
+    for (const std::uint64_t width : {1, 12, 200}) {
+      std::vector<std::int64_t> keys(rows * 3);
+      for (auto& key : keys) key = static_cast<std::int64_t>(random() % 8) - 1;
+      const Route made = route(RowNumbers(std::span(keys)), {.buckets = 7, .keys_per_row = 3, .multiple = 4});
+      const std::vector<std::int64_t> taken = made.taken_rows();
+      std::vector<std::byte> in(rows * width);
+      for (auto& byte : in) byte = static_cast<std::byte>(random());
+      std::vector<std::byte> expected(taken.size() * width, std::byte{7});
+      plan_rows(Take{.from = RowNumbers(std::span(taken)), .rows = rows, .fill = Fill::zero()},
+                {.row_bytes = width})
+          .run(in, expected);
+      for (const int threads : {1, 3}) {
+        std::vector<std::byte> out(expected.size(), std::byte{7});
+        dispatch({.places = RowNumbers(std::span(made.places)),
+                  .rows = taken.size(),
+                  .keys_per_row = 3,
+                  .taken = RowNumbers(std::span(taken))},
+                 width, in, out, threads);
+        ASSERT_EQ(out, expected) << rows << " rows of " << width << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(CpuRouting, DispatchRefusesWhatDoesNotFit) {
+  const std::vector<std::int64_t> places{2, 0, -1, 1};
+  const std::vector<std::int64_t> twice{2, 0, 2, 1};
+  const std::vector<std::int64_t> far{2, 0, 3, 1};
+  std::vector<std::byte> memory(100);
+  const std::span<std::byte> all(memory);
+  const auto of = [](const std::vector<std::int64_t>& from) {
+    return Dispatch{.places = RowNumbers(std::span(from)), .rows = 3, .keys_per_row = 2};
+  };
+  EXPECT_NO_THROW(dispatch(of(places), 8, all.first(16), all.subspan(32, 24)));
+  const auto refused = [&](const Dispatch& what, std::uint64_t width, std::uint64_t in, std::uint64_t at,
+                           std::uint64_t out) {
+    const Error error = test::refusal([&] { dispatch(what, width, all.first(in), all.subspan(at, out)); });
+    EXPECT_EQ(error.code(), ErrorCode::value);
+    EXPECT_EQ(error.report().operation, "dispatch");
+  };
+  refused(of(twice), 8, 16, 32, 24);
+  refused(of(far), 8, 16, 32, 24);
+  refused(of(places), 8, 8, 32, 24);
+  refused(of(places), 8, 16, 32, 16);
+  refused(of(places), 8, 16, 8, 24);
+  refused(of(places), 0, 0, 32, 0);
+  Dispatch uneven = of(places);
+  uneven.keys_per_row = 3;
+  refused(uneven, 8, 16, 32, 24);
+  Dispatch taken = of(places);
+  taken.taken = RowNumbers(std::span(places));
+  refused(taken, 8, 16, 32, 24);
+}
+
 }  // namespace cpu_routing_engine_test

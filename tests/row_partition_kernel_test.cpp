@@ -70,12 +70,12 @@ void expect_routed(const RouteCase& of, const std::vector<std::int32_t>& keys) {
   const std::uint64_t behind = 37;  // places that no bucket reaches
   const std::uint64_t most = expected.inverse.size() + behind;
   HostDevice device(of.how);
-  auto partition = detail::row_partition(of.count, of.buckets, detail::kRouteBits);
+  auto partition = cuda::route_partition(of.count, of.buckets);
   partition.wide = of.wide;
   RowFaults faults;
   const int guards = HostDevice::guards_written();
   {
-    auto workspace = device.buffer<std::uint64_t>(partition.table_bytes() / 8);
+    auto workspace = device.buffer<std::uint64_t>(cuda::route_workspace_bytes(partition) / 8);
     auto places = device.buffer<std::int64_t>(of.count);
     auto inverse = device.buffer<std::int64_t>(most);
     auto rows = device.buffer<std::int64_t>(most);
@@ -136,6 +136,18 @@ TEST(RowPartitionKernel, RoutesManyChunks) {
   expect_routed({.count = 2048 * 70 + 5, .buckets = 3, .multiple = 128});
 }
 
+// More buckets than a block counts: sorted by digits.
+TEST(RowPartitionKernel, RoutesToManyBuckets) {
+  expect_routed({.count = 3000, .buckets = 4097, .keys_per_row = 2, .multiple = 4});
+  expect_routed({.count = 2500, .buckets = 70000, .capacity = 1, .absent = 0.3});
+  expect_routed({.count = 600, .buckets = 5000, .keys_per_row = 3, .capacity = 0});
+  expect_routed({.count = 600, .buckets = 300000, .wide = true});
+  expect_routed({.count = 0, .buckets = 5000, .multiple = 2});
+  expect_routed({.count = 1, .buckets = 4160});
+  expect_routed({.count = 500, .buckets = 5000, .absent = 1});
+  expect_routed({.count = 9000, .buckets = 6000}, std::vector<std::int32_t>(9000, 5999));
+}
+
 TEST(RowPartitionKernel, NotesKeysThatAreNoBuckets) {
   std::vector<std::int32_t> keys(3000, 1);
   keys[2900] = 4;
@@ -168,6 +180,7 @@ struct AddCase {
   bool wide = false;
   std::uint64_t offset = 0;  // of the output, in numbers
   bool binned = false;
+  std::uint32_t rounds = 1;  // of a chunk
 };
 
 // Numbers whose sums round: of floating-point types a normal distribution, of integers any bits.
@@ -209,6 +222,8 @@ void expect_added(const AddCase& of, const std::vector<std::int32_t>& keys) {
   auto partition = of.binned ? detail::bin_partition(keys.size(), of.rows)
                              : detail::row_partition(keys.size(), of.rows, detail::kPartitionDigitBits);
   partition.wide = of.wide;
+  partition.rounds = of.rounds;
+  partition.chunks = detail::ceil_div(partition.items, std::uint64_t{of.rounds} * partition.round_items);
   RowFaults faults;
   const int guards = HostDevice::guards_written();
   {
@@ -259,6 +274,7 @@ TEST(RowPartitionKernel, AddsEveryShape) {
   for (const Order order : {Order::forward, Order::backward, Order::shuffled})
     expect_added({.count = 5000, .rows = 900, .how = {.order = order}});
   expect_added({.count = 4500, .rows = 70000, .how = {.by_ballots = true}});  // three digits
+  expect_added({.count = 9000, .rows = 70000, .rounds = 2});
   expect_added({.number = Number::f64, .numbers = 5, .count = 2500, .rows = 3, .wide = true});
   expect_added({.number = Number::f64, .numbers = 1, .count = 2500, .rows = 300, .wide = true});
   expect_added({.numbers = 4, .count = 40, .rows = 7, .outer = 5});
@@ -287,6 +303,7 @@ TEST(RowPartitionKernel, AddsEveryShapeByBins) {
     expect_added({.count = 20000, .rows = 9000, .how = {.order = order}, .binned = true});
   expect_added({.count = 9000, .rows = 70000, .how = {.by_ballots = true}, .binned = true});
   expect_added({.count = 9000, .rows = 3000000, .binned = true});  // two digits above the bins
+  expect_added({.count = 40000, .rows = 9000, .binned = true, .rounds = 3});
   for (const std::uint64_t count : {0U, 1U, 31U, 33U, 127U, 128U, 129U, 8191U, 8192U, 8193U})
     expect_added({.count = count, .rows = 5000, .offset = 3, .binned = true});
   for (const std::uint64_t rows : {1U, 2U, 31U, 1023U, 1024U, 1025U, 4097U})
@@ -330,10 +347,10 @@ void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t
   const int guards = HostDevice::guards_written();
   {
     auto begins = device.buffer<std::uint32_t>(rows + 1);
-    cuda::BeginSegments begin;
+    cuda::BeginKeys<std::uint32_t> begin;
     begin.keys = keys.data();
     begin.count = keys.size();
-    begin.rows = rows;
+    begin.buckets = rows;
     begin.begins = begins.data();
     device.run(begin);
     for (std::uint64_t r = 0; r <= rows; ++r) {

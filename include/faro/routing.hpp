@@ -141,7 +141,7 @@ class ExecutableRoute {
 };
 
 /// Errors: those of route() but for the keys; ErrorCode::value for keys that are not the device's or not
-/// aligned to a key; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+/// aligned to a key; ErrorCode::device.
 ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options,
                            int device = cuda::kCurrentDevice);
 

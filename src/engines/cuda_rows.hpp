@@ -80,7 +80,7 @@ void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* value
 class RouteExecutor {
  public:
   /// Errors: those of faro::route but for the keys; ErrorCode::value for keys that are not the device's or
-  /// not aligned; ErrorCode::unsupported for more than 4096 buckets; ErrorCode::device.
+  /// not aligned; ErrorCode::device.
   RouteExecutor(const RowNumbers& keys, const RouteOptions& options, int device);
   RouteExecutor(RouteExecutor&&) noexcept;
   RouteExecutor& operator=(RouteExecutor&&) noexcept;

@@ -25,6 +25,9 @@ struct DispatchRows {
   static constexpr int kMinBlocks = 8;
   static constexpr std::uint32_t kAhead = 8;        // places of a row that are looked up at a time
   static constexpr std::uint64_t kFilledRows = 16;  // that a block looks at
+  /// Asked for besides what is used, so that few blocks run on a multiprocessor: the fewer rows are written
+  /// at a time, the better memory follows. On an H200 0.157 ms by 16 blocks of them, and 0.140 by 5 to 11.
+  static constexpr std::uint32_t kSharedBytes = 36 << 10;
 
   RowEntries places;  // keys_per_row of each row of the input
   RowEntries taken;   // of each row of the output: none where zeros are wanted. No entries: nowhere
@@ -39,7 +42,10 @@ struct DispatchRows {
   constexpr std::uint64_t blocks() const {
     return sending_blocks() + (taken.count + kFilledRows - 1) / kFilledRows;
   }
-  constexpr std::uint32_t shared_bytes() const { return parts.rows_of_block() * kAhead * 8; }
+  constexpr std::uint32_t shared_bytes() const {
+    const std::uint32_t used = parts.rows_of_block() * kAhead * 8;
+    return used < kSharedBytes ? kSharedBytes : used;
+  }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {

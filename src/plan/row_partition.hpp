@@ -63,7 +63,10 @@ inline void set_digits(RowPartition& made, int bits, int most_bits) {
     made.digits.push_back(bits / passes + (pass < bits % passes ? 1 : 0));
 }
 
-// Enough blocks for any GPU before a block gets more than one round.
+// A block gets more than one round only where the table of counts would be too large: what neighbouring
+// chunks send to a bucket then lies side by side and is written at about the same time, so that sectors that
+// they share meet in the cache. On an H200 2^29 pairs went to 1024 buckets in 8.9 ms by 16 rounds a block and
+// in 5.0 by one.
 inline void set_chunks(RowPartition& made, std::uint64_t blocks) {
   constexpr std::uint64_t kMostRounds = 16;
   made.rounds = static_cast<std::uint32_t>(
@@ -84,7 +87,8 @@ inline RowPartition row_partition(std::uint64_t items, std::uint64_t buckets, in
   RowPartition made{.items = items, .buckets = buckets, .digits = {}};
   row_partition_detail::set_digits(made, row_partition_detail::key_bits(buckets), most_bits);
   constexpr std::uint64_t kBlocks = 2048;
-  row_partition_detail::set_chunks(made, kBlocks);
+  constexpr std::uint64_t kBlocksOfFew = 32768;
+  row_partition_detail::set_chunks(made, most_bits <= kPartitionDigitBits ? kBlocksOfFew : kBlocks);
   return made;
 }
 
@@ -94,7 +98,7 @@ inline RowPartition bin_partition(std::uint64_t items, std::uint64_t rows) {
   const int bits = row_partition_detail::key_bits(rows);
   made.bin_bits = std::clamp(bits - kBinDigitBits, 0, kBinRowBits);
   row_partition_detail::set_digits(made, bits - made.bin_bits, kBinDigitBits);
-  constexpr std::uint64_t kBlocks = 1024;
+  constexpr std::uint64_t kBlocks = 65536;
   row_partition_detail::set_chunks(made, kBlocks);
   return made;
 }

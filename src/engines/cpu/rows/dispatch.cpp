@@ -21,6 +21,17 @@ void require_dispatched_array(std::span<const std::byte> array, std::uint64_t ro
        std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes");
 }
 
+// What is wrong with places is said as of a dispatch.
+void check_dispatched(const RowMove& move) {
+  try {
+    static_cast<void>(check_rows(move));
+  } catch (const Error& error) {
+    ErrorReport report = error.report();
+    report.operation = "dispatch";
+    throw Error(report);
+  }
+}
+
 }  // namespace
 
 void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::byte> in,
@@ -29,8 +40,8 @@ void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::
   const std::uint64_t in_rows = of.places.count / of.keys_per_row;
   const RowMove sent = Put{.to = of.places, .rows = of.rows};
   const RowMove taken = Take{.from = of.taken, .rows = in_rows, .fill = Fill::zero()};
-  static_cast<void>(check_rows(sent));
-  static_cast<void>(check_rows(taken));
+  check_dispatched(sent);
+  check_dispatched(taken);
   require_dispatched_array(in, in_rows, row_bytes);
   require_dispatched_array(out, of.rows, row_bytes);
   if (!in.empty() && !out.empty() && in.data() < out.data() + out.size() &&

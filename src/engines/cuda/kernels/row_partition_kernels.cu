@@ -3,6 +3,7 @@
 #include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/rows/partition_rows_steps.hpp"
+#include "engines/cuda/rows/route_many_steps.hpp"
 
 namespace faro::cuda {
 
@@ -41,5 +42,12 @@ template const void* row_kernel<SpreadPairs<8, KeyedValues<u32>, u32>>();
 template const void* row_kernel<SpreadPairs<8, KeyedValues<u64>, u64>>();
 template const void* row_kernel<SpreadPairs<8, KeyedPairs<u32>, u32>>();
 template const void* row_kernel<SpreadPairs<8, KeyedPairs<u64>, u64>>();
+
+template const void* row_kernel<BeginKeys<u32>>();
+template const void* row_kernel<BeginKeys<u64>>();
+template const void* row_kernel<SizeBuckets<u32>>();
+template const void* row_kernel<SizeBuckets<u64>>();
+template const void* row_kernel<PlaceSorted<u32>>();
+template const void* row_kernel<PlaceSorted<u64>>();
 
 }  // namespace faro::cuda

@@ -16,7 +16,6 @@ using kernels::WideSum;
 
 template const void* row_kernel<TakeSorted<4>>();
 template const void* row_kernel<TakeSorted<8>>();
-template const void* row_kernel<BeginSegments>();
 
 template const void* row_kernel<SumSegments<OwnSum<std::uint32_t>>>();
 template const void* row_kernel<SumSegments<OwnSum<std::uint64_t>>>();

@@ -155,7 +155,7 @@ struct SumBins {
   static constexpr std::uint32_t kThreads = 128;
   static constexpr int kMinBlocks = 4;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
-  static constexpr std::uint32_t kAhead = 4;      // vectors of pairs, and as many again on their way
+  static constexpr std::uint32_t kAhead = 8;      // of a lane, and as many again on their way
   static constexpr std::uint32_t kMostTurns = 4;  // lanes of one row that add after each other
 
   const std::uint64_t* pairs = nullptr;
@@ -208,7 +208,7 @@ struct SumBins {
  private:
   struct Own {
     Sum* sums;
-    std::uint8_t* touched;
+    std::uint8_t* touched;  // by which lane last, and one; 0: by none
   };
   struct Some {
     std::uint64_t pair[kAhead];
@@ -245,44 +245,42 @@ struct SumBins {
   // Adds those of the bin. Whether there may be more of it.
   template <Block B>
   constexpr bool add(B& block, const Own& own, const Some& some, std::uint64_t bin) const {
-    const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
-    std::uint32_t row[kAhead] = {};
-    std::uint32_t lanes[kAhead] = {};
-    std::uint32_t turn[kAhead] = {};               // lanes before that add to the same row
-    std::uint32_t later[kAhead][kMostTurns] = {};  // lanes whose turn is after so many others
+    bool all = true;
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kAhead; ++k) {
       const std::uint32_t key = key_of_pair(some.pair[k]);
-      row[k] = key & (bin_rows() - 1);
       const bool here = some.pair[k] != kNoPair && key >> bin_bits == bin;
-      lanes[k] = block.ballot(here);
-      const std::uint32_t peers = lanes_with<faro::detail::kBinRowBits>(block, row[k], lanes[k]);
-      turn[k] = here ? block.count_ones(peers & below) : ~std::uint32_t{0};
-      FARO_UNROLL
-      for (std::uint32_t t = 0; t < kMostTurns; ++t) later[k][t] = block.ballot(here && turn[k] > t);
+      all = add_lanes(block, own, key & (bin_rows() - 1), item_of_pair(some.pair[k]), here) && all;
     }
-    FARO_UNROLL
-    for (std::uint32_t k = 0; k < kAhead; ++k) {
-      const std::uint32_t bits = item_of_pair(some.pair[k]);
-      if (later[k][kMostTurns - 1] != 0) {
-        add_one_by_one(block, own, lanes[k], row[k], bits, turn[k] == 0);
-        continue;
-      }
-      const auto take_turn = [&](std::uint32_t now) {
-        if (turn[k] == now) {
-          own.sums[row[k]].add(number_of_bits<Stored>(bits));
-          own.touched[row[k]] = 1;
-        }
-        block.warp_barrier();
-      };
-      take_turn(0);
-      FARO_UNROLL
-      for (std::uint32_t now = 1; now < kMostTurns; ++now) {
-        if (later[k][now - 1] == 0) break;
-        take_turn(now);
+    return all;
+  }
+
+  // A number a lane that has one. Whether all have.
+  template <Block B>
+  constexpr bool add_lanes(B& block, const Own& own, std::uint32_t row, std::uint32_t bits, bool here) const {
+    const std::uint32_t lane = lane_of(block);
+    // Every lane marks its row. Where each finds its own mark, they add at once.
+    const auto mark = static_cast<std::uint8_t>(lane + 1);
+    if (here) own.touched[row] = mark;
+    block.warp_barrier();
+    const bool alone = !here || own.touched[row] == mark;
+    const std::uint32_t lanes = block.ballot(here);
+    std::uint32_t turn = 0;  // lanes before that add to the same row
+    std::uint32_t turns = 1;
+    if (block.ballot(!alone) != 0) {
+      const std::uint32_t peers = lanes_with<faro::detail::kBinRowBits>(block, row, lanes);
+      turn = block.count_ones(peers & ((std::uint32_t{1} << lane) - 1));
+      while (turns <= kMostTurns && block.ballot(here && turn >= turns) != 0) ++turns;
+      if (turns > kMostTurns) {
+        add_one_by_one(block, own, lanes, row, bits, here && turn == 0);
+        return lanes == kAllLanes;
       }
     }
-    return lanes[kAhead - 1] == kAllLanes;
+    for (std::uint32_t now = 0; now < turns; ++now) {
+      if (here && turn == now) own.sums[row].add(number_of_bits<Stored>(bits));
+      block.warp_barrier();
+    }
+    return lanes == kAllLanes;
   }
 
   // Every lane's number, to the first lane with its row, which keeps the sum.
@@ -297,10 +295,7 @@ struct SumBins {
       const std::uint32_t number = block.shuffle(bits, lane);
       if (keeps && other == row && (lanes >> lane & 1) != 0) sum.add(number_of_bits<Stored>(number));
     }
-    if (keeps) {
-      own.sums[row] = sum;
-      own.touched[row] = 1;
-    }
+    if (keeps) own.sums[row] = sum;
     block.warp_barrier();
   }
 };

@@ -4,7 +4,8 @@
 //     keys   0 0 2 3 3 3       TakeSorted      out[i] = in[keys[i]], all but in order on both sides
 //     begins 0 2 2 3 6         SumSegments     out[r] += values[begins[r]], then the next, to begins[r + 1]
 //
-// Entries are not checked again: they were when they were sorted.
+// Entries are not checked again: they were when they were sorted. BeginKeys (route_many_steps.hpp) says where
+// those of a row begin.
 #pragma once
 
 #include <cstdint>
@@ -41,44 +42,20 @@ struct TakeSorted {
     std::uint32_t row[kEach] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) row[k] = key[std::uint64_t{k} * kThreads];
+      if (std::uint64_t{k} * kThreads < left) row[k] = key[std::uint64_t{k} * kThreads];
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) element[k] = from[row[k]];
+      if (std::uint64_t{k} * kThreads < left) element[k] = from[row[k]];
     }
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
-      if (k * kThreads < left) to[std::uint64_t{k} * kThreads] = element[k];
+      if (std::uint64_t{k} * kThreads < left) to[std::uint64_t{k} * kThreads] = element[k];
     }
   }
 
  private:
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
-};
-
-/// Where the entries that name each row begin among the sorted ones; one more than there are rows.
-struct BeginSegments {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
-  const std::uint32_t* keys = nullptr;
-  std::uint64_t count = 0;
-  std::uint64_t rows = 0;
-  std::uint32_t* begins = nullptr;  // [rows + 1]
-
-  constexpr std::uint64_t blocks() const { return (count + kThreads) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
-
-  /// A thread an entry, for the rows after the one before it, and one for those behind all.
-  template <Block B>
-  constexpr void operator()(B& block) const {
-    const std::uint64_t i = block.index() * kThreads + block.thread();
-    if (i > count) return;
-    const std::uint64_t end = i == count ? rows : keys[i];
-    for (std::uint64_t row = i == 0 ? 0 : keys[i - 1] + std::uint64_t{1}; row <= end; ++row)
-      begins[row] = static_cast<std::uint32_t>(i);
-  }
 };
 
 /// A thread has a few rows, a block apart, so that enough of them is on its way.

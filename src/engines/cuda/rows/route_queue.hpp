@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engines/cuda/rows/partition_queue.hpp"
+#include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
 #include "faro/routing.hpp"
@@ -78,15 +79,114 @@ void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition&
   place_items<faro::detail::kRouteBits>(queue, steps, grid, work, to, with_places);
 }
 
+// Words of the sums of `rows` numbers, and of the sums of their tiles.
+inline std::uint64_t scan_words(std::uint64_t rows) {
+  std::uint64_t words = 0;
+  for (;; rows = faro::detail::ceil_div(rows, faro::detail::RowPartition::kTileRows)) {
+    words += faro::detail::round_up(rows, faro::detail::RowPartition::kAlignedWords);
+    if (rows <= faro::detail::RowPartition::kTileRows) return words;
+  }
+}
+
+// Each number becomes the sum of those before it.
+template <typename Queue>
+void scan_sizes(WorkspaceQueue<Queue>& queue, const Columns& columns, std::uint64_t* sizes) {
+  ScanColumns<std::uint64_t> scan;
+  scan.columns = columns;
+  scan.values = sizes;
+  if (!columns.is_flat()) {
+    const auto carries = queue.template buffer<std::uint64_t>(columns.tiles());
+    SumColumns<std::uint64_t> sum;
+    sum.columns = columns;
+    sum.values = sizes;
+    sum.sums = carries.data();
+    queue.run(sum);
+    scan_sizes(queue, columns.of_tiles(), carries.data());
+    scan.carries = carries.data();
+  }
+  queue.run(scan);
+}
+
+template <typename Word, typename Queue>
+void route_sorted_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+                        const RouteWork& work, const DeviceRoute& to) {
+  const std::uint64_t buckets = work.keys.rows;
+  const auto begins = queue.template buffer<Word>(buckets + 1);
+  PartitionSteps<Queue, Word> steps(queue, partition);
+  KeyedEntries source;
+  source.entries = work.keys;
+  source.faults = work.faults;
+  constexpr int kAbsentByte = 0xff;
+  constexpr std::uint64_t kPlaceBytes = sizeof(std::int64_t);
+  if (to.places != nullptr) queue.fill(to.places, kAbsentByte, work.keys.count * kPlaceBytes);
+  if (to.inverse != nullptr) queue.fill(to.inverse, kAbsentByte, work.most_places * kPlaceBytes);
+  if (to.rows != nullptr) queue.fill(to.rows, kAbsentByte, work.most_places * kPlaceBytes);
+  const SortedItems<Word> sorted = sort_items(queue, steps, partition, source);
+  const BucketRule rule{.capacity = work.capacity, .multiple = device::Division64(work.multiple)};
+  BeginKeys<Word> begin;
+  begin.keys = sorted.keys;
+  begin.present = sorted.present;
+  begin.buckets = buckets;
+  begin.begins = begins.data();
+  queue.run(begin);
+  const auto sizes = queue.template buffer<std::uint64_t>(buckets + 1);
+  SizeBuckets<Word> size;
+  size.begins = begins.data();
+  size.buckets = buckets;
+  size.rule = rule;
+  size.sizes = sizes.data();
+  size.counts = to.counts;
+  queue.run(size);
+  Columns columns{.rows = buckets + 1, .column_bits = 0, .region_bits = 0};
+  while (columns.rows > std::uint64_t{1} << columns.region_bits) ++columns.region_bits;
+  scan_sizes(queue, columns, sizes.data());
+  PlaceSorted<Word> place;
+  place.keys = sorted.keys;
+  place.items = sorted.items;
+  place.count = work.keys.count;
+  place.present = sorted.present;
+  place.buckets = buckets;
+  place.begins = begins.data();
+  place.starts = sizes.data();
+  place.rule = rule;
+  place.keys_per_row = device::Division64(work.keys_per_row);
+  place.places = to.places;
+  place.inverse = to.inverse;
+  place.rows = to.rows;
+  place.offsets = to.offsets;
+  queue.run(place);
+}
+
 }  // namespace detail
 
-/// Requires: keys of at most 2^kRouteBits buckets, one digit; a workspace of partition.table_bytes().
+/// How the keys of a routing are partitioned: at once where a block can count all buckets, else by digits.
+inline faro::detail::RowPartition route_partition(std::uint64_t keys, std::uint64_t buckets) {
+  const bool few = buckets <= std::uint64_t{1} << faro::detail::kRouteBits;
+  return faro::detail::row_partition(keys, buckets,
+                                     few ? faro::detail::kRouteBits : faro::detail::kPartitionDigitBits);
+}
+
+inline std::uint64_t route_workspace_bytes(const faro::detail::RowPartition& partition) {
+  if (partition.digits.size() == 1) return partition.table_bytes();
+  const std::uint64_t begins =
+      faro::detail::round_up(partition.buckets + 1, faro::detail::RowPartition::kAlignedWords);
+  return partition.table_bytes() + 4 * partition.pairs_bytes() + begins * partition.word_bytes() +
+         detail::scan_words(partition.buckets + 1) * sizeof(std::uint64_t);
+}
+
+/// Requires: a partition and a workspace as above.
 template <typename Queue>
 void route_items(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
                  const DeviceRoute& to, std::byte* workspace) {
-  WorkspaceQueue<Queue> lent(queue, workspace, partition.table_bytes());
-  if (partition.wide) return detail::route_items<std::uint64_t>(lent, partition, work, to);
-  detail::route_items<std::uint32_t>(lent, partition, work, to);
+  WorkspaceQueue<Queue> lent(queue, workspace, route_workspace_bytes(partition));
+  const bool at_once = partition.digits.size() == 1;
+  if (partition.wide) {
+    at_once ? detail::route_items<std::uint64_t>(lent, partition, work, to)
+            : detail::route_sorted_items<std::uint64_t>(lent, partition, work, to);
+  } else {
+    at_once ? detail::route_items<std::uint32_t>(lent, partition, work, to)
+            : detail::route_sorted_items<std::uint32_t>(lent, partition, work, to);
+  }
 }
 
 /// Whether rows and addresses are whole vectors of 16 bytes.

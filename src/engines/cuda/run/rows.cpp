@@ -204,10 +204,10 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
   } else {
     const std::uint64_t rows = numbered_rows(plan.move());
     auto begins = std::make_shared<const DeviceArray>((rows + 1) * sizeof(std::uint32_t), device);
-    BeginSegments kernel;
+    BeginKeys<std::uint32_t> kernel;
     kernel.keys = sorted.keys;
     kernel.count = numbers.count;
-    kernel.rows = rows;
+    kernel.buckets = rows;
     kernel.begins = reinterpret_cast<std::uint32_t*>(begins->data());
     queue.run(kernel);
     made.begins = std::move(begins);
@@ -268,7 +268,7 @@ struct RouteExecutor::State {
       : device(ordinal),
         keys(of),
         options(how),
-        partition(faro::detail::row_partition(of.count, how.buckets, faro::detail::kRouteBits)),
+        partition(route_partition(of.count, how.buckets)),
         most_places(faro::detail::most_places(of.count, how)),
         faults(ordinal, "route") {
     require_device_entries(keys, "route", "keys", device);
@@ -277,10 +277,6 @@ struct RouteExecutor::State {
 
 RouteExecutor::RouteExecutor(const RowNumbers& keys, const RouteOptions& options, int device) {
   faro::detail::require_route(keys, options);
-  if (options.buckets > std::uint64_t{1} << faro::detail::kRouteBits) {
-    fail(ErrorCode::unsupported, "route", std::to_string(options.buckets) + " buckets on a device",
-         "at most 4096", "faro::route takes more, on the host");
-  }
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
   state_ = std::make_unique<State>(keys, options, ordinal);
@@ -291,7 +287,7 @@ RouteExecutor& RouteExecutor::operator=(RouteExecutor&&) noexcept = default;
 RouteExecutor::~RouteExecutor() = default;
 
 std::uint64_t RouteExecutor::most_places() const { return state_->most_places; }
-std::uint64_t RouteExecutor::workspace_bytes() const { return state_->partition.table_bytes(); }
+std::uint64_t RouteExecutor::workspace_bytes() const { return route_workspace_bytes(state_->partition); }
 
 void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) const {
   const State& state = *state_;
