@@ -184,6 +184,42 @@ void choose_ragged(const BoxSearch& search, StridedBox& box) {
   box.out.lead = unit == 1 ? 7 : kBoxSector / unit - 1;
 }
 
+// Axes along which the runs of neighbouring boxes follow on in the output: the run's last where it is cut,
+// then those of which a box has one index each, as long as the output has no gaps.
+std::size_t chain_of(const StridedBox& box) {
+  std::int64_t follows = 1;
+  for (const int axis : box.out.run) {
+    if (box.axes[at(axis)].out != follows) return 0;
+    follows *= static_cast<std::int64_t>(box.axes[at(axis)].extent);
+  }
+  std::size_t chain = box.cut(box.out.run.back()) ? 1 : 0;
+  for (std::size_t a = box.out.run.size(); a < box.axes.size(); ++a) {
+    if (box.extent[a] > 1 || box.axes[a].out != follows) break;
+    follows *= static_cast<std::int64_t>(box.axes[a].extent);
+    ++chain;
+  }
+  return chain;
+}
+
+// A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
+// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). The rows
+// of the input are then the units of the output's run, and the first of them those of the halo.
+void choose_halo(StridedBox& box) {
+  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
+  const std::uint32_t others = kBoxSector / unit - 1;
+  if (box.out.vector * box.unit_bytes < static_cast<int>(kBoxVector) || box.in.rest != box.out.run) return;
+  std::uint32_t inner = 1;
+  for (std::size_t i = 0; i + 1 < box.out.run.size(); ++i) inner *= box.extent[at(box.out.run[i])];
+  const std::size_t last = at(box.out.run.back());
+  const std::uint64_t left = box.axes[last].extent % box.extent[last];
+  const std::uint64_t least = inner * (left == 0 ? box.extent[last] : left);
+  if (least < others) return;
+  box.chain = chain_of(box);
+  if (box.chain == 0) return;
+  box.halo = others;
+  box.out.lead += others;
+}
+
 // Lanes take neighbouring rows of the output where those are neighbours in the input's run.
 void choose_near(StridedBox& box) {
   constexpr std::uint32_t wanted = 4;
@@ -337,6 +373,21 @@ void price(const BoxSearch& search, StridedBox& box) {
   const double best = search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
   if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
+  // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
+  constexpr double part_bytes = 192;
+  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
+  const std::uint64_t past = std::gcd(search.bytes64(box.out.alignment), std::uint64_t{kBoxSector});
+  if (past < kBoxSector) {
+    double runs = 1;
+    if (box.halo > 0) {
+      for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
+           ++a) {
+        runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
+      }
+      cost += halo_share * box.halo / box.out.units;
+    }
+    cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
+  }
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);
@@ -411,6 +462,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
   }
   if (box.ragged) {
+    choose_halo(box);
     choose_near(box);
     make_ragged_parts(box);
   } else {
@@ -511,13 +563,13 @@ std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
   return normal_axes(std::move(result));
 }
 
-void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes) {
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes) {
   const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
   const auto even = [&](const StridedAxis& axis) {
     return stays(axis) ? axis.extent % 2 == 0 : axis.in % 2 == 0 && axis.out % 2 == 0;
   };
-  while (unit_bytes < static_cast<int>(kBoxVector) && std::any_of(axes.begin(), axes.end(), stays) &&
-         std::all_of(axes.begin(), axes.end(), even)) {
+  while (2 * unit_bytes <= std::min(most_bytes, static_cast<int>(kBoxVector)) &&
+         std::any_of(axes.begin(), axes.end(), stays) && std::all_of(axes.begin(), axes.end(), even)) {
     unit_bytes *= 2;
     for (StridedAxis& axis : axes) {
       if (stays(axis)) {
@@ -551,6 +603,24 @@ std::uint64_t StridedBox::units() const {
 }
 
 bool StridedBox::cut(int axis) const { return extent[at(axis)] < axes[at(axis)].extent; }
+
+std::uint32_t StridedBox::halo_words() const {
+  if (halo == 0) return 0;
+  std::uint32_t most = 0;  // of a row's place
+  for (std::uint32_t h = 0; h < halo; ++h) {
+    std::uint32_t number = h;
+    std::uint32_t place = 0;
+    for (const int axis : in.rest) {
+      for (const BoxPart& part : parts_of(axis)) {
+        place += number % part.extent * part.place;
+        number /= part.extent;
+      }
+    }
+    most = std::max(most, place);
+  }
+  const auto vector = static_cast<std::uint32_t>(in.vector);
+  return (most + in.units + 3 * vector) / vector * vector;
+}
 
 std::uint32_t StridedBox::grain() const { return static_cast<std::uint32_t>(in.vector / words); }
 
