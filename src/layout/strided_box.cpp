@@ -15,7 +15,10 @@ namespace {
 
 constexpr std::uint32_t kBoxSector = 32;
 constexpr std::uint32_t kBoxVector = 16;
-constexpr std::uint32_t kRaggedLeast = 32;  // bytes of a run
+constexpr std::uint32_t kRaggedLeast = 32;         // bytes of a run
+constexpr std::uint32_t kRaggedMost = 40 << 10;    // of a box
+constexpr std::uint32_t kRaggedShared = 44 << 10;  // with pads: five blocks a multiprocessor
+constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
@@ -172,7 +175,9 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
 void choose_ragged(const BoxSearch& search, StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return;
-  if (search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast) return;
+  if (search.bytes64(box.units()) > kRaggedMost || search.bytes(box.in.units) < kRaggedLeast ||
+      search.bytes(box.out.units) < kRaggedLeast)
+    return;
   if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return;
   const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
                           box.out.vector * box.unit_bytes == static_cast<int>(kBoxVector);
@@ -370,7 +375,7 @@ void price(const BoxSearch& search, StridedBox& box) {
       lanes_used(out_slots, static_cast<std::uint32_t>(ceil_div(out_rows, box.near)), search.limits.threads);
   cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
-  const double best = search.limits.best_bytes;
+  const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
   if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
   // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
@@ -652,7 +657,7 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
-    const std::uint32_t with_pads = limits.most_bytes * 5 / 4;
+    const std::uint32_t with_pads = box.ragged ? kRaggedShared : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (detail::lay_out(box, most)) return box;
   }
