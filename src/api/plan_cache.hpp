@@ -4,7 +4,8 @@
 //     plan(p)   plan(q)   plan(p)        two are made, the third is a copy of the first
 //
 // A plan depends on the problem and on the machine: engine, device, threads. Index arrays are not kept, for
-// they are large and may be changed by their owner, nor is anything that a user chose, calibrated or measured.
+// they are large and may be changed by their owner, nor is anything that a user chose, calibrated or
+// measured.
 #pragma once
 
 #include <cstddef>

@@ -90,7 +90,7 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   const int vector = static_cast<int>(kAxesVector);
   const bool by_vectors =
       shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
-  if (!by_vectors) return true;
+  if (!by_vectors || shape.ragged) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;

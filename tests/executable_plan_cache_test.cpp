@@ -1,5 +1,5 @@
-// Plans that are asked for again: the same plan, in a tenth of a millisecond; other problems and machines have
-// their own; the least recently used goes first.
+// Plans that are asked for again: the same plan, in a tenth of a millisecond; other problems and machines
+// have their own; the least recently used goes first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "faro/faro.hpp"
 
 namespace faro {
-namespace engine_plan_cache_test {
+namespace executable_plan_cache_test {
 
 using detail::PlanCache;
 using detail::PlanKey;
@@ -110,9 +110,14 @@ TEST(PlanCache, ManyThreadsAskAtOnce) {
 
 TEST(Planning, TakesAMillisecondAtMost) {
   if (testing::kInstrumented) GTEST_SKIP() << "instrumented";
-  const std::vector<std::vector<std::uint64_t>> shapes = {
-      {7248, 7248}, {384, 355, 384}, {96, 75, 75, 96}, {48, 28, 28, 28, 48}, {32, 15, 15, 15, 15, 32},
-      {3, 5, 7, 11, 13, 17, 19, 23}, {10, 10, 10, 10, 10, 10, 10, 10}, std::vector<std::uint64_t>(18, 3)};
+  const std::vector<std::vector<std::uint64_t>> shapes = {{7248, 7248},
+                                                          {384, 355, 384},
+                                                          {96, 75, 75, 96},
+                                                          {48, 28, 28, 28, 48},
+                                                          {32, 15, 15, 15, 15, 32},
+                                                          {3, 5, 7, 11, 13, 17, 19, 23},
+                                                          {10, 10, 10, 10, 10, 10, 10, 10},
+                                                          std::vector<std::uint64_t>(18, 3)};
   for (const auto& shape : shapes) {
     for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
       const Problem problem{.permutation = reversed(shape), .element_bytes = width};
@@ -124,5 +129,5 @@ TEST(Planning, TakesAMillisecondAtMost) {
   }
 }
 
-}  // namespace engine_plan_cache_test
+}  // namespace executable_plan_cache_test
 }  // namespace faro
