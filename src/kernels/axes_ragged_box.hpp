@@ -159,6 +159,7 @@ constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint
   const std::uint32_t own = box.cut(p.in.rows_step, p.in.rows_cut);
   const std::uint32_t rows = own + (box.tail() ? p.halo : 0);
   const BoxRow* const row_of = p.row + p.in.first_row;
+  const std::uint32_t along = slot * vector;  // units of the run, from a vector's begin on
   FARO_NO_UNROLL
   for (std::uint32_t base = group; base < rows; base += unroll * p.in.groups) {
     FARO_UNROLL
@@ -168,10 +169,9 @@ constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint
       if (row < rows) entry = row_of[row < own ? row : row - own];
       const std::uint64_t begin = (row < own ? box.in : box.next_in) + entry.at();
       const std::uint32_t past = static_cast<std::uint32_t>(begin) % vector;
-      const bool has = row < rows && slot * vector < units + past;
-      const std::uint64_t at = begin - past + slot * vector;
-      const std::uint32_t place =
-          (row < own ? base_place : halo_place) + entry.place() - past + slot * vector;
+      const bool has = row < rows && along < units + past;
+      const std::uint64_t at = begin - past + along;
+      const std::uint32_t place = (row < own ? base_place : halo_place) + entry.place() - past + along;
       const bool whole = at >= p.in_begin && at + vector <= p.in_end;
       if (has && whole) {
         if constexpr (copies) {
