@@ -302,6 +302,22 @@ TEST(AxesBoxKernel, EverySmallShape) {
   }
 }
 
+// Sectors that runs of the output share are written by one box, whole, but at the ends of chains.
+TEST(AxesBoxKernel, RaggedBoxesWriteWholeSectors) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (const int unit : {2, 4, 8}) {
+    const std::vector<StridedAxis> axes = strided({81, 5, 7, 81}, {3, 2, 1, 0});
+    const layout::BoxLimits limits{.many_boxes = 1};
+    ASSERT_GT(layout::choose_box(axes, unit, limits).chain, 0U);
+    const AccessCounts counts = run_box(axes, unit, limits, random, reached);
+    constexpr double sector_bytes = 32;
+    EXPECT_LT(sector_bytes * static_cast<double>(counts.global_stores.sectors),
+              1.03 * static_cast<double>(counts.global_stores.bytes))
+        << unit << " bytes";
+  }
+}
+
 // Random shapes of two to six axes with batches and elements of several units.
 TEST(AxesBoxKernel, RandomShapes) {
   std::mt19937_64 random(kSeed);

@@ -187,6 +187,7 @@ void choose_ragged(const BoxSearch& search, StridedBox& box) {
   box.in.lead = static_cast<std::uint32_t>(box.in.vector) - 1;
   box.out.vector = unit == 1 ? 8 : box.in.vector;
   box.out.lead = unit == 1 ? 7 : kBoxSector / unit - 1;
+  box.out.pairs = unit == 1 ? 1 : 2;  // else warps would part sectors
 }
 
 // Axes along which the runs of neighbouring boxes follow on in the output: the run's last where it is cut,
@@ -590,8 +591,9 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes)
 }
 
 std::uint32_t BoxWalk::slots() const {
-  return static_cast<std::uint32_t>(ceil_div(
-      std::uint64_t{units} + lead, static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread)));
+  const std::uint64_t access = static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread);
+  return static_cast<std::uint32_t>(
+      faro::detail::round_up(ceil_div(std::uint64_t{units} + lead, access), pairs));
 }
 
 std::uint64_t StridedBox::boxes() const {

@@ -81,6 +81,7 @@ struct BoxWalk {
   int vector = 1;                // units of an access
   int spread = 1;                // accesses of a thread in each row: of single units more than one
   std::uint32_t lead = 0;        // units by which a ragged row may begin past where lanes do
+  std::uint32_t pairs = 1;       // lanes come in multiples of so many: those of a ragged row's sector
   std::uint64_t contiguous = 1;  // units that lie together
   std::uint64_t alignment = 0;   // all that lies together begins at multiples of so many units; 0: of all
 
