@@ -34,8 +34,8 @@ constexpr const char* kUsage =
   --suites LIST    of ttc,ranks,primes,channels,attention,skinny     (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
-  --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, joined, aligned, output,
-                   near, interleaved, small, large; a column each
+  --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, joined, aligned, small,
+                   large, or several of these, boxes+small; a column each
   --out FILE       the tables, in Markdown
   --help
 )";
@@ -48,8 +48,6 @@ struct AxesOptions {
   std::string out = {};
   std::string command = {};
 };
-
-using kernels::GridOrder;
 
 // A + B + ... : all of them at once.
 detail::AxesVariant variant_of(const std::string& words) {
@@ -67,19 +65,12 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.skinny = false;
     } else if (word == "aligned") {
       as.ragged = false;
-    } else if (word == "output") {
-      as.order = GridOrder::output;
-    } else if (word == "near") {
-      as.order = GridOrder::near_first;
-    } else if (word == "interleaved") {
-      as.order = GridOrder::interleaved;
     } else if (word == "small") {
       as.box_bytes = 20 << 10;
     } else if (word == "large") {
       as.box_bytes = 44 << 10;
     } else {
-      fail(ErrorCode::value, "--as", word,
-           "boxes, lines, joined, aligned, output, near, interleaved, small or large");
+      fail(ErrorCode::value, "--as", word, "boxes, lines, joined, aligned, small or large");
     }
   }
   return as;

@@ -33,7 +33,7 @@ Engine ExecutableStridedPlan::engine() const { return state().plan.target().engi
 std::uint64_t ExecutableStridedPlan::workspace_bytes() const {
   const auto* const on_host = std::get_if<cpu::Executor>(&state().executor);
   if (on_host != nullptr) return on_host->workspace_bytes();
-  return plan().permutation_plan()->workspace_bytes();
+  return std::get<cuda::Executor>(state().executor).workspace_bytes();
 }
 
 void ExecutableStridedPlan::require_width_of(std::uint64_t bytes) const {
@@ -47,7 +47,7 @@ void ExecutableStridedPlan::run(const void* in, std::uint64_t in_elements, void*
   if (plan().moved_bytes() == 0) return;
   if (const auto* const on_device = std::get_if<cuda::Executor>(&state().executor))
     return on_device->run(in, out, stream, nullptr);
-  detail::check_on_host(in, out, "copy it to the host, or plan a permutation for engine cuda");
+  detail::check_on_host(in, out, "copy it to the host, or plan for engine cuda");
   std::get<cpu::Executor>(state().executor).run(in, out, nullptr);
 }
 
@@ -59,7 +59,7 @@ ExecutableStridedPlan plan(const Strided& view, std::uint64_t element_bytes, con
   using State = ExecutableStridedPlan::State;
   StridedPlan made = plan_only(view, element_bytes, options);
   if (made.target().engine == Engine::cuda) {
-    cuda::Executor executor(*made.permutation_plan());
+    cuda::Executor executor(made);
     return ExecutableStridedPlan(std::make_unique<State>(State{std::move(made), std::move(executor)}));
   }
   cpu::Executor executor(made);

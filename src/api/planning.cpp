@@ -7,10 +7,12 @@
 #include <utility>
 #include <variant>
 
+#include "api/plan_cache.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
 #include "plan/form_to_run.hpp"
+#include "threads.hpp"
 
 namespace faro::detail {
 namespace {
@@ -166,6 +168,24 @@ Description describe(const IndexSchedule& schedule, const Indexed& indexed) {
   return made;
 }
 
+PlanCache& plan_cache() {
+  static PlanCache cache;
+  return cache;
+}
+
+// What a plan that nothing was chosen for depends on; nothing where something was.
+std::optional<PlanKey> key_of(const Problem& problem, const PlanOptions& options) {
+  if (!options.index_choice.empty() || options.calibrate || options.tile) return std::nullopt;
+  PlanKey key{.problem = problem, .engine = options.engine};
+  if (options.engine == Engine::cuda) {
+    key.device = cuda::target(options.device).device;
+  } else {
+    key.engine = Engine::cpu;
+    key.threads = options.threads > 0 ? options.threads : thread_count();
+  }
+  return key;
+}
+
 Recognition recognise_where_it_is(const Indexed& indexed, int threads) {
   return indexed.on_host() ? recognise(indexed, threads) : cuda::recognise(indexed);
 }
@@ -180,12 +200,20 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
   const char* const reason = reason_for(asked.engine, options.engine);
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed == nullptr) {
+    const std::optional<PlanKey> key = key_of(problem, options);
+    if (key) {
+      if (std::optional<Plan> kept = plan_cache().find(*key)) return {*std::move(kept), reason, nullptr};
+    }
     Target target = make_target(options);
     const bool chosen = !options.index_choice.empty();
     const bool affine = !chosen && f2::is_power_of_two(problem.element_bytes) &&
                         std::holds_alternative<Affine>(in_form_to_run(problem, target).permutation);
     target = with_predictions(std::move(target), options, {.of_tiles = affine, .of_index_arrays = !affine});
-    if (!chosen) return {Plan(problem, std::move(target)), reason, nullptr};
+    if (!chosen) {
+      Plan made(problem, std::move(target));
+      if (key) plan_cache().keep(*key, made);
+      return {std::move(made), reason, nullptr};
+    }
     Recognition as_given{.family = Family::general,
                          .permutation = problem.permutation,
                          .runs = {},

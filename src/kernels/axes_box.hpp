@@ -123,6 +123,9 @@ struct AxesBoxParams {
   std::uint64_t in_begin;  // units of the input that there are, for vectors that reach past rows
   std::uint64_t in_end;
   std::uint32_t run_places;  // in shared memory: where ragged boxes keep the places of the output's run
+  std::uint32_t halo;        // of ragged boxes: units after a run of the output, rows of the input
+  std::uint32_t halo_place;  // in shared memory, in words
+  std::int32_t chain_axes;   // the first axes of the grid, along which runs of the output follow on
   std::int32_t in_sectors;   // whether whole sectors are read, of an array that is aligned to them
   std::int32_t out_sectors;
   std::uint64_t first_tile;
@@ -134,6 +137,16 @@ struct AxesBoxParams {
   BoxRow row[kBoxRows];
 
   constexpr std::uint32_t shared_bytes() const { return box_bytes; }
+
+  /// Of ragged boxes: both arrays begin so many units later, counted from an aligned address.
+  constexpr void skew(std::uint64_t in_units, std::uint64_t out_units) {
+    in_first += in_units;
+    in_begin += in_units;
+    in_end += in_units;
+    out_first += out_units;
+    if (in_units != 0) in_sectors = 0;
+    if (out_units != 0) out_sectors = 0;
+  }
 };
 static_assert(sizeof(AxesBoxParams) <= 12288, "what a launch copies");
 
@@ -161,21 +174,25 @@ struct BoxOrigin {
   std::uint32_t limit[2] = {1, 1};
 };
 
+/// The next digit of a box's number, which is divided by its axis's count.
+constexpr std::uint64_t grid_digit(const AxesBoxParams::GridAxis& axis, std::uint64_t& tile) {
+  const std::uint64_t digit = tile;
+  if ((tile | axis.count) >> 31 == 0) {
+    auto number = static_cast<std::uint32_t>(tile);
+    tile = axis.boxes.divide(number);
+    return number;
+  }
+  tile /= axis.count;
+  return digit - tile * axis.count;
+}
+
 constexpr BoxOrigin box_origin(const AxesBoxParams& p, std::uint64_t block) {
   BoxOrigin origin{.in = p.in_first, .out = p.out_first};
   std::uint64_t tile = p.first_tile + block;
   FARO_NO_UNROLL
   for (std::int32_t a = 0; a < p.grid_axes; ++a) {
     const AxesBoxParams::GridAxis& axis = p.grid[a];
-    std::uint64_t digit = tile;
-    if ((tile | axis.count) >> 31 == 0) {
-      auto number = static_cast<std::uint32_t>(tile);
-      tile = axis.boxes.divide(number);
-      digit = number;
-    } else {
-      tile /= axis.count;
-      digit -= tile * axis.count;
-    }
+    const std::uint64_t digit = grid_digit(axis, tile);
     origin.in += digit * static_cast<std::uint64_t>(axis.in_step);
     origin.out += digit * static_cast<std::uint64_t>(axis.out_step);
     if (axis.cut == kBoxUncut) continue;

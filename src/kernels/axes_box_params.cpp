@@ -1,7 +1,6 @@
 #include "kernels/axes_box_params.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <numeric>
 #include <string>
@@ -164,39 +163,13 @@ void require_places(const StridedBox& box) {
   }
 }
 
-// The axes along which there are several boxes, in turns: the next of the output, the next of the input, so
-// that boxes which share lines of either come soon after each other, and what is under way at a time is
-// compact on both sides.
-std::vector<int> interleaved_order(const StridedBox& box) {
-  std::vector<int> by_output;
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
-    if (box.cut(static_cast<int>(a))) by_output.push_back(static_cast<int>(a));
-  }
-  std::vector<int> by_input = by_output;
-  std::stable_sort(by_input.begin(), by_input.end(), [&box](int a, int b) {
-    const auto step = [&box](int axis) {
-      const std::uint64_t stride = static_cast<std::uint64_t>(std::llabs(box.axes[numbered(axis)].in));
-      return stride == 0 ? ~std::uint64_t{0} : stride * box.extent[numbered(axis)];
-    };
-    return step(a) < step(b);
-  });
-  std::vector<int> order;
-  for (std::size_t i = 0; i < by_output.size(); ++i) {
-    for (const int axis : {by_output[i], by_input[i]}) {
-      if (std::find(order.begin(), order.end(), axis) == order.end()) order.push_back(axis);
-    }
-  }
-  return order;
-}
-
 // In the output's order, so that boxes which share its lines come one after another. Where boxes share lines
 // of the input as well, those that do come soon after, so that the second-level cache still has them.
-std::vector<int> grid_order(const StridedBox& box, GridOrder wanted) {
+std::vector<int> grid_order(const StridedBox& box) {
   constexpr std::uint64_t line_bytes = 128;
-  if (wanted == GridOrder::interleaved) return interleaved_order(box);
   std::vector<int> order(box.axes.size());
   std::iota(order.begin(), order.end(), 0);
-  if (wanted == GridOrder::output) return order;
+  if (box.ragged) return order;  // as carries go: axes_ragged_box.hpp
   if (box.in.alignment * static_cast<std::uint64_t>(box.unit_bytes) % line_bytes == 0) return order;
   const auto to_front = [&order](int axis) {
     std::rotate(order.begin(), std::find(order.begin(), order.end(), axis),
@@ -220,14 +193,14 @@ BoxShape box_shape(const layout::StridedBox& box) {
 }
 
 AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first,
-                                   std::uint64_t out_first, GridOrder order) {
+                                   std::uint64_t out_first) {
   require_places(box);
   AxesBoxParams params{};
   const std::vector<int> cuts = cut_axes(box);
   const BoxSideMaker in(box, true, cuts);
   params.in = in.make(params, 0);
   params.out = BoxSideMaker(box, false, cuts).make(params, params.in.rows);
-  for (const int axis : grid_order(box, order)) {
+  for (const int axis : grid_order(box)) {
     const std::size_t a = numbered(axis);
     const layout::StridedAxis& of = box.axes[a];
     const std::uint32_t part = box.extent[a];
@@ -254,8 +227,12 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   while (1U << params.near_bits < box.near) ++params.near_bits;
   if (box.ragged) {
+    params.halo = box.halo;
+    params.chain_axes = box.halo > 0 ? static_cast<std::int32_t>(box.chain) : 0;
+    params.halo_place = box.shared_words;
+    params.box_bytes += box.halo_words() * static_cast<std::uint32_t>(box.unit_bytes);
     params.run_places = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
-    params.box_bytes = params.run_places + box.out.units * kPlaceBytes;
+    params.box_bytes = params.run_places + kRaggedBoxBytes + box.out.units * kPlaceBytes;
   }
   params.in_first = in_first;
   params.out_first = out_first;

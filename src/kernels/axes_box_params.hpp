@@ -9,11 +9,8 @@ namespace faro::kernels {
 /// The kernel that moves such boxes: one of kBoxShapes.
 BoxShape box_shape(const layout::StridedBox& box);
 
-/// Which boxes run at about the same time: neighbours in the output, then in the input; or both in turns.
-enum class GridOrder { output, near_first, interleaved };
-
 /// `in_first`, `out_first`: the units with all coordinates 0. Requires: arrays below 2^48 units (checked).
 AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first = 0,
-                                   std::uint64_t out_first = 0, GridOrder order = GridOrder::near_first);
+                                   std::uint64_t out_first = 0);
 
 }  // namespace faro::kernels

@@ -187,6 +187,8 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
     }
   }
   box.shared_words = place_parts(box.parts, pads) + over;
+  if (box.ragged) box.shared_words = (box.shared_words + grain - 1) / grain * grain;
+  if (box.shared_words + box.halo_words() > most_words + over) return false;
   box.congestion = static_cast<double>(best) / static_cast<double>(least);
   return true;
 }

@@ -15,7 +15,10 @@ namespace {
 
 constexpr std::uint32_t kBoxSector = 32;
 constexpr std::uint32_t kBoxVector = 16;
-constexpr std::uint32_t kRaggedLeast = 32;  // bytes of a run
+constexpr std::uint32_t kRaggedLeast = 32;         // bytes of a run
+constexpr std::uint32_t kRaggedMost = 40 << 10;    // of a box
+constexpr std::uint32_t kRaggedShared = 50 << 10;  // with pads: four or five blocks a multiprocessor
+constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
@@ -172,7 +175,9 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
 void choose_ragged(const BoxSearch& search, StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return;
-  if (search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast) return;
+  if (search.bytes64(box.units()) > kRaggedMost || search.bytes(box.in.units) < kRaggedLeast ||
+      search.bytes(box.out.units) < kRaggedLeast)
+    return;
   if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return;
   const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
                           box.out.vector * box.unit_bytes == static_cast<int>(kBoxVector);
@@ -182,6 +187,43 @@ void choose_ragged(const BoxSearch& search, StridedBox& box) {
   box.in.lead = static_cast<std::uint32_t>(box.in.vector) - 1;
   box.out.vector = unit == 1 ? 8 : box.in.vector;
   box.out.lead = unit == 1 ? 7 : kBoxSector / unit - 1;
+  box.out.pairs = unit == 1 ? 1 : 2;  // else warps would part sectors
+}
+
+// Axes along which the runs of neighbouring boxes follow on in the output: the run's last where it is cut,
+// then those of which a box has one index each, as long as the output has no gaps.
+std::size_t chain_of(const StridedBox& box) {
+  std::int64_t follows = 1;
+  for (const int axis : box.out.run) {
+    if (box.axes[at(axis)].out != follows) return 0;
+    follows *= static_cast<std::int64_t>(box.axes[at(axis)].extent);
+  }
+  std::size_t chain = box.cut(box.out.run.back()) ? 1 : 0;
+  for (std::size_t a = box.out.run.size(); a < box.axes.size(); ++a) {
+    if (box.extent[a] > 1 || box.axes[a].out != follows) break;
+    follows *= static_cast<std::int64_t>(box.axes[a].extent);
+    ++chain;
+  }
+  return chain;
+}
+
+// A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
+// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). The rows
+// of the input are then the units of the output's run, and the first of them those of the halo.
+void choose_halo(StridedBox& box) {
+  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
+  const std::uint32_t others = kBoxSector / unit - 1;
+  if (box.out.vector * box.unit_bytes < static_cast<int>(kBoxVector) || box.in.rest != box.out.run) return;
+  std::uint32_t inner = 1;
+  for (std::size_t i = 0; i + 1 < box.out.run.size(); ++i) inner *= box.extent[at(box.out.run[i])];
+  const std::size_t last = at(box.out.run.back());
+  const std::uint64_t left = box.axes[last].extent % box.extent[last];
+  const std::uint64_t least = inner * (left == 0 ? box.extent[last] : left);
+  if (least < others) return;
+  box.chain = chain_of(box);
+  if (box.chain == 0) return;
+  box.halo = others;
+  box.out.lead += others;
 }
 
 // Lanes take neighbouring rows of the output where those are neighbours in the input's run.
@@ -334,9 +376,24 @@ void price(const BoxSearch& search, StridedBox& box) {
       lanes_used(out_slots, static_cast<std::uint32_t>(ceil_div(out_rows, box.near)), search.limits.threads);
   cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
-  const double best = search.limits.best_bytes;
+  const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
   if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
+  // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
+  constexpr double part_bytes = 192;
+  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
+  const std::uint64_t past = std::gcd(search.bytes64(box.out.alignment), std::uint64_t{kBoxSector});
+  if (past < kBoxSector) {
+    double runs = 1;
+    if (box.halo > 0) {
+      for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
+           ++a) {
+        runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
+      }
+      cost += halo_share * box.halo / box.out.units;
+    }
+    cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
+  }
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);
@@ -411,6 +468,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
   }
   if (box.ragged) {
+    choose_halo(box);
     choose_near(box);
     make_ragged_parts(box);
   } else {
@@ -511,13 +569,13 @@ std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
   return normal_axes(std::move(result));
 }
 
-void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes) {
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes) {
   const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
   const auto even = [&](const StridedAxis& axis) {
     return stays(axis) ? axis.extent % 2 == 0 : axis.in % 2 == 0 && axis.out % 2 == 0;
   };
-  while (unit_bytes < static_cast<int>(kBoxVector) && std::any_of(axes.begin(), axes.end(), stays) &&
-         std::all_of(axes.begin(), axes.end(), even)) {
+  while (2 * unit_bytes <= std::min(most_bytes, static_cast<int>(kBoxVector)) &&
+         std::any_of(axes.begin(), axes.end(), stays) && std::all_of(axes.begin(), axes.end(), even)) {
     unit_bytes *= 2;
     for (StridedAxis& axis : axes) {
       if (stays(axis)) {
@@ -533,8 +591,9 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes) {
 }
 
 std::uint32_t BoxWalk::slots() const {
-  return static_cast<std::uint32_t>(ceil_div(
-      std::uint64_t{units} + lead, static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread)));
+  const std::uint64_t access = static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread);
+  return static_cast<std::uint32_t>(
+      faro::detail::round_up(ceil_div(std::uint64_t{units} + lead, access), pairs));
 }
 
 std::uint64_t StridedBox::boxes() const {
@@ -551,6 +610,24 @@ std::uint64_t StridedBox::units() const {
 }
 
 bool StridedBox::cut(int axis) const { return extent[at(axis)] < axes[at(axis)].extent; }
+
+std::uint32_t StridedBox::halo_words() const {
+  if (halo == 0) return 0;
+  std::uint32_t most = 0;  // of a row's place
+  for (std::uint32_t h = 0; h < halo; ++h) {
+    std::uint32_t number = h;
+    std::uint32_t place = 0;
+    for (const int axis : in.rest) {
+      for (const BoxPart& part : parts_of(axis)) {
+        place += number % part.extent * part.place;
+        number /= part.extent;
+      }
+    }
+    most = std::max(most, place);
+  }
+  const auto vector = static_cast<std::uint32_t>(in.vector);
+  return (most + in.units + 3 * vector) / vector * vector;
+}
 
 std::uint32_t StridedBox::grain() const { return static_cast<std::uint32_t>(in.vector / words); }
 
@@ -582,7 +659,7 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
-    const std::uint32_t with_pads = limits.most_bytes * 5 / 4;
+    const std::uint32_t with_pads = box.ragged ? kRaggedShared : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (detail::lay_out(box, most)) return box;
   }

@@ -45,9 +45,9 @@ std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes);
 /// The axes of an array in normal form.
 std::vector<StridedAxis> strided_axes(const UnitAxes& axes);
 
-/// Units twice as wide, up to 16 bytes, as long as the fastest axis of both sides and all strides allow.
-/// Requires: axes in normal form. Law: the same bytes go to the same places.
-void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes);
+/// Units twice as wide, up to 16 bytes or `most_bytes`, as long as the fastest axis of both sides and all
+/// strides allow. Requires: axes in normal form. Law: the same bytes go to the same places.
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes = 16);
 
 struct BoxLimits {
   bool vectors = true;                  // whether arrays are aligned to 16 bytes; else to a unit
@@ -81,6 +81,7 @@ struct BoxWalk {
   int vector = 1;                // units of an access
   int spread = 1;                // accesses of a thread in each row: of single units more than one
   std::uint32_t lead = 0;        // units by which a ragged row may begin past where lanes do
+  std::uint32_t pairs = 1;       // lanes come in multiples of so many: those of a ragged row's sector
   std::uint64_t contiguous = 1;  // units that lie together
   std::uint64_t alignment = 0;   // all that lies together begins at multiples of so many units; 0: of all
 
@@ -99,6 +100,8 @@ struct StridedBox {
   int words = 1;                // units of a word of shared memory, along the input's fastest axis
   bool clean = false;           // whether the input's vectors lie along one axis
   bool ragged = false;          // whether rows begin between vectors
+  std::uint32_t halo = 0;       // units after a ragged run of the output that its last sector takes
+  std::size_t chain = 0;        // axes with several boxes each, along which runs of the output follow on
   std::uint32_t threads = 256;  // of a block
   std::uint32_t near = 1;       // the output's rows that neighbouring lanes take
   std::vector<BoxPart> parts;   // in the order in which they lie in shared memory, smallest steps first
@@ -110,6 +113,8 @@ struct StridedBox {
   std::uint64_t units() const;  // of a whole box
   bool cut(int axis) const;
   int word_bytes() const { return unit_bytes * words; }
+  /// Of shared memory for rows of the halo, behind all others.
+  std::uint32_t halo_words() const;
   /// Words of a vector of the input.
   std::uint32_t grain() const;
   /// Of one axis, fastest digit first.

@@ -9,6 +9,7 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
@@ -64,8 +65,8 @@ StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Targe
     return;
   }
   if (target_.engine == Engine::cuda) {
-    fail(ErrorCode::unsupported, "plan", to_text(view_) + " with engine cuda",
-         "a view that is a permutation of all elements", "engine cpu takes every view");
+    if (moved_bytes_ > 0) passes_.push_back(detail::pass_of_view(normal_, element_bytes_));
+    return;
   }
   passes_.push_back(detail::cpu_pass_of(axes_of_view(normal_), element_bytes_, target_));
 }
@@ -83,6 +84,13 @@ std::string StridedPlan::explain() const {
   for (const Pass& pass : passes_) {
     text.line("pass 1", fmt::format("{}: {}", name(pass.kind), pass.what));
     text.line("  moves", fmt::format("reads {} and writes as much", detail::size_text(moved_bytes_)));
+    if (pass.launch) {
+      text.line("  kernel", pass.launch->kernel);
+      text.line("  launch",
+                fmt::format("{} blocks of {} threads, {} of shared memory each", pass.launch->blocks,
+                            pass.launch->threads, detail::size_text(pass.launch->shared_bytes)));
+      continue;
+    }
     text.line("  kernel", pass.team->kernel);
     text.line("  threads", fmt::format("{}{}", pass.team->threads,
                                        pass.team->streamed ? ", written past the caches" : ""));
@@ -105,15 +113,22 @@ std::string StridedPlan::explain_json() const {
   json["permutation"] = permutation_ ? Json::parse(permutation_->explain_json()) : Json();
   json["passes"] = Json::array();
   for (const Pass& pass : passes_) {
-    json["passes"].push_back({{"kind", name(pass.kind)},
-                              {"reason", pass.what},
-                              {"bytes_read", pass.bytes_read},
-                              {"bytes_written", pass.bytes_written},
-                              {"team",
-                               {{"kernel", pass.team->kernel},
-                                {"threads", pass.team->threads},
-                                {"streamed", pass.team->streamed},
-                                {"thread_bytes", pass.team->thread_bytes}}}});
+    Json shown = {{"kind", name(pass.kind)},
+                  {"reason", pass.what},
+                  {"bytes_read", pass.bytes_read},
+                  {"bytes_written", pass.bytes_written}};
+    if (pass.launch) {
+      shown["launch"] = {{"kernel", pass.launch->kernel},
+                         {"blocks", pass.launch->blocks},
+                         {"threads", pass.launch->threads},
+                         {"shared_bytes", pass.launch->shared_bytes}};
+    } else {
+      shown["team"] = {{"kernel", pass.team->kernel},
+                       {"threads", pass.team->threads},
+                       {"streamed", pass.team->streamed},
+                       {"thread_bytes", pass.team->thread_bytes}};
+    }
+    json["passes"].push_back(std::move(shown));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

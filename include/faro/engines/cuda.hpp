@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
+#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 
@@ -77,6 +78,8 @@ class Executor {
   /// With a schedule that was made before. Errors: also ErrorCode::value for one of another count, method or
   /// direction than the plan's.
   Executor(const Plan& plan, const schedule::IndexSchedule& made);
+  /// A strided view. run() then takes the arrays that its offsets count from.
+  explicit Executor(const StridedPlan& plan);
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
   ~Executor();

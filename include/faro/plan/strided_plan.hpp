@@ -4,7 +4,7 @@
 //     strided(1024 1024; 1 1024; 1024 1)      powers of two: the plan of an affine map
 //     strided(3 4; -4 1; 4 1; 8 0)            boxes; a flip is a negative stride of the input
 //
-// Engine cuda takes those that are permutations; boxes of other views are the CPU engine's.
+// Either engine takes every view.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace faro {
 class StridedPlan {
  public:
   /// Errors: those of check(view); ErrorCode::value for an element width outside 1..4096, and for sizes past
-  /// 2^62 bytes; ErrorCode::unsupported with engine cuda for a view that is no permutation; those of Plan.
+  /// 2^62 bytes; ErrorCode::unsupported with engine cuda for a view that reaches past 2^47 units; those of
+  /// Plan.
   StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target);
 
   const Strided& view() const { return view_; }      // as it was given

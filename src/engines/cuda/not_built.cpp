@@ -27,6 +27,7 @@ struct Executor::State {};
 
 Executor::Executor(const Plan& /*plan*/) { require_available(); }
 Executor::Executor(const Plan& /*plan*/, const schedule::IndexSchedule& /*made*/) { require_available(); }
+Executor::Executor(const StridedPlan& /*plan*/) { require_available(); }
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 Executor::~Executor() = default;

@@ -1,6 +1,7 @@
 #include "plan/gpu/axes_choice.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -12,16 +13,21 @@ namespace {
 
 constexpr std::uint64_t kAxesVector = 16;
 
-AxesBoxes::Variant box_variant(const layout::UnitAxes& axes, std::uint64_t unit, bool with_vectors,
-                               const AxesVariant& as) {
+// Units of the arrays that boxes begin with.
+struct FirstUnits {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
+AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std::uint64_t unit,
+                               bool with_vectors, const AxesVariant& as, const FirstUnits& first = {}) {
   layout::BoxLimits limits{.vectors = with_vectors, .ragged = as.ragged, .threads = kernels::kBoxThreads};
   if (as.box_bytes != 0) {
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
-  const layout::StridedBox box =
-      layout::choose_box(layout::strided_axes(axes), static_cast<int>(unit), limits);
-  return {.params = kernels::make_axes_box_params(box, 0, 0, as.order),
+  const layout::StridedBox box = layout::choose_box(axes, static_cast<int>(unit), limits);
+  return {.params = kernels::make_axes_box_params(box, first.in, first.out),
           .shape = kernels::box_shape(box),
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
@@ -84,17 +90,19 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   const int vector = static_cast<int>(kAxesVector);
   const bool by_vectors =
       shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
-  if (!by_vectors && !shape.ragged) return true;
+  if (!by_vectors || shape.ragged) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
-  constexpr std::uint64_t large_plane = 128 << 10;
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;
   const bool stays = axes.order.back() == static_cast<int>(last);
+  if (stays && shape.unit_bytes == vector) return false;  // measured: 22 and 32% by lines, 89 and 93 by boxes
   const std::size_t columns = stays && last > 0 ? last - 1 : last;
   const auto rows = static_cast<std::size_t>(axes.order[columns]);
-  const std::uint64_t element = stays ? axes.shape[last] : 1;
-  return axes.shape[rows] * axes.shape[columns] * element * static_cast<std::uint64_t>(shape.unit_bytes) >=
-         large_plane;
+  const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
+  constexpr std::uint64_t line = 128;  // of a shorter side so long, boxes fill it with vectors
+  if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= line) return false;
+  constexpr std::uint64_t large_plane = 128 << 10;
+  return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
 }
 
 }  // namespace
@@ -123,12 +131,12 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     if (has_lines && (variant.lines_only || (plane && shorter_side(wide) >= kLongSide))) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    AxesBoxes boxes{{box_variant(wide, wide_unit, true, variant)}};
+    AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
     if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     if (boxes.variants.front().alignment > unit) {
-      boxes.variants.push_back(box_variant(units, unit, false, variant));
+      boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
     return {.form = std::move(boxes), .unit_bytes = unit};
   }
@@ -140,6 +148,33 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   if (wide_unit != unit) add(wide, wide_unit);
   add(units, unit);
   return {.form = std::move(rows), .unit_bytes = unit};
+}
+
+AxesBoxes choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
+  const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
+  const std::uint64_t per_element = element_bytes / unit;
+  std::vector<layout::StridedAxis> units;
+  if (per_element > 1) units.push_back({.extent = per_element, .in = 1, .out = 1});
+  for (std::size_t a = 0; a < view.extents.size(); ++a) {
+    units.push_back({.extent = view.extents[a],
+                     .in = view.in_strides[a] * static_cast<std::int64_t>(per_element),
+                     .out = view.out_strides[a] * static_cast<std::int64_t>(per_element)});
+  }
+  units = layout::normal_axes(std::move(units));
+  // Boxes begin at units, and at vectors where these are those of aligned arrays.
+  const std::uint64_t in_byte = view.in_offset * element_bytes;
+  const std::uint64_t out_byte = view.out_offset * element_bytes;
+  std::vector<layout::StridedAxis> wide = units;
+  auto wide_unit = static_cast<int>(unit);
+  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd(in_byte | out_byte, kAxesVector)));
+  const auto variant_of = [&](std::vector<layout::StridedAxis> axes, std::uint64_t width, bool vectors) {
+    if (axes.empty()) axes.push_back({.extent = 1, .in = 1, .out = 1});  // one unit
+    return box_variant(axes, width, vectors, variant, {.in = in_byte / width, .out = out_byte / width});
+  };
+  const auto widest = static_cast<std::uint64_t>(wide_unit);
+  AxesBoxes boxes{{variant_of(wide, widest, (in_byte | out_byte) % kAxesVector == 0)}};
+  if (boxes.variants.front().alignment > unit) boxes.variants.push_back(variant_of(units, unit, false));
+  return boxes;
 }
 
 }  // namespace faro::detail

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "faro/permutation/axes.hpp"
+#include "faro/permutation/strided.hpp"
 #include "kernels/axes_box_params.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_rows_params.hpp"
@@ -30,11 +31,10 @@ struct AxesVariant {
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
-  bool boxes_only = false;  // axes_box.hpp for transposes, too
-  bool lines_only = false;  // never axes_box.hpp where lines fit
-  bool skinny = true;       // axes_skinny.hpp for few rows or columns
-  bool ragged = true;       // axes_ragged_box.hpp for rows that begin between vectors
-  kernels::GridOrder order = kernels::GridOrder::near_first;
+  bool boxes_only = false;      // axes_box.hpp for transposes, too
+  bool lines_only = false;      // never axes_box.hpp where lines fit
+  bool skinny = true;           // axes_skinny.hpp for few rows or columns
+  bool ragged = true;           // axes_ragged_box.hpp for rows that begin between vectors
   std::uint32_t box_bytes = 0;  // that boxes are wanted to have; 0: as usual
 };
 
@@ -79,6 +79,10 @@ struct AxesChoice {
 /// Cost: under a millisecond.
 AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
                        const AxesVariant& variant = {});
+
+/// The boxes of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 units.
+/// Requires: at least one element. Cost: under a millisecond.
+AxesBoxes choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 /// Errors: ErrorCode::unsupported for arrays past 2^62 bytes. Requires: count, element_bytes > 0.
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);

@@ -42,7 +42,8 @@ struct AxesBlock {
   bool run_box(const AxesBoxKernel& k) const {
     if (k.shape != shape) return false;
     const auto& p = params<kernels::AxesBoxParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::read_box<shape>(m, p, b, t); },
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::prepare_box<shape>(m, p, b, t); },
+        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::read_box<shape>(m, p, b, t); },
         [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::write_box<shape>(m, p, b, t); });
     return true;
   }

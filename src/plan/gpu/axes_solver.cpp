@@ -117,6 +117,13 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   return {std::move(pass)};
 }
 
+GpuPass view_pass(const Strided& view, std::uint64_t element_bytes) {
+  GpuPass pass{.kind = PassKind::axes, .kernels = {}};
+  KernelsOf{pass}(choose_view(view, element_bytes));
+  pass.array_bytes = in_elements(view) * element_bytes;
+  return pass;
+}
+
 const GpuSolver kAxesSolver{
     .makes = [](PassKind kind) { return kind == PassKind::axes; },
     .is_method = [](IndexMethod method) { return method == IndexMethod::axes; },

@@ -113,7 +113,13 @@ GpuPass affine_pass(const Pass& pass, int unit_bits);
 /// The sweeps of a transposition in place, in their order.
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
 
+/// Of a view in normal form that is no permutation. Errors: those of choose_view().
+GpuPass view_pass(const Strided& view, std::uint64_t element_bytes);
+
 // --- as a plan shows them
+
+/// The pass of a view in normal form. Errors: those of choose_view().
+Pass pass_of_view(const Strided& view, std::uint64_t element_bytes);
 
 std::vector<Pass> passes_of(const IndexPlan& plan);
 std::vector<Pass> passes_of(const TransposePlan& plan);

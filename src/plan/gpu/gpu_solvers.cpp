@@ -126,6 +126,12 @@ IndexForm form_of(const IndexWork& work, const IndexCandidate& candidate) {
   return DirectForm{};
 }
 
+Pass pass_of_view(const Strided& view, std::uint64_t element_bytes) {
+  GpuPass made = view_pass(view, element_bytes);
+  made.what = "boxes of the view go through shared memory, rows of the input in, rows of the output out";
+  return shown(std::move(made), 1, element_count(view) * element_bytes);
+}
+
 std::vector<Pass> passes_of(const IndexPlan& plan) {
   const PassWork work = work_of(work_about(plan), plan.chosen());
   std::vector<GpuPass> made = solve(work);

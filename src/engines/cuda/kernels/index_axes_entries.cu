@@ -44,6 +44,10 @@ __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
   constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
   BoxMemory memory(in, out, shared, params.in_sectors != 0, params.out_sectors != 0);
+  if constexpr (shape.ragged) {
+    kernels::prepare_box<shape>(memory, params, blockIdx.x, threadIdx.x);
+    __syncthreads();
+  }
   kernels::read_box<shape>(memory, params, blockIdx.x, threadIdx.x);
   BoxMemory::wait();
   __syncthreads();

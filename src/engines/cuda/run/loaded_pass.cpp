@@ -121,16 +121,10 @@ void patch(kernels::AxesLinesParams& params, Pointers& at, const Launched& /*by*
 }
 void patch(kernels::AxesBoxParams& params, Pointers& at, const Launched& by) {
   if (!std::get<plan::AxesBoxKernel>(by.kernel.id).shape.ragged) return;
-  const std::uint64_t unit = std::get<plan::AxesBoxKernel>(by.kernel.id).shape.unit_bytes;
+  const auto unit = static_cast<std::uint64_t>(std::get<plan::AxesBoxKernel>(by.kernel.id).shape.unit_bytes);
   const Address from = split(at.in);
   const Address to = split(at.out, kernels::kLineSector);
-  const std::uint64_t skew = from.skew / unit;
-  params.in_first += skew;
-  params.in_begin += skew;
-  params.in_end += skew;
-  params.out_first += to.skew / unit;
-  if (from.skew != 0) params.in_sectors = 0;
-  if (to.skew != 0) params.out_sectors = 0;
+  params.skew(from.skew / unit, to.skew / unit);
   at = {from.base, to.base};
 }
 void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/) {

@@ -1,0 +1,133 @@
+// Plans that are asked for again: the same plan, in a tenth of a millisecond; other problems and machines
+// have their own; the least recently used goes first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "api/plan_cache.hpp"
+#include "engine_support.hpp"
+#include "faro/faro.hpp"
+
+namespace faro {
+namespace executable_plan_cache_test {
+
+using detail::PlanCache;
+using detail::PlanKey;
+
+Axes reversed(const std::vector<std::uint64_t>& shape) {
+  std::vector<int> order;
+  for (std::size_t a = shape.size(); a-- > 0;) order.push_back(static_cast<int>(a));
+  return Axes(shape, order);
+}
+
+Problem problem_of(std::uint64_t rows, std::uint64_t width = 4) {
+  return {.permutation = reversed({rows, 7, 5}), .element_bytes = width};
+}
+
+// The least of many, for machines have other things to do.
+double least_microseconds(int rounds, const auto& work) {
+  double least = 1e30;
+  for (int round = 0; round < rounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
+    least = std::min(least, taken.count());
+  }
+  return least;
+}
+
+TEST(PlanCache, KeepsTheLastThatWereAskedFor) {
+  PlanCache cache;
+  const auto key = [](std::uint64_t rows) {
+    return PlanKey{.problem = problem_of(rows), .engine = Engine::cpu, .device = 0, .threads = 1};
+  };
+  const auto plan = [](std::uint64_t rows) { return Plan(problem_of(rows), cpu::target(1)); };
+  EXPECT_FALSE(cache.find(key(2)));
+  for (std::uint64_t rows = 2; rows < 2 + PlanCache::kMost; ++rows) cache.keep(key(rows), plan(rows));
+  EXPECT_EQ(cache.size(), PlanCache::kMost);
+  ASSERT_TRUE(cache.find(key(2)));  // now the last that was asked for
+  EXPECT_EQ(cache.find(key(2))->explain(), plan(2).explain());
+  cache.keep(key(1000), plan(1000));
+  EXPECT_EQ(cache.size(), PlanCache::kMost);
+  EXPECT_TRUE(cache.find(key(2)));
+  EXPECT_TRUE(cache.find(key(1000)));
+  EXPECT_FALSE(cache.find(key(3)));
+}
+
+TEST(PlanCache, TellsProblemsAndMachinesApart) {
+  PlanCache cache;
+  const PlanKey key{.problem = problem_of(9), .engine = Engine::cpu, .device = 0, .threads = 1};
+  cache.keep(key, Plan(key.problem, cpu::target(1)));
+  PlanKey other = key;
+  other.problem.element_bytes = 8;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.problem.batch = 2;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.problem.placement = Placement::in_place;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.threads = 2;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.engine = Engine::cuda;
+  EXPECT_FALSE(cache.find(other));
+  other = key;
+  other.problem.permutation = Cyclic{.count = 9 * 35, .shift = 1};
+  EXPECT_FALSE(cache.find(other));
+  EXPECT_TRUE(cache.find(key));
+}
+
+TEST(PlanCache, PlansAreTheSameAgainAndAtOnce) {
+  const Problem problem{.permutation = reversed({48, 28, 28, 28, 48}), .element_bytes = 4};
+  const std::string first = plan_only(problem).explain();
+  EXPECT_EQ(plan_only(problem).explain(), first);
+  if (!testing::kInstrumented) {
+    EXPECT_LT(least_microseconds(200, [&] { static_cast<void>(plan_only(problem)); }), 100);
+  }
+  // What refuses keeps refusing.
+  const Problem wrong{.permutation = reversed({3, 4}), .element_bytes = 5000};
+  EXPECT_THROW(plan_only(wrong), Error);
+  EXPECT_THROW(plan_only(wrong), Error);
+}
+
+TEST(PlanCache, ManyThreadsAskAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (std::uint64_t i = 0; i < 60; ++i) {
+        const std::uint64_t rows = 2 + (i * 7 + static_cast<std::uint64_t>(t)) % 40;
+        EXPECT_EQ(element_count(plan_only(problem_of(rows)).problem().permutation), rows * 35);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Planning, TakesAMillisecondAtMost) {
+  if (testing::kInstrumented) GTEST_SKIP() << "instrumented";
+  const std::vector<std::vector<std::uint64_t>> shapes = {{7248, 7248},
+                                                          {384, 355, 384},
+                                                          {96, 75, 75, 96},
+                                                          {48, 28, 28, 28, 48},
+                                                          {32, 15, 15, 15, 15, 32},
+                                                          {3, 5, 7, 11, 13, 17, 19, 23},
+                                                          {10, 10, 10, 10, 10, 10, 10, 10},
+                                                          std::vector<std::uint64_t>(18, 3)};
+  for (const auto& shape : shapes) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+      const Problem problem{.permutation = reversed(shape), .element_bytes = width};
+      for (const Target& target : {cpu::target(2), cuda::target_of_capability(9, 0)}) {
+        EXPECT_LT(least_microseconds(9, [&] { static_cast<void>(Plan(problem, target)); }), 1000)
+            << to_text(problem.permutation) << " of " << width << " bytes, " << name(target.engine);
+      }
+    }
+  }
+}
+
+}  // namespace executable_plan_cache_test
+}  // namespace faro

@@ -1,0 +1,182 @@
+// Strided views as GPU passes: every block of every alternative on the counting memory, held against one
+// obvious loop, wherever the arrays begin; what no index reaches stays as it is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/error.hpp"
+#include "faro/permutation/strided.hpp"
+#include "faro/plan/strided_plan.hpp"
+#include "machine/counting_memory.hpp"
+#include "plan/gpu/block_phases.hpp"
+#include "plan/gpu/gpu_pass.hpp"
+
+namespace faro {
+namespace plan_gpu_views_test {
+
+constexpr std::uint64_t kSeed = 19;
+constexpr std::byte kPoison{0xa5};
+
+// out[...] = in[...] for every index, by an odometer.
+void move_by_loop(const Strided& view, std::uint64_t width, const std::byte* in, std::byte* out) {
+  if (element_count(view) == 0) return;
+  std::vector<std::uint64_t> at(view.extents.size(), 0);
+  for (;;) {
+    auto from = static_cast<std::int64_t>(view.in_offset);
+    auto to = static_cast<std::int64_t>(view.out_offset);
+    for (std::size_t a = 0; a < at.size(); ++a) {
+      from += static_cast<std::int64_t>(at[a]) * view.in_strides[a];
+      to += static_cast<std::int64_t>(at[a]) * view.out_strides[a];
+    }
+    std::copy_n(in + static_cast<std::uint64_t>(from) * width, width,
+                out + static_cast<std::uint64_t>(to) * width);
+    std::size_t a = at.size();
+    while (a > 0 && ++at[a - 1] == view.extents[a - 1]) at[--a] = 0;
+    if (a == 0) return;
+  }
+}
+
+struct Reached {
+  bool ragged = false;
+  bool plain = false;
+  bool skewed = false;
+};
+
+// Arrays that begin so many units past an aligned address: what the engine adds to the params.
+struct Skew {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
+void expect_kernel_moves(const Strided& view, std::uint64_t width, const detail::GpuKernel& kernel, Skew skew,
+                         std::mt19937_64& random) {
+  detail::GpuKernel run = kernel;
+  auto& params = std::get<kernels::AxesBoxParams>(run.params);
+  const kernels::BoxShape& shape = std::get<detail::AxesBoxKernel>(run.id).shape;
+  const auto unit = static_cast<std::uint64_t>(shape.unit_bytes);
+  if (shape.ragged) {
+    params.skew(skew.in, skew.out);
+  } else {
+    skew = {};
+  }
+  // Exactly what the view reaches: a read past it is an error of the memory.
+  std::vector<std::byte> in(in_elements(view) * width + skew.in * unit);
+  std::vector<std::byte> out(out_elements(view) * width + skew.out * unit, kPoison);
+  for (std::byte& b : in) b = static_cast<std::byte>(random());
+  std::vector<std::byte> wanted = out;
+  move_by_loop(view, width, in.data() + skew.in * unit, wanted.data() + skew.out * unit);
+  machine::CountingMemory memory({.shared_bytes = static_cast<std::size_t>(run.shared_bytes)});
+  memory.add_input(in);
+  memory.add_output(out);
+  for (std::uint64_t block = 0; block < run.blocks; ++block) {
+    ASSERT_TRUE(detail::run_axes_phases(run, memory, block));
+  }
+  ASSERT_EQ(out, wanted);
+  EXPECT_EQ(memory.counts().global_stores.bytes, element_count(view) * width);
+}
+
+void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& random, Reached& reached) {
+  SCOPED_TRACE(to_text(view) + " of " + std::to_string(width) + " bytes");
+  const StridedPlan plan(view, width, cuda::target_of_capability(9, 0));
+  if (plan.permutation_plan() != nullptr) return;
+  ASSERT_EQ(plan.passes().size(), plan.moved_bytes() > 0 ? 1U : 0U);
+  if (plan.passes().empty()) return;
+  for (const detail::GpuKernel& kernel : plan.passes().front().gpu->kernels) {
+    SCOPED_TRACE(detail::to_text(kernel));
+    const bool ragged = std::get<detail::AxesBoxKernel>(kernel.id).shape.ragged;
+    const auto unit = static_cast<std::uint64_t>(std::get<detail::AxesBoxKernel>(kernel.id).shape.unit_bytes);
+    const Skew skew{.in = random() % 16 / unit, .out = random() % 32 / unit};
+    (ragged ? reached.ragged : reached.plain) = true;
+    reached.skewed |= ragged && skew.in > 0 && skew.out > 0;
+    expect_kernel_moves(view, width, kernel, {}, random);
+    expect_kernel_moves(view, width, kernel, skew, random);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(GpuViews, KnownViews) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  const char* const views[] = {
+      "strided(3 4; -4 1; 4 1; 8 0)",                     // rows flipped
+      "strided(100; -1; 1; 99 0)",                        // an axis flipped
+      "strided(10 4; 8 2; 4 1)",                          // every other column
+      "strided(5 8; 0 1; 8 1)",                           // a row, repeated
+      "strided(7 9; 0 0; 9 1)",                           // one element, repeated
+      "strided(4 4; 6 1; 4 1; 7 0)",                      // the inside of a matrix
+      "strided(8 3; 1 1; 3 1)",                           // windows
+      "strided(40 50; 1 40; 64 1)",                       // transposed into padded rows
+      "strided(1; 1; 1; 5 7)",                            // one element
+      "strided(0 4; 4 1; 4 1)",                           // none
+      "strided(1000; 1; 1; 3 5)",                         // a stretch, somewhere else
+      "strided(13 17 19; -323 19 1; 1 13 221; 3876 2)",   // axes turned and flipped
+      "strided(64 32 16; 512 16 1; 16 1024 1; 0 16)",     // wide rows to somewhere
+      "strided(21 33 2 3; 198 6 3 1; 3 63 2100 1; 0 0)",  // elements of three units in disguise
+  };
+  for (const char* const view : views) {
+    for (const std::uint64_t width : {1U, 2U, 3U, 4U, 8U, 12U, 16U, 48U}) {
+      expect_moved(parse_strided(view), width, random, reached);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_TRUE(reached.ragged && reached.plain && reached.skewed);
+}
+
+// Random extents, orders, gaps, signs and zeros on the input; gaps on the output.
+TEST(GpuViews, RandomViews) {
+  std::mt19937_64 random(kSeed);
+  Reached reached;
+  for (int round = 0; round < 500; ++round) {
+    const std::size_t n = 1 + random() % 4;
+    Strided view{.extents = std::vector<std::uint64_t>(n),
+                 .in_strides = std::vector<std::int64_t>(n),
+                 .out_strides = std::vector<std::int64_t>(n)};
+    std::uint64_t count = 1;
+    for (std::uint64_t& extent : view.extents) {
+      extent = 1 + random() % std::clamp<std::uint64_t>(9000 / count, 1, 70);
+      count *= extent;
+    }
+    const auto stride_all = [&](std::vector<std::int64_t>& strides, bool of_input) {
+      std::vector<std::size_t> order(n);
+      std::iota(order.begin(), order.end(), 0U);
+      std::shuffle(order.begin(), order.end(), random);
+      std::int64_t stride = random() % 5 == 0 ? 2 : 1;
+      for (const std::size_t a : order) {
+        const auto extent = static_cast<std::int64_t>(view.extents[a]);
+        strides[a] = of_input && random() % 8 == 0 ? 0 : random() % 4 == 0 ? -stride : stride;
+        stride *= extent + static_cast<std::int64_t>(random() % 3 == 0 ? random() % 4 : 0);
+      }
+    };
+    stride_all(view.in_strides, true);
+    stride_all(view.out_strides, false);
+    const auto first = [&](const std::vector<std::int64_t>& strides) {
+      std::uint64_t offset = random() % 3;
+      for (std::size_t a = 0; a < n; ++a) {
+        if (strides[a] < 0) offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(-strides[a]);
+      }
+      return offset;
+    };
+    view.in_offset = first(view.in_strides);
+    view.out_offset = first(view.out_strides);
+    constexpr std::uint64_t widths[] = {1, 2, 4, 8, 16, 6};
+    expect_moved(view, widths[random() % 6], random, reached);
+    if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
+  }
+  EXPECT_TRUE(reached.ragged && reached.plain && reached.skewed);
+}
+
+TEST(GpuViews, PlansSayTheirKernel) {
+  const Target target = cuda::target_of_capability(9, 0);
+  const StridedPlan plan(parse_strided("strided(300 500; -500 1; 512 1; 149500 0)"), 4, target);
+  EXPECT_NE(plan.explain().find("box"), std::string::npos);
+  EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);
+  EXPECT_THROW(StridedPlan(parse_strided("strided(2 2; 36028797018963967 1; 2 1)"), 4, target), Error);
+}
+
+}  // namespace plan_gpu_views_test
+}  // namespace faro
