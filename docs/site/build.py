@@ -94,7 +94,7 @@ class Stage:
         python = python_api.pages(self.repository / "python/faro")
         for target, text in python.items():
             self.add(f"docs/api/{target}", text)
-        first = ("# Reference\n\nPython: [faro](python.md) and [faro.maps](python-maps.md), from the docstrings. C++ begins with "
+        first = ("# Reference\n\nPython: [faro](python.md) and its modules, from the docstrings. C++ begins with "
                  "[faro/faro.hpp](faro-faro.md), C is [faro/faro.h](faro-faro-h.md): every installed header, from its own comments.\n\n"
                  "| header | |\n|---|---|\n")
         cut = (lambda words: words.split(". ")[0].split(":")[0].replace("|", "\\|"))

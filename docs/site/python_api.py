@@ -1,4 +1,4 @@
-"""The Python reference from the package's own docstrings: a page for `faro`, one for `faro.maps`.
+"""The Python reference from the package's own docstrings: a page for `faro`, one for each of its public modules.
 
 The sources are read, not imported, so that no compiled extension is needed. What `__all__` names is what a page has, in that order, each with
 its signature and docstring, classes with their fields, properties and methods; a public name without a docstring is an error.
@@ -118,7 +118,8 @@ def pages(package):
     """{file name: Markdown} of the reference of the package in the folder `package`."""
     init = package / "__init__.py"
     tree = ast.parse(init.read_text(encoding="utf-8"))
-    out = ["# Python: faro\n", prose(ast.get_docstring(tree)), "Permutations as values are in [faro.maps](python-maps.md).\n"]
+    modules = sorted(path for path in package.glob("[!_]*.py"))
+    out = ["# Python: faro\n", prose(ast.get_docstring(tree)), "Modules of their own: " + ", ".join(f"[faro.{path.stem}](python-{path.stem}.md)" for path in modules) + ".\n"]
     starred = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == "*" for alias in node.names)]
     for module in sorted(starred, key=lambda name: (name != "_functions", name)):
         path = package / f"{module}.py"
@@ -131,6 +132,8 @@ def pages(package):
     for node in errors.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             out += [f"### faro.{node.name}\n", class_text(node, package / "_errors.py")]
-    maps = ast.get_docstring(ast.parse((package / "maps.py").read_text(encoding="utf-8")))
-    maps_page = "# Python: faro.maps\n\n" + prose(maps) + "\n" + module_text(package / "maps.py", 2, "maps")
-    return {"python.md": "\n".join(out), "python-maps.md": maps_page}
+    made = {"python.md": "\n".join(out)}
+    for path in modules:
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        made[f"python-{path.stem}.md"] = f"# Python: faro.{path.stem}\n\n" + prose(said) + "\n" + module_text(path, 2, path.stem)
+    return made
