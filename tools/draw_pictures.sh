@@ -32,7 +32,7 @@ plan bit-reversal 'bit_reversal(24)'
 plan transpose 'transpose(4096, 1024)'
 plan gray 'gray(16)'
 plan random-matrix 'random_bmmc(10, 3)'
-plan in-place 'random_bmmc(16, 1)' --in-place
+plan in-place 'random_bmmc(20, 1)' --in-place
 draw layout-column layout --rows 32 --columns 32 --access row --access column
 draw layout-ldmatrix layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' --access 'column(8)'
 draw network-sort network explain sort --bits 4 --tile-bits 3 --segment-bits 1
