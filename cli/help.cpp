@@ -57,7 +57,8 @@ constexpr std::array<VerbHelp, 20> kVerbHelp{{
     {"layout",
      kKernels,
      {"faro layout --rows 32 --columns 32 --access row --access column --emit",
-      "faro layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' --access 'column(8)'"}},
+      "faro layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' --access 'column(8)' --svg "
+      "tile.svg"}},
     {"emit",
      kKernels,
      {"faro emit 'random_bmmc(24, 1)' --launcher --out kernel.cu",

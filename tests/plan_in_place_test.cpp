@@ -324,13 +324,26 @@ TEST(ExplainInPlace, JsonHasTheDocumentedKeys) {
   EXPECT_EQ(json.at("sweeps"), 2);
 }
 
-TEST(DrawingInPlace, ShowsTheFirstPass) {
+TEST(DrawingInPlace, ShowsEveryPassAndWhatChangesPlaces) {
   for (const auto plan : {on_cpu, on_gpu}) {
     for (const Affine& map : maps_of(20, 3)) {
       const std::string svg = plan(map, 4, 1).svg();
       EXPECT_TRUE(svg.starts_with("<svg") || svg.starts_with("<?xml")) << to_text(map);
     }
-    EXPECT_TRUE(has(plan(maps::random_bmmc(20, 1), 4, 1).svg(), "in place: the first of"));
+    const std::string two = plan(maps::random_bmmc(20, 1), 4, 1).svg();
+    for (const char* part : {"in place: 2 passes", ">Pass 1 of 2<", ">Pass 2 of 2<", "Tiles by number"})
+      EXPECT_TRUE(has(two, part)) << part;
+    // Each tile's hint is the plan's own next().
+    const Plan reversal = plan(maps::bit_reversal(20), 4, 1);
+    const std::string one = reversal.svg();
+    EXPECT_FALSE(has(one, ">Pass 1"));
+    const auto& orbits = reversal.passes().front().orbits;
+    ASSERT_TRUE(orbits.has_value());
+    for (const f2::Word block : {0U, 1U, 2U}) {
+      const std::string hint = ">tile " + std::to_string(block) + " is written where tile " +
+                               std::to_string(orbits->next(block)) + " was<";
+      EXPECT_TRUE(has(one, hint.c_str())) << hint;
+    }
     EXPECT_THROW(static_cast<void>(plan(maps::transpose_any(30, 50), 4, 1).svg()), Error);
   }
 }

@@ -15,6 +15,6 @@ unset CMAKE_CXX_COMPILER_LAUNCHER CXXFLAGS CFLAGS LDFLAGS
 mkdir -p "$build"
 exec 9>"$build/.lock" # tests may ask for it at once
 flock 9
-cmake --preset page -B "$build" --log-level=WARNING >&2
-cmake --build "$build" --target faro_planner >&2
+[[ -e $build/build.ninja ]] || cmake --preset page -B "$build" --log-level=WARNING >&2
+cmake --build "$build" --target faro_planner -- --quiet >&2
 echo "$build/faro_planner.js"

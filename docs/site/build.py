@@ -2,7 +2,7 @@
 """Builds the site: docs/site/build.py REPOSITORY BUILD [PLANNER]; the pages go to BUILD/html.
 
 The sources are the repository's Markdown as it stands, so that every page reads the same on a code host. They are staged under BUILD/source
-in the repository's own tree, with these additions: a page for each installed header (api.py), an index of the kept results, `<picture>` as
+in the repository's own tree, with these additions: a page for each installed header (api.py), the Python reference (python_api.py), an index of the kept results, `<picture>` as
 two images that follow the site's light and dark, and the navigation. A link to a file that is no page becomes a download; a link to
 nothing is an error, as is every warning of Sphinx. PLANNER is faro_planner.js, what decides and tells in WebAssembly (page/); without it
 the planner's page says so. Beside each page lies its Markdown, and llms.txt lists all of them. No network is used.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import api
+import python_api
 
 SECTIONS = {
     "Try it": "docs/planner.md",
@@ -90,11 +91,15 @@ class Stage:
             target = reference_page(name)
             self.add(f"docs/api/{target}", text)
             rows.append((name, target, summary_of(text)))
-        first = ("# Reference\n\nEvery installed header, from its own comments: C++ begins with [faro/faro.hpp](faro-faro.md), C is [faro/faro.h](faro-faro-h.md).\n\n"
+        python = python_api.pages(self.repository / "python/faro")
+        for target, text in python.items():
+            self.add(f"docs/api/{target}", text)
+        first = ("# Reference\n\nPython: [faro](python.md) and its modules, from the docstrings. C++ begins with "
+                 "[faro/faro.hpp](faro-faro.md), C is [faro/faro.h](faro-faro-h.md): every installed header, from its own comments.\n\n"
                  "| header | |\n|---|---|\n")
         cut = (lambda words: words.split(". ")[0].split(":")[0].replace("|", "\\|"))
         self.add("docs/api/index.md", first + "".join(f"| [{name}]({target}) | {cut(words)} |\n" for name, target, words in rows)
-                 + self.toctree([f"docs/api/{target}" for _, target, _ in rows], "docs/api"))
+                 + self.toctree([f"docs/api/{target}" for target in (*python, *(target for _, target, _ in rows))], "docs/api"))
 
     def add_planner(self, has_core):
         """The page's fields are HTML, which a code host would show as text: they are added when it is staged."""

@@ -98,9 +98,9 @@ def test_every_function_has_a_docstring():
 
 
 def python_blocks():
-    """The Python blocks of the guide and of the README, each page one program; nothing outside of a clone."""
+    """The Python blocks of the guide, the recipes and the README, each page one program; nothing outside of a clone."""
     root = pathlib.Path(__file__).resolve().parents[2]
-    for page in [root / "docs/guide/python.md", root / "README.md"]:
+    for page in [root / "docs/guide/python.md", root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
         if blocks:
             yield pytest.param("\n".join(blocks), id=page.name)

@@ -1,7 +1,9 @@
-// Plan::svg(): the index bits above, the tile and its banks below.
+// Plan::svg(): the index bits above, the tile and its banks below; in place both passes, with what changes
+// places.
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
@@ -28,20 +30,8 @@ std::string_view kind_text(PassKind kind) {
   }
 }
 
-std::string summary(const Plan& plan) {
-  const Problem& problem = plan.problem();
-  std::string text =
-      fmt::format("{} of {}", detail::count_text(element_count(problem.permutation), "element"),
-                  detail::size_text(problem.element_bytes));
-  if (problem.batch != 1) text += fmt::format(" in each of {}", detail::count_text(problem.batch, "array"));
-  if (plan.passes().empty()) return text + ": nothing to do";
-  const Pass& pass = plan.passes().front();
-  if (plan.problem().placement == Placement::in_place) {
-    text += plan.passes().size() == 1
-                ? ", in place"
-                : fmt::format(", in place: the first of {} passes", plan.passes().size());
-  }
-  text += fmt::format(": {}", kind_text(pass.kind));
+std::string pass_summary(const Plan& plan, const Pass& pass) {
+  std::string text(kind_text(pass.kind));
   if (pass.kind == PassKind::tile && pass.tile.row_bits == 0) {
     text += fmt::format(", each one segment of {}", detail::size_text(pass.segment_bytes));
   } else if (pass.kind == PassKind::tile) {
@@ -54,6 +44,28 @@ std::string summary(const Plan& plan) {
   return text;
 }
 
+// Those over all arrays; what is left of a batch is moved alike.
+std::vector<std::size_t> drawn_passes(const Plan& plan) {
+  std::vector<std::size_t> drawn;
+  const bool in_place = plan.problem().placement == Placement::in_place;
+  for (std::size_t i = 0; i < plan.passes().size(); ++i) {
+    if (i == 0 || (in_place && plan.passes()[i].offset == plan.passes().front().offset)) drawn.push_back(i);
+  }
+  return drawn;
+}
+
+std::string summary(const Plan& plan, std::size_t passes) {
+  const Problem& problem = plan.problem();
+  std::string text =
+      fmt::format("{} of {}", detail::count_text(element_count(problem.permutation), "element"),
+                  detail::size_text(problem.element_bytes));
+  if (problem.batch != 1) text += fmt::format(" in each of {}", detail::count_text(problem.batch, "array"));
+  if (passes == 0) return text + ": nothing to do";
+  if (problem.placement == Placement::in_place) text += ", in place";
+  return text + ": " +
+         (passes == 1 ? pass_summary(plan, plan.passes().front()) : fmt::format("{} passes", passes));
+}
+
 std::string launch_summary(const Launch& launch) {
   std::string text =
       fmt::format("{}: {}", detail::kernel_text(launch), detail::count_text(launch.blocks, "block"));
@@ -63,7 +75,7 @@ std::string launch_summary(const Launch& launch) {
   return text;
 }
 
-// What was counted of the first pass.
+// What was counted of the first pass, the only one out of place.
 std::string access_summary(const Plan& plan) {
   const detail::Predicted predicted = detail::predicted(plan, 0);
   std::string text = fmt::format("Sectors read: {}, written: {}", detail::least_text(predicted.sectors_read),
@@ -82,21 +94,28 @@ std::string Plan::svg() const {
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);
-  const std::string words = summary(*this);
+  const std::vector<std::size_t> drawn = drawn_passes(*this);
+  const std::string words = summary(*this, drawn.size());
   svg::Canvas canvas;
   double y = svg::kMargin + 8;
   canvas.text({svg::kMargin, y}, "title", svg::shortened(permutation, title_length));
   canvas.text({svg::kMargin, y += 24}, "note", words);
-  if (!passes_.empty() && passes_.front().launch) {
-    canvas.text({svg::kMargin, y += 19}, "note", launch_summary(*passes_.front().launch));
-    if (problem_.placement == Placement::out_of_place)
-      canvas.text({svg::kMargin, y += 19}, "note", access_summary(*this));
-  }
-  y += 18;
-  if (!passes_.empty()) {
-    const Pass& pass = passes_.front();
+  for (const std::size_t i : drawn) {
+    const Pass& pass = passes_[i];
+    if (drawn.size() > 1) {
+      if (i > 0) canvas.line({svg::kMargin, y + 6}, {svg::kWidth - svg::kMargin, y + 6}, "rule");
+      canvas.text({svg::kMargin, y += 38}, "title", fmt::format("Pass {} of {}", i + 1, drawn.size()));
+      canvas.text({svg::kMargin, y += 22}, "note", pass_summary(*this, pass));
+    }
+    if (pass.launch) {
+      canvas.text({svg::kMargin, y += 19}, "note", launch_summary(*pass.launch));
+      if (problem_.placement == Placement::out_of_place)
+        canvas.text({svg::kMargin, y += 19}, "note", access_summary(*this));
+    }
+    y += 18;
     y = svg::draw_index_bits(canvas, *this, pass, y + 20);
-    y = svg::draw_tile_banks(canvas, *this, pass, y + 20);
+    if (pass.orbits && pass.tile.block_bits() > 0) y = svg::draw_orbits(canvas, pass, y + 24);
+    y = svg::draw_tile_banks(canvas, *this, pass, y + (pass.orbits ? 30 : 20));
   }
   return canvas.finish(svg::kWidth, y + svg::kMargin / 2, "faro: " + permutation, words);
 }

@@ -207,9 +207,15 @@ class BitsSection {
     if (s < n_) {
       const int rank = pass_.map.rank_gamma(s);
       line("note", "Outlined: how they leave the target's segments.");
-      line("note", rank == 0 ? std::string("All zero: they do not, and a tile is one segment.")
-                             : fmt::format("Its rank, gamma = {}, makes {} rows a tile.", rank,
-                                           std::uint64_t{1} << pass_.tile.row_bits));
+      const std::uint64_t rows = std::uint64_t{1} << pass_.tile.row_bits;
+      if (rank == 0 && rows == 1) {
+        line("note", "All zero: they do not, and a tile is one segment.");
+      } else if (rank == pass_.tile.row_bits) {
+        line("note", fmt::format("Its rank, gamma = {}, makes {} rows a tile.", rank, rows));
+      } else {  // in place, where the tile also holds what it is written to, and in kernels that want more
+                // rows
+        line("note", fmt::format("Its rank, gamma, is {}; the tile has {} rows.", rank, rows));
+      }
     }
     if (pass_.tile.row_bits > 0) {
       y += 6;

@@ -1,4 +1,4 @@
-// The two halves of a plan's drawing. Each draws downwards from `top` and returns where it ended.
+// The parts of a plan's drawing. Each draws downwards from `top` and returns where it ended.
 #pragma once
 
 #include "drawing/svg_canvas.hpp"
@@ -14,5 +14,8 @@ double draw_index_bits(Canvas& canvas, const Plan& plan, const Pass& pass, doubl
 
 /// A small tile of the same map and its banks, before and after the swizzle.
 double draw_tile_banks(Canvas& canvas, const Plan& plan, const Pass& pass, double top);
+
+/// In place: the tiles that change places, the first orbits of them. Requires: pass.orbits.
+double draw_orbits(Canvas& canvas, const Pass& pass, double top);
 
 }  // namespace faro::svg
