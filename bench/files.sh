@@ -1,59 +1,70 @@
 #!/usr/bin/env bash
 # bench/files.sh FARO [SIZE_LOG2 [MEMORY [FOLDER [ROUNDS]]]]: files larger than memory, beside a plain copy of the same file by the same
-# reading and writing, in turns; a table for bench/results/.
+# reading and writing, in turns; tables for bench/results/. About eight minutes for 8 GiB on a disk of 250 MB/s.
 #
-# SIZE_LOG2: of the file in bytes (32: 4 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)` through the same buffers: one run of the
+# SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)` through the same buffers: one run of the
 # file a tile. Beside them `cp`, which goes through the page cache, with the time until its copy is on the disk.
+# A second table: the same within a control group of 2 GiB, as in a container, without --memory; where control groups can be made.
+# PEERS=1: also what others do it with, each for ten minutes at most: NumPy's memmap (a transposition), `shuf` (lines of 8 bytes).
 set -euo pipefail
 faro=$(realpath "$1")
-log2=${2:-32}
+log2=${2:-33}
 memory=${3:-1GiB}
 folder=$(mktemp -d "${4:-.}/faro-bench-XXXXXX")
-rounds=${5:-3}
-trap 'rm -rf "$folder"' EXIT
+rounds=${5:-1}
+group=/sys/fs/cgroup/faro-bench-$$ # version 2, else version 1
+limit=memory.max
+[[ -d /sys/fs/cgroup/memory ]] && group=/sys/fs/cgroup/memory/faro-bench-$$ && limit=memory.limit_in_bytes
+trap 'rm -rf "$folder"; rmdir "$group" 2>/dev/null || true' EXIT
 cd "$folder"
 items=$((log2 - 2))
 side=$((items / 2))
 odd=$((1 << (items - 15)))
+bytes=$((1 << log2))
 
-"$faro" new "2^$items" u4 in.npy >/dev/null 2>&1
-sync
-
-# seconds and what is told of them, of one command
+# Runs the command, and keeps what is told of it: seconds, how, bytes.
 once() {
   local report
-  report=$("$faro" "$@" --json)
+  report=$("$@" --json 2>/dev/null)
   sed -n 's/.*"ms": \([0-9.]*\).*/\1/p' <<<"$report" >ms
-  sed -n 's/.*"plan": "\(.*\)".*/\1/p' <<<"$report" >plan
-  sed -n 's/.*"io": "\(.*\)".*/\1/p' <<<"$report" >io
-  sed -n 's/.*"read_bytes": \([0-9]*\).*/\1/p' <<<"$report" >read
-  sed -n 's/.*"written_bytes": \([0-9]*\).*/\1/p' <<<"$report" >written
+  for key in plan io; do sed -n "s/.*\"$key\": \"\(.*\)\".*/\1/p" <<<"$report" >$key; done
+  for key in read_bytes written_bytes journal_bytes; do sed -n "s/.*\"$key\": \([0-9]*\).*/\1/p" <<<"$report" >$key; done
   rm -f out.npy
 }
 median() { sort -g | awk '{ a[NR] = $1 } END { print (NR % 2) ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
+row() { # name, seconds, of the copy
+  awk -v name="$1" -v ms="$2" -v copy="$3" -v read="$(cat read_bytes)" -v written="$(cat written_bytes)" -v journal="$(cat journal_bytes)" \
+    -v bytes="$bytes" -v plan="$(cat plan)" 'BEGIN {
+      printf "| %s | %.2f | %.2f | %.2f / %.2f | %s |\n", name, ms / 1000, ms / copy, read / bytes, (written + journal) / bytes, plan }'
+}
 
-names=(copy "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "axes, $odd x 181 x 181, reversed" "flip" "shuffle of items"
-  "shuffle of rows of 1 KiB")
+names=(copy "bit_reversal" "random_bmmc($items, 1)" "axes, $odd x 181 x 181, reversed" "shuffle of items of 4 bytes" "shuffle of rows of 1 KiB"
+  "bit_reversal, in place, journal and all")
+# Case $1 with the words behind it before and --memory after the command.
 run_case() {
-  case $1 in
-    0) once permute "roll($((1 << items)), 0)" in.npy out.npy --memory "$memory" ;;
-    1) once permute bit_reversal in.npy out.npy --memory "$memory" ;;
-    2) once permute "random_bmmc($items, 1)" in.npy out.npy --memory "$memory" ;;
-    3) once permute "transpose(2^$side, 2^$((items - side)))" in.npy out.npy --memory "$memory" ;;
-    4) once permute "axes($odd 181 181; 2 1 0)" odd.npy out.npy --memory "$memory" ;;
-    5) once permute flip in.npy out.npy --memory "$memory" ;;
-    6) once shuffle in.npy out.npy --seed 1 --memory "$memory" ;;
-    7) once shuffle rows.npy out.npy --seed 1 --rows --memory "$memory" ;;
+  local case=$1
+  shift
+  case $case in
+    0) once "$@" permute "roll($((1 << items)), 0)" in.npy out.npy "${budget[@]}" ;;
+    1) once "$@" permute bit_reversal in.npy out.npy "${budget[@]}" ;;
+    2) once "$@" permute "random_bmmc($items, 1)" in.npy out.npy "${budget[@]}" ;;
+    3) once "$@" permute "axes($odd 181 181; 2 1 0)" odd.npy out.npy "${budget[@]}" ;;
+    4) once "$@" shuffle in.npy out.npy --seed 1 "${budget[@]}" ;;
+    5) once "$@" shuffle rows.npy out.npy --seed 1 --rows "${budget[@]}" ;;
+    6) once "$@" permute bit_reversal in.npy --in-place "${budget[@]}" ;;
   esac
 }
+
+"$faro" new "2^$items" u4 in.npy >/dev/null 2>&1
 "$faro" new "${odd}x181x181" u4 odd.npy >/dev/null 2>&1
 "$faro" new "$((1 << (items - 8)))x256" u4 rows.npy >/dev/null 2>&1
 sync
+budget=(--memory "$memory")
 for ((round = 0; round < rounds; ++round)); do
   for i in "${!names[@]}"; do
-    run_case "$i"
+    run_case "$i" "$faro"
     cat ms >>"ms.$i"
-    for what in plan io read written; do cp "$what" "$what.$i"; done
+    for what in plan io read_bytes written_bytes journal_bytes; do cp "$what" "$what.$i"; done
   done
   begin=$(date +%s%N)
   cp in.npy out.npy && sync out.npy
@@ -61,16 +72,52 @@ for ((round = 0; round < rounds; ++round)); do
   rm -f out.npy
 done
 
+head="| what | seconds | over the copy | bytes read / written, over the file's | how |
+|---|---|---|---|---|"
 echo "File of $((1 << (log2 - 20))) MiB, \`--memory $memory\`, medians of $rounds rounds in turns; $("$faro" --version)."
-echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores; file system $(stat -f -c %T .); $(cat io.0)."
-echo
-echo "| what | seconds | over the copy | bytes read / written, over the file's | how |"
-echo "|---|---|---|---|---|"
+echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); file system $(stat -f -c %T .); $(cat io.0)."
+printf '\n%s\n' "$head"
 copy=$(median <ms.0)
-bytes=$((1 << log2))
 for i in "${!names[@]}"; do
-  awk -v name="${names[$i]}" -v ms="$(median <"ms.$i")" -v copy="$copy" -v read="$(cat "read.$i")" -v written="$(cat "written.$i")" \
-    -v bytes="$bytes" -v plan="$(cat "plan.$i")" 'BEGIN {
-      printf "| %s | %.2f | %.2f | %.2f / %.2f | %s |\n", name, ms / 1000, ms / copy, read / bytes, written / bytes, plan }'
+  for what in plan read_bytes written_bytes journal_bytes; do cp "$what.$i" "$what"; done
+  row "${names[$i]}" "$(median <"ms.$i")" "$copy"
 done
 awk -v ms="$(median <ms.cp)" -v copy="$copy" 'BEGIN { printf "| cp, then sync | %.2f | %.2f | | page cache |\n", ms / 1000, ms / copy }'
+
+if mkdir "$group" 2>/dev/null && echo 2G 2>/dev/null >"$group/$limit"; then
+  # shellcheck disable=SC2016  # expanded by the shell inside
+  confined=(bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$faro")
+  budget=()
+  printf '\nThe same within a control group of 2 GiB, without --memory.\n\n%s\n' "$head"
+  copy=
+  for i in 0 1 4; do
+    run_case "$i" "${confined[@]}"
+    : "${copy:=$(cat ms)}"
+    row "${names[$i]}" "$(cat ms)" "$copy"
+  done
+else
+  printf '\nNo control group can be made here: nothing was run within 2 GiB.\n'
+fi
+
+if [[ ${PEERS:-} ]]; then
+  # Seconds of a command that is given ten minutes.
+  timed() {
+    local name=$1 begin
+    shift
+    begin=$(date +%s%N)
+    if timeout 600 "$@"; then
+      awk -v name="$name" -v ns=$(($(date +%s%N) - begin)) 'BEGIN { printf "| %s | %.1f |\n", name, ns / 1e9 }'
+    else
+      echo "| $name | not done in 600, or not possible |"
+    fi
+    rm -f out.npy out.txt
+  }
+  printf '\n| beside it | seconds |\n|---|---|\n'
+  timed "NumPy, memmap, transposed to a memmap" python3 -c "
+import numpy as np
+a = np.load('in.npy', mmap_mode='r').reshape(2**$side, -1)
+b = np.lib.format.open_memmap('out.npy', 'w+', a.dtype, a.shape[::-1])
+b[:] = a.T
+b.flush()"
+  timed "shuf of as many bytes in lines of 8" bash -c "set -o pipefail; head -c $((bytes / 2)) in.npy | od -An -v -tx4 -w4 | cut -c3- | shuf >out.txt"
+fi

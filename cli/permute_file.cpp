@@ -11,11 +11,13 @@
 
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
+#include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
+#include "file/disk.hpp"
 #include "io/npy.hpp"
 #include "io/npy_update.hpp"
 #include "io/output_file.hpp"
@@ -117,6 +119,7 @@ file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes
                      .resume = options.resume};
   if (!options.checkpoint.empty())
     made.checkpoint_seconds = static_cast<double>(parse_number("--checkpoint", options.checkpoint, 0));
+  file::choose_requests(options.in_place ? options.in : options.out, made);
   return made;
 }
 
@@ -200,6 +203,7 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
                        .shape = parse_shape(options.shape),
                        .data_offset = 0,
                        .fortran_order = false};
+  if (options.in == kStream) return header;
   const std::uint64_t bytes = bytes_of_file(options.in);
   if (bytes != header.data_bytes()) {
     fail(ErrorCode::file, operation, "a file of " + count_text(bytes, "byte"),

@@ -20,6 +20,7 @@
 #include "cli/permute_file.hpp"
 #include "cli/permute_in_place.hpp"
 #include "cli/permute_options.hpp"
+#include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/progress.hpp"
 #include "cli/ranks.hpp"
@@ -272,6 +273,7 @@ void permute(PermuteOptions options) {
   Outcome outcome;
   FileProblem asked;
   check_map(options);
+  if (options.in == kStream || options.out == kStream) return permute_stream(options);
   check_files(options);
   check_file_options(options);
   if (is_strided_text(options.spec)) {
@@ -334,7 +336,9 @@ Verb permute_verb(CLI::App& app) {
           "strided view")
       ->required()
       ->type_name("");
-  command->add_option("IN.npy", options->in, "The array to permute; any dtype of plain bytes")
+  command
+      ->add_option("IN.npy", options->in,
+                   "The array to permute; any dtype of plain bytes; - is standard input")
       ->required()
       ->type_name("");
   const CLI::Option* const out =

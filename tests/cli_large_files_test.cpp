@@ -108,7 +108,7 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy out.npy --memory 4KiB --io tape", 2, "auto, uring, threads or buffered");
   refused("bit_reversal in.npy --in-place --memory 4KiB --resume", 3, "faro recover");
   refused("bit_reversal in.npy --in-place --memory 4KiB --verify", 3, "--verify");
-  refused("'axes(64 32 2; 1 2 0)' in.npy --in-place --memory 4KiB --element-bytes 4", 2, "shape");
+  refused("'random(4096, 1)' in.npy --in-place --memory 4KiB", 3, "an affine map of elements of 2^k bytes");
   refused("bit_reversal in.npy out.npy --raw u4", 2, "--shape");
   refused("bit_reversal in.npy out.npy --raw u4 --shape 4096", 6, "a file of 16512 bytes");
   refused("bit_reversal in.npy out.npy --raw object --shape 4096", 2, "--raw object");
@@ -201,7 +201,7 @@ TEST_F(LargeFiles, RawFiles) {
   ASSERT_EQ(run("new 128x64 u4 in.npy").status, 0);
   std::ofstream(directory_ / "in.raw", std::ios::binary) << data_of("in.npy");
   for (const char* const arguments : {"bit_reversal", "transpose", "'random(8192, 3)'", "'b s -> s b'"}) {
-    for (const char* const memory : {"", " --memory 120KiB"}) {
+    for (const char* const memory : {"", " --memory 400KiB"}) {
       ASSERT_EQ(run("permute " + std::string(arguments) + " in.npy a.npy --quiet").status, 0);
       const Result raw =
           run("permute " + std::string(arguments) + " in.raw b.raw --raw u4 --shape 128x64" + memory);
@@ -216,6 +216,40 @@ TEST_F(LargeFiles, RawFiles) {
             0);
   ASSERT_EQ(run("permute 'bit_reversal(13)' in.npy a.npy --quiet").status, 0);
   EXPECT_EQ(content_of(directory_ / "in.raw"), data_of("a.npy"));
+}
+
+TEST_F(LargeFiles, Streams) {
+  ASSERT_EQ(run("new 1000x64 u4 in.npy").status, 0);
+  std::ofstream(directory_ / "in.raw", std::ios::binary) << data_of("in.npy");
+  const std::string faro = "'" + faro_command().string() + "'";
+  const auto shell = [&](const std::string& words) {
+    return std::system(("cd '" + directory_.string() + "' && " + words + " 2>err.txt").c_str());
+  };
+  for (const char* const arguments : {"'bit_reversal(6)' --axis 1", "transpose"}) {
+    const std::string words = std::string(arguments);
+    ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0);
+    const std::string small = words == "transpose" ? "" : " --memory 4KiB";
+    EXPECT_EQ(shell("cat in.npy | " + faro + " permute " + words + " - - " + small + " | cat > b.npy"), 0);
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << arguments << content_of(directory_ / "err.txt");
+    EXPECT_EQ(shell("cat in.npy | " + faro + " permute " + words + " - c.npy " + small), 0);
+    EXPECT_EQ(data_of("a.npy"), data_of("c.npy")) << arguments;
+    EXPECT_EQ(shell(faro + " permute " + words + " in.npy - " + small + " > d.npy"), 0);
+    EXPECT_EQ(content_of(directory_ / "b.npy"), content_of(directory_ / "d.npy")) << arguments;
+    EXPECT_EQ(shell("cat in.raw | " + faro + " permute " + words + " - - --raw u4 --shape 1000x64 > d.raw"),
+              0);
+    EXPECT_EQ(content_of(directory_ / "d.raw"), data_of("a.npy")) << arguments;
+  }
+  const auto refused = [&](const std::string& words, int status, const std::string& told) {
+    EXPECT_EQ(shell(words) / 256, status) << words;
+    EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr(told)) << words;
+    EXPECT_FALSE(fs::exists(directory_ / "e.npy")) << words;
+  };
+  refused("head -c 5000 in.npy | " + faro + " permute transpose - e.npy", 6, "too early");
+  refused("head -c 50 in.npy | " + faro + " permute transpose - e.npy", 6, "truncated header");
+  refused("cat in.npy in.raw | " + faro + " permute transpose - e.npy", 6, "more data");
+  refused("cat in.npy | " + faro + " permute transpose - e.npy --memory 4KiB", 3, "whole array");
+  refused("cat in.npy | " + faro + " permute transpose - e.npy --verify", 3, "--verify");
+  refused("cat in.npy | " + faro + " permute transpose - - --json > /dev/null", 3, "--json");
 }
 
 TEST_F(LargeFiles, ProgressAsJsonEvents) {

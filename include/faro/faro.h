@@ -306,6 +306,47 @@ FARO_API faro_status faro_network_run(const char* program, int bits, const char*
                                       const void* in, void* out);
 FARO_API faro_status faro_network_explain(const char* program, int bits, const char* element, char** text);
 
+/* --- files larger than memory (faro/file.hpp): raw data from an offset on, in sweeps within a budget of memory */
+
+typedef enum faro_io { FARO_IO_AUTO = 0, FARO_IO_URING = 1, FARO_IO_THREADS = 2, FARO_IO_BUFFERED = 3 } faro_io;
+
+/* All zero is usual. */
+typedef struct faro_file_options {
+  uint64_t memory_bytes; /* of the buffers; 0: 60% of what is free */
+  int threads;           /* that permute; 0: as OpenMP */
+  int io_threads;        /* that read and write; 0: 8 */
+  int queue_depth;       /* requests of each by io_uring; 0: 32 */
+  faro_io io;
+  int verify;            /* compares sums of what is read and written */
+  int keep_unfinished;   /* beside the output, for `resume` */
+  int resume;
+  double checkpoint_seconds; /* between records of the journal; 0: 5, below 0: after each tile */
+  /* Called by any thread, but by one at a time; other than 0 ends the run. May be null. */
+  int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes);
+  void* context;
+} faro_file_options;
+
+typedef struct faro_file {
+  const char* path;
+  uint64_t offset; /* where the data begins */
+  const void* header; /* of an output: what stands before the data, `offset` bytes; null: zeros */
+} faro_file;
+
+/* `batch` arrays of the map's elements, each permuted: out[b][pi(x)] = in[b][x]. The output appears whole or not
+ * at all. `finished`: 0 where progress ended it. `options` may be null here and below. */
+FARO_API faro_status faro_file_permute(const faro_map* map, uint64_t element_bytes, uint64_t batch, const faro_file* in,
+                                       const faro_file* out, const faro_file_options* options, int* finished);
+/* The same in the file itself, beside a journal. Who finds it interrupted (FARO_FILE, or not finished) calls
+ * faro_file_recover, which finishes it, or with `undo` takes it back. A header is not written. */
+FARO_API faro_status faro_file_permute_in_place(const faro_map* map, uint64_t element_bytes, uint64_t batch,
+                                                const faro_file* file, const faro_file_options* options, int* finished);
+FARO_API faro_status faro_file_is_permuted_in_part(const char* path, int* in_part);
+FARO_API faro_status faro_file_recover(const char* path, int undo, const faro_file_options* options, int* finished);
+/* A random permutation of records by a seed, undone with `inverse`. */
+FARO_API faro_status faro_file_shuffle(uint64_t records, uint64_t record_bytes, uint64_t seed, int inverse,
+                                       const faro_file* in, const faro_file* out, const faro_file_options* options,
+                                       int* finished);
+
 /* --- for the authors of kernels: JSON, as the command prints it with --json (docs/guide/json.md) */
 
 /* The layout of a rows x columns array in shared memory with the fewest bank conflicts for accesses such as

@@ -53,8 +53,9 @@ struct Progress {
 struct Options {
   /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
   std::uint64_t memory_bytes = 0;
-  int threads = 0;     // that permute: as PlanOptions::threads
-  int io_threads = 0;  // that read and write; 0: 8
+  int threads = 0;      // that permute: as PlanOptions::threads
+  int io_threads = 0;   // that read and write; 0: 8
+  int queue_depth = 0;  // requests that each of these has under way by io_uring; 0: 32
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
   /// (docs/guide/files.md says what they prove). Permutations only.
@@ -151,6 +152,12 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
 Report permute(const Problem& problem, const std::filesystem::path& in, const std::filesystem::path& out,
                const Options& options = {},
                const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);
+
+/// out[b][pi(x)] = in[b][x] from one descriptor, such as a pipe, to another, both from where they are and in
+/// order: whole arrays of the batch at a time. Errors: those of Sweep; ErrorCode::unsupported for arrays that
+/// a third of the budget does not hold, and for verify and resume; ErrorCode::file for an input that ends
+/// before its time.
+Report permute_stream(const Problem& problem, int in, int out, const Options& options = {});
 
 /// Data that is permuted where it lies in a file.
 struct InPlaceFile {

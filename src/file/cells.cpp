@@ -59,6 +59,7 @@ bool CellSort::sort(std::uint64_t first, std::uint64_t records, const std::byte*
 bool CellSort::find_places(std::uint64_t first, std::uint64_t records) {
   auto* const to = reinterpret_cast<std::uint64_t*>(to_->data());
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));
+  const std::uint64_t count_of_places = places_.count();
   std::atomic<bool> is_wrong{false};
   std::exception_ptr error;  // nothing may be thrown out of a parallel region
 #pragma omp parallel for schedule(static) num_threads(threads_)
@@ -71,7 +72,7 @@ bool CellSort::find_places(std::uint64_t first, std::uint64_t records) {
         const std::span<std::uint64_t> part(to + i, std::min(kPlacesAtOnce, end - i));
         places_.fill(first + i, part);
         for (const std::uint64_t place : part) {
-          if (place >= places_.count()) {
+          if (place >= count_of_places) {
             is_wrong = true;
             break;
           }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/plan/calibration.hpp"
@@ -26,6 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kLeastSegment = std::uint64_t{16} << 10;
 constexpr std::uint64_t kMostSegment = std::uint64_t{2} << 20;
+constexpr std::uint64_t kMostRequests = 1024;
 constexpr std::uint64_t kMostCurveBytes = std::uint64_t{1} << 20;
 
 // Segments of a file in an order that is far from ascending: each once.
@@ -80,7 +82,11 @@ double DiskCurve::predict_seconds(std::uint64_t bytes, std::uint64_t read_run_by
 }
 
 std::string DiskCurve::to_json() const {
-  Json json = {{"schema", 1}, {"source", source}, {"points", Json::array()}};
+  Json json = {{"schema", 1},
+               {"source", source},
+               {"queue_depth", queue_depth},
+               {"io_threads", io_threads},
+               {"points", Json::array()}};
   for (const Point& point : points)
     json["points"].push_back({point.segment_bytes, point.read_bytes_per_s, point.write_bytes_per_s});
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
@@ -93,6 +99,13 @@ DiskCurve DiskCurve::from_json(const std::string& text, const std::string& name)
   const Json points = json.value("points", Json());
   if (!source.is_string() || !points.is_array() || points.empty()) refuse_curve(name);
   DiskCurve curve{.source = source.get<std::string>(), .points = {}};
+  const auto small_number = [&](const char* key) {
+    const Json value = json.value(key, Json(0));  // none in older curves
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostRequests) refuse_curve(name);
+    return value.get<int>();
+  };
+  curve.queue_depth = small_number("queue_depth");
+  curve.io_threads = small_number("io_threads");
   for (const Json& each : points) {
     if (!each.is_array() || each.size() != 3 || !each[0].is_number_unsigned() || !each[1].is_number() ||
         !each[2].is_number())
@@ -107,47 +120,102 @@ DiskCurve DiskCurve::from_json(const std::string& text, const std::string& name)
   return curve;
 }
 
-DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io) {
-  io::OutputFile file(folder / "faro-tune");  // never committed
-  bytes = std::max(bytes / kMostSegment, std::uint64_t{1}) * kMostSegment;
-  file.reserve(bytes);
-  const IoChoice choice(io);
-  const io::TransferFile transfers(file.descriptor(), io::TransferFile::Use::update, choice.mode(),
-                                   (folder / "a file of `faro tune`").string());
-  Options options;
-  options.io = io;
-  Machinery machinery(options, choice.mode(), kMostSegment * 8);
-  DiskCurve curve{.source = "`faro tune --disk`, " + choice.text(transfers, kMostSegment), .points = {}};
-  const auto sweep = [&](std::uint64_t segment, bool writes) {
-    const std::uint64_t count = bytes / segment;
+namespace {
+
+// A file of so many bytes, swept in segments far from order.
+class DiskTrial {
+ public:
+  DiskTrial(const std::filesystem::path& folder, std::uint64_t bytes, Io io)
+      : file_(folder / "faro-tune"),  // never committed
+        bytes_(bytes),
+        choice_(io),
+        transfers_(file_.descriptor(), io::TransferFile::Use::update, choice_.mode(),
+                   (folder / "a file of `faro tune`").string()) {
+    file_.reserve(bytes);
+  }
+
+  std::string io_text() const { return choice_.text(transfers_, kMostSegment); }
+  bool is_by_uring() const { return choice_.mode() == io::TransferMode::uring; }
+
+  /// Seconds of a sweep over the first `part` of the bytes.
+  double sweep(const Options& options, std::uint64_t segment, bool writes, std::uint64_t part = 1) {
+    Machinery machinery(options, choice_.mode(), kMostSegment * kBuffers);
+    const std::uint64_t count = bytes_ / part / segment;
     const SegmentOrder order(count);
     // A thread's requests side by side, as many as make two MiB.
     const std::uint64_t together = std::min(kMostSegment / segment, count);
     std::atomic<std::uint64_t> slot{0};
-    machinery.team.start(count / together, [&](std::uint64_t item, io::Transfers& requests) {
-      std::byte* const memory = machinery.buffers[0]->data() + slot++ % 8 * kMostSegment;
-      std::vector<io::Piece> pieces;
-      for (std::uint64_t i = 0; i < together; ++i) {
-        pieces.push_back({.offset = order(item * together + i) * segment,
-                          .bytes = segment,
-                          .memory = memory + i * segment});
-      }
-      if (writes) return requests.write(transfers, pieces);
-      requests.read(transfers, pieces);
+    return seconds_of([&] {
+      machinery.team.start(count / together, [&](std::uint64_t item, io::Transfers& requests) {
+        std::byte* const memory = machinery.buffers[0]->data() + slot++ % kBuffers * kMostSegment;
+        std::vector<io::Piece> pieces;
+        for (std::uint64_t i = 0; i < together; ++i) {
+          pieces.push_back({.offset = order(item * together + i) * segment,
+                            .bytes = segment,
+                            .memory = memory + i * segment});
+        }
+        if (writes) return requests.write(transfers_, pieces);
+        requests.read(transfers_, pieces);
+      });
+      machinery.team.wait();
+      if (writes && io::sync_file(file_.descriptor()) != 0)
+        file_.refuse(errno, "a disk that takes what is written");
     });
-    machinery.team.wait();
-    if (writes && io::sync_file(file.descriptor()) != 0)
-      file.refuse(errno, "a disk that takes what is written");
-  };
-  sweep(kMostSegment, true);  // blocks that were only reserved are read without the disk
+  }
+
+ private:
+  static constexpr std::uint64_t kBuffers = 32;  // what threads read into; two at once may share one
+
+  io::OutputFile file_;
+  std::uint64_t bytes_;
+  IoChoice choice_;
+  io::TransferFile transfers_;
+};
+
+}  // namespace
+
+DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io) {
+  bytes = std::max(bytes / kMostSegment, std::uint64_t{8}) * kMostSegment;
+  DiskTrial trial(folder, bytes, io);
+  Options options;
+  options.io = io;
+  DiskCurve curve{.source = "`faro tune --disk`, " + trial.io_text(), .points = {}};
+  trial.sweep(options, kMostSegment, true);  // blocks that were only reserved are read without the disk
+  // Requests: a rate that is within a thirtieth of the best will do.
+  constexpr double kNearBest = 1.03;
+  constexpr std::uint64_t kShortSegment = std::uint64_t{32} << 10;
+  std::vector<std::pair<int, double>> seconds;
+  for (const int requests : {4, 8, 16, 32, 64}) {
+    Options asked = options;
+    (trial.is_by_uring() ? asked.queue_depth : asked.io_threads) = requests;
+    seconds.emplace_back(requests, trial.sweep(asked, kShortSegment, false, 4));
+  }
+  double best = seconds.front().second;
+  for (const auto& each : seconds) best = std::min(best, each.second);
+  const auto enough = std::find_if(seconds.begin(), seconds.end(),
+                                   [&](const auto& each) { return each.second <= best * kNearBest; });
+  (trial.is_by_uring() ? curve.queue_depth : curve.io_threads) = enough->first;
+  options.queue_depth = curve.queue_depth;
+  options.io_threads = curve.io_threads;
   const auto total = static_cast<double>(bytes);
   for (std::uint64_t segment = kLeastSegment; segment <= kMostSegment; segment *= 2) {
-    const double write_s = seconds_of([&] { sweep(segment, true); });
-    const double read_s = seconds_of([&] { sweep(segment, false); });
+    const double write_s = trial.sweep(options, segment, true);
+    const double read_s = trial.sweep(options, segment, false);
     curve.points.push_back(
         {.segment_bytes = segment, .read_bytes_per_s = total / read_s, .write_bytes_per_s = total / write_s});
   }
   return curve;
+}
+
+void choose_requests(const std::filesystem::path& file, Options& options) {
+  try {
+    const auto curve = kept_disk_curve(io::directory_of(file));
+    if (!curve) return;
+    if (options.queue_depth == 0) options.queue_depth = curve->queue_depth;
+    if (options.io_threads == 0) options.io_threads = curve->io_threads;
+  } catch (const Error&) {
+    // A damaged curve is told by who asks for it.
+  }
 }
 
 std::optional<std::filesystem::path> disk_curve_path(const std::filesystem::path& folder) {

@@ -19,7 +19,11 @@ struct DiskCurve {
     double write_bytes_per_s = 0;
   };
 
-  std::string source;         // "`faro tune --disk`, io_uring with O_DIRECT"
+  std::string source;  // "`faro tune --disk`, io_uring with O_DIRECT"
+  /// The fewest requests that reach the best rate of short segments: by io_uring those of each of the usual
+  /// threads, else the threads. 0: not measured.
+  int queue_depth = 0;
+  int io_threads = 0;
   std::vector<Point> points;  // by ascending segments
 
   /// Seconds to read `bytes` in runs of read_run_bytes and write as many; rates between two points are
@@ -35,6 +39,10 @@ struct DiskCurve {
 /// Measures the disk of a folder by a nameless file of `bytes` in it, which is gone afterwards.
 /// Errors: ErrorCode::file.   Cost: the file is written and read once for each of eight segments.
 DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io = Io::automatic);
+
+/// Takes queue depth and threads that the options leave open from the curve of the disk of a file's folder,
+/// where there is one. A curve that cannot be read is none.
+void choose_requests(const std::filesystem::path& file, Options& options);
 
 /// Where a folder's disk's curve is kept, by the number of its device; nothing as calibration_path().
 /// Errors: ErrorCode::file for a folder that is not there.

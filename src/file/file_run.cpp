@@ -92,7 +92,7 @@ Report FileRun::run_or_throw(const std::function<bool()>& body) {
     target_.commit();
     if (journal_) journal_->remove();
   }
-  return report_;
+  return std::move(report_);  // nothing may fail once the output has its name
 }
 
 // The output's file at its length, with its header, and what an earlier run left of it where that is gone on

@@ -82,7 +82,7 @@ InPlaceIntent intent_of(const std::string& text) {
           .header_after = bytes_of(json.at("header_after"))};
 }
 
-std::filesystem::path end_of(std::filesystem::path path) {
+std::filesystem::path end_of(const std::filesystem::path& path) {
   std::filesystem::path end = path;
   return io::follow_links(end) ? path : end;
 }

@@ -137,6 +137,7 @@ class AffineSteps final : public Steps {
     const layout::Tile& tile = found_.tile;
     const int bits = tile.tile_bits();
     std::vector<f2::Word> columns;
+    columns.reserve(static_cast<std::size_t>(bits) + 1);
     for (int j = 0; j < bits; ++j) columns.push_back(tile.local.column(j));
     if (kind.is_pair) columns.push_back(f2::Word{1} << bits | kind.low_difference);
     const int all = static_cast<int>(columns.size());

@@ -7,7 +7,8 @@
 
 namespace faro::file {
 
-IoTeam::IoTeam(int threads, io::TransferMode mode) : mode_(mode), own_(mode) {
+IoTeam::IoTeam(int threads, io::TransferMode mode, int queue_depth)
+    : mode_(mode), queue_depth_(queue_depth), own_(mode, queue_depth) {
   threads_.reserve(static_cast<std::size_t>(threads));
   try {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { live(); });
@@ -77,7 +78,7 @@ void IoTeam::live() {
     ++busy_;
     lock.unlock();
     try {
-      if (transfers == nullptr) transfers = std::make_unique<io::Transfers>(mode_);
+      if (transfers == nullptr) transfers = std::make_unique<io::Transfers>(mode_, queue_depth_);
       work(*transfers);
     } catch (const std::bad_alloc&) {
       // The others do it.

@@ -24,7 +24,7 @@ class IoTeam {
   using Body = std::function<void(std::uint64_t item, io::Transfers& transfers)>;
 
   /// As many threads as the system lets this process make, at most `threads`; none will do.
-  IoTeam(int threads, io::TransferMode mode);
+  IoTeam(int threads, io::TransferMode mode, int queue_depth = 0);
   /// Waits for what was started.
   ~IoTeam();
   IoTeam(const IoTeam&) = delete;
@@ -41,6 +41,7 @@ class IoTeam {
   void live();
 
   io::TransferMode mode_;
+  int queue_depth_;
   io::Transfers own_;
   std::mutex mutex_;
   std::condition_variable changed_;

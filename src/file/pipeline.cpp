@@ -176,7 +176,8 @@ void Teller::advance(std::uint64_t bytes) {
 
 Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes)
     : slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
-      team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode) {
+      team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
+           options.queue_depth) {
   for (auto& buffer : buffers)
     buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
 }

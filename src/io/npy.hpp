@@ -52,6 +52,9 @@ struct NpyHeader {
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name);
 
+/// The same of a stream, whose length nobody knows.
+NpyHeader parse_npy_stream_header(std::span<const std::byte> bytes, const std::string& name);
+
 /// The header of the file at `path`, without its data. Errors: ErrorCode::file where the file is missing,
 /// unreadable, no regular file, or its header is refused.
 NpyHeader read_npy_header(const std::filesystem::path& path);

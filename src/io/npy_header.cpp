@@ -192,6 +192,12 @@ std::uint64_t NpyHeader::item_count() const {
 
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name) {
+  const NpyHeader header = parse_npy_stream_header(bytes, name);
+  check_against_file(header, std::max<std::uint64_t>(file_bytes, bytes.size()), name);
+  return header;
+}
+
+NpyHeader parse_npy_stream_header(std::span<const std::byte> bytes, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const Preamble preamble = read_preamble(text, name);
   std::string dictionary_text(text.substr(preamble.dictionary_offset, preamble.dictionary_bytes));
@@ -221,7 +227,6 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_
   header.fortran_order = entries.fortran_order->integer != 0 &&
                          std::count_if(header.shape.begin(), header.shape.end(), is_long) > 1;
   check_size(header, *entries.shape, name);
-  check_against_file(header, std::max<std::uint64_t>(file_bytes, bytes.size()), name);
   return header;
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint64_t kBounceBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kRequestBytes = std::uint64_t{1} << 20;  // the most of one request
-constexpr std::size_t kQueueDepth = 32;
+constexpr std::size_t kUsualDepth = 32;
+constexpr std::size_t kMostDepth = 1024;
 
 constexpr std::uint64_t block_down(std::uint64_t at) { return at / kTransferBlock * kTransferBlock; }
 constexpr std::uint64_t block_up(std::uint64_t at) { return block_down(at + kTransferBlock - 1); }
@@ -67,7 +68,7 @@ struct Transfers::Request {
 #ifdef FARO_HAVE_URING
 
 struct Transfers::Ring {
-  Ring() : error(io_uring_queue_init(kQueueDepth, &ring, 0)) {}
+  explicit Ring(std::size_t depth) : error(io_uring_queue_init(static_cast<unsigned>(depth), &ring, 0)) {}
   ~Ring() {
     if (error == 0) io_uring_queue_exit(&ring);
   }
@@ -106,15 +107,17 @@ TransferFile::TransferFile(int descriptor, Use use, TransferMode wanted, std::st
   if (!direct_.is_open()) refusal_ = "O_DIRECT: " + std::generic_category().message(errno);
 }
 
-Transfers::Transfers(TransferMode mode)
-    : bounce_(make_bounce(), [](std::byte* memory) { std::free(memory); }) {
+Transfers::Transfers(TransferMode mode, int queue_depth)
+    : queue_depth_(queue_depth <= 0 ? kUsualDepth
+                                    : std::min(static_cast<std::size_t>(queue_depth), kMostDepth)),
+      bounce_(make_bounce(), [](std::byte* memory) { std::free(memory); }) {
 #ifdef FARO_HAVE_URING
-  if (mode == TransferMode::uring) ring_ = std::make_unique<Ring>();
+  if (mode == TransferMode::uring) ring_ = std::make_unique<Ring>(queue_depth_);
   if (ring_ && ring_->error != 0) ring_.reset();
 #else
   static_cast<void>(mode);
 #endif
-  requests_.reserve(kQueueDepth);
+  requests_.reserve(queue_depth_);
 }
 
 Transfers::~Transfers() = default;
@@ -209,7 +212,7 @@ void Transfers::add_direct_write(const TransferFile& file, Piece piece) {
 void Transfers::push(const Request& request) {
   requests_.push_back(request);
   // Now, and not before the next: its part of the bounce buffer is taken before it is pushed.
-  if (requests_.size() == kQueueDepth) flush();
+  if (requests_.size() == queue_depth_) flush();
 }
 
 void Transfers::finish(Request request) const {
@@ -247,7 +250,7 @@ void Transfers::refuse(const Request& request, int error) const {
 
 void Transfers::flush() {
   const std::vector<Request> requests = std::exchange(requests_, {});
-  requests_.reserve(kQueueDepth);
+  requests_.reserve(queue_depth_);
   bounced_ = 0;
 #ifdef FARO_HAVE_URING
   if (ring_ && requests.size() > 1) {

@@ -71,8 +71,9 @@ struct Piece {
 /// One thread's requests. Memory: 2 MiB.
 class Transfers {
  public:
-  /// `mode` uring where why_no_uring() is empty (else as threads).
-  explicit Transfers(TransferMode mode);
+  /// `mode` uring where why_no_uring() is empty (else as threads). `queue_depth` requests at most are under
+  /// way at once; 0: 32.
+  explicit Transfers(TransferMode mode, int queue_depth = 0);
   ~Transfers();
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
@@ -97,6 +98,7 @@ class Transfers {
   void finish(Request request) const;
   [[noreturn]] void refuse(const Request& request, int error) const;
 
+  std::size_t queue_depth_;
   std::unique_ptr<Ring> ring_;  // null: by blocking calls
   std::unique_ptr<std::byte[], void (*)(std::byte*)> bounce_;
   std::uint64_t bounced_ = 0;  // bytes of it that are taken

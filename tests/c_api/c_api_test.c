@@ -404,6 +404,71 @@ static void test_plans_of_rows(void) {
   faro_combine_plan_destroy(NULL);
 }
 
+static int told = 0;
+static int stop_at_once(void* context, uint64_t done_bytes, uint64_t total_bytes) {
+  ++told;
+  return *(int*)context && total_bytes >= done_bytes;
+}
+
+static void write_numbers(const char* path) {
+  FILE* const file = fopen(path, "wb");
+  for (uint32_t i = 0; i < kCount; ++i) fwrite(&i, sizeof i, 1, file);
+  fclose(file);
+}
+
+static uint32_t number_at(const char* path, uint64_t index) {
+  uint32_t number = 77777;
+  FILE* const file = fopen(path, "rb");
+  if (file == NULL) return number;
+  fseek(file, (long)(index * sizeof number), SEEK_SET);
+  if (fread(&number, sizeof number, 1, file) != 1) number = 77777;
+  fclose(file);
+  return number;
+}
+
+static void test_files(const char* folder) {
+  char in[512], out[512];
+  snprintf(in, sizeof in, "%s/numbers", folder);
+  snprintf(out, sizeof out, "%s/permuted", folder);
+  write_numbers(in);
+  const faro_file from = {in, 0, NULL}, to = {out, 0, NULL};
+  faro_map* map = NULL;
+  EXPECT(faro_map_parse("compose(gray(10), bit_reversal(10))", 0, NULL, &map) == FARO_OK);
+  int stops = 0, finished = 0, in_part = 7;
+  faro_file_options options;
+  memset(&options, 0, sizeof options);
+  options.memory_bytes = 1500;
+  options.verify = 1;
+  options.progress = stop_at_once;
+  options.context = &stops;
+  EXPECT(faro_file_permute(map, 4, 1, &from, &to, &options, &finished) == FARO_OK && finished == 1 && told > 0);
+  for (uint32_t x = 0; x < kCount; ++x) {
+    uint64_t image = 0;
+    EXPECT(faro_map_apply(map, x, &image) == FARO_OK && number_at(out, image) == x);
+  }
+  EXPECT(faro_file_permute(map, 4, 2, &from, &to, &options, &finished) == FARO_FILE); /* too short */
+  EXPECT(faro_file_permute(map, 4, 1, &from, NULL, &options, &finished) == FARO_VALUE);
+  EXPECT(faro_file_permute(map, 4, 1, &from, &from, NULL, NULL) == FARO_VALUE);
+  options.io = (faro_io)9;
+  EXPECT(faro_file_permute(map, 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
+  options.io = FARO_IO_AUTO;
+  EXPECT(faro_file_shuffle(kCount, 4, 5, 0, &from, &to, &options, &finished) == FARO_OK && finished == 1);
+  EXPECT(number_at(out, 0) != 0 || number_at(out, 1) != 1);
+
+  options.verify = 0;
+  EXPECT(faro_file_permute_in_place(map, 4, 1, &from, &options, &finished) == FARO_OK && finished == 1);
+  EXPECT(number_at(in, reversed(1, kBits) ^ reversed(1, kBits) >> 1) == 1);
+  write_numbers(in);
+  stops = 1;
+  EXPECT(faro_file_permute_in_place(map, 4, 1, &from, &options, &finished) == FARO_OK && finished == 0);
+  EXPECT(faro_file_is_permuted_in_part(in, &in_part) == FARO_OK);
+  if (in_part) EXPECT(faro_file_recover(in, 1, NULL, &finished) == FARO_OK && finished == 1);
+  EXPECT(faro_file_is_permuted_in_part(in, &in_part) == FARO_OK && in_part == 0);
+  for (uint32_t x = 0; x < kCount; ++x) EXPECT(number_at(in, x) == x);
+  EXPECT(faro_file_recover(in, 1, NULL, &finished) == FARO_FILE);
+  faro_map_destroy(map);
+}
+
 static void test_the_rest(void) {
   const uint32_t keys[8] = {5, 3, 7, 1, 0, 6, 2, 4};
   uint32_t sorted[8];
@@ -495,6 +560,7 @@ int main(int argc, char** argv) {
   test_views();
   test_rows();
   test_plans_of_rows();
+  test_files(argv[1]);
   test_the_rest();
   test_synth();
   test_threads();
