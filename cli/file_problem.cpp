@@ -160,8 +160,14 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
     }
     return "";
   }
-  if (elements % wanted == 0)
-    return fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
+  if (elements % wanted == 0) {
+    const std::uint64_t times = elements / wanted;
+    const std::string batch = fmt::format("--batch {} permutes that many arrays alike", times);
+    const std::uint64_t bytes = times * header.item_bytes;
+    const bool may_be_wide = !has_options(options) && bytes <= kMaxElementBytes;
+    if (!may_be_wide) return batch;
+    return fmt::format("{}, --element-bytes {} moves {} items at a time as one element", batch, bytes, times);
+  }
   if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes)
     return fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
   return "";

@@ -26,6 +26,14 @@
 namespace faro::cli {
 namespace {
 
+// "permute, explain or bench"
+std::string list_of(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
 constexpr const char* kQuickStart = R"(faro plans and runs permutations of arrays at the speed of a copy.
 
   faro new 2^24 u4 in.npy                        an array to try it on
@@ -37,6 +45,7 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro info                                      version, processor, engines
 
 `faro help` lists the verbs, `faro help VERB` the options of one.)";
+
 class Command {
  public:
   Command() {
@@ -104,9 +113,7 @@ class Command {
     std::vector<std::string_view> candidates(names.begin(), names.end());
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
-      fail(ErrorCode::usage, "find the verb", "`" + word + "`",
-           "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
-           "tune, synth, take, put, add, route or help",
+      fail(ErrorCode::usage, "find the verb", "`" + word + "`", list_of(names),
            suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};

@@ -295,11 +295,13 @@ void explain(const ExplainOptions& options) {
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
-  TextFile svg(options.svg, options.svg.empty()
-                                ? std::string()
-                                : typed_names().in_drawing(drawing_of(options, explanation),
-                                                           problem.permutation, options.spec));
-  std::string text = options.common.json ? explanation.plan.explain_json() : as_typed(explanation.text);
+  TextFile svg(options.svg, options.svg.empty() ? std::string()
+                                                : typed_names().in_drawing(
+                                                      drawing_of(options, explanation),
+                                                      explanation.plan.problem().permutation, options.spec));
+  std::string text = options.common.json
+                         ? explanation.plan.explain_json()
+                         : typed_names().in_explanation(explanation.text, problem.permutation, options.spec);
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
   svg.commit();

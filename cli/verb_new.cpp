@@ -66,6 +66,8 @@ std::string code_of_name(const std::string& name) {
 }
 
 std::string suggest_type(const std::string& misspelt) {
+  if (misspelt.starts_with("bfloat") || misspelt.starts_with("float8"))
+    return ".npy files have no such dtype: u2 holds the bits of a bfloat16, u1 those of 8 bits";
   std::vector<std::string_view> names;
   names.reserve(std::size(kNamedTypes));
   for (const NamedType& type : kNamedTypes) names.push_back(type.name);

@@ -257,6 +257,8 @@ void check_files(const PermuteOptions& options) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
          "`faro permute --help` shows how; --in-place takes one file");
   }
+  if (options.has_out && options.out.empty())
+    fail(ErrorCode::usage, "permute `" + options.in + "`", "an empty name for OUT", "the name of a file");
   require_whole(options.in);
   if (!options.in_place && options.raw.empty()) require_npy_name("permute `" + options.in + "`", options.out);
   if (!options.in_place && io::same_file(options.in, options.out)) {

@@ -159,7 +159,7 @@ class QasmReader {
     const std::optional<Affine> result = modified(*map, call.modifiers);
     if (!result) {
       cursor_.fail_at(call.name, ErrorCode::unsupported, "controls of " + in_quotes(call.name.text, 40),
-                      "a control of x, which is cx", "other controls are no affine map of the index");
+                      "a control of x, which is cx", "other controls make no affine map of the index");
     }
     return *result;
   }
@@ -378,9 +378,9 @@ class QasmReader {
     const auto counted = [](std::uint64_t count, const std::string& noun) {
       return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
     };
-    std::string text = std::string(file_) + ": passed over " + counted(measurements_, "measurement");
+    std::string text = std::string(file_) + ": ignored " + counted(measurements_, "measurement");
     if (late_barriers_ > 0) text += " and " + counted(late_barriers_, "barrier");
-    return text + " behind the gates";
+    return text + " after the gates";
   }
 
   std::string_view file_;
