@@ -88,7 +88,7 @@ class Command {
   // faro help [VERB]
   Verb help_verb() {
     CLI::App* const command = app_.add_subcommand("help", "Print this page, or that of a verb");
-    command->add_option("VERB", verb_to_help_, "The verb; without, what verbs there are");
+    command->add_option("VERB", verb_to_help_, "A verb; without it all verbs are listed");
     return {command, [this] {
               if (verb_to_help_.empty()) {
                 // app_.help() would be the page of the verb that was read: this one.

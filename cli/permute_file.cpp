@@ -282,16 +282,17 @@ void require_whole(const std::string& path) {
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option(
-          "--memory", options.memory,
-          "What may be used for arrays, such as 16GiB; larger ones are permuted from file to file. The "
-          "default is 60% of what is free")
+      .add_option("--memory", options.memory,
+                  "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
+                  "file to file. The "
+                  "default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   add_journal_options(command, options);
   command
       .add_option("--io", options.io,
-                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
+                  "For larger files, how they are read and written: auto, uring, threads (both with "
+                  "O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   add_raw_options(command, options);
@@ -299,11 +300,11 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
 
 void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
-                   "From file to file: go on where the same command was interrupted");
+                   "For larger files: go on where the same command was interrupted");
   command
       .add_option(
           "--checkpoint", options.checkpoint,
-          "From file to file: note what is finished, for --resume, every so many seconds; the default "
+          "For larger files: every so many seconds, record what is finished, for --resume; the default "
           "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
@@ -311,8 +312,9 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option("--raw", options.raw,
-                  "The files have no header, and items of this dtype, such as f4; with --shape")
+      .add_option(
+          "--raw", options.raw,
+          "Read and write files without a header, whose items have this dtype, such as f4; needs --shape")
       ->type_name("DTYPE")
       ->check(refuse_empty);
   command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")

@@ -227,7 +227,7 @@ class QasmReader {
         cursor_.fail_at(measured_at_[qubit], ErrorCode::unsupported,
                         "`measure` of a qubit that " + in_quotes(name.text, 40) + " on line " +
                             std::to_string(name.line) + " is on",
-                        "measurements behind all gates of their qubits");
+                        "measurements after all gates of their qubits");
       }
     }
   }
