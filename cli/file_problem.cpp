@@ -220,7 +220,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
 // `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is that of all
 // elements, or of rows, is a count.
 std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Shape& shape) {
-  if (has_options(options) || shape.size() < 2) return std::nullopt;
+  if (has_options(options) || shape.empty()) return std::nullopt;
   std::string text;
   std::copy_if(options.spec.begin(), options.spec.end(), std::back_inserter(text),
                [](unsigned char c) { return std::isspace(c) == 0; });

@@ -147,11 +147,15 @@ class Command {
     fail(ErrorCode::usage, operation, error.what(), "each option at most once, with its value", help);
   }
 
-  // "SPEC IN.npy OUT.npy"
+  // "SPEC IN.npy OUT.npy", and with options that have to be there "IN.npy OUT.npy --seed SEED"
   static std::string verb_usage(const CLI::App& command) {
     std::string usage;
     for (const CLI::Option* option : command.get_options()) {
       if (option->get_positional()) usage += (usage.empty() ? "" : " ") + option->get_name(true);
+    }
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->get_positional() || !option->get_required()) continue;
+      usage += (usage.empty() ? "" : " ") + option->get_name() + " " + option->get_type_name();
     }
     return usage.empty() ? "no arguments" : usage;
   }

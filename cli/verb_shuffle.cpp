@@ -37,13 +37,13 @@ void shuffle(ShuffleOptions& options) {
     fail(ErrorCode::unsupported, "shuffle `" + permute.in + "`", "data in Fortran order", "data in C order",
          "`faro permute` of all its `axes` in their order writes it so");
   }
-  const bool by_rows = permute.rows && !header.shape.empty();
-  const file::Shuffle asked{.records = by_rows ? header.shape.front() : header.item_count(),
-                            .record_bytes = by_rows && header.item_count() > 0
-                                                ? header.data_bytes() / header.shape.front()
-                                                : header.item_bytes,
-                            .seed = seed,
-                            .inverse = permute.inverse};
+  // Rows of no items are nothing to move.
+  const bool by_rows = permute.rows && !header.shape.empty() && header.item_count() > 0;
+  const file::Shuffle asked{
+      .records = by_rows ? header.shape.front() : header.item_count(),
+      .record_bytes = by_rows ? header.data_bytes() / header.shape.front() : header.item_bytes,
+      .seed = seed,
+      .inverse = permute.inverse};
   permute.spec = fmt::format("shuffle {} by seed {}", by_rows ? "of rows" : "of items", seed);
   run_records(permute, header,
               {.count = asked.records,

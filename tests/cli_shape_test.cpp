@@ -324,6 +324,16 @@ TEST_F(ShapeCli, ExplainsWhatATypedNameIsInOtherWords) {
   EXPECT_NE(bytes_of("axes.svg").find("b s h -&gt; b h s, b=2, s=4, h=8"), std::string::npos);
 }
 
+// Shapes without any item, whatever their rows.
+TEST_F(ShapeCli, NothingIsShuffled) {
+  ASSERT_EQ(run("new 3x0x2 f4 nothing.npy").status, 0);
+  for (const std::string rows : {"", " --rows"}) {
+    const Result result = run("shuffle nothing.npy out.npy --seed 1" + rows);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(bytes_of("out.npy").find("(3, 0, 2)"), std::string::npos);
+  }
+}
+
 // No remedy that gives another result than what was likely wanted.
 TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
   ASSERT_EQ(run("new 16 b1 mask.npy").status, 0);
@@ -336,6 +346,7 @@ TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
            {"new 16 bfloat16 b.npy", "u2 holds the bits of a bfloat16"},
            {"permute gray short.npy ''", "cannot write OUT: got an empty name"},
            {"permute 'random(16000, 1)' flat.npy out.npy --memory 4KiB", "`faro shuffle`"},
+           {"shuffle short.npy out.npy", "no --seed, wanted IN.npy OUT.npy --seed SEED"},
            {"shufle", "recover or help; did you mean `shuffle`?"}}) {
     const Result result = run(arguments);
     EXPECT_NE(result.status, 0) << arguments;
