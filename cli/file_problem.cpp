@@ -160,8 +160,14 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
     }
     return "";
   }
-  if (elements % wanted == 0)
-    return fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
+  if (elements % wanted == 0) {
+    const std::uint64_t times = elements / wanted;
+    const std::string batch = fmt::format("--batch {} permutes that many arrays alike", times);
+    const std::uint64_t bytes = times * header.item_bytes;
+    const bool may_be_wide = !has_options(options) && bytes <= kMaxElementBytes;
+    if (!may_be_wide) return batch;
+    return fmt::format("{}, --element-bytes {} moves {} items at a time as one element", batch, bytes, times);
+  }
   if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes)
     return fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
   return "";
@@ -214,7 +220,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
 // `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is that of all
 // elements, or of rows, is a count.
 std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Shape& shape) {
-  if (has_options(options) || shape.size() < 2) return std::nullopt;
+  if (has_options(options) || shape.empty()) return std::nullopt;
   std::string text;
   std::copy_if(options.spec.begin(), options.spec.end(), std::back_inserter(text),
                [](unsigned char c) { return std::isspace(c) == 0; });

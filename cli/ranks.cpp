@@ -112,7 +112,7 @@ void CutOptions::add(CLI::App& command) {
                   "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)")
       ->type_name("CUT")
       ->check(refuse_empty);
-  command.add_option("--shard-out", out, "How the output is cut, likewise")
+  command.add_option("--shard-out", out, "How the output is cut, in the same form")
       ->type_name("CUT")
       ->check(refuse_empty);
 }

@@ -244,7 +244,7 @@ TEST(Recognise, Runs) {
   EXPECT_EQ(seen.family, Family::runs);
   EXPECT_EQ(seen.runs, 50U);
   EXPECT_EQ(seen.displacement, 4900U);
-  EXPECT_EQ(seen.findings.back().why, "50 runs of 100 elements on the mean");
+  EXPECT_EQ(seen.findings.back().why, "50 runs of 100 elements on average");
   // Runs of 16 on the mean are enough, 313 runs of 5000 elements are too many.
   const Recognition few = recognise(Indexed(entries, Direction::scatter), 1, {.run_elements = 100});
   EXPECT_EQ(few.family, Family::runs);

@@ -51,7 +51,7 @@ struct ShardAxis {
 
 using ShardCut = std::variant<ShardAxis, ShardBits>;
 
-/// Who holds what: how many ranks, which one this is, and how input and output are cut.
+/// How an array is divided: how many ranks there are, which one this is, and how input and output are cut.
 struct Shards {
   int ranks = 1;
   int rank = 0;

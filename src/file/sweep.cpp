@@ -113,7 +113,9 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
     if (std::holds_alternative<Indexed>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
-           "memory for one of its arrays, its copy and its schedule");
+           "memory for one of its arrays, its copy and its schedule",
+           "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
+           "size");
     }
     if (!is_affine) state->views = views_of(form, problem.batch);
   }

@@ -213,7 +213,7 @@ Modular affine_mod(std::uint64_t count, std::int64_t factor, std::int64_t shift)
     fail(ErrorCode::value, "affine_mod",
          "factor " + std::to_string(factor) + " modulo " + std::to_string(count) +
              ", whose greatest common divisor is " + std::to_string(divisor),
-         "a factor without a common divisor, for others move several elements to one place");
+         "a factor without a common divisor: others move several elements to one place");
   }
   return {.count = count, .factor = reduced, .shift = residue(shift, count)};
 }

@@ -70,7 +70,8 @@ class Search {
     const bool reversed = last == (first + 1) % count_;
     const bool forward = last == (first + count_ - 1) % count_;
     if (!reversed && !forward) {
-      return refuse(Family::cyclic, entry(0) + " and " + entry(entries_.size() - 1) + " are no neighbours");
+      return refuse(Family::cyclic,
+                    entry(0) + " and " + entry(entries_.size() - 1) + " are not one step apart");
     }
     const Cyclic candidate{.count = count_, .shift = first, .reversed = !forward};
     const std::string shift = std::to_string(first);
@@ -80,7 +81,8 @@ class Search {
   }
 
   bool is_axes() {
-    if (bits_ >= 0) return refuse(Family::axes, "of a power of two elements, all of them would be affine");
+    if (bits_ >= 0)
+      return refuse(Family::axes, "for a power of two of elements, any permutation of axes would be affine");
     if (entries_.front() != 0) return refuse(Family::axes, entry(0) + ", not 0");
     detail::AxesSearch search = detail::find_axes(reader_);
     if (!search.candidate) return refuse(Family::axes, std::move(search.why));
@@ -102,12 +104,12 @@ class Search {
     if (is_runs) {
       add(Family::runs, true,
           std::to_string(seen.runs) + " runs of " + std::to_string(count_ / seen.runs) +
-              " elements on the mean");
+              " elements on average");
       return accept(Family::runs, indexed_);
     }
     add(Family::runs, false,
         "more than " + std::to_string(max_runs) + " runs: fewer than " +
-            std::to_string(limits_.run_elements) + " elements each on the mean");
+            std::to_string(limits_.run_elements) + " elements each on average");
     // In a short array everything is near: what moves a quarter of it is not local.
     const bool is_local = result_.displacement && 4 * seen.displacement < count_;
     if (is_local) {

@@ -223,7 +223,7 @@ void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter
   text.line("  time", fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}",
                                   *us / us_per_ms, moved / (*us * us_per_ms), rates_of(plan),
                                   !pass.team && pass.bytes_read < kPredictableBytes
-                                      ? "; arrays that the device's cache holds part of may be faster"
+                                      ? "; arrays that fit partly into the device's cache may be faster"
                                       : ""));
 }
 
@@ -270,7 +270,8 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     add_counted(text, plan, index, counter);
   }
   add_time(text, plan, index, counter);
-  if (pass.team && !pass.predicted_us) text.line("  time", "not predicted: no curves are known");
+  if (pass.team && !pass.predicted_us)
+    text.line("  time", "not predicted: no measured times are known for this target");
 }
 
 }  // namespace
