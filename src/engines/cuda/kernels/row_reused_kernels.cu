@@ -16,6 +16,10 @@ using kernels::WideSum;
 
 template const void* row_kernel<TakeSorted<4>>();
 template const void* row_kernel<TakeSorted<8>>();
+template const void* row_kernel<FindStretches>();
+template const void* row_kernel<OffsetPlaces>();
+template const void* row_kernel<TakeChunks<4>>();
+template const void* row_kernel<TakeChunks<8>>();
 
 template const void* row_kernel<SumSegments<OwnSum<std::uint32_t>>>();
 template const void* row_kernel<SumSegments<OwnSum<std::uint64_t>>>();
