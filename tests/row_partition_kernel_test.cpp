@@ -370,13 +370,18 @@ void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t
       for (std::size_t i = begins.data()[r]; i < begins.data()[r + 1]; ++i) sum.add(values[i]);
       if (begins.data()[r] != begins.data()[r + 1]) expected[r] = sum.result();
     }
-    cuda::SumSegments<Sum> add;
-    add.begins = begins.data();
-    add.rows = rows;
-    add.values = reinterpret_cast<const std::byte*>(values.data());
-    add.out = reinterpret_cast<std::byte*>(out.data());
-    device.run(add);
-    EXPECT_EQ(out.download(), expected);
+    const std::vector<Stored> before = out.download();
+    const auto add_by = [&](auto add) {
+      add.begins = begins.data();
+      add.rows = rows;
+      add.values = reinterpret_cast<const std::byte*>(values.data());
+      add.out = reinterpret_cast<std::byte*>(out.data());
+      std::copy(before.begin(), before.end(), out.data());
+      device.run(add);
+      EXPECT_EQ(out.download(), expected);
+    };
+    add_by(cuda::SumSegments<Sum>());
+    add_by(cuda::SumLongSegments<Sum>());
     // Taken in the same order.
     const std::vector<Stored> in = expected;
     auto taken = device.buffer<Stored>(keys.size());

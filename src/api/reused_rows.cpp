@@ -19,8 +19,7 @@ bool pays(const RowPlan& plan) {
     return false;
   if (std::max(plan.in_bytes(), plan.out_bytes()) < kLeastReusedBytes) return false;
   const auto* const add = std::get_if<Add>(&plan.move());
-  if (add != nullptr)
-    return width == bytes_of(add->number) && added_partition(*add, plan.layout()).digits.size() > 1;
+  if (add != nullptr) return width == bytes_of(add->number);
   return std::holds_alternative<Take>(plan.move());
 }
 

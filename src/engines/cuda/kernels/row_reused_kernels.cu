@@ -22,11 +22,18 @@ template const void* row_kernel<TakeChunks<4>>();
 template const void* row_kernel<TakeChunks<8>>();
 
 template const void* row_kernel<SumSegments<OwnSum<std::uint32_t>>>();
+template const void* row_kernel<SumLongSegments<OwnSum<std::uint32_t>>>();
 template const void* row_kernel<SumSegments<OwnSum<std::uint64_t>>>();
+template const void* row_kernel<SumLongSegments<OwnSum<std::uint64_t>>>();
 template const void* row_kernel<SumSegments<OwnSum<float>>>();
+template const void* row_kernel<SumLongSegments<OwnSum<float>>>();
 template const void* row_kernel<SumSegments<OwnSum<double>>>();
+template const void* row_kernel<SumLongSegments<OwnSum<double>>>();
 template const void* row_kernel<SumSegments<WideSum<float, double>>>();
+template const void* row_kernel<SumLongSegments<WideSum<float, double>>>();
 template const void* row_kernel<SumSegments<CompensatedSum<float, float>>>();
+template const void* row_kernel<SumLongSegments<CompensatedSum<float, float>>>();
 template const void* row_kernel<SumSegments<CompensatedSum<double, double>>>();
+template const void* row_kernel<SumLongSegments<CompensatedSum<double, double>>>();
 
 }  // namespace faro::cuda

@@ -158,7 +158,9 @@ struct TakeChunks {
   }
 
  private:
-  static constexpr bool is_aligned(const std::byte* array) { return reinterpret_cast<std::uintptr_t>(array) % 16 == 0; }
+  static constexpr bool is_aligned(const std::byte* array) {
+    return reinterpret_cast<std::uintptr_t>(array) % 16 == 0;
+  }
 
   template <Block B>
   constexpr void load(B& block, Element* stretch) const {
@@ -279,6 +281,62 @@ struct SumSegments {
     for (std::uint32_t v = 0; v < kAhead; ++v) {
       if (v < end - at) value[v] = Vector::load(values, std::uint64_t{at} + v);
     }
+  }
+};
+
+/// The same of rows that many numbers go to: a block has as many rows as threads, and reads their numbers,
+/// which lie side by side, in order through shared memory.
+template <typename Sum>
+struct SumLongSegments {
+  using Stored = typename Sum::Stored;
+  using Vector = NumberVector<Stored, 1>;
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kPiece = 4096;  // numbers at a time
+  static constexpr std::uint32_t kAhead = 8;
+  /// Numbers of a row on the mean, from which on this is faster.
+  static constexpr std::uint64_t kLeastLength = 8;
+
+  const std::uint32_t* begins = nullptr;
+  std::uint64_t rows = 0;
+  const std::byte* values = nullptr;
+  std::byte* out = nullptr;
+
+  constexpr std::uint64_t blocks() const { return (rows + kThreads - 1) / kThreads; }
+  constexpr std::uint32_t shared_bytes() const { return kPiece * sizeof(Stored); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    auto* const piece = reinterpret_cast<Vector*>(block.shared());
+    const std::uint64_t first_row = block.index() * kThreads;
+    const std::uint64_t row = first_row + block.thread();
+    const std::uint32_t last = begins[first_row + kThreads < rows ? first_row + kThreads : rows];
+    const std::uint32_t begin = row < rows ? begins[row] : last;
+    const std::uint32_t end = row < rows ? begins[row + 1] : last;
+    Sum sum = {};
+    if (begin < end) sum.start(Vector::load(out, row).number[0]);
+    for (std::uint64_t at = begins[first_row]; at < last; at += kPiece) {
+      const auto length = static_cast<std::uint32_t>(last - at < kPiece ? last - at : kPiece);
+      for (std::uint32_t i = block.thread(); i < length; i += kAhead * kThreads) {
+        Vector held[kAhead] = {};
+        FARO_UNROLL
+        for (std::uint32_t k = 0; k < kAhead; ++k) {
+          if (i + k * kThreads < length) held[k] = Vector::load(values, at + i + k * kThreads);
+        }
+        FARO_UNROLL
+        for (std::uint32_t k = 0; k < kAhead; ++k) {
+          if (i + k * kThreads < length) piece[i + k * kThreads] = held[k];
+        }
+      }
+      block.barrier();
+      const auto from = static_cast<std::uint32_t>(begin > at ? begin - at : 0);
+      const std::uint64_t to = end > at ? end - at : 0;
+      for (std::uint32_t i = from; i < (to < length ? to : length); ++i) sum.add(piece[i].number[0]);
+      block.barrier();
+    }
+    if (begin >= end) return;
+    const Vector result{sum.result()};
+    result.store(out, row);
   }
 };
 
