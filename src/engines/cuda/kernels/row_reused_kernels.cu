@@ -1,6 +1,8 @@
-// The kernels that take and add by sorted entries (engines/cuda/rows/reused_steps.hpp).
+// The kernels that take and add by sorted entries (engines/cuda/rows/reused_steps.hpp), and those of
+// exceptions to a map (patch_step.hpp).
 #include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/rows/patch_step.hpp"
 #include "engines/cuda/rows/reused_steps.hpp"
 
 namespace faro::cuda {
@@ -13,6 +15,12 @@ const void* row_kernel() {
 using kernels::CompensatedSum;
 using kernels::OwnSum;
 using kernels::WideSum;
+
+template const void* row_kernel<PatchElements<1>>();
+template const void* row_kernel<PatchElements<2>>();
+template const void* row_kernel<PatchElements<4>>();
+template const void* row_kernel<PatchElements<8>>();
+template const void* row_kernel<PatchElements<16>>();
 
 template const void* row_kernel<TakeSorted<4>>();
 template const void* row_kernel<TakeSorted<8>>();

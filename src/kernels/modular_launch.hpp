@@ -1,4 +1,4 @@
-// A multiplication modulo a count as a queue of one kernel.
+// A multiplication modulo a count as a launch of one kernel: `queue.run(kernel)` of any queue.
 #pragma once
 
 #include <algorithm>
@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "faro/error.hpp"
-#include "faro/modular.hpp"
+#include "faro/permutation/modular.hpp"
 #include "kernels/modular_tile.hpp"
 #include "rounding.hpp"
 
-namespace faro::cuda {
+namespace faro::kernels {
 
 struct ModularWork {
   Modular map;
@@ -163,4 +163,4 @@ void multiply(Queue& queue, const ModularWork& work) {
   detail::multiply_of<true>(queue, work);
 }
 
-}  // namespace faro::cuda
+}  // namespace faro::kernels
