@@ -326,7 +326,8 @@ std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   const Shape array = slice(shape, *part);
   std::optional<NamedAxes> moved;
   if (axes && axes->shape == array) moved = axes;
-  if (!axes) moved = axes_moved(plan.problem().permutation, array);
+  const bool is_whole = plan.blocks() == Blocks{} && plan.exceptions().empty();
+  if (!axes) moved = axes_moved((is_whole ? plan.problem() : plan.given()).permutation, array);
   if (!moved) return shape;
   return replaced(shape, *part, moved->target_shape());
 }

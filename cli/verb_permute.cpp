@@ -66,7 +66,7 @@ std::string map_element(const PermuteOptions& options, const io::NpyHeader& head
 // --map as a plan, or the plan itself.
 ExecutablePlan with_map(const PermuteOptions& options, const io::NpyHeader& header, ExecutablePlan plan) {
   if (options.map.empty()) return plan;
-  return plan.with_map(options.map, map_element(options, header, plan.plan().problem().element_bytes));
+  return plan.with_map(options.map, map_element(options, header, plan.plan().given().element_bytes));
 }
 
 void check_map(const PermuteOptions& options) {
@@ -108,12 +108,14 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   const std::string operation = "permute `" + options.in + "`";
   const std::string remedy = "delete `" + options.plan_cache + "` to have it made anew";
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
-  if (indexed != nullptr && kept->count != indexed->count()) {
+  const std::uint64_t count = kept->count * kept->blocks.repeats * kept->blocks.together;
+  if (indexed != nullptr && count != indexed->count()) {
     fail(ErrorCode::value, operation,
-         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
+         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(count, "element")),
          fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
   }
-  if (indexed != nullptr && kept->fingerprint != schedule::fingerprint(*indexed)) {
+  const auto block = indexed == nullptr ? std::nullopt : schedule::scheduled_block(*indexed, kept->blocks);
+  if (indexed != nullptr && (!block || kept->fingerprint != schedule::fingerprint(*block))) {
     fail(ErrorCode::value, operation,
          "--plan-cache " + options.plan_cache + ", made from another index array",
          "a plan of " + options.spec, remedy);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "block_emulator.hpp"
-#include "engines/cuda/rows/modular_queue.hpp"
+#include "kernels/modular_launch.hpp"
 
 namespace faro::testing {
 namespace modular_tile_kernel_test {
@@ -35,12 +35,12 @@ void expect_multiplied(const Modular& map, std::uint64_t batch, bool wide = fals
       const std::uint64_t y = ((g % map.count) * map.factor + map.shift) % map.count;
       expected[b * map.count + y] = in.data()[g];
     }
-    cuda::multiply(device, {.map = map,
-                            .element_bytes = sizeof(Word),
-                            .batch = batch,
-                            .in = reinterpret_cast<const std::byte*>(in.data()),
-                            .out = reinterpret_cast<std::byte*>(out.data()),
-                            .wide = wide});
+    kernels::multiply(device, {.map = map,
+                               .element_bytes = sizeof(Word),
+                               .batch = batch,
+                               .in = reinterpret_cast<const std::byte*>(in.data()),
+                               .out = reinterpret_cast<std::byte*>(out.data()),
+                               .wide = wide});
     EXPECT_TRUE(out.download() == expected);
   }
   EXPECT_EQ(HostDevice::guards_written(), guards);
@@ -102,15 +102,15 @@ void expect_negated(std::uint64_t n, std::uint64_t k, ModularSign sign, Word mod
     if (y >= n && sign == ModularSign::modulus) there = word == 0 ? word : static_cast<Word>(modulus - word);
     expected[g / n * n + y % n] = there;
   }
-  cuda::multiply(device, {.map = maps::multiply(n, static_cast<std::int64_t>(k % n)),
-                          .element_bytes = sizeof(Word),
-                          .batch = kBatch,
-                          .in = reinterpret_cast<const std::byte*>(in.data()),
-                          .out = reinterpret_cast<std::byte*>(out.data()),
-                          .sign_factor = k,
-                          .sign = sign,
-                          .modulus = modulus,
-                          .wide = k % 4 == 1});
+  kernels::multiply(device, {.map = maps::multiply(n, static_cast<std::int64_t>(k % n)),
+                             .element_bytes = sizeof(Word),
+                             .batch = kBatch,
+                             .in = reinterpret_cast<const std::byte*>(in.data()),
+                             .out = reinterpret_cast<std::byte*>(out.data()),
+                             .sign_factor = k,
+                             .sign = sign,
+                             .modulus = modulus,
+                             .wide = k % 4 == 1});
   EXPECT_TRUE(out.download() == expected);
 }
 

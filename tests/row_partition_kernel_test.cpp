@@ -370,13 +370,18 @@ void expect_segments_added(const std::vector<std::uint32_t>& keys, std::uint64_t
       for (std::size_t i = begins.data()[r]; i < begins.data()[r + 1]; ++i) sum.add(values[i]);
       if (begins.data()[r] != begins.data()[r + 1]) expected[r] = sum.result();
     }
-    cuda::SumSegments<Sum> add;
-    add.begins = begins.data();
-    add.rows = rows;
-    add.values = reinterpret_cast<const std::byte*>(values.data());
-    add.out = reinterpret_cast<std::byte*>(out.data());
-    device.run(add);
-    EXPECT_EQ(out.download(), expected);
+    const std::vector<Stored> before = out.download();
+    const auto add_by = [&](auto add) {
+      add.begins = begins.data();
+      add.rows = rows;
+      add.values = reinterpret_cast<const std::byte*>(values.data());
+      add.out = reinterpret_cast<std::byte*>(out.data());
+      std::copy(before.begin(), before.end(), out.data());
+      device.run(add);
+      EXPECT_EQ(out.download(), expected);
+    };
+    add_by(cuda::SumSegments<Sum>());
+    add_by(cuda::SumLongSegments<Sum>());
     // Taken in the same order.
     const std::vector<Stored> in = expected;
     auto taken = device.buffer<Stored>(keys.size());
@@ -401,6 +406,82 @@ TEST(RowPartitionKernel, TakesAndAddsBySortedEntries) {
       expect_segments_added<kernels::WideSum<float, double>>(keys, rows);
       expect_segments_added<kernels::CompensatedSum<double, double>>(keys, rows);
       expect_segments_added<kernels::OwnSum<std::uint64_t>>(keys, rows);
+    }
+  }
+}
+
+// Chunks of sorted entries, each permuted within itself as it is taken.
+template <int kBytes>
+void expect_chunks_taken(const std::vector<std::uint32_t>& keys, std::uint64_t rows, std::uint32_t chunk) {
+  using Element = device::Packet<kBytes>;
+  SCOPED_TRACE(std::to_string(keys.size()) + " of " + std::to_string(rows) + " rows, " +
+               std::to_string(kBytes) + " bytes, chunks of " + std::to_string(chunk));
+  HostDevice device;
+  const int guards = HostDevice::guards_written();
+  {
+    std::mt19937 random(6);
+    auto places = device.buffer<std::uint16_t>(keys.size());
+    for (std::size_t first = 0; first < keys.size(); first += chunk) {
+      const std::size_t end = std::min<std::size_t>(first + chunk, keys.size());
+      std::iota(places.data() + first, places.data() + end, std::uint16_t{0});
+      std::shuffle(places.data() + first, places.data() + end, random);
+    }
+    auto in = device.buffer<Element>(rows);
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      for (auto& unit : in.data()[r].unit) unit = static_cast<typename Element::Unit>(random());
+    }
+    std::vector<Element> expected(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      expected[i] = in.data()[keys[i / chunk * chunk + places.data()[i]]];
+
+    cuda::FindStretches find;
+    find.keys = keys.data();
+    find.count = keys.size();
+    find.chunk = chunk;
+    find.of_vector = 16 / kBytes;
+    auto begins = device.buffer<std::uint32_t>(find.chunks());
+    auto lengths = device.buffer<std::uint32_t>(find.chunks());
+    auto longest = device.buffer<std::uint64_t>(1);
+    longest.data()[0] = 0;
+    find.begins = begins.data();
+    find.lengths = lengths.data();
+    find.longest = longest.data();
+    device.run(find);
+    if (longest.data()[0] > 65536) return;
+    cuda::OffsetPlaces offset;
+    offset.keys = keys.data();
+    offset.count = keys.size();
+    offset.chunk = chunk;
+    offset.begins = begins.data();
+    offset.places = places.data();
+    device.run(offset);
+    auto out = device.buffer<Element>(keys.size());
+    cuda::TakeChunks<kBytes> take;
+    take.count = keys.size();
+    take.in_count = rows;
+    take.chunk = chunk;
+    take.longest = static_cast<std::uint32_t>(longest.data()[0]);
+    take.begins = begins.data();
+    take.lengths = lengths.data();
+    take.offsets = places.data();
+    take.in = reinterpret_cast<const std::byte*>(in.data());
+    take.out = reinterpret_cast<std::byte*>(out.data());
+    device.run(take);
+    EXPECT_EQ(std::memcmp(out.download().data(), expected.data(), expected.size() * kBytes), 0);
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
+}
+
+TEST(RowPartitionKernel, TakesByChunksOfSortedEntries) {
+  for (const std::uint64_t count : {1U, 255U, 1024U, 5001U}) {
+    for (const std::uint64_t rows : {1U, 7U, 900U, 5003U}) {
+      const std::vector<std::int32_t> drawn = random_keys(count, rows, 0, count + rows);
+      std::vector<std::uint32_t> keys(drawn.begin(), drawn.end());
+      std::sort(keys.begin(), keys.end());
+      for (const std::uint32_t chunk : {64U, 1024U}) {
+        expect_chunks_taken<4>(keys, rows, chunk);
+        expect_chunks_taken<8>(keys, rows, chunk);
+      }
     }
   }
 }

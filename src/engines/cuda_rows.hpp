@@ -72,6 +72,28 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan);
 /// ErrorCode::value for an input that is not the device's or not aligned to an element.
 void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream);
 
+/// Elements of 4 or 8 bytes taken by a partition whose first pass takes them as it permutes within chunks
+/// (rows/reused_steps.hpp).
+class TakePasses {
+ public:
+  /// `sorted`: the plan's entries, of Take. `permutation`: of the positions that they came from, gathered, a
+  /// plan of the same device. Nothing where that is no partition of two passes or more, or a chunk's entries
+  /// lie too far apart for a block. Waits. Errors: those of making the schedule.
+  static std::unique_ptr<const TakePasses> of(const RowPlan& plan, const SortedRows& sorted,
+                                              const Plan& permutation);
+  ~TakePasses();
+
+  std::uint64_t workspace_bytes() const;
+  /// Queues. `workspace`: of workspace_bytes(), aligned to 16. Errors: ErrorCode::value for arrays that are
+  /// not the device's, or not aligned to an element.
+  void run(const void* in, void* out, void* workspace, Stream stream) const;
+
+ private:
+  struct State;
+  explicit TakePasses(std::unique_ptr<const State> state);
+  std::unique_ptr<const State> state_;
+};
+
 /// Of Add, rows of one number of 4 or 8 bytes (checked): adds `values`, which are in the order of `sorted`.
 /// Queues. Errors: likewise, for the output.
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);

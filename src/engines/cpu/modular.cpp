@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engines/cpu/element_width.hpp"
+#include "engines/cpu/pass_program.hpp"
 #include "threads.hpp"
 
 namespace faro::cpu {
@@ -193,6 +194,50 @@ void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_
     default:
       return permute_words<std::uint64_t>(map, signs, batch, in, out, threads);
   }
+}
+
+namespace {
+
+class ModularProgram final : public ElementProgram {
+ public:
+  ModularProgram(const CpuPass& pass, const Modular& map) : ElementProgram(pass), map_(map) {}
+
+  void run(const Step& step) const override {
+    permute(map_, {.element_bytes = element_bytes(), .batch = step.arrays}, step.in, step.out, threads());
+  }
+
+ private:
+  Modular map_;
+};
+
+class PatchProgram final : public ElementProgram {
+ public:
+  PatchProgram(const CpuPass& pass, detail::CpuPatch patch)
+      : ElementProgram(pass), patch_(std::move(patch)) {}
+
+  void run(const Step& step) const override {
+    with_width(element_bytes(), [&](auto width) {
+      for (std::uint64_t array = 0; array < patch_.batch; ++array) {
+        const std::byte* const in = step.in + array * array_bytes();
+        std::byte* const out = step.out + array * array_bytes();
+        for (const Exception& each : patch_.exceptions)
+          width.move(in + each.source * width.bytes(), out + each.target * width.bytes());
+      }
+    });
+  }
+
+ private:
+  detail::CpuPatch patch_;
+};
+
+}  // namespace
+
+Program modular_program(const CpuPass& pass) {
+  return std::make_unique<ModularProgram>(pass, std::get<detail::CpuModular>(pass.kernel).map);
+}
+
+Program patch_program(const CpuPass& pass) {
+  return std::make_unique<PatchProgram>(pass, std::get<detail::CpuPatch>(pass.kernel));
 }
 
 }  // namespace faro::cpu

@@ -90,6 +90,19 @@ void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const vo
                  Stream /*stream*/) {
   require_available();
 }
+struct TakePasses::State {};
+TakePasses::TakePasses(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+TakePasses::~TakePasses() = default;
+std::unique_ptr<const TakePasses> TakePasses::of(const RowPlan& /*plan*/, const SortedRows& /*sorted*/,
+                                                 const Plan& /*permutation*/) {
+  require_available();
+  return nullptr;
+}
+std::uint64_t TakePasses::workspace_bytes() const { return 0; }
+void TakePasses::run(const void* /*in*/, void* /*out*/, void* /*workspace*/, Stream /*stream*/) const {
+  require_available();
+}
+
 void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
   require_available();

@@ -3,12 +3,12 @@
 #include <string>
 
 #include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/rows/modular_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
+#include "kernels/modular_launch.hpp"
 
 namespace faro::cuda {
 
@@ -31,14 +31,14 @@ void permute(const ModularMove& move, Stream stream, int device) {
                                                : kernels::ModularSign::twos_complement;
   }
   RowStream queue(stream, "permute");
-  multiply(queue, {.map = move.map,
-                   .element_bytes = width,
-                   .batch = move.batch,
-                   .in = static_cast<const std::byte*>(move.in),
-                   .out = static_cast<std::byte*>(move.out),
-                   .sign_factor = move.sign_factor,
-                   .sign = sign,
-                   .modulus = move.negation.modulus});
+  kernels::multiply(queue, {.map = move.map,
+                            .element_bytes = width,
+                            .batch = move.batch,
+                            .in = static_cast<const std::byte*>(move.in),
+                            .out = static_cast<std::byte*>(move.out),
+                            .sign_factor = move.sign_factor,
+                            .sign = sign,
+                            .modulus = move.negation.modulus});
 }
 
 }  // namespace faro::cuda

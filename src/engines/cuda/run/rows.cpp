@@ -244,12 +244,16 @@ void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* value
   RowStream queue(stream, "add");
   detail::with_sum(add.number, add.sums, [&]<typename Sum>() {
     if constexpr (sizeof(typename Sum::Stored) >= sizeof(std::uint32_t)) {
-      SumSegments<Sum> kernel;
-      kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
-      kernel.rows = add.rows;
-      kernel.values = static_cast<const std::byte*>(values);
-      kernel.out = static_cast<std::byte*>(out);
-      queue.run(kernel);
+      const auto sum_by = [&](auto kernel) {
+        kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
+        kernel.rows = add.rows;
+        kernel.values = static_cast<const std::byte*>(values);
+        kernel.out = static_cast<std::byte*>(out);
+        queue.run(kernel);
+      };
+      if (add.to.count / add.rows >= SumLongSegments<Sum>::kLeastLength)
+        return sum_by(SumLongSegments<Sum>());
+      sum_by(SumSegments<Sum>());
     }
   });
 }
