@@ -84,12 +84,7 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
 void move(const PlanHandle& plan, bool holds_lock, const void* in, void* out, void* stream = nullptr) {
   const auto run = [&] { return faro_plan_run(plan.plan.get(), in, out, stream); };
   if (holds_lock) return check(run());
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = run();
-  }
-  check(status);
+  do_unlocked(run);
 }
 
 bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t* shape) {
@@ -373,14 +368,9 @@ faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, 
 }
 
 void take_on_host(const faro_rows& rows, const void* in, void* out) {
-  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock)
-    return check(faro_take(&rows, nullptr, 0, in, out));
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = faro_take(&rows, nullptr, 0, in, out);
-  }
-  check(status);
+  const auto take = [&] { return faro_take(&rows, nullptr, 0, in, out); };
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(take());
+  do_unlocked(take);
 }
 
 using RowPlan = std::shared_ptr<const faro_row_plan>;

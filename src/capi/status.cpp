@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "engines/cpu/run_watch.hpp"
 #include "faro/engines/cuda.hpp"
 
 namespace faro::capi {
@@ -68,6 +69,17 @@ faro_status keep_current_exception() noexcept {
       last_failure().out_of_memory = true;
     }
     return status_of(error.code());
+  } catch (const cpu::RunEnded&) {
+    try {
+      keep({.code = ErrorCode::value,
+            .operation = "run",
+            .got = "a caller who ended it",
+            .wanted = "one who keeps on",
+            .remedy = "the output is partly written"});
+    } catch (...) {
+      last_failure().out_of_memory = true;
+    }
+    return FARO_ENDED;
   } catch (const std::bad_alloc&) {
     try {
       keep({.code = ErrorCode::value,
