@@ -76,10 +76,17 @@ FARO_API void faro_free(void* memory);
  * FARO_ENDED. Null: nobody is asked. */
 FARO_API void faro_set_keep_on(int (*keep_on)(void* context), void* context);
 
+/* While it is 1, the calling thread knows that its arrays lie in the memory that a plan's engine takes, as a library knows
+ * its own arrays: nobody asks the CUDA driver, which takes a microsecond an array once a process uses it. Arrays elsewhere
+ * then end the process. */
+FARO_API void faro_set_memory_known(int known);
+
 /* Whether plans can run on a GPU here, and one line that says why. `reason` may be null. */
 FARO_API faro_status faro_cuda_status(int* available, char** reason);
 /* The number of the calling thread's device. Errors: FARO_DEVICE without one. */
 FARO_API faro_status faro_cuda_device(int* device);
+/* The number of the device whose memory it is; -1 for the host's, and where the process uses no CUDA driver. */
+FARO_API int faro_cuda_device_of(const void* memory);
 
 /* --- maps: permutations as values, out[pi(x)] = in[x] */
 

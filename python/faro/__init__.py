@@ -37,13 +37,21 @@ __version__: str = _faro.version()
 
 
 def cuda_status() -> tuple[bool, str]:
-    """Whether arrays on a GPU can be permuted here, and one line that says why."""
+    """Whether arrays on a GPU can be permuted here, and one line that says why.
+
+    >>> available, reason = cuda_status()
+    >>> available in (True, False) and len(reason) > 0
+    True
+    """
     available, reason = _faro.cuda_status()
     return available, str(reason)
 
 
 def clear_plans() -> None:
-    """Forgets the plans that calls have made. They are at most 1024 each of NumPy's arrays and of others."""
+    """Forgets the plans that calls have made. They are at most 1024 each of NumPy's arrays and of others.
+
+    >>> clear_plans()
+    """
     from . import _run
 
     _faro.clear_plans()

@@ -8,6 +8,13 @@ class FaroError(Exception):
 
     ``str(error)`` is one line; its parts are ``operation``, ``got``, ``wanted`` and ``remedy``, each one line
     of plain text. Nothing has been written when it is raised, unless it says so.
+
+    >>> import faro
+    >>> try:
+    ...     faro.maps.parse("bit_reversl(3)")
+    ... except faro.FaroError as error:
+    ...     "bit_reversal" in error.remedy
+    True
     """
 
     operation: str = ""

@@ -138,7 +138,8 @@ void bind_rows(nb::module_& module) {
                                                      .keys_per_row = keys_per_row,
                                                      .multiple = multiple,
                                                      .capacity = capacity,
-                                                     .threads = 0};
+                                                     .threads = 0,
+                                                     .reserved = {}};
                     faro_route_plan* plan = nullptr;
                     do_unlocked([&] {
                       return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
@@ -197,6 +198,10 @@ void bind_rows(nb::module_& module) {
                           out_of(out));
     });
   });
+  module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
+    return told(
+        [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
+  });
   nb::class_<NetworkPlanHandle>(module, "NetworkPlan")
       .def_static("make",
                   [](const std::string& program, int bits, const std::string& element, std::uint64_t batch,
@@ -253,7 +258,8 @@ void bind_rows(nb::module_& module) {
                                      .keys_per_row = keys_per_row,
                                      .multiple = multiple,
                                      .capacity = capacity,
-                                     .threads = threads};
+                                     .threads = threads,
+                                     .reserved = {}};
     faro_routing* routing = nullptr;
     do_unlocked([&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
     RoutingHandle handle;

@@ -8,7 +8,8 @@
 
 namespace faro::capi {
 
-/// While it lives, what this thread runs on the CPU asks what faro_set_keep_on() was given, if it moves enough bytes.
+/// While it lives, what this thread runs on the CPU asks what faro_set_keep_on() was given, if it moves
+/// enough bytes.
 class Endable {
  public:
   explicit Endable(std::uint64_t bytes);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engines/cpu/run_watch.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "faro/engines/cuda.hpp"
 
 namespace faro::capi {
@@ -148,9 +149,13 @@ faro_status faro_cuda_status(int* available, char** reason) {
   });
 }
 
+void faro_set_memory_known(int known) { faro::cuda::is_memory_known() = known != 0; }
+
 faro_status faro_cuda_device(int* device) {
   return guarded([&] {
     faro::capi::require_argument(device, "ask for CUDA", "device");
     *device = faro::cuda::target().device;
   });
 }
+
+int faro_cuda_device_of(const void* memory) { return faro::cuda::device_of_memory(memory); }

@@ -6,9 +6,9 @@
 //     pass 1    |########|########|       the threads' shares of the work are cut into pieces,
 //     pass 2    |###.....|##......|       and each that is done tells its part: 65% of the bytes
 //
-// A watch may also ask whether to go on, between pieces, on the thread that called run(); what is not done yet is then
-// left, and run() throws RunEnded. (Passes in place take turns at tiles and are carried to their end: half a permutation
-// is no array.)
+// A watch may also ask whether to go on, between pieces, on the thread that called run(); what is not done
+// yet is then left, and run() throws RunEnded. (Passes in place take turns at tiles and are carried to their
+// end: half a permutation is no array.)
 //
 // Where nobody watches, a work that is shared out costs a load and a comparison more.
 #pragma once
