@@ -58,16 +58,14 @@ def clear_plans() -> None:
     _run._plan_on.cache_clear()
 
 
-__all__ = (
-    _authors.__all__
-    + _functions.__all__
-    + _networks.__all__
-    + _plan.__all__
-    + _rows.__all__
-    + [
-        "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-        "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "sketch",
-    ]
-)
+__all__ = [
+    "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "sketch",
+]
+__all__ += _authors.__all__
+__all__ += _functions.__all__
+__all__ += _networks.__all__
+__all__ += _plan.__all__
+__all__ += _rows.__all__
 
 _arrays.numpy()

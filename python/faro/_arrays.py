@@ -47,10 +47,11 @@ def numpy() -> Any:
     """NumPy where it is installed, else None. Arrays of NumPy then take the short way."""
     global _numpy
     if _numpy is False:
+        module: Any = None
         try:
             import numpy as module
         except ImportError:
-            module = None
+            pass
         _numpy = module
         if module is not None:
             _let_read_directly(module)
@@ -153,8 +154,9 @@ def is_tensor(x: Any) -> bool:
 
 def is_of_jax(x: Any) -> bool:
     """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
-    jax = sys.modules.get("jax")
-    if jax is None or not isinstance(x, getattr(jax, "Array", ())):
+    jax: Any = sys.modules.get("jax")
+    kind: Any = getattr(jax, "Array", ())
+    if jax is None or not isinstance(x, kind):
         return False
     return isinstance(x, jax.core.Tracer) or not isinstance(x.sharding, jax.sharding.SingleDeviceSharding) or any(
         device.platform != "cpu" for device in x.devices()
@@ -208,7 +210,7 @@ def _of_buffer(x: Any, writable: bool) -> Array:
     held = _faro.Buffer(x, writable)
     address, shape, strides, itemsize, readonly = held.facts()
     np = numpy()
-    format = view.format or "B"
+    format: Any = view.format or "B"
 
     def new(shape: tuple[int, ...]) -> Any:
         if np is not None and not isinstance(x, memoryview):
@@ -230,7 +232,7 @@ def _of_cuda_interface(x: Any) -> Array:
     address, readonly = facts["data"]
     kind = _module_of(x)
     if kind == "cupy":
-        import cupy
+        import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         def new(shape: tuple[int, ...]) -> Any:
             with cupy.cuda.Device(x.device.id):
@@ -241,7 +243,7 @@ def _of_cuda_interface(x: Any) -> Array:
             int(cupy.cuda.get_current_stream().ptr), x, new, x.dtype,
         )
     if kind == "numba":
-        from numba import cuda
+        from numba import cuda  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         device = int(cuda.get_current_device().id)
         stream = facts.get("stream") or 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 
 class FaroError(Exception):
     """Something that faro refused or could not do.
@@ -74,7 +76,7 @@ def _make(status: int, message: str, operation: str, got: str, wanted: str, reme
     return error
 
 
-def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[FaroError] = FaroValueError):
+def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[FaroError] = FaroValueError) -> NoReturn:
     """Raises an error of these parts."""
     error = kind(f"{operation}: got {got}, wanted {wanted}" + (f"; {remedy}" if remedy else ""))
     error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy

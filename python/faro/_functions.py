@@ -97,7 +97,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     >>> faro.roll(np.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
     """
-    shifts = tuple(shift) if isinstance(shift, list) else shift
+    shifts: Any = tuple(shift) if isinstance(shift, list) else shift
     if inverse:
         shifts = tuple(-s for s in shifts) if isinstance(shifts, tuple) else -shifts
     axes = tuple(axis) if isinstance(axis, list) else axis

@@ -37,7 +37,7 @@ class Plan:
         self.on_gpu, self.in_place = handle.facts()
         self._call = None
         if not self.in_place and not (self.on_gpu and device is None):
-            self._call = _faro.Call.make(handle, shape, out_shape, itemsize, device if self.on_gpu else -1)
+            self._call = _faro.Call.make(handle, shape, out_shape, itemsize, device if self.on_gpu and device is not None else -1)
 
     def __call__(self, x: Any, out: Any = None, stream: Any = None) -> Any:
         """The permuted array: a new one of ``x``'s kind, or ``out``; of a plan in place ``x`` itself.

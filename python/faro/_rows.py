@@ -259,7 +259,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
     on_gpu = _on_gpu(keys)
-    entries = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
+    entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
         keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
     most = 2**40
@@ -278,7 +278,8 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     )
     lists = [_list_of(routed, which) for which in range(5)]
     dropped, absent = routed.lost()
-    return Routing(*lists, dropped, absent, keys_per_row)
+    places, inverse, offsets, counts, rows = lists
+    return Routing(places, inverse, offsets, counts, rows, dropped, absent, keys_per_row)
 
 
 def _on_gpu(keys: Any) -> bool:

@@ -157,7 +157,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     """
     x = _jnp.asarray(x)
     if axis is None:
-        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        total: Any = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
     sums = _run._shifts(shift, axis, x.ndim)
     shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]

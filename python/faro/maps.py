@@ -19,7 +19,7 @@ import array as _array
 import json as _json
 import os as _os
 import tempfile as _tempfile
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, NoReturn, Sequence
 
 from . import _arrays, _faro
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
@@ -60,7 +60,8 @@ class Map:
         """
         return self._handle.count()
 
-    __len__ = count.fget
+    def __len__(self) -> int:
+        return self.count
 
     @property
     def text(self) -> str:
@@ -533,6 +534,6 @@ def _gates_of_qiskit(quantum_circuit: Any, on_qubits: list[int], within: str | N
             yield from _gates_of_qiskit(definition, on, within or name)
 
 
-def _refuse_gate(what: str) -> None:
+def _refuse_gate(what: str) -> NoReturn:
     refuse("read a circuit", f"the gate {what}" if " phase " not in what else what, "x, cx, swap and permutation gates",
            "other gates do not permute amplitudes by an affine map", kind=FaroUnsupportedError)
