@@ -3,6 +3,7 @@
 import array
 import doctest
 import importlib
+import inspect
 import pathlib
 import re
 
@@ -79,7 +80,7 @@ def test_torch():
         assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
 
 
-MODULES = ["faro", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
+MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
            "faro.sketch"]
 
 
@@ -90,11 +91,27 @@ def test_examples_in_docstrings(name):
     assert found.failed == 0
 
 
-def test_every_function_has_a_docstring():
-    for name in faro.__all__:
-        assert getattr(faro, name).__doc__, name
-    for name in faro.maps.__all__:
-        assert getattr(faro.maps, name).__doc__, name
+@pytest.mark.parametrize("name", ["faro.torch", "faro.jax"])
+def test_examples_of_libraries(name):
+    pytest.importorskip(name.partition(".")[2])
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+    for function in module.__all__:
+        assert ">>>" in getattr(module, function).__doc__, function
+
+
+def test_everything_public_has_an_example():
+    for module in (faro, faro.maps):
+        for name in module.__all__:
+            member = getattr(module, name)
+            if inspect.ismodule(member) or inspect.isclass(member) and issubclass(member, Exception):
+                assert member.__doc__, name
+                continue
+            assert ">>>" in (member.__doc__ or ""), name
+    for kind in (faro.Plan, faro.maps.Map):
+        for name, member in vars(kind).items():
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                assert ">>>" in (member.__doc__ or ""), name
 
 
 def python_blocks():

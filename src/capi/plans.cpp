@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "capi/keep_on.hpp"
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
@@ -159,7 +160,14 @@ void run_view(const ViewStep& step, std::uint64_t width, const void* in, void* o
                 plan.out_elements(), stream);
 }
 
+std::uint64_t moved_bytes(const faro_plan& plan) {
+  std::uint64_t bytes = plan.map ? plan.map->plan.plan().array_bytes() : 0;
+  for (const ViewStep& step : plan.views) bytes += step.plan.plan().moved_bytes();
+  return bytes;
+}
+
 void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
+  const Endable endable(moved_bytes(plan));
   if (plan.map && !plan.views.empty()) {
     // The strided array, collected; then the map.
     const std::uint64_t bytes = plan.map->plan.plan().array_bytes();
@@ -258,6 +266,7 @@ ViewStep make_view_step(const CornerView& view, std::uint64_t element_bytes, con
 PlanOptions plan_options(const faro_options* options) {
   PlanOptions made;
   if (options == nullptr) return made;
+  require_zeros(options->reserved, kPlanning);
   switch (options->engine) {
     case FARO_AUTO:
       made.engine = Engine::automatic;
