@@ -28,7 +28,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
-#include "permutation/record_shuffle.hpp"
+#include "file/record_shuffle.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {
@@ -352,7 +352,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     made.elements =
         count_text(made.count, by_rows ? "row" : "item") + " of " + size_text(made.problem.element_bytes);
     made.shape = header.shape;
-    const auto shuffle = std::make_shared<const RecordShuffle>(made.count, seed);
+    const auto shuffle = std::make_shared<const file::RecordShuffle>(made.count, seed);
     const bool inverse = options.inverse;
     // Each rank computes where its own records go.
     made.plan = [shuffle, inverse, &communicator](const ShardProblem& problem) {
