@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -27,6 +28,19 @@ struct ShardMessage {
   std::uint64_t bytes = 0;
 
   friend bool operator==(const ShardMessage&, const ShardMessage&) = default;
+};
+
+/// Ranks on devices whose kernels can write into each other's memory. Calls are collective, as the
+/// communicator's. Arrays have to be memory of cudaMalloc.
+class PeerMemory {
+ public:
+  virtual ~PeerMemory() = default;
+
+  /// Where the arrays of all ranks begin, by rank, of which this one's is `mine`. What is queued on `stream`
+  /// from now on may write to them. Errors: as Communicator::exchange().
+  virtual std::vector<std::byte*> open(void* mine, Stream stream) = 0;
+  /// What is queued on `stream` from now on finds all in `mine` that others wrote.
+  virtual void close(Stream stream) = 0;
 };
 
 /// One rank's end of the connections among all. Calls are collective: every rank makes the same ones in the
@@ -52,6 +66,14 @@ class Communicator {
   /// rank gave up or did not come in time.   Cost: of links, each byte once.
   virtual void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                         std::span<const ShardMessage> receives, Stream stream) = 0;
+
+  /// Where kernels can write into the memory of all other ranks; null: they cannot. The same for all ranks.
+  virtual PeerMemory* peer_memory() { return nullptr; }
+
+  /// Waits until what was queued on `stream` is done. Errors: ErrorCode::device where a rank was lost
+  /// meanwhile, or nothing happened within the time limit: then what is queued is given up, on this rank. The
+  /// base waits for nothing: exchange() of host arrays has waited.
+  virtual void wait(Stream /*stream*/) {}
 
   /// What every rank said, by rank. Errors: as exchange(). Cost: the links' latency; for words, not arrays.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;

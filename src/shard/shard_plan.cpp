@@ -9,6 +9,7 @@
 
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
+#include "plan/gpu/part_pass.hpp"
 #include "shard/methods.hpp"
 #include "shard/spread.hpp"
 
@@ -85,6 +86,19 @@ Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
   return cuts;
 }
 
+// log2 of the elements that memory likes to have together.
+int bits_of_segment(std::uint64_t element_bytes) {
+  constexpr int segment_bytes_bits = 8;
+  return std::max(0, segment_bytes_bits - (static_cast<int>(std::bit_width(element_bytes)) - 1));
+}
+
+// In one pass where each segment of an output comes from one rank; to where it is unpacked else.
+ShardStores stores_of(const detail::ShardPassing& made, int local_bits, int segment_bits) {
+  const bool in_one = !made.arrivals ||
+                      detail::keeps_segments_local(*made.places, local_bits, std::min(segment_bits, local_bits));
+  return {.map = in_one ? made.places : made.arrivals, .views = {}, .to_output = in_one};
+}
+
 }  // namespace
 
 const char* name(ShardMethod method) noexcept {
@@ -117,7 +131,11 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   if (affine && cuts.in.bits() && cuts.out.bits()) {
     method_ = ShardMethod::affine;
     reason_ = "an affine map, and both cuts are by index bits";
-    made = detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank);
+    const int segment_bits = bits_of_segment(problem.element_bytes);
+    made = detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank,
+                                  segment_bits);
+    const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
+    stores_ = stores_of(made, local_bits, segment_bits);
   } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {
     method_ = ShardMethod::slabs;
     reason_ = "a permutation of axes between slabs";
@@ -138,6 +156,10 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   sends_ = std::move(made.sends);
   receives_ = std::move(made.receives);
   rho_ = made.rho;
+  if (!made.views.empty()) stores_.views = std::move(made.views);
+  places_ = std::move(made.places);
+  arrivals_ = std::move(made.arrivals);
+  slice_bits_ = made.slice_bits;
   to_bytes(sends_, problem.element_bytes);
   to_bytes(receives_, problem.element_bytes);
 }

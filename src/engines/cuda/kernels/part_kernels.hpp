@@ -1,0 +1,16 @@
+// The kernels of a part whose output lies in several arrays (plan/gpu/part_pass.hpp). No CUDA header is needed.
+#pragma once
+
+#include <cstdint>
+
+#include "engines/cuda/kernels/kernels.hpp"
+#include "kernels/part_arrays.hpp"
+
+namespace faro::cuda {
+
+/// Params of all: those of the pass, kernels::PartArrays, std::uint64_t first_block, const std::byte* in. The functions
+/// are null for what is not compiled.
+KernelEntry part_tile_kernel(const kernels::CompiledTile& tile);
+KernelEntry part_vectors_kernel(std::uint64_t vector_bytes);
+
+}  // namespace faro::cuda
