@@ -91,4 +91,9 @@ inline constexpr std::chrono::milliseconds kShardTimeLimit = std::chrono::minute
 std::vector<std::shared_ptr<Communicator>> in_memory_communicators(
     int ranks, std::chrono::milliseconds time_limit = kShardTimeLimit);
 
+/// Arrays of device `device` by a communicator of the host's arrays, as MPI's: messages go through pinned
+/// memory of the host, and exchange() returns when they have arrived. Errors: ErrorCode::value for no
+/// communicator, or one that is of devices already; ErrorCode::device without that device.
+std::shared_ptr<Communicator> staged_communicator(std::shared_ptr<Communicator> host, int device);
+
 }  // namespace faro

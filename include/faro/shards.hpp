@@ -51,6 +51,10 @@ struct ShardAxis {
 
 using ShardCut = std::variant<ShardAxis, ShardBits>;
 
+/// "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, "bits(0 1)"; empty: axis(0). `operation` is for
+/// messages. Errors: ErrorCode::value.
+ShardCut parse_cut(const std::string& text, const std::string& operation = "read a cut");
+
 /// Who holds what: how many ranks, which one this is, and how input and output are cut.
 struct Shards {
   int ranks = 1;
@@ -99,12 +103,13 @@ struct ShardView {
 struct ShardStores {
   /// Of affine maps: where an element goes, local bits of its place low and the rank's on top on both sides.
   std::optional<Affine> map = std::nullopt;
-  /// Of slabs and blocks.
+  /// Of slabs and blocks; ranks without elements have none.
   std::vector<ShardView> views = {};
+  bool by_views = false;
   /// Into outputs, one pass; else to where the receiver's unpacking reads, two.
   bool to_output = true;
 
-  bool is_possible() const { return map || !views.empty(); }
+  bool is_possible() const { return map || by_views; }
 };
 
 /// What links and memory give, for predicted times.
@@ -168,6 +173,12 @@ class ShardPlan {
   /// Beside the parts: as much as is sent where there is a packing, and as is received where there is an
   /// unpacking.
   std::uint64_t workspace_bytes() const;
+  /// Rounds of an exchange in which each rank sends to one other and hears from one: as many as the ranks that
+  /// it sends to, or hears from. All messages are under way at once; a link that serves one pair at a time
+  /// takes these rounds.
+  std::uint64_t rounds() const;
+  /// Of the busiest pair: to one other rank, or from one.
+  std::uint64_t most_link_bytes() const;
   /// Of an affine map: log2 of the messages of each rank.
   std::optional<int> rho() const { return rho_; }
 

@@ -83,6 +83,25 @@ class SideStream {
 /// Queues a copy between any two arrays that the device can reach.
 void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
 
+/// Memory of the host that devices copy from and to at the links' rate. Grows, and does not shrink.
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  ~PinnedArray();
+
+  /// At least so many bytes; what was in it is lost where it grows. Errors: ErrorCode::device.
+  std::byte* of_bytes(std::uint64_t bytes);
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Waits for all work queued on a stream. Errors: ErrorCode::device where it failed.
+void finish(int device, Stream stream);
+
 /// Whether all work queued on a stream is done. Errors: ErrorCode::device where it failed.
 bool is_done(int device, Stream stream);
 

@@ -51,7 +51,7 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
     if (const auto tiles = make_part_pass(part, target)) made.tiles_.emplace(*tiles, device);
     return made;
   }
-  if (stores.views.empty()) return std::nullopt;
+  if (!stores.by_views) return std::nullopt;
   for (const ShardView& each : stores.views) {
     made.views_.push_back({.peer = each.peer,
                            .view = cuda::PeerView(StridedPlan(each.view, plan.problem().element_bytes, target)),

@@ -177,8 +177,8 @@ struct ShardedPlan::State {
     if (local.engine == Engine::cuda) no_stores = choose_way();
     if (stores) {
       reason = plan.stores().to_output
-                   ? fmt::format("each {} of an output comes from one rank: kernels write it there ({})",
-                                 "segment", stores->kernel())
+                   ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
+                                 stores->kernel())
                    : fmt::format("segments of an output come from several ranks: kernels pack into the peers' "
                                  "workspace ({}), and unpacking follows",
                                  stores->kernel());
@@ -258,7 +258,8 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     state.local.engine = state.communicator->memory();
     if (state.local.engine == Engine::cuda) state.local.device = state.communicator->device();
     state.prepare();
-    return fmt::format("{}, by {}", digest_of(state.plan), backend());
+    return fmt::format("{}, by {}, {} slices, in {}", digest_of(state.plan), backend(),
+                       state.slices ? state.slices->slices() : 1, ways.in_place ? "place" : "two arrays");
   });
 }
 

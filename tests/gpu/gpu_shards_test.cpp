@@ -209,6 +209,35 @@ TEST_F(GpuShards, InPlace) {
   }
 }
 
+// Through the host: what MPI's processes do with arrays of devices.
+TEST_F(GpuShards, StagedThroughTheHost) {
+  const std::vector<int> devices = devices_for(3);
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  const ShardProblem problem{.permutation = Axes(axes.shape, axes.order),
+                             .element_bytes = 4,
+                             .shards = {.ranks = 3, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
+                             .axes = axes};
+  const WholeArray whole(problem, element_count(problem.permutation));
+  on_devices(in_memory_communicators(3), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               const int device = devices[static_cast<std::size_t>(words.rank())];
+               ShardProblem mine = problem;
+               mine.shards.rank = words.rank();
+               ShardedPlan plan(ShardPlan(mine), staged_communicator(shared, device));
+               const std::vector<std::byte> in = whole.in_part(words.rank());
+               const std::vector<std::byte> wanted = whole.out_part(words.rank());
+               cuda::DeviceArray from(in.size(), device);
+               from.upload(in.data());
+               const cuda::DeviceArray to(wanted.size(), device);
+               plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               plan.wait(Stream(stream.get()));
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+               EXPECT_EQ(plan.communicator().name(), "threads, staged");
+             });
+}
+
 // --- by NCCL, where there are two devices and the library is found
 
 bool has_nccl_for_two() {

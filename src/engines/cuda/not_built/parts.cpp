@@ -38,6 +38,12 @@ void copy_between(const void* /*from*/, void* /*to*/, std::uint64_t /*bytes*/, i
                   Stream /*stream*/) {
   require_available();
 }
+PinnedArray::~PinnedArray() = default;
+std::byte* PinnedArray::of_bytes(std::uint64_t /*bytes*/) {
+  require_available();
+  return data_;
+}
+void finish(int /*device*/, Stream /*stream*/) { require_available(); }
 bool is_done(int /*device*/, Stream /*stream*/) {
   require_available();
   return true;

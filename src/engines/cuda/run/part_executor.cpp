@@ -158,6 +158,27 @@ void copy_between(const void* from, void* to, std::uint64_t bytes, int device, S
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.handle()), "cudaMemcpyAsync", kRunPart);
 }
 
+PinnedArray::~PinnedArray() {
+  if (data_ != nullptr && cudaFreeHost(data_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
+std::byte* PinnedArray::of_bytes(std::uint64_t bytes) {
+  if (bytes <= bytes_) return data_;
+  if (data_ != nullptr) check(cudaFreeHost(data_), "cudaFreeHost", kRunPart);
+  data_ = nullptr;
+  bytes_ = 0;
+  void* made = nullptr;
+  check(cudaHostAlloc(&made, bytes, cudaHostAllocPortable), "cudaHostAlloc", kRunPart);
+  data_ = static_cast<std::byte*>(made);
+  bytes_ = bytes;
+  return data_;
+}
+
+void finish(int device, Stream stream) {
+  const DeviceGuard guard(device);
+  check(cudaStreamSynchronize(stream.handle()), "cudaStreamSynchronize", kRunPart);
+}
+
 bool is_done(int device, Stream stream) {
   const DeviceGuard guard(device);
   const cudaError_t result = cudaStreamQuery(stream.handle());
