@@ -42,6 +42,7 @@ constexpr const char* kUsage =
   --log-bytes K    2^K bytes of an array on each device               (default 33: 8 GiB)
   --rounds NUMBER  of turns                                           (default 7)
   --slices LIST    log2 of slices by NCCL; 0: none                    (default 0,3,4)
+  --reserved LIST  multiprocessors left to NCCL while slices move     (default 32)
   --without-nccl
   --out FILE       the table, in Markdown
   --help
@@ -52,6 +53,7 @@ struct ShardsOptions {
   std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8", "local",  "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
   std::vector<int> slices = {0, 3, 4};
+  std::vector<int> reserved = {32};
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;
@@ -67,6 +69,7 @@ ShardsOptions parse(const CommandLine& line) {
              {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
              {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
              {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
+             {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}},
             {"--without-nccl"});
@@ -218,8 +221,13 @@ class Rank {
     add("faro, peers", common_.peers[index()], {});
     if (nccl_) {
       for (const int bits : common_.options.slices) {
-        if (bits > 0 && plan.slice_bits() == 0) continue;
-        add(fmt::format("faro, NCCL, {} slices", 1 << bits), nccl_, {.stores = true, .slice_bits = bits});
+        if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
+        for (const int reserved : common_.options.reserved) {
+          if (bits == 0 && reserved != common_.options.reserved.front()) continue;
+          add(bits == 0 ? "faro, NCCL, whole messages"
+                        : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved),
+              nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+        }
       }
     }
     // To the next rank, as many bytes as go to all.

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json as _json
 import math
+import sys
 from typing import Any, Callable, Sequence
 
 from . import _arrays, _errors, _faro, _run, maps
@@ -187,11 +188,10 @@ def _communicator(comm: Any) -> Any:
     module = type(comm).__module__
     if module.startswith("mpi4py"):
         return _Mpi(comm)
-    if comm is None or module.startswith("torch"):
-        import torch.distributed as dist
-
-        if comm is None and not (dist.is_available() and dist.is_initialized()):
-            return _Alone()
+    if comm is None:
+        dist = sys.modules.get("torch.distributed")  # whoever has a process group has imported it
+        return _Torch(None) if dist is not None and dist.is_available() and dist.is_initialized() else _Alone()
+    if module.startswith("torch"):
         return _Torch(comm)
     refuse("plan shards", f"a communicator of type {type(comm).__name__}",
            "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)

@@ -23,8 +23,10 @@ struct Slices {
 
 class PartExecutor {
  public:
-  /// Loads the kernel on `device`. Errors: ErrorCode::device for a failed call.
-  PartExecutor(const faro::detail::PartPass& pass, int device);
+  /// Loads the kernel on `device`. `multiprocessors`: it takes so many and leaves the others free, for
+  /// kernels that run at the same time; 0: all. Passes without tiles take all. Errors: ErrorCode::device for
+  /// a failed call.
+  PartExecutor(const faro::detail::PartPass& pass, int device, int multiprocessors = 0);
   PartExecutor(PartExecutor&&) noexcept;
   PartExecutor& operator=(PartExecutor&&) noexcept;
   ~PartExecutor();

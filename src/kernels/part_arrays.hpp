@@ -26,4 +26,19 @@ constexpr bool moves_parts(const CompiledTile& tile) {
          tile.shape.segment_bits + tile.shape.width_bits == segment_bytes_bits;
 }
 
+/// Of the kernel on few multiprocessors: groups of a tile's threads in a block, and a block's shared memory,
+/// which is more than half of a multiprocessor's.
+constexpr int few_groups(const CompiledTile& tile) {
+  constexpr int most_threads = 1024;
+  constexpr int most_bytes = 200 << 10;
+  const int by_threads = most_threads / tile.shape.threads();
+  const int by_bytes = most_bytes / tile.shape.tile_bytes();
+  return by_threads < by_bytes ? by_threads : by_bytes;
+}
+constexpr int few_shared_bytes(const CompiledTile& tile) {
+  constexpr int least_bytes = 120 << 10;
+  const int tiles = few_groups(tile) * tile.shape.tile_bytes();
+  return tiles > least_bytes ? tiles : least_bytes;
+}
+
 }  // namespace faro::kernels

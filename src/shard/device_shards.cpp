@@ -102,11 +102,19 @@ SlicedShards::SlicedShards(const ShardPlan& plan, int device)
       unpacks_(!plan.unpack().is_nothing()),
       links_(device) {}
 
-std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, int slice_bits) {
+std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, int slice_bits,
+                                               int link_multiprocessors) {
+  // Without passes one slice is enough: what a rank keeps is copied meanwhile.
+  if (plan.pack().is_nothing() && plan.unpack().is_nothing()) {
+    SlicedShards made(plan, device);
+    made.cut(plan, 1);
+    return made;
+  }
   const int most = std::min(slice_bits, plan.slice_bits());
   const auto unit = shard_unit(plan.problem().element_bytes);
   if (!plan.places() || !unit || most < 1) return std::nullopt;
   const Target target = cuda::target(device);
+  const int own = link_multiprocessors == 0 ? 0 : std::max(1, target.multiprocessors - link_multiprocessors);
   const int m = log2_of(plan.in_elements());
   const int w_bits = m - plan.rho().value_or(0);
   const auto extended = static_cast<unsigned>(unit->extended_bits);
@@ -152,8 +160,8 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
       if (!unpack_pass) continue;
     }
     SlicedShards made(plan, device);
-    if (pack_pass) made.pack_.emplace(*pack_pass, device);
-    if (unpack_pass) made.unpack_.emplace(*unpack_pass, device);
+    if (pack_pass) made.pack_.emplace(*pack_pass, device, own);
+    if (unpack_pass) made.unpack_.emplace(*unpack_pass, device, own);
     made.slice_moved_by_ = pack.complement() >> (w_bits - k) & f2::low_mask(k);
     // Which slot of the receiver's a message has, as its first element tells.
     made.sent_at_.assign(static_cast<std::size_t>(plan.problem().shards.ranks), 0);
@@ -168,31 +176,34 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
           (static_cast<std::int64_t>(at) - static_cast<std::int64_t>(slot)) *
           static_cast<std::int64_t>(message.bytes);
     }
-    const std::uint64_t slices = std::uint64_t{1} << k;
-    for (std::uint64_t slice = 0; slice < slices; ++slice) {
-      const auto cut = [&](const std::vector<ShardMessage>& messages) {
-        std::vector<ShardMessage> parts;
-        for (const ShardMessage& each : messages) {
-          if (is_own(each, made.rank_)) continue;
-          const std::uint64_t bytes = each.bytes / slices;
-          parts.push_back(
-              {.peer = each.peer, .offset_bytes = each.offset_bytes + slice * bytes, .bytes = bytes});
-        }
-        return parts;
-      };
-      made.sends_.push_back(cut(plan.sends()));
-      made.receives_.push_back(cut(plan.receives()));
-    }
-    for (const ShardMessage& each : plan.sends()) {
-      if (is_own(each, made.rank_)) made.own_sends_.push_back(each);
-    }
-    for (const ShardMessage& each : plan.receives()) {
-      if (is_own(each, made.rank_)) made.own_receives_.push_back(each);
-    }
-    FARO_CHECK(made.own_sends_.size() == made.own_receives_.size());
+    made.cut(plan, std::uint64_t{1} << k);
     return made;
   }
   return std::nullopt;
+}
+
+void SlicedShards::cut(const ShardPlan& plan, std::uint64_t slices) {
+  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+    const auto part = [&](const std::vector<ShardMessage>& messages) {
+      std::vector<ShardMessage> parts;
+      for (const ShardMessage& each : messages) {
+        if (is_own(each, rank_)) continue;
+        const std::uint64_t bytes = each.bytes / slices;
+        parts.push_back(
+            {.peer = each.peer, .offset_bytes = each.offset_bytes + slice * bytes, .bytes = bytes});
+      }
+      return parts;
+    };
+    sends_.push_back(part(plan.sends()));
+    receives_.push_back(part(plan.receives()));
+  }
+  for (const ShardMessage& each : plan.sends()) {
+    if (is_own(each, rank_)) own_sends_.push_back(each);
+  }
+  for (const ShardMessage& each : plan.receives()) {
+    if (is_own(each, rank_)) own_receives_.push_back(each);
+  }
+  FARO_CHECK(own_sends_.size() == own_receives_.size());
 }
 
 bool SlicedShards::takes(const void* array) const { return is_aligned(array, 16); }

@@ -53,8 +53,10 @@ class SlicedShards {
     std::byte* to_send = nullptr;
     std::byte* received = nullptr;
   };
-  /// Of 2^slice_bits slices at most; none where the plan has no slices, or no kernel for them.
-  static std::optional<SlicedShards> make(const ShardPlan& plan, int device, int slice_bits);
+  /// Of 2^slice_bits slices at most; one where there are no passes; none where the plan has no slices, or no
+  /// kernel for them. The passes leave `link_multiprocessors` free.
+  static std::optional<SlicedShards> make(const ShardPlan& plan, int device, int slice_bits,
+                                          int link_multiprocessors);
 
   /// Whether the passes' kernels take these arrays; pack_whole() and unpack_whole() of the caller else.
   bool takes(const void* array) const;
@@ -67,6 +69,7 @@ class SlicedShards {
 
  private:
   SlicedShards(const ShardPlan& plan, int device);
+  void cut(const ShardPlan& plan, std::uint64_t slices);
 
   // Where packing writes the message for each rank; this rank's own goes to where it is received.
   std::vector<std::byte*> pack_arrays(std::byte* to_send, std::byte* target) const;

@@ -121,6 +121,10 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
     fail(ErrorCode::value, "make a plan of shards", fmt::format("slice_bits of {}", ways.slice_bits),
          fmt::format("0 to {}, or -1 for a choice", detail::kMostSliceBits));
   }
+  if (ways.link_multiprocessors < 0) {
+    fail(ErrorCode::value, "make a plan of shards",
+         fmt::format("{} multiprocessors for the links", ways.link_multiprocessors), "0 or more");
+  }
   if (ways.in_place && plan.in_elements() != plan.out_elements()) {
     fail(ErrorCode::value, "make a plan of shards",
          fmt::format("{} elements in and {} out, in place", plan.in_elements(), plan.out_elements()),
@@ -182,7 +186,7 @@ struct ShardedPlan::State {
                    : fmt::format("segments of an output come from several ranks: kernels pack into the peers' "
                                  "workspace ({}), and unpacking follows",
                                  stores->kernel());
-    } else if (slices) {
+    } else if (slices && slices->slices() > 1) {
       reason = fmt::format("{} slices a message, for {}", slices->slices(), no_stores);
     } else {
       reason = no_stores;
@@ -230,8 +234,7 @@ struct ShardedPlan::State {
     // In place, what a slice receives must not be what another is packed from.
     const bool may_slice = !ways.in_place || (packs() && unpacks());
     const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
-    if (may_slice && bits > 0 && (packs() || unpacks()))
-      slices = detail::SlicedShards::make(plan, local.device, bits);
+    if (may_slice) slices = detail::SlicedShards::make(plan, local.device, bits, ways.link_multiprocessors);
     return why;
   }
 };
@@ -272,7 +275,8 @@ Communicator& ShardedPlan::communicator() const { return *state_->communicator; 
 const std::string& ShardedPlan::backend_reason() const { return state_->reason; }
 
 const char* ShardedPlan::backend() const {
-  return state_->stores ? "stores" : state_->slices ? "slices" : "messages";
+  const bool cuts = state_->slices && state_->slices->slices() > 1;
+  return state_->stores ? "stores" : cuts ? "slices" : "messages";
 }
 
 std::uint64_t ShardedPlan::workspace_bytes() const {

@@ -17,6 +17,8 @@ namespace faro::cuda {
 using kernels::CompiledTile;
 using kernels::kCompiledTileCount;
 using kernels::kCompiledTiles;
+using kernels::few_groups;
+using kernels::few_shared_bytes;
 using kernels::PartArrays;
 
 template <int bytes>
@@ -52,6 +54,32 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(), kCompil
   kernels::store_tile<tile.shape>(memory, params, block, threadIdx.x);
 }
 
+// The same on few multiprocessors, a block on each that leaves no room for another: kernels of the links find
+// the others free. Groups of a tile's threads take turns, each with a tile and a barrier of its own.
+template <int index>
+__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads() * few_groups(kCompiledTiles[index]), 1)
+    move_part_on_few(const __grid_constant__ PartTileParams<index> params,
+                     const __grid_constant__ PartArrays arrays, std::uint64_t first_block,
+                     std::uint64_t end_block, const std::byte* in) {
+  constexpr CompiledTile tile = kCompiledTiles[index];
+  constexpr unsigned threads = tile.shape.threads();
+  constexpr unsigned groups = few_groups(tile);
+  extern __shared__ __align__(kernels::kMaxVectorBytes) std::byte shared[];
+  const unsigned group = threadIdx.x / threads;
+  const unsigned thread = threadIdx.x % threads;
+  const auto barrier = [group] {
+    asm volatile("bar.sync %0, %1;" : : "r"(group + 1), "n"(threads) : "memory");
+  };
+  PartMemory<tile.shape.vector_bytes()> memory(in, shared + group * tile.shape.tile_bytes(), arrays);
+  for (std::uint64_t block = first_block + blockIdx.x * groups + group; block < end_block;
+       block += std::uint64_t{gridDim.x} * groups) {
+    kernels::load_tile<tile.shape>(memory, params, block, thread);
+    barrier();
+    kernels::store_tile<tile.shape>(memory, params, block, thread);
+    barrier();
+  }
+}
+
 template <int vector_bytes>
 __global__ void __launch_bounds__(kernels::kSegmentsThreads)
     move_part_vectors(const __grid_constant__ kernels::AffineSegmentsParams params,
@@ -63,27 +91,35 @@ __global__ void __launch_bounds__(kernels::kSegmentsThreads)
 
 namespace {
 
-template <int index>
+template <int index, bool on_few>
 KernelEntry entry_of_part() {
-  if constexpr (kernels::moves_parts(kCompiledTiles[index])) {
-    return {reinterpret_cast<const void*>(&move_part<index>), kCompiledTiles[index].shape.threads(),
-            kCompiledTiles[index].shape.tile_bytes()};
-  } else {
+  constexpr CompiledTile tile = kCompiledTiles[index];
+  if constexpr (!kernels::moves_parts(tile)) {
     return {};
+  } else if constexpr (on_few) {
+    return {reinterpret_cast<const void*>(&move_part_on_few<index>), tile.shape.threads() * few_groups(tile),
+            few_shared_bytes(tile)};
+  } else {
+    return {reinterpret_cast<const void*>(&move_part<index>), tile.shape.threads(), tile.shape.tile_bytes()};
   }
 }
 
-template <std::size_t... index>
+template <bool on_few, std::size_t... index>
 KernelEntry find_part(const CompiledTile& tile, std::index_sequence<index...>) {
   KernelEntry found;
-  static_cast<void>(((kCompiledTiles[index] == tile ? (found = entry_of_part<int{index}>(), true) : false) || ...));
+  static_cast<void>(
+      ((kCompiledTiles[index] == tile ? (found = entry_of_part<int{index}, on_few>(), true) : false) || ...));
   return found;
 }
 
 }  // namespace
 
 KernelEntry part_tile_kernel(const CompiledTile& tile) {
-  return find_part(tile, std::make_index_sequence<kCompiledTileCount>());
+  return find_part<false>(tile, std::make_index_sequence<kCompiledTileCount>());
+}
+
+KernelEntry part_tile_kernel_on_few(const CompiledTile& tile) {
+  return find_part<true>(tile, std::make_index_sequence<kCompiledTileCount>());
 }
 
 KernelEntry part_vectors_kernel(std::uint64_t vector_bytes) {

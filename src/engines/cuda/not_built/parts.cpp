@@ -7,7 +7,9 @@ namespace faro::cuda {
 struct PartExecutor::State {
   faro::detail::PartPass pass;
 };
-PartExecutor::PartExecutor(const faro::detail::PartPass& /*pass*/, int /*device*/) { require_available(); }
+PartExecutor::PartExecutor(const faro::detail::PartPass& /*pass*/, int /*device*/, int /*multiprocessors*/) {
+  require_available();
+}
 PartExecutor::PartExecutor(PartExecutor&&) noexcept = default;
 PartExecutor& PartExecutor::operator=(PartExecutor&&) noexcept = default;
 PartExecutor::~PartExecutor() = default;

@@ -17,6 +17,12 @@ namespace {
 
 constexpr const char* kRunPart = "run shards";
 
+KernelEntry entry_on_few(const faro::detail::PartPass& pass) {
+  const KernelEntry entry = part_tile_kernel_on_few(*pass.tile);
+  FARO_CHECK(entry.function != nullptr);
+  return loaded(entry, Carveout::shared);
+}
+
 KernelEntry entry_of(const faro::detail::PartPass& pass) {
   KernelEntry entry = pass.tile ? part_tile_kernel(*pass.tile) : part_vectors_kernel(pass.vector_bytes);
   FARO_CHECK(entry.function != nullptr && entry.threads == pass.threads);
@@ -29,13 +35,19 @@ KernelEntry entry_of(const faro::detail::PartPass& pass) {
 struct PartExecutor::State {
   faro::detail::PartPass pass;
   int device = 0;
+  std::uint64_t few_blocks = 0;  // 0: a block a tile
   KernelEntry entry;
 };
 
-PartExecutor::PartExecutor(const faro::detail::PartPass& pass, int device) {
+PartExecutor::PartExecutor(const faro::detail::PartPass& pass, int device, int multiprocessors) {
   require_available();
   const DeviceGuard guard(device);
-  state_ = std::make_unique<State>(State{.pass = pass, .device = device, .entry = entry_of(pass)});
+  const bool on_few = multiprocessors > 0 && pass.tile.has_value();
+  state_ = std::make_unique<State>(
+      State{.pass = pass,
+            .device = device,
+            .few_blocks = on_few ? static_cast<std::uint64_t>(multiprocessors) : 0,
+            .entry = on_few ? entry_on_few(pass) : entry_of(pass)});
 }
 
 PartExecutor::PartExecutor(PartExecutor&&) noexcept = default;
@@ -59,6 +71,16 @@ void PartExecutor::run(const void* in, std::span<std::byte* const> arrays, const
   const DeviceGuard guard(state_->device);
   std::uint64_t first = (pass.blocks >> pass.slice_bits) * slices.first;
   std::uint64_t left = (pass.blocks >> pass.slice_bits) * slices.count;
+  if (state_->few_blocks > 0) {
+    std::uint64_t end = first + left;
+    std::visit(
+        [&](auto params) {
+          void* arguments[] = {&params, &to, &first, &end, &in};
+          launch(state_->entry, std::min(left, state_->few_blocks), arguments, stream, {.operation = kRunPart});
+        },
+        pass.params);
+    return;
+  }
   while (left > 0) {
     const std::uint64_t blocks = std::min(left, kMaxGridBlocks);
     std::visit(
