@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
 .PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:

@@ -16,7 +16,7 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, sketch  # noqa: E402
+from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
@@ -60,7 +60,7 @@ def clear_plans() -> None:
 
 __all__ = [
     "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "sketch",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
 __all__ += _functions.__all__
