@@ -1,5 +1,6 @@
 #include "engines/cpu/plane_transpose.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engines/cpu/element_width.hpp"
@@ -13,6 +14,13 @@
 
 #ifndef FARO_TRANSPOSE_RUNS_PLAINLY
 #define FARO_TRANSPOSE_RUNS_PLAINLY
+// Loops over registers are unrolled, or the registers are memory.
+#if defined(__clang__)
+#define FARO_UNROLL _Pragma("unroll")
+#else
+#define FARO_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace faro::cpu {
 
 // Element by element, the input's rows one after another.
@@ -52,12 +60,15 @@ Done TransposeSquares(std::uint64_t /*element_bytes*/, const PlaneIn& /*from*/, 
 // each round moves one bit of the row's number into the lane's.
 template <class D, std::size_t kSide>
 HWY_INLINE void TransposeRegisters(D d, hn::Vec<D> (&rows)[kSide]) {
+  FARO_UNROLL
   for (std::size_t side = kSide; side > 1; side /= 2) {
     hn::Vec<D> mixed[kSide];
+    FARO_UNROLL
     for (std::size_t i = 0; i < kSide / 2; ++i) {
       mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
       mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
     }
+    FARO_UNROLL
     for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
   }
 }
@@ -68,11 +79,13 @@ HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, 16> bytes;
   hn::Vec<decltype(d)> rows[kSide];
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     rows[i] = hn::BitCast(
         d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from.data + i * from.stride_bytes)));
   }
   TransposeRegisters(d, rows);
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, rows[i]), bytes,
                reinterpret_cast<std::uint8_t*>(to.data + i * to.stride_bytes));
@@ -149,17 +162,22 @@ HWY_INLINE bool NextRun(RunTraffic& traffic) {
 HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
   const hn::CappedTag<std::uint8_t, kLineBytes> d;
   for (;;) {
-    while (traffic.left >= kLineBytes) {
-      if (lines-- == 0) return;
+    const std::uint64_t count = std::min(lines, traffic.left / kLineBytes);
+    const std::byte* from = traffic.at.from;
+    std::byte* to = traffic.at.to;
+    for (std::uint64_t line = 0; line < count; ++line) {
       for (std::uint64_t at = 0; at < kLineBytes; at += hn::Lanes(d)) {
-        hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(traffic.at.from + at)), d,
-                   reinterpret_cast<std::uint8_t*>(traffic.at.to + at));
+        hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+                   reinterpret_cast<std::uint8_t*>(to + at));
       }
-      traffic.at.from += kLineBytes;
-      traffic.at.to += kLineBytes;
-      traffic.left -= kLineBytes;
+      from += kLineBytes;
+      to += kLineBytes;
     }
-    if (traffic.left != 0) std::memcpy(traffic.at.to, traffic.at.from, traffic.left);
+    traffic.at = {from, to};
+    traffic.left -= count * kLineBytes;
+    lines -= count;
+    if (traffic.left >= kLineBytes) return;
+    if (traffic.left != 0) std::memcpy(to, from, traffic.left);
     traffic.left = 0;
     if (!NextRun(traffic)) return;
   }
@@ -180,31 +198,33 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, kSide * sizeof(Lane)> bytes;
   hn::Vec<decltype(d)> lines[kSide];
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     lines[i] = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + rows[i])));
   }
   TransposeRegisters(d, lines);
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to + columns[i]));
   }
 }
 
 // Calls turn(row, column) for rectangles that cover rows x columns; those at the far ends overlap those
-// before them. Requires: a rectangle's rows and columns.
-template <std::size_t kRows, std::size_t kColumns, class Between, typename Turn>
+// before them. Each is of about kLines lines. Requires: a rectangle's rows and columns.
+template <std::size_t kRows, std::size_t kColumns, std::size_t kLines, class Between, typename Turn>
 HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn) {
   for (std::uint64_t r = 0; r < rows; r += kRows) {
     const std::uint64_t row = r + kRows <= rows ? r : rows - kRows;
     for (std::uint64_t c = 0; c < columns; c += kColumns) {
       turn(row, c + kColumns <= columns ? c : columns - kColumns);
-      between.Pass(1);
+      between.Pass(kLines);
     }
   }
 }
 
 template <typename Lane, std::size_t kSide, class Between>
 void TransposeRunSquares(const PlaneRows& from, const PlaneColumns& to, Between& between) {
-  CoverRuns<kSide, kSide>(from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+  CoverRuns<kSide, kSide, 1>(from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
     TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), from.rows + row,
                                     to.data + row * sizeof(Lane), to.columns + column);
   });
@@ -254,8 +274,10 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
                                 const std::int64_t* columns) {
   const hn::FixedTag<Lane, kBlocks * 16 / sizeof(Lane)> d;
   hn::Vec<decltype(d)> lines[kSide];
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from, rows + i, kSide);
   if constexpr (kSide > 1) TransposeRegisters(d, lines);
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[i]));
   }
@@ -265,11 +287,10 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
 template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
-  CoverRuns<kBlocks * kSide, kSide>(
+  CoverRuns<kBlocks * kSide, kSide, kBlocks * kSide * 16 / kLineBytes>(
       from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
         TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
                                      to.columns + column);
-        between.Pass(kBlocks * kSide * 16 / kLineBytes - 1);
       });
 }
 
@@ -285,8 +306,10 @@ HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* row
   const auto even = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kEven)}; };
   const auto odd = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kOdd)}; };
   V four[4][4];  // of rows 4 g and on: column 4 b + k of them in block b of [k][g]
+  FARO_UNROLL
   for (std::size_t g = 0; g < 4; ++g) {
     V line[4];
+    FARO_UNROLL
     for (std::size_t i = 0; i < 4; ++i)
       line[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from + rows[4 * g + i]));
     const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, line[0], line[1]));
@@ -298,6 +321,7 @@ HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* row
     four[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
     four[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
   }
+  FARO_UNROLL
   for (std::size_t k = 0; k < 4; ++k) {
     const V a = even(four[k][0], four[k][1]);
     const V b = odd(four[k][0], four[k][1]);
@@ -321,12 +345,11 @@ void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& bet
   if constexpr (kElement == 4) {
     constexpr std::size_t kSide = 16;
     if (from.count >= kSide && to.count >= kSide) {
-      return CoverRuns<kSide, kSide>(from.count, to.count, between,
-                                     [&](std::uint64_t row, std::uint64_t column) {
-                                       TransposeSquare16(from.data + column * kElement, from.rows + row,
-                                                         to.data + row * kElement, to.columns + column);
-                                       between.Pass(kSide - 1);
-                                     });
+      return CoverRuns<kSide, kSide, kSide>(
+          from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+            TransposeSquare16(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                              to.columns + column);
+          });
     }
   }
 #endif

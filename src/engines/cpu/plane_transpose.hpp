@@ -9,6 +9,7 @@
 // Memory is busy all the time so: a thread that reads, then turns, then writes takes the sum of the three.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -83,16 +84,16 @@ class RowTraffic {
 
   void fetch_lines(std::uint64_t lines) {
     for (;;) {
-      while (at_ < end_) {
-        if (lines-- == 0) return;
-        __builtin_prefetch(at_);
-        at_ += kLineBytes;
-      }
-      if (left_ == 0) return;
+      const std::uint64_t count = std::min(lines, lines_);
+      for (std::uint64_t line = 0; line < count; ++line) __builtin_prefetch(at_ + line * kLineBytes);
+      at_ += count * kLineBytes;
+      lines_ -= count;
+      lines -= count;
+      if (lines == 0 || left_ == 0) return;
       --left_;
-      const std::byte* const row = from_ + *rows_++;
-      at_ = row - reinterpret_cast<std::uintptr_t>(row) % kLineBytes;
-      end_ = row + row_bytes_;
+      at_ = from_ + *rows_++;
+      const std::uint64_t past = reinterpret_cast<std::uintptr_t>(at_) % kLineBytes;
+      lines_ = (past + row_bytes_ + kLineBytes - 1) / kLineBytes;
     }
   }
 
@@ -103,7 +104,7 @@ class RowTraffic {
   std::uint64_t share_ = 0;
   std::uint64_t credit_ = 0;
   const std::byte* at_ = nullptr;  // of the row that is under way
-  const std::byte* end_ = nullptr;
+  std::uint64_t lines_ = 0;        // of it, still to be fetched
 };
 
 struct Traffic {

@@ -44,7 +44,10 @@ std::int64_t places(std::uint64_t count) { return static_cast<std::int64_t>(coun
 template <typename Visit>
 void each_place(const AxisList& axes, const Numbers& extents, const Strides& strides_a,
                 const Strides& strides_b, const Visit& visit) {
-  Numbers at{};
+  // Only what is used is set: for all of it compilers take a string instruction, which waits for streamed
+  // stores.
+  std::uint64_t at[kMaxAxes];
+  for (const std::size_t axis : axes) at[axis] = 0;
   std::int64_t a = 0;
   std::int64_t b = 0;
   for (;;) {
@@ -202,7 +205,8 @@ class AxesProgram final : public ElementProgram {
       if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
     }
     each_place(rest, box_, in_, in_, [&](std::int64_t in, std::int64_t) { reads_.push_back(in + first); });
-    box_elements_ = box.elements();
+    lines_fetched_ = static_cast<double>(reads_.size() * (read_bytes_ / kLineBytes + 1)) /
+                     (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
   }
@@ -248,21 +252,53 @@ class AxesProgram final : public ElementProgram {
     std::int64_t source = 0;  // bytes, of its first element
     std::int64_t target = 0;
   };
-  Box box_at(const Numbers& at) const {
-    Box box;
+  void set_to(const Numbers& at, Box& box) const {
+    box.source = 0;
+    box.target = 0;
     for (std::size_t a = 0; a < axes_; ++a) {
       const std::uint64_t begin = at[a] * box_[a];
       box.extents[a] = std::min(box_[a], extents_[a] - begin);
       box.source += places(begin) * in_[a];
       box.target += places(begin) * out_[a];
     }
-    return box;
   }
 
+  // A box and the one after it, which is fetched meanwhile.
+  class Boxes {
+   public:
+    Boxes(const AxesProgram& program, Share share)
+        : program_(program), left_(share.end - share.begin), at_(program.box_number(share.begin)) {
+      program_.set_to(at_, boxes_[0]);
+      look_ahead();
+    }
+    bool any() const { return left_ > 0; }
+    bool is_last() const { return left_ == 1; }
+    const Box& now() const { return boxes_[now_]; }
+    const Box& next() const { return boxes_[1 - now_]; }
+    void advance() {
+      now_ = 1 - now_;
+      if (--left_ > 0) look_ahead();
+    }
+
+   private:
+    void look_ahead() {
+      for (const std::size_t axis : program_.walk_) {
+        if (++at_[axis] < program_.grid_[axis]) break;
+        at_[axis] = 0;
+      }
+      program_.set_to(at_, boxes_[1 - now_]);
+    }
+
+    const AxesProgram& program_;
+    std::uint64_t left_;
+    Numbers at_;
+    Box boxes_[2];
+    std::size_t now_ = 0;
+  };
+
   void move_boxes(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    Numbers at = box_number(share.begin);
-    Box box = box_at(at);
-    for (std::uint64_t number = share.begin; number < share.end; ++number) {
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
       std::byte* const to = staged_ ? stage : out + box.target;
       if (staged_ && !whole_lines_) fetch_ends(box, out);
       if (move_ == detail::AxesMove::planes) {
@@ -270,10 +306,7 @@ class AxesProgram final : public ElementProgram {
       } else {
         with_width(width_, [&](auto width) { move_by_table(width, box, in + box.source, to); });
       }
-      advance(at);
-      const Box next = box_at(at);
-      if (staged_) write(box, stage, out, {in + next.source, number + 1 < share.end ? reads_.size() : 0});
-      box = next;
+      if (staged_) write(box, stage, out, {in + boxes.next().source, boxes.is_last() ? 0 : reads_.size()});
     }
   }
 
@@ -303,12 +336,6 @@ class AxesProgram final : public ElementProgram {
     });
   }
 
-  void advance(Numbers& at) const {
-    for (const std::size_t axis : walk_) {
-      if (++at[axis] < grid_[axis]) break;
-      at[axis] = 0;
-    }
-  }
   Numbers box_number(std::uint64_t number) const {
     Numbers at{};
     for (const std::size_t axis : walk_) {
@@ -318,22 +345,18 @@ class AxesProgram final : public ElementProgram {
     return at;
   }
 
-  // The rows of a box that is moved next, if there is one.
-  RowTraffic fetched(const Box& box, const std::byte* in, bool there_is) const {
-    const double lines = static_cast<double>(box_elements_) * static_cast<double>(width_) / kLineBytes;
-    const double fetched = static_cast<double>(reads_.size() * (read_bytes_ / kLineBytes + 1));
-    return {in + box.source, reads_.data(), there_is ? reads_.size() : 0, read_bytes_, fetched / lines};
+  // The rows of the box that is moved next, if there is one.
+  RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
+    return {in + boxes.next().source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_bytes_,
+            lines_fetched_};
   }
 
   // --- boxes of lines: a run of the output at a time
 
   void move_lines(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    Numbers at = box_number(share.begin);
-    Box box = box_at(at);
-    for (std::uint64_t number = share.begin; number < share.end; ++number) {
-      advance(at);
-      const Box next = box_at(at);
-      RowTraffic rows = fetched(next, in, number + 1 < share.end);
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
+      RowTraffic rows = fetched(boxes, in);
       const std::uint64_t units = product(written_, box.extents);
       each_place(write_rows_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
         gather_lines({.from = in + box.source + source,
@@ -345,7 +368,6 @@ class AxesProgram final : public ElementProgram {
                      rows);
       });
       rows.fetch_rest();
-      box = next;
     }
   }
 
@@ -357,19 +379,15 @@ class AxesProgram final : public ElementProgram {
   };
 
   void move_groups(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    Numbers at = box_number(share.begin);
-    Box box = box_at(at);
     Stages stages{.stage = {stage, stage + pass().run.workspace.part_bytes / 2 / kLineBytes * kLineBytes}};
     Traffic traffic;
-    for (std::uint64_t number = share.begin; number < share.end; ++number) {
-      advance(at);
-      const Box next = box_at(at);
-      traffic.rows = fetched(next, in, number + 1 < share.end);
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
+      traffic.rows = fetched(boxes, in);
       each_place(others_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
         turn_columns(box, in + box.source + source, out + box.target + target, stages, traffic);
       });
       traffic.rows.fetch_rest();
-      box = next;
     }
     finish_runs(traffic.runs);
   }
@@ -492,9 +510,9 @@ class AxesProgram final : public ElementProgram {
   AxisList columns_;     // along the input's run
   AxisList rows_;        // along the output's, of a square in registers
   AxisList others_;
-  bool backwards_ = false;    // along the columns, in the input
-  bool whole_lines_ = false;  // of the output, where it is aligned
-  std::uint64_t box_elements_ = 1;
+  bool backwards_ = false;            // along the columns, in the input
+  bool whole_lines_ = false;          // of the output, where it is aligned
+  double lines_fetched_ = 1;          // for each that is moved
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;
   std::vector<std::int64_t> column_in_;
