@@ -46,14 +46,24 @@ struct CpuAffine {
   bool fetches_ahead = false;       // in place
 };
 
-/// Long elements in pieces; boxes plane by plane in registers, or element by element.
-enum class AxesMove : std::uint8_t { pieces, planes, table };
-/// The arrays of a batch are an axis. With a stage, boxes are put together before they are written.
+/// Long elements in pieces; boxes plane by plane in registers, element by element, or, where elements are
+/// lines and more, run by run of the output; boxes larger than the caches plane by plane in groups of
+/// columns, reading, turning and writing at once.
+enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
+/// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before.
 struct CpuAxes {
   layout::CacheBox box;
   AxesMove move = AxesMove::table;
   bool staged = false;
 };
+
+/// Of a box that is turned in registers: axes along the rows of the input's side, and along those of the
+/// output's, fastest first. Both lie together in memory.
+struct TurnedAxes {
+  std::vector<std::size_t> columns;
+  std::vector<std::size_t> rows;
+};
+TurnedAxes turned_axes(const layout::CacheBox& box);
 struct CpuCyclic {
   Cyclic cyclic;
 };
