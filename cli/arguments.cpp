@@ -244,7 +244,7 @@ Direction IndexOptions::direction(const std::string& spec) const {
     fail(ErrorCode::value, "read `" + spec + "`", "--gather and --scatter", "one of them");
   if ((gather || scatter) && spec.find('@') == std::string::npos) {
     fail(ErrorCode::value, "read `" + spec + "`", gather ? "--gather" : "--scatter",
-         "it with an index array, @index.npy", "inverse(…) turns any permutation round");
+         "that option with an index array, @index.npy", "inverse(…) inverts any other permutation");
   }
   return gather ? Direction::gather : Direction::scatter;
 }

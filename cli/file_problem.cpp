@@ -211,8 +211,9 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
           : fmt::format("shape {}, which {} takes", shape_text(made.axes->shape), options.label());
   std::string remedy = "the result's shape follows the axes; a reshaped array would fit";
   if (is_transpose && array.size() == 2) {
-    remedy = options.inverse ? fmt::format("`transpose({}, {})` undone is this array's", array[1], array[0])
-                             : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
+    remedy = options.inverse
+                 ? fmt::format("this array is the result of `transpose({}, {})`", array[1], array[0])
+                 : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
   }
   fail(ErrorCode::value, permuting(options), "shape " + shape_text(array), wanted, remedy);
 }
@@ -366,8 +367,9 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
 
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
   const auto refuse = [&](const std::string& got) {
-    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got, "it with a permutation of axes",
-         "written in C order first, `axes(0 1 ...)` with --order F turns the file round");
+    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
+         "that option with a permutation of axes",
+         "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
   };
   if (!made.part) refuse("an axis cut in two");
   const Shape array = slice(made.shape, *made.part);

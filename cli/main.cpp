@@ -34,7 +34,7 @@ std::string list_of(std::span<const std::string> names) {
   return text;
 }
 
-constexpr const char* kQuickStart = R"(faro plans and runs permutations of arrays at the speed of a copy.
+constexpr const char* kQuickStart = R"(faro plans and runs fast permutations of large arrays, on CPUs and GPUs.
 
   faro new 2^24 u4 in.npy                        an array to try it on
   faro permute bit_reversal in.npy out.npy       out[pi(x)] = in[x], written beside and renamed
@@ -160,7 +160,7 @@ class Command {
     return usage.empty() ? "no arguments" : usage;
   }
 
-  CLI::App app_{"Plans and runs permutations of arrays at the speed of a copy.", "faro"};
+  CLI::App app_{"Plans and runs fast permutations of large arrays, on CPUs and GPUs.", "faro"};
   std::vector<Verb> verbs_;
   std::string verb_to_help_;
 };

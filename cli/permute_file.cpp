@@ -192,7 +192,7 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
     fail(ErrorCode::unsupported, file_operation(options),
          "an index array larger than the memory with other options than --rows, or of another count",
          fmt::format("{} alone, over {} items or rows", options.spec, count),
-         "with more --memory there is more that it goes with");
+         "with enough --memory for the whole array all options work together");
   }
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
   run_records(options, header,
@@ -343,7 +343,8 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
     if (options.memory.empty() && options.raw.empty()) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, on the CPU, in one file", "with more --memory there is more that it goes with");
+         "data in C order, on the CPU, in one file",
+         "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);

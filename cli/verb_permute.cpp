@@ -199,7 +199,7 @@ void check_plan_cache(const PermuteOptions& options) {
 void check_plan_cache_of(const PermuteOptions& options, const Problem& problem) {
   if (options.plan_cache.empty() || std::holds_alternative<Indexed>(problem.permutation)) return;
   fail(ErrorCode::value, "permute `" + options.in + "`", "--plan-cache with " + to_text(problem.permutation),
-       "it with an index array", "nothing else needs a schedule");
+       "that option with an index array", "no other permutation needs a schedule");
 }
 
 void print_json(const PermuteOptions& options, const FileProblem& asked, const Planned& planned,

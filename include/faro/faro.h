@@ -1,4 +1,4 @@
-/* faro in C: plans and runs permutations of arrays at the speed of a copy.
+/* faro in C: plans and runs fast permutations of large arrays, on CPUs and GPUs.
  *
  *     faro_plan* plan = NULL;
  *     if (faro_plan_text("bit_reversal(20)", 0, NULL, 4, NULL, &plan) != FARO_OK) {

@@ -1,4 +1,4 @@
-"""faro: permutations of arrays at the speed of a copy.
+"""faro: fast permutations of large arrays, on CPUs and GPUs.
 
 >>> import numpy as np, faro
 >>> x = np.arange(24).reshape(2, 3, 4)
