@@ -54,15 +54,21 @@ std::vector<Word> annihilator(const std::vector<Word>& directions, int n) {
   return made;
 }
 
-// A new order of places whose rank bits vanish on `directions`: those that do already stay where they are.
-std::optional<Affine> order_for(const std::vector<Word>& directions, int n, int g) {
+// A new order of places whose rank bits vanish on `directions`: the preferred ones if they do, else those that
+// do already stay where they are.
+std::optional<Affine> order_for(const std::vector<Word>& directions, int n, int g,
+                                const std::vector<Word>& preferred = {}) {
   const int m = n - g;
   const std::vector<Word> free = annihilator(directions, n);
   const Subspace allowed = Subspace::span(n, free);
   if (allowed.dimension() < g) return std::nullopt;
   std::vector<Word> rank_rows(static_cast<std::size_t>(g), 0);
   Subspace taken(n);
+  for (std::size_t i = 0; i < preferred.size(); ++i) {
+    if (allowed.contains(preferred[i]) && taken.insert(preferred[i])) rank_rows[i] = preferred[i];
+  }
   for (int i = 0; i < g; ++i) {
+    if (rank_rows[static_cast<std::size_t>(i)] != 0 || taken.contains(f2::unit(m + i))) continue;
     if (!allowed.contains(f2::unit(m + i))) continue;
     rank_rows[static_cast<std::size_t>(i)] = f2::unit(m + i);
     taken.insert(f2::unit(m + i));
@@ -239,9 +245,9 @@ struct ShardedNetwork::State {
     std::size_t layer_count = 0;
   };
 
-  Problem problem;
-  std::shared_ptr<Communicator> communicator;
-  std::vector<Stage> stages;
+  Problem problem{.program = identity(0), .element = {}};
+  std::shared_ptr<Communicator> communicator = nullptr;
+  std::vector<Stage> stages = {};
   std::uint64_t part_bytes = 0;
   std::unique_ptr<io::Buffer> on_host[2];
   std::optional<cuda::DeviceArray> on_device[2];
@@ -288,6 +294,13 @@ struct ShardedNetwork::State {
         order = *found;
       }
       FARO_CHECK(end > next);
+      if (end == form.layers.size()) {
+        // The last order is the output's, if it may be.
+        const Affine rest = compose(form.final_map, places.inverse());
+        std::vector<Word> rows;
+        for (int i = m; i < n; ++i) rows.push_back(row_of(rest.matrix(), i));
+        order = *order_for(directions, n, g, rows);
+      }
       places = compose(order, places);
       Program program = identity(m);
       for (std::size_t i = next; i < end; ++i) {
@@ -356,7 +369,8 @@ std::uint64_t ShardedNetwork::part_bytes() const { return state_->part_bytes; }
 
 std::size_t ShardedNetwork::exchanges() const {
   return static_cast<std::size_t>(std::count_if(
-      state_->stages.begin(), state_->stages.end(), [](const auto& stage) { return stage.exchange.has_value(); }));
+      state_->stages.begin(), state_->stages.end(),
+      [](const auto& stage) { return stage.exchange && stage.exchange->plan().rho().value_or(1) > 0; }));
 }
 
 std::uint64_t ShardedNetwork::sent_bytes() const {
