@@ -192,7 +192,7 @@ class Rank {
     const std::uint64_t each = benched.gather.size() / static_cast<std::uint64_t>(ranks());
     const std::uint32_t* const mine = benched.gather.data() + each * index();
     const std::vector<std::uint64_t> entries(mine, mine + each);
-    return ShardPlan(problem, benched.gather.size(), entries, Direction::gather, *common_.words[index()]);
+    return ShardPlan(problem, benched.gather.size(), entries, Direction::gather, *common_.peers[index()]);
   }
 
   void bench(const Benched& benched) {

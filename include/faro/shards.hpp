@@ -131,7 +131,7 @@ class ShardPlan {
   /// Of an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
   /// those of its part of the input, cut by problem.shards.in, out[mine[i]] = in[i]; gather: those of its
   /// part of the output, cut by problem.shards.out. problem.permutation is not looked at, the array has
-  /// `count` elements. Collective. Errors, on all ranks alike: also ErrorCode::value where it is no
+  /// `count` elements. Collective; entries go by communicator.host(). Errors, on all ranks alike: also ErrorCode::value where it is no
   /// permutation. Cost: an exchange of 8 bytes an element.
   ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
             Direction direction, Communicator& communicator);

@@ -170,10 +170,11 @@ class MpiCommunicator : public Communicator {
 class MpiDeviceCommunicator : public MpiCommunicator {
  public:
   MpiDeviceCommunicator(MPI_Comm comm, std::chrono::milliseconds time_limit, int device)
-      : MpiCommunicator(comm, time_limit), device_(cuda::target(device).device) {}
+      : MpiCommunicator(comm, time_limit), host_(comm, time_limit), device_(cuda::target(device).device) {}
 
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return device_; }
+  Communicator* host() override { return &host_; }
   void wait(Stream stream) override { cuda::finish(device_, stream); }
 
  protected:
@@ -183,6 +184,7 @@ class MpiDeviceCommunicator : public MpiCommunicator {
   }
 
  private:
+  MpiCommunicator host_;
   int device_;
 };
 

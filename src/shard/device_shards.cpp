@@ -52,10 +52,15 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
     return made;
   }
   if (!stores.by_views) return std::nullopt;
-  for (const ShardView& each : stores.views) {
-    made.views_.push_back({.peer = each.peer,
-                           .view = cuda::PeerView(StridedPlan(each.view, plan.problem().element_bytes, target)),
-                           .side = cuda::SideStream(device)});
+  // Those over links come first: they take longest, and leave room for the one that stays.
+  const int self = plan.problem().shards.rank;
+  for (const bool over_links : {true, false}) {
+    for (const ShardView& each : stores.views) {
+      if ((each.peer != self) != over_links) continue;
+      const StridedPlan view(each.view, plan.problem().element_bytes, target);
+      made.views_.push_back(
+          {.peer = each.peer, .view = cuda::PeerView(view, over_links), .side = cuda::SideStream(device)});
+    }
   }
   return made;
 }

@@ -181,9 +181,9 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   detail::agree(communicator, kPlanShards, [&] {
     check_ranks(problem.shards);
     check_width(problem.element_bytes);
-    if (communicator.memory() != Engine::cpu) {
+    if (communicator.host() == nullptr) {
       fail(ErrorCode::unsupported, kPlanShards, "an index array in parts by " + communicator.name(),
-           "a communicator of the host's memory");
+           "a communicator that has one of the host's memory");
     }
     problem_.permutation = Cyclic{.count = count};
     cuts = cuts_of(problem_, count);
@@ -192,7 +192,7 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   in_elements_ = cuts->in.elements(problem.shards.rank);
   out_elements_ = cuts->out.elements(problem.shards.rank);
   detail::ShardPassing made =
-      detail::part_passing({.entries = mine, .direction = direction}, cuts->in, cuts->out, communicator);
+      detail::part_passing({.entries = mine, .direction = direction}, cuts->in, cuts->out, *communicator.host());
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
   sends_ = std::move(made.sends);

@@ -21,6 +21,7 @@ class StagedCommunicator : public Communicator {
   std::string name() const override { return host_->name() + ", staged"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return device_; }
+  Communicator* host() override { return host_.get(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {

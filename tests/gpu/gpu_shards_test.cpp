@@ -9,6 +9,7 @@
 #include <set>
 
 #include "faro/nccl.hpp"
+#include "faro/network/sharded.hpp"
 #include "faro/peers.hpp"
 #include "gpu/gpu_support.hpp"
 #include "refusal.hpp"
@@ -235,6 +236,60 @@ TEST_F(GpuShards, StagedThroughTheHost) {
                to.download(out.data());
                EXPECT_TRUE(out == wanted) << plan.explain();
                EXPECT_EQ(plan.communicator().name(), "threads, staged");
+             });
+}
+
+// Each rank has its own part of an index array, and a network of which layers meet across ranks.
+TEST_F(GpuShards, IndexArraysInParts) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kCount = 10001;
+  const Indexed drawn = Indexed::random(kCount, 3).redirected(Direction::scatter);
+  const ShardProblem problem{.permutation = drawn, .element_bytes = 4, .shards = {.ranks = 2}};
+  const WholeArray whole(problem, kCount);
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               ShardProblem mine = problem;
+               mine.shards.rank = own.rank();
+               std::vector<std::uint64_t> entries;
+               for (std::uint64_t x = 0; x < kCount; ++x) {
+                 if (owner_of(x, ShardAxis{}, {kCount}, 2) == own.rank()) entries.push_back(drawn.entry(x));
+               }
+               ShardedPlan plan(ShardPlan(mine, kCount, entries, Direction::scatter, own), communicator);
+               const std::vector<std::byte> in = whole.in_part(own.rank());
+               const std::vector<std::byte> wanted = whole.out_part(own.rank());
+               cuda::DeviceArray from(in.size(), own.device());
+               from.upload(in.data());
+               const cuda::DeviceArray to(wanted.size(), own.device());
+               plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               plan.wait(Stream(stream.get()));
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+             });
+}
+
+TEST_F(GpuShards, SortsByANetwork) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kPart = 1 << 15;
+  std::vector<std::uint32_t> all(2 * kPart);
+  std::mt19937 random(4);
+  for (std::uint32_t& each : all) each = static_cast<std::uint32_t>(random());
+  std::vector<std::uint32_t> sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               network::ShardedNetwork sorter(
+                   {.program = network::sort(16), .element = {network::Scalar::u32}}, communicator);
+               const std::uint64_t first = kPart * static_cast<std::uint64_t>(own.rank());
+               cuda::DeviceArray in(4 * kPart, own.device());
+               in.upload(all.data() + first);
+               const cuda::DeviceArray out(4 * kPart, own.device());
+               sorter.run(in.data(), out.data(), 4 * kPart, Stream(stream.get()));
+               own.wait(Stream(stream.get()));
+               std::vector<std::uint32_t> part(kPart);
+               out.download(part.data());
+               EXPECT_TRUE(std::equal(part.begin(), part.end(), sorted.begin() + static_cast<std::ptrdiff_t>(first)))
+                   << sorter.explain();
              });
 }
 

@@ -99,11 +99,13 @@ struct PeerView::State {
   LoadedPasses passes;
 };
 
-PeerView::PeerView(const StridedPlan& plan) {
+PeerView::PeerView(const StridedPlan& plan, bool over_links) {
   require_available();
   const DeviceGuard guard(plan.target().device);
   state_ = std::make_unique<State>(
       State{.device = plan.target().device, .passes = LoadedPasses(plan.passes())});
+  constexpr std::uint64_t third_of_multiprocessor = 76 << 10;  // two blocks fit, and as much of others
+  if (over_links) state_->passes.spread_out(third_of_multiprocessor);
 }
 
 PeerView::PeerView(PeerView&&) noexcept = default;
