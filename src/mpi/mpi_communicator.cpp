@@ -133,7 +133,8 @@ class MpiCommunicator : public Communicator {
       if (message.peer != rank_) continue;
       source = std::find_if(source, sends.end(), [this](const ShardMessage& m) { return m.peer == rank_; });
       FARO_CHECK(source != sends.end() && source->bytes == message.bytes);
-      if (message.bytes > 0) copy(from + source->offset_bytes, to + message.offset_bytes, message.bytes, stream);
+      if (message.bytes > 0)
+        copy(from + source->offset_bytes, to + message.offset_bytes, message.bytes, stream);
       ++source;
     }
   }

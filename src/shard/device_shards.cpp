@@ -29,7 +29,8 @@ std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
   if (!std::has_single_bit(element_bytes)) return std::nullopt;
   constexpr int widest_bits = 4;
   const int bits = log2_of(element_bytes);
-  return ShardUnit{.unit_bits = std::min(bits, widest_bits), .extended_bits = std::max(0, bits - widest_bits)};
+  return ShardUnit{.unit_bits = std::min(bits, widest_bits),
+                   .extended_bits = std::max(0, bits - widest_bits)};
 }
 
 // --- stores
@@ -68,11 +69,10 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
 void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream) {
   const std::vector<std::byte*> arrays = memory.open(mine, stream);
   if (units_) {
-    const bool takes_tiles =
-        tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
-        std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
-          return is_aligned(array, tiles_->pass().vector_bytes);
-        });
+    const bool takes_tiles = tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
+                             std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
+                               return is_aligned(array, tiles_->pass().vector_bytes);
+                             });
     const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
     executor.run(in, arrays, {}, stream);
   }
@@ -286,7 +286,8 @@ bool SlicedShards::takes(const void* in, const void* out) const {
 std::vector<std::byte*> SlicedShards::pack_arrays(std::byte* to_send, std::byte* target) const {
   std::vector<std::byte*> arrays;
   for (std::size_t rank = 0; rank < sent_at_.size(); ++rank) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(to_send) + static_cast<std::uintptr_t>(sent_at_[rank]);
+    const auto begin =
+        reinterpret_cast<std::uintptr_t>(to_send) + static_cast<std::uintptr_t>(sent_at_[rank]);
     arrays.push_back(static_cast<int>(rank) == rank_
                          ? target
                          : reinterpret_cast<std::byte*>(begin));  // NOLINT(performance-no-int-to-ptr)

@@ -2,7 +2,8 @@
 //
 //     StoredShards     one kernel reads a rank's part and writes straight into the arrays of all ranks
 //
-//     SlicedShards     pack      0 1 2 3            messages in slices: while one crosses the links, the next is
+//     SlicedShards     pack      0 1 2 3            messages in slices: while one crosses the links, the next
+//     is
 //                      exchange    0 1 2 3          packed, and the one before unpacked
 //                      unpack        0 1 2 3
 //
@@ -83,7 +84,7 @@ class SlicedShards {
   struct Pass {
     cuda::PartExecutor on_all;
     cuda::PartExecutor beside_links;
-    int message_bits = 0;                    // log2 of the messages that slices are told apart by; 0: none
+    int message_bits = 0;  // log2 of the messages that slices are told apart by; 0: none
     std::optional<std::uint64_t> left_out = {};  // the number of the rank's own
   };
 
@@ -108,7 +109,7 @@ class SlicedShards {
   std::optional<Pass> unpack_;
   std::optional<cuda::PartExecutor> own_pass_;  // slices are messages
   std::uint64_t own_message_ = 0;
-  std::uint64_t slice_moved_by_ = 0;  // pack's slice of message slice 0
+  std::uint64_t slice_moved_by_ = 0;   // pack's slice of message slice 0
   std::vector<std::int64_t> sent_at_;  // by rank: where its message begins, less its slot there
   std::vector<ShardMessage> own_sends_;
   std::vector<ShardMessage> own_receives_;

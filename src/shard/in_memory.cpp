@@ -22,7 +22,7 @@ struct ShardPost {
   const std::byte* from = nullptr;
   std::span<const ShardMessage> sends;
   std::string word;
-  std::byte* opened = nullptr;  // what others may write to
+  std::byte* opened = nullptr;         // what others may write to
   const cuda::PeerEnd* end = nullptr;  // of a rank on a GPU
 };
 using ShardMeeting = detail::Meeting<ShardPost>;

@@ -183,9 +183,10 @@ struct ShardedPlan::State {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
                                  stores->kernel())
-                   : fmt::format("segments of an output come from several ranks: kernels pack into the peers' "
-                                 "workspace ({}), and unpacking follows",
-                                 stores->kernel());
+                   : fmt::format(
+                         "segments of an output come from several ranks: kernels pack into the peers' "
+                         "workspace ({}), and unpacking follows",
+                         stores->kernel());
     } else if (slices && slices->slices() > 1) {
       reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
                            slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);

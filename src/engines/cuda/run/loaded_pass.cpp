@@ -325,7 +325,8 @@ void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_
 
 void LoadedPass::spread_out(std::uint64_t shared_bytes) {
   for (KernelEntry& entry : entries_) {
-    if (entry.shared_bytes > 0) entry.shared_bytes = std::max(entry.shared_bytes, static_cast<int>(shared_bytes));
+    if (entry.shared_bytes > 0)
+      entry.shared_bytes = std::max(entry.shared_bytes, static_cast<int>(shared_bytes));
   }
 }
 
