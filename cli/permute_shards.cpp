@@ -239,7 +239,8 @@ class PermutedShards {
         const std::uint64_t end = asked_.count * (rank + 1) / ranks;
         for (std::uint64_t y = asked_.count * rank / ranks; y < end; ++y) {
           const std::uint64_t x = asked_.source_of(y);
-          if (std::memcmp(result.data() + y * width, whole.data() + x * width, width) != 0) refuse_element(y, x);
+          if (std::memcmp(result.data() + y * width, whole.data() + x * width, width) != 0)
+            refuse_element(y, x);
         }
       });
     }
@@ -377,11 +378,11 @@ class PermutedShards {
       return print(json);
     }
     if (options_.quiet) return;
-    note(fmt::format("{}: {} in {}, by {}, from file to file within {} each: {}; {:.3g} ms, {:.3g} ms in all{}",
-                     options_.label(), asked_.elements,
-                     count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                     communicator_->name(), size_text(budget_), facts.text(), ms, total_ms,
-                     options_.verify ? ", verified" : ""));
+    note(fmt::format(
+        "{}: {} in {}, by {}, from file to file within {} each: {}; {:.3g} ms, {:.3g} ms in all{}",
+        options_.label(), asked_.elements,
+        count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"), communicator_->name(),
+        size_text(budget_), facts.text(), ms, total_ms, options_.verify ? ", verified" : ""));
   }
 
   void tell(const ShardPlan& plan, double ms, double total_ms) const {

@@ -12,23 +12,28 @@
 namespace faro::network {
 namespace {
 
-using ::testing::HasSubstr;
 using faro::testing::on_ranks;
 using faro::testing::text_of;
+using ::testing::HasSubstr;
 
 // Runs a program on `ranks` ranks; what they hold together.
 template <typename T>
-std::vector<T> on_shards(const Program& program, const std::vector<T>& in, int ranks, std::size_t* exchanges = nullptr) {
+std::vector<T> on_shards(const Program& program, const std::vector<T>& in, int ranks,
+                         std::size_t* exchanges = nullptr) {
   std::vector<T> out(in.size());
   const std::size_t part = in.size() / static_cast<std::size_t>(ranks);
-  const auto thrown = on_ranks(
-      in_memory_communicators(ranks, std::chrono::seconds(60)), [&](const std::shared_ptr<Communicator>& communicator) {
-        ShardedNetwork network({.program = program, .element = ElementOf<T>::value}, communicator, {.threads = 1});
-        const std::size_t begin = part * static_cast<std::size_t>(communicator->rank());
-        for (int run = 0; run < 2; ++run) network.run(in.data() + begin, out.data() + begin, part * sizeof(T));
-        if (exchanges != nullptr && communicator->rank() == 0) *exchanges = network.exchanges();
-        EXPECT_THAT(network.explain(), HasSubstr("ranks"));
-      });
+  const auto thrown = on_ranks(in_memory_communicators(ranks, std::chrono::seconds(60)),
+                               [&](const std::shared_ptr<Communicator>& communicator) {
+                                 ShardedNetwork network({.program = program, .element = ElementOf<T>::value},
+                                                        communicator, {.threads = 1});
+                                 const std::size_t begin =
+                                     part * static_cast<std::size_t>(communicator->rank());
+                                 for (int run = 0; run < 2; ++run)
+                                   network.run(in.data() + begin, out.data() + begin, part * sizeof(T));
+                                 if (exchanges != nullptr && communicator->rank() == 0)
+                                   *exchanges = network.exchanges();
+                                 EXPECT_THAT(network.explain(), HasSubstr("ranks"));
+                               });
   for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
   return out;
 }
@@ -54,7 +59,8 @@ TEST(ShardedNetwork, IsTheNetworkOfTheWhole) {
   std::vector<std::uint32_t> in(1 << n);
   for (auto& each : in) each = static_cast<std::uint32_t>(random());
   const Program xored = each(operators::each("xor 0x5a"), n);
-  const Program mixed = bmmc(maps::random_bmmc(n, 5)) * wht(n) * bmmc(maps::bit_reversal(n)) * xored * merge(n);
+  const Program mixed =
+      bmmc(maps::random_bmmc(n, 5)) * wht(n) * bmmc(maps::bit_reversal(n)) * xored * merge(n);
   for (const Program& program : {wht(n), merge(n), bitonic_merge(n), vcolumn(n), mixed, xored, identity(n),
                                  bmmc(maps::gray(n)), parm(0x15, sort(n - 1))}) {
     std::vector<std::uint32_t> wanted(in.size());
@@ -72,8 +78,9 @@ TEST(ShardedNetwork, UsersOperatorsSeeTheirPairNumbers) {
         a = a * 3 + static_cast<std::uint32_t>(p);
         b = (b ^ a) + static_cast<std::uint32_t>(p * 7 + static_cast<std::uint64_t>(k));
       });
-  const Program program = pairs(numbered, n) * bmmc(maps::random_bmmc(n, 1)) * parm(0x2b, pairs(numbered, n - 1)) *
-                          bmmc(maps::random_bmmc(n, 2)) * two(two(pairs(numbered, n - 2)));
+  const Program program = pairs(numbered, n) * bmmc(maps::random_bmmc(n, 1)) *
+                          parm(0x2b, pairs(numbered, n - 1)) * bmmc(maps::random_bmmc(n, 2)) *
+                          two(two(pairs(numbered, n - 2)));
   std::vector<std::uint32_t> in(1 << n);
   std::iota(in.begin(), in.end(), 1);
   std::vector<std::uint32_t> wanted(in.size());
@@ -96,7 +103,8 @@ void expect_fourier(double tolerance) {
     for (std::size_t y = 0; y < in.size(); ++y) {
       std::complex<double> sum = 0;
       for (std::size_t x = 0; x < in.size(); ++x) {
-        const double turn = -2 * std::numbers::pi * static_cast<double>(x * y % in.size()) / static_cast<double>(in.size());
+        const double turn =
+            -2 * std::numbers::pi * static_cast<double>(x * y % in.size()) / static_cast<double>(in.size());
         sum += std::complex<double>(in[x]) * std::polar(1.0, turn);
       }
       worst = std::max(worst, std::abs(sum - std::complex<double>(out[y])));
@@ -104,7 +112,8 @@ void expect_fourier(double tolerance) {
     EXPECT_LT(worst, tolerance) << ranks;
     const std::vector<T> back = on_shards(inverse_fft(n), out, ranks);
     for (std::size_t x = 0; x < in.size(); ++x)
-      EXPECT_LT(std::abs(std::complex<double>(back[x]) / static_cast<double>(in.size()) - std::complex<double>(in[x])),
+      EXPECT_LT(std::abs(std::complex<double>(back[x]) / static_cast<double>(in.size()) -
+                         std::complex<double>(in[x])),
                 tolerance);
   }
 }
@@ -139,7 +148,8 @@ TEST(ShardedNetwork, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refused(3, {.program = sort(6), .element = {Scalar::u32}}), HasSubstr("3 ranks for 2^6"));
   EXPECT_THAT(refused(4, {.program = sort(2), .element = {Scalar::u32}}), HasSubstr("4 ranks for 2^2"));
   EXPECT_THAT(refused(2, {.program = fft(6), .element = {Scalar::u32}}), HasSubstr("fourier"));
-  EXPECT_THAT(refused(2, {.program = sort(6), .element = {Scalar::u32}, .batch = 2}), HasSubstr("a batch of 2"));
+  EXPECT_THAT(refused(2, {.program = sort(6), .element = {Scalar::u32}, .batch = 2}),
+              HasSubstr("a batch of 2"));
 }
 
 }  // namespace

@@ -269,24 +269,28 @@ TEST(ShardEngine, InPlace) {
       {.permutation = maps::roll(60, 17), .element_bytes = 3, .shards = {.ranks = 5}},
       {.permutation = maps::flip(60), .element_bytes = 3, .shards = {.ranks = 3}},
       {.permutation = Indexed::random(70, 3), .element_bytes = 4, .shards = {.ranks = 7}},
-      {.permutation = Axes(square.shape, square.order), .element_bytes = 4, .shards = {.ranks = 3}, .axes = square},
+      {.permutation = Axes(square.shape, square.order),
+       .element_bytes = 4,
+       .shards = {.ranks = 3},
+       .axes = square},
   };
   for (const ShardProblem& problem : problems) {
     const WholeArray whole(problem, element_count(problem.permutation));
     std::vector<std::string> faults(static_cast<std::size_t>(problem.shards.ranks));
-    const auto thrown = on_ranks(
-        in_memory_communicators(problem.shards.ranks, std::chrono::seconds(60)),
-        [&](const std::shared_ptr<Communicator>& communicator) {
-          ShardProblem mine = problem;
-          mine.shards.rank = communicator->rank();
-          ShardedPlan plan(ShardPlan(mine), communicator, {.threads = 1}, {.in_place = true});
-          std::vector<std::byte> data = whole.in_part(communicator->rank());
-          plan.run(data.data(), data.size());
-          std::string& fault = faults[static_cast<std::size_t>(communicator->rank())];
-          if (data != whole.out_part(communicator->rank())) fault = plan.explain();
-          const std::uint64_t part = plan.plan().in_bytes();
-          if (plan.workspace_bytes() < part || plan.workspace_bytes() > 2 * part) fault = "workspace";
-        });
+    const auto thrown =
+        on_ranks(in_memory_communicators(problem.shards.ranks, std::chrono::seconds(60)),
+                 [&](const std::shared_ptr<Communicator>& communicator) {
+                   ShardProblem mine = problem;
+                   mine.shards.rank = communicator->rank();
+                   ShardedPlan plan(ShardPlan(mine), communicator, {.threads = 1}, {.in_place = true});
+                   std::vector<std::byte> data = whole.in_part(communicator->rank());
+                   plan.run(data.data(), data.size());
+                   std::string& fault = faults[static_cast<std::size_t>(communicator->rank())];
+                   if (data != whole.out_part(communicator->rank())) fault = plan.explain();
+                   const std::uint64_t part = plan.plan().in_bytes();
+                   if (plan.workspace_bytes() < part || plan.workspace_bytes() > 2 * part)
+                     fault = "workspace";
+                 });
     for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
     EXPECT_THAT(faults, ::testing::Each(""));
   }
@@ -317,9 +321,10 @@ TEST(ShardEngine, ArraysThatAreNotWhatThePlanIsForAreRefusedOnAll) {
        }))
     EXPECT_THAT(text, HasSubstr("one array for a plan of two"));
   for (const std::string& text : texts_of([&](const std::shared_ptr<Communicator>& communicator) {
-         ShardProblem problem{.permutation = maps::roll(10, 1),
-                              .element_bytes = 4,
-                              .shards = {.ranks = 4, .rank = communicator->rank(), .in = ShardAxis{0, {1, 2, 3, 4}}}};
+         ShardProblem problem{
+             .permutation = maps::roll(10, 1),
+             .element_bytes = 4,
+             .shards = {.ranks = 4, .rank = communicator->rank(), .in = ShardAxis{0, {1, 2, 3, 4}}}};
          const ShardedPlan plan(ShardPlan(problem), communicator, {.threads = 1}, {.in_place = true});
        }))
     EXPECT_THAT(text, HasSubstr("parts of one size on every rank"));

@@ -61,8 +61,7 @@ void run_tile(const PartPass& pass, HostParts& memory, std::uint64_t block) {
   constexpr CompiledTile tile = kCompiledTiles[index];
   if constexpr (kernels::moves_parts(tile)) {
     if (*pass.tile != tile) return;
-    using Params =
-        std::conditional_t<tile.blocked, kernels::AffineBlockedParams, kernels::AffineTileParams>;
+    using Params = std::conditional_t<tile.blocked, kernels::AffineBlockedParams, kernels::AffineTileParams>;
     const auto& params = std::get<Params>(pass.params);
     for (std::uint32_t t = 0; t < tile.shape.threads(); ++t)
       kernels::load_tile<tile.shape>(memory, params, block, t);
@@ -82,11 +81,20 @@ void run_block(const PartPass& pass, HostParts& memory, std::uint64_t block) {
   const auto& params = std::get<kernels::AffineSegmentsParams>(pass.params);
   for (std::uint32_t t = 0; t < kernels::kSegmentsThreads; ++t) {
     switch (pass.vector_bytes) {
-      case 1: kernels::move_vector<1>(memory, params, block, t); break;
-      case 2: kernels::move_vector<2>(memory, params, block, t); break;
-      case 4: kernels::move_vector<4>(memory, params, block, t); break;
-      case 8: kernels::move_vector<8>(memory, params, block, t); break;
-      default: kernels::move_vector<16>(memory, params, block, t);
+      case 1:
+        kernels::move_vector<1>(memory, params, block, t);
+        break;
+      case 2:
+        kernels::move_vector<2>(memory, params, block, t);
+        break;
+      case 4:
+        kernels::move_vector<4>(memory, params, block, t);
+        break;
+      case 8:
+        kernels::move_vector<8>(memory, params, block, t);
+        break;
+      default:
+        kernels::move_vector<16>(memory, params, block, t);
     }
   }
 }
@@ -127,10 +135,8 @@ void expect_parts(const Affine& map, int local_bits, int unit_bits, bool tiles) 
   Whole whole(map.bits(), unit_bits);
   const int ranks = 1 << (map.bits() - local_bits);
   for (int rank = 0; rank < ranks; ++rank) {
-    const PartProblem of{.map = map,
-                         .local_bits = local_bits,
-                         .rank = static_cast<f2::Word>(rank),
-                         .unit_bits = unit_bits};
+    const PartProblem of{
+        .map = map, .local_bits = local_bits, .rank = static_cast<f2::Word>(rank), .unit_bits = unit_bits};
     const auto pass = tiles ? make_part_pass(of, gpu()) : make_unit_part_pass(of);
     ASSERT_TRUE(pass.has_value());
     HostParts memory = parts_of(whole, of, *pass);
@@ -148,7 +154,6 @@ TEST(ShardPart, PlacesOfAllRanks) {
     const int g = trial / 5 % 4;
     const int n = (unit_bits < 2 ? 17 - unit_bits : 14) + g;
     const int m = n - g;
-    const Affine map = trial % 2 == 0 ? maps::random_bpc(n, random()) : maps::random_bmmc(n, random());
     const Affine small = maps::random_bmmc(9 + g, random());
     expect_parts(small, 9, unit_bits, false);
     // An exchange of rank bits with local ones, behind any map of the local bits, is one pass.
@@ -163,7 +168,6 @@ TEST(ShardPart, PlacesOfAllRanks) {
     if (!make_part_pass(of, gpu())) continue;
     expect_parts(flipped, m, unit_bits, true);
     ++by_tiles;
-    static_cast<void>(map);
   }
   EXPECT_GT(by_tiles, 20);
 }
@@ -175,10 +179,10 @@ TEST(ShardPart, StoresOfPlans) {
   for (int trial = 0; trial < 30; ++trial) {
     const int g = 1 + trial % 3;
     const int n = 13 + g;
-    ShardProblem problem{.permutation = trial % 2 == 0 ? maps::random_bmmc(n, random())
-                                                       : maps::random_bpc(n, random()),
-                         .element_bytes = 4,
-                         .shards = {.ranks = 1 << g}};
+    ShardProblem problem{
+        .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
+        .element_bytes = 4,
+        .shards = {.ranks = 1 << g}};
     const ShardPlan plan(problem);
     ASSERT_TRUE(plan.stores().map.has_value());
     if (!plan.stores().to_output) ++two_passes;
@@ -198,16 +202,13 @@ TEST(ShardPart, SlicesHoldWhatTheyShould) {
     const Affine map = trial % 3 == 0   ? maps::random_bpc(n, random())
                        : trial % 3 == 1 ? maps::random_bmmc(n, random())
                                         : maps::transpose(256, 512);
-    const detail::ShardPassing made =
-        detail::affine_passing(map, {.in = {15, 16}, .out = {15, 16}}, 1, 6);
+    const detail::ShardPassing made = detail::affine_passing(map, {.in = {15, 16}, .out = {15, 16}}, 1, 6);
     if (made.slice_bits == 0 || made.pack.is_nothing()) continue;
     const int k = std::min(made.slice_bits, 2);
     const int w_bits = m - *made.rho;
     const auto& pack = std::get<Affine>(*made.pack.permutation);
-    PartProblem of{.map = made.arrivals ? *made.arrivals : *made.places,
-                   .local_bits = m,
-                   .rank = 1,
-                   .unit_bits = 2};
+    PartProblem of{
+        .map = made.arrivals ? *made.arrivals : *made.places, .local_bits = m, .rank = 1, .unit_bits = 2};
     for (int i = w_bits - k; i < w_bits; ++i) {
       f2::Word mask = 0;
       for (int j = 0; j < m; ++j) {

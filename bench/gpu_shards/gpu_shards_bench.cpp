@@ -50,7 +50,7 @@ constexpr const char* kUsage =
 
 struct ShardsOptions {
   std::vector<int> devices = {0, 1};
-  std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8", "local",  "bmmc",
+  std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
   std::vector<int> slices = {0, 3, 4};
   std::vector<int> reserved = {32};
@@ -92,7 +92,9 @@ SourceOf source_of(const Affine& map) {
 }
 
 Benched of_map(const std::string& name, const Affine& map) {
-  return {.name = name, .problem = {.permutation = map, .element_bytes = 4, .shards = {}}, .source = source_of(map)};
+  return {.name = name,
+          .problem = {.permutation = map, .element_bytes = 4, .shards = {}},
+          .source = source_of(map)};
 }
 
 // Of 4-byte elements, ranks' bits on top.
@@ -100,8 +102,10 @@ Benched make_benched(const std::string& name, int ranks, int log_bytes) {
   const int g = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
   const int m = log_bytes - 2;
   const int n = m + g;
-  if (name == "exchange30") return of_map("swap of the rank's bit and the top local bit", maps::swap_bits(n, m - 1, m));
-  if (name == "exchange20") return of_map("swap of the rank's bit and local bit 20", maps::swap_bits(n, 20, m));
+  if (name == "exchange30")
+    return of_map("swap of the rank's bit and the top local bit", maps::swap_bits(n, m - 1, m));
+  if (name == "exchange20")
+    return of_map("swap of the rank's bit and local bit 20", maps::swap_bits(n, 20, m));
   if (name == "exchange8") return of_map("swap of the rank's bit and local bit 8", maps::swap_bits(n, 8, m));
   if (name == "local") {
     // Rank 1, one pass: any map of each part, behind an exchange with a bit of it.
@@ -120,7 +124,8 @@ Benched make_benched(const std::string& name, int ranks, int log_bytes) {
     return made;
   };
   const std::uint64_t most = std::uint64_t{1} << (n / 2);
-  if (name == "transpose") return transposed(std::min<std::uint64_t>(32768, most), std::min<std::uint64_t>(32768, most));
+  if (name == "transpose")
+    return transposed(std::min<std::uint64_t>(32768, most), std::min<std::uint64_t>(32768, most));
   if (name == "transpose64") return transposed(most, std::uint64_t{1} << (n - n / 2));
   if (name == "slabs") return transposed(most / 2 - 1000, most / 2 + 3001);
   if (name != "index") fail(ErrorCode::usage, "gpu_shards_bench", "a map `" + name + "`", "one of --help");
@@ -192,7 +197,7 @@ class Rank {
     const std::uint64_t each = benched.gather.size() / static_cast<std::uint64_t>(ranks());
     const std::uint32_t* const mine = benched.gather.data() + each * index();
     const std::vector<std::uint64_t> entries(mine, mine + each);
-    return ShardPlan(problem, benched.gather.size(), entries, Direction::gather, *common_.words[index()]);
+    return ShardPlan(problem, benched.gather.size(), entries, Direction::gather, *common_.peers[index()]);
   }
 
   void bench(const Benched& benched) {
@@ -214,8 +219,8 @@ class Rank {
       ShardedPlan* const made = plans.back().get();
       how.push_back(fmt::format("{}: {}", made->backend(), made->backend_reason()));
       contestants.push_back({name, [made, &in, &out](Stream stream) {
-                               made->run(in.data(), made->plan().in_bytes(), out.data(), made->plan().out_bytes(),
-                                         stream);
+                               made->run(in.data(), made->plan().in_bytes(), out.data(),
+                                         made->plan().out_bytes(), stream);
                              }});
     };
     add("faro, peers", common_.peers[index()], {});
@@ -231,13 +236,14 @@ class Rank {
       }
     }
     // To the next rank, as many bytes as go to all.
-    contestants.push_back(
-        {"copy to the next device", [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); }, false});
+    contestants.push_back({"copy to the next device",
+                           [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); }, false});
     how.emplace_back("cudaMemcpyPeerAsync");
     if (nccl_ && ranks() > 1) {
       contestants.push_back(
           {"NCCL's all-to-all alone",
-           [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); }, false});
+           [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); },
+           false});
       how.emplace_back("ncclSend, ncclRecv");
     }
     for (const Contestant& each : contestants) {
@@ -326,8 +332,8 @@ class Rank {
                                .sent_bytes = sent,
                                .how = how[i]});
       const Line& line = common_.lines.back();
-      fmt::print("{} | {}: {:.3f} ms ({:.3f} to {:.3f}), {:.0f} GB/s out | {}\n", line.map, line.name, line.ms,
-                 line.least, line.most, sent / line.ms / 1e6, line.how);
+      fmt::print("{} | {}: {:.3f} ms ({:.3f} to {:.3f}), {:.0f} GB/s out | {}\n", line.map, line.name,
+                 line.ms, line.least, line.most, sent / line.ms / 1e6, line.how);
       std::fflush(stdout);
     }
   }
@@ -340,8 +346,9 @@ class Rank {
 };
 
 std::string table(const Common& common) {
-  std::string text = "| map | by | ms | min to max | GB/s out of a GPU | of the copy | of NCCL's all-to-all |\n"
-                     "|---|---|---|---|---|---|---|\n";
+  std::string text =
+      "| map | by | ms | min to max | GB/s out of a GPU | of the copy | of NCCL's all-to-all |\n"
+      "|---|---|---|---|---|---|---|\n";
   const auto find = [&](const std::string& map, const std::string& name) {
     for (const Line& line : common.lines) {
       if (line.map == map && line.name == name) return line.ms;
@@ -351,9 +358,9 @@ std::string table(const Common& common) {
   for (const Line& line : common.lines) {
     const double copy = find(line.map, "copy to the next device");
     const double nccl = find(line.map, "NCCL's all-to-all alone");
-    text += fmt::format("| {} | {} | {:.3f} | {:.3f} to {:.3f} | {:.0f} | {:.1f}% | {} |\n", line.map, line.name,
-                        line.ms, line.least, line.most, line.sent_bytes / line.ms / 1e6, 100 * copy / line.ms,
-                        nccl > 0 ? fmt::format("{:.1f}%", 100 * nccl / line.ms) : "");
+    text += fmt::format("| {} | {} | {:.3f} | {:.3f} to {:.3f} | {:.0f} | {:.1f}% | {} |\n", line.map,
+                        line.name, line.ms, line.least, line.most, line.sent_bytes / line.ms / 1e6,
+                        100 * copy / line.ms, nccl > 0 ? fmt::format("{:.1f}%", 100 * nccl / line.ms) : "");
   }
   return text;
 }
@@ -385,7 +392,8 @@ int run(const CommandLine& line) {
   fmt::print("\n{}", text);
   if (options.out.empty()) return 0;
   std::FILE* const file = std::fopen(options.out.c_str(), "w");
-  if (file == nullptr) fail(ErrorCode::file, "write `" + options.out + "`", "a failure", "a file to write to");
+  if (file == nullptr)
+    fail(ErrorCode::file, "write `" + options.out + "`", "a failure", "a file to write to");
   std::fputs(text.c_str(), file);
   return std::fclose(file) == 0 ? 0 : 1;
 }

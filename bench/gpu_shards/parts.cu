@@ -36,8 +36,8 @@ __global__ void check_kernel(const std::uint32_t* part, std::uint64_t count, std
   if (mine > 0) atomicAdd(wrong, mine);
 }
 
-__global__ void check_indices_kernel(const std::uint32_t* part, std::uint64_t count, const std::uint32_t* from,
-                                     unsigned long long* wrong) {
+__global__ void check_indices_kernel(const std::uint32_t* part, std::uint64_t count,
+                                     const std::uint32_t* from, unsigned long long* wrong) {
   unsigned long long mine = 0;
   for (std::uint64_t i = blockIdx.x * std::uint64_t{kThreads} + threadIdx.x; i < count;
        i += std::uint64_t{kBlocks} * kThreads) {

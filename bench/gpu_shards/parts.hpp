@@ -1,4 +1,5 @@
-// Parts of arrays on a GPU: filled by a formula, and looked at by it. Host-only C++; the kernels are in parts.cu.
+// Parts of arrays on a GPU: filled by a formula, and looked at by it. Host-only C++; the kernels are in
+// parts.cu.
 #pragma once
 
 #include <cstdint>

@@ -67,6 +67,10 @@ class Communicator {
   virtual void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                         std::span<const ShardMessage> receives, Stream stream) = 0;
 
+  /// The same ranks for arrays of the host: this one, where they are; null where there is none. What is
+  /// planned together, as an index array in parts, goes by it.
+  virtual Communicator* host() { return memory() == Engine::cpu ? this : nullptr; }
+
   /// Where kernels can write into the memory of all other ranks; null: they cannot. The same for all ranks.
   virtual PeerMemory* peer_memory() { return nullptr; }
 

@@ -1,11 +1,12 @@
 // Several GPUs of one process as ranks of a permutation of shards.
 //
-//     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768), .element_bytes = 4}, {0, 1});
-//     peers.run(ins, outs, streams);          // an input, an output and a stream for each GPU
+//     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768), .element_bytes = 4}, {0,
+//     1}); peers.run(ins, outs, streams);          // an input, an output and a stream for each GPU
 //
 // One thread a GPU queues what it does; streams wait for each other's events, and the host for nothing. Where
 // the GPUs reach each other's memory kernels write straight into it, over the links between them: arrays have
-// to be memory of cudaMalloc then. Else packed messages are copied. The same device may be given several times.
+// to be memory of cudaMalloc then. Else packed messages are copied. The same device may be given several
+// times.
 #pragma once
 
 #include <chrono>

@@ -131,8 +131,8 @@ class ShardPlan {
   /// Of an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
   /// those of its part of the input, cut by problem.shards.in, out[mine[i]] = in[i]; gather: those of its
   /// part of the output, cut by problem.shards.out. problem.permutation is not looked at, the array has
-  /// `count` elements. Collective. Errors, on all ranks alike: also ErrorCode::value where it is no
-  /// permutation. Cost: an exchange of 8 bytes an element.
+  /// `count` elements. Collective; entries go by communicator.host(). Errors, on all ranks alike: also
+  /// ErrorCode::value where it is no permutation. Cost: an exchange of 8 bytes an element.
   ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
             Direction direction, Communicator& communicator);
 
@@ -173,9 +173,9 @@ class ShardPlan {
   /// Beside the parts: as much as is sent where there is a packing, and as is received where there is an
   /// unpacking.
   std::uint64_t workspace_bytes() const;
-  /// Rounds of an exchange in which each rank sends to one other and hears from one: as many as the ranks that
-  /// it sends to, or hears from. All messages are under way at once; a link that serves one pair at a time
-  /// takes these rounds.
+  /// Rounds of an exchange in which each rank sends to one other and hears from one: as many as the ranks
+  /// that it sends to, or hears from. All messages are under way at once; a link that serves one pair at a
+  /// time takes these rounds.
   std::uint64_t rounds() const;
   /// Of the busiest pair: to one other rank, or from one.
   std::uint64_t most_link_bytes() const;

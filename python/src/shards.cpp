@@ -55,7 +55,8 @@ Messages messages_of(const ShardPlanHandle& self, bool received) {
   return made;
 }
 
-std::optional<PlanHandle> pass_of(const ShardPlanHandle& self, bool unpack, int engine, int threads, int device) {
+std::optional<PlanHandle> pass_of(const ShardPlanHandle& self, bool unpack, int engine, int threads,
+                                  int device) {
   faro_options options{};
   options.engine = static_cast<faro_engine>(engine);
   options.threads = threads;
@@ -106,8 +107,8 @@ void bind_shards(nb::module_& module) {
                                    std::uint64_t element_bytes, const Cuts& cuts) {
     const auto& [ranks, rank, in, out] = cuts;
     return made_shard_plan([&, ranks = ranks, rank = rank, &in = in, &out = out](faro_shard_plan** plan) {
-      return faro_shard_plan_text(text.c_str(), static_cast<int>(shape.size()), shape.data(), element_bytes, ranks,
-                                  rank, in.c_str(), out.c_str(), plan);
+      return faro_shard_plan_text(text.c_str(), static_cast<int>(shape.size()), shape.data(), element_bytes,
+                                  ranks, rank, in.c_str(), out.c_str(), plan);
     });
   });
   module.def("shard_plan_map", [](const MapHandle& map, std::uint64_t element_bytes, const Cuts& cuts) {

@@ -37,7 +37,8 @@ const ShardPass& pass_of(const faro_shard_plan& plan, int unpack) {
 faro_plan* new_pass(const faro_shard_plan& plan, int unpack, const PlanOptions& options) {
   const ShardPass& pass = pass_of(plan, unpack);
   const std::uint64_t width = plan.plan.problem().element_bytes;
-  if (pass.permutation) return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, options);
+  if (pass.permutation)
+    return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, options);
   std::vector<CornerView> views;
   for (const Strided& view : pass.views) {
     views.push_back({.extents = view.extents,
@@ -57,8 +58,9 @@ using faro::capi::guarded;
 using faro::capi::kPlanShards;
 using faro::capi::require_argument;
 
-faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes, int ranks,
-                                 int rank, const char* cut_in, const char* cut_out, faro_shard_plan** plan) {
+faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes,
+                                 int ranks, int rank, const char* cut_in, const char* cut_out,
+                                 faro_shard_plan** plan) {
   return guarded([&] {
     require_argument(text, kPlanShards, "text");
     require_argument(plan, kPlanShards, "plan");
@@ -67,23 +69,23 @@ faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* sha
     faro::ParseOptions options;
     if (count > 0) options.shape = std::vector<std::uint64_t>(shape, shape + count);
     const faro::ParsedPermutation parsed = faro::parse_with_axes(text, options);
-    *plan = new faro_shard_plan(
-        faro::ShardPlan({.permutation = parsed.permutation,
-                         .element_bytes = element_bytes,
-                         .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out),
-                         .axes = parsed.regrouped ? std::nullopt : parsed.axes}));
+    *plan =
+        new faro_shard_plan(faro::ShardPlan({.permutation = parsed.permutation,
+                                             .element_bytes = element_bytes,
+                                             .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out),
+                                             .axes = parsed.regrouped ? std::nullopt : parsed.axes}));
   });
 }
 
-faro_status faro_shard_plan_map(const faro_map* map, uint64_t element_bytes, int ranks, int rank, const char* cut_in,
-                                const char* cut_out, faro_shard_plan** plan) {
+faro_status faro_shard_plan_map(const faro_map* map, uint64_t element_bytes, int ranks, int rank,
+                                const char* cut_in, const char* cut_out, faro_shard_plan** plan) {
   return guarded([&] {
     require_argument(map, kPlanShards, "map");
     require_argument(plan, kPlanShards, "plan");
-    *plan = new faro_shard_plan(
-        faro::ShardPlan({.permutation = map->permutation,
-                         .element_bytes = element_bytes,
-                         .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out)}));
+    *plan =
+        new faro_shard_plan(faro::ShardPlan({.permutation = map->permutation,
+                                             .element_bytes = element_bytes,
+                                             .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out)}));
   });
 }
 
@@ -99,8 +101,8 @@ faro_status faro_shard_plan_bytes(const faro_shard_plan* plan, uint64_t* in_byte
   });
 }
 
-faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received, const faro_shard_message** messages,
-                                     uint64_t* count) {
+faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received,
+                                     const faro_shard_message** messages, uint64_t* count) {
   return guarded([&] {
     require_argument(plan, kPlanShards, "plan");
     require_argument(messages, kPlanShards, "messages");
@@ -130,8 +132,8 @@ faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int unpack, fa
     require_argument(map, kPlanShards, "map");
     const faro::ShardPass& pass = faro::capi::pass_of(*plan, unpack);
     if (!pass.permutation && !pass.is_nothing()) {
-      faro::fail(faro::ErrorCode::unsupported, kPlanShards, "a pass of boxes", "a permutation of the whole part",
-                 "faro_shard_plan_pass plans boxes");
+      faro::fail(faro::ErrorCode::unsupported, kPlanShards, "a pass of boxes",
+                 "a permutation of the whole part", "faro_shard_plan_pass plans boxes");
     }
     *map = pass.permutation ? new faro_map{*pass.permutation} : nullptr;
   });

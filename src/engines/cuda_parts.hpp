@@ -45,8 +45,10 @@ class PartExecutor {
 
 class PeerView {
  public:
-  /// A view on `plan.target().device`. Errors: ErrorCode::device for a failed call.
-  explicit PeerView(const StridedPlan& plan);
+  /// A view on `plan.target().device`. `over_links`: what it writes is another device's, so that few of its
+  /// blocks fill a link; the others leave room for a view that stays. Errors: ErrorCode::device for a failed
+  /// call.
+  PeerView(const StridedPlan& plan, bool over_links);
   PeerView(PeerView&&) noexcept;
   PeerView& operator=(PeerView&&) noexcept;
   ~PeerView();

@@ -133,7 +133,8 @@ class MpiCommunicator : public Communicator {
       if (message.peer != rank_) continue;
       source = std::find_if(source, sends.end(), [this](const ShardMessage& m) { return m.peer == rank_; });
       FARO_CHECK(source != sends.end() && source->bytes == message.bytes);
-      if (message.bytes > 0) copy(from + source->offset_bytes, to + message.offset_bytes, message.bytes, stream);
+      if (message.bytes > 0)
+        copy(from + source->offset_bytes, to + message.offset_bytes, message.bytes, stream);
       ++source;
     }
   }
@@ -170,10 +171,11 @@ class MpiCommunicator : public Communicator {
 class MpiDeviceCommunicator : public MpiCommunicator {
  public:
   MpiDeviceCommunicator(MPI_Comm comm, std::chrono::milliseconds time_limit, int device)
-      : MpiCommunicator(comm, time_limit), device_(cuda::target(device).device) {}
+      : MpiCommunicator(comm, time_limit), host_(comm, time_limit), device_(cuda::target(device).device) {}
 
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return device_; }
+  Communicator* host() override { return &host_; }
   void wait(Stream stream) override { cuda::finish(device_, stream); }
 
  protected:
@@ -183,6 +185,7 @@ class MpiDeviceCommunicator : public MpiCommunicator {
   }
 
  private:
+  MpiCommunicator host_;
   int device_;
 };
 

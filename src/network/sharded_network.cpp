@@ -4,8 +4,6 @@
 // local where places d has no bit of the rank's. Of the layers still to run as many are taken as leave g
 // functionals on places that vanish on all their directions: those become the rank's bits, the ones that it
 // has already first, and the layers run on 2^(n-g) elements with what the rank's bits add to their frames.
-#include "faro/network/sharded.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +20,7 @@
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/error.hpp"
+#include "faro/network/sharded.hpp"
 #include "io/buffer.hpp"
 #include "shard/methods.hpp"
 
@@ -54,15 +53,21 @@ std::vector<Word> annihilator(const std::vector<Word>& directions, int n) {
   return made;
 }
 
-// A new order of places whose rank bits vanish on `directions`: those that do already stay where they are.
-std::optional<Affine> order_for(const std::vector<Word>& directions, int n, int g) {
+// A new order of places whose rank bits vanish on `directions`: the preferred ones if they do, else those
+// that do already stay where they are.
+std::optional<Affine> order_for(const std::vector<Word>& directions, int n, int g,
+                                const std::vector<Word>& preferred = {}) {
   const int m = n - g;
   const std::vector<Word> free = annihilator(directions, n);
   const Subspace allowed = Subspace::span(n, free);
   if (allowed.dimension() < g) return std::nullopt;
   std::vector<Word> rank_rows(static_cast<std::size_t>(g), 0);
   Subspace taken(n);
+  for (std::size_t i = 0; i < preferred.size(); ++i) {
+    if (allowed.contains(preferred[i]) && taken.insert(preferred[i])) rank_rows[i] = preferred[i];
+  }
   for (int i = 0; i < g; ++i) {
+    if (rank_rows[static_cast<std::size_t>(i)] != 0 || taken.contains(f2::unit(m + i))) continue;
     if (!allowed.contains(f2::unit(m + i))) continue;
     rank_rows[static_cast<std::size_t>(i)] = f2::unit(m + i);
     taken.insert(f2::unit(m + i));
@@ -140,12 +145,13 @@ bool sees_pair_numbers(const Operator& op) {
 }
 
 // The operator with the pair numbers that it would see in the whole array.
-Operator renumbered(const Operator& op, const PairNumbers& numbers, const ElementType& element,
-                    Engine engine, std::size_t layer) {
+Operator renumbered(const Operator& op, const PairNumbers& numbers, const ElementType& element, Engine engine,
+                    std::size_t layer) {
   if (engine == Engine::cuda || (op.kind == OperatorKind::user && !op.host)) {
-    fail(ErrorCode::unsupported, kMakeSharded,
-         fmt::format("layer {}, `{}`, whose pair numbers span ranks", layer + 1, op.name),
-         "on engine cuda operators that do not look at pair numbers; a user's with a host function elsewhere");
+    fail(
+        ErrorCode::unsupported, kMakeSharded,
+        fmt::format("layer {}, `{}`, whose pair numbers span ranks", layer + 1, op.name),
+        "on engine cuda operators that do not look at pair numbers; a user's with a host function elsewhere");
   }
   HostFunction host;
   if (op.kind == OperatorKind::user) {
@@ -198,7 +204,8 @@ Program local_layer(const Layer& layer, const Affine& frame, const LocalParts& o
   int bits = m;
   Word complement = added & 1;
   if (pair_bits > 0) {
-    const Matrix of_rows = Matrix::from_columns(m, std::vector<Word>(rows.begin() + 1, rows.begin() + 1 + own_pair_bits));
+    const Matrix of_rows =
+        Matrix::from_columns(m, std::vector<Word>(rows.begin() + 1, rows.begin() + 1 + own_pair_bits));
     PairNumbers numbers{.of_local = Matrix::zero(pair_bits, m - 1),
                         .constant = added >> 1 & f2::low_mask(pair_bits),
                         .bits = layer.bits};
@@ -206,8 +213,7 @@ Program local_layer(const Layer& layer, const Affine& frame, const LocalParts& o
     for (int i = 0; i < pair_bits; ++i) {
       const Word combination = *of_rows.solve(numbered[static_cast<std::size_t>(i)]);
       for (int t = 0; t < own_pair_bits; ++t) {
-        if (f2::bit(combination, t))
-          numbers.of_local.set_column(t, numbers.of_local.column(t) | f2::unit(i));
+        if (f2::bit(combination, t)) numbers.of_local.set_column(t, numbers.of_local.column(t) | f2::unit(i));
       }
       is_plain = is_plain && combination == f2::unit(i);
     }
@@ -227,8 +233,6 @@ Program local_layer(const Layer& layer, const Affine& frame, const LocalParts& o
   return bmmc(to_pairs.inverse()) * program * bmmc(to_pairs);
 }
 
-Affine standard_order(int n) { return Affine(n); }
-
 }  // namespace
 
 struct ShardedNetwork::State {
@@ -239,9 +243,9 @@ struct ShardedNetwork::State {
     std::size_t layer_count = 0;
   };
 
-  Problem problem;
-  std::shared_ptr<Communicator> communicator;
-  std::vector<Stage> stages;
+  Problem problem{.program = identity(0), .element = {}};
+  std::shared_ptr<Communicator> communicator = nullptr;
+  std::vector<Stage> stages = {};
   std::uint64_t part_bytes = 0;
   std::unique_ptr<io::Buffer> on_host[2];
   std::optional<cuda::DeviceArray> on_device[2];
@@ -269,7 +273,7 @@ struct ShardedNetwork::State {
                            .element = problem.element,
                            .engine = communicator->memory()};
     const NormalForm form = normal_form(problem.program);
-    Affine places = standard_order(n);
+    Affine places(n);
     for (std::size_t next = 0; next < form.layers.size();) {
       // As many layers as one order of places serves.
       std::vector<Word> directions;
@@ -288,6 +292,13 @@ struct ShardedNetwork::State {
         order = *found;
       }
       FARO_CHECK(end > next);
+      if (end == form.layers.size()) {
+        // The last order is the output's, if it may be.
+        const Affine rest = compose(form.final_map, places.inverse());
+        std::vector<Word> rows;
+        for (int i = m; i < n; ++i) rows.push_back(row_of(rest.matrix(), i));
+        order = *order_for(directions, n, g, rows);
+      }
       places = compose(order, places);
       Program program = identity(m);
       for (std::size_t i = next; i < end; ++i) {
@@ -335,8 +346,7 @@ struct ShardedNetwork::State {
 ShardedNetwork::ShardedNetwork(const Problem& problem, std::shared_ptr<Communicator> communicator,
                                const Options& options, const ShardWays& ways)
     : state_(std::make_unique<State>()) {
-  if (communicator == nullptr)
-    fail(ErrorCode::value, kMakeSharded, "no communicator", "one for each rank");
+  if (communicator == nullptr) fail(ErrorCode::value, kMakeSharded, "no communicator", "one for each rank");
   state_->problem = problem;
   state_->communicator = std::move(communicator);
   // Planning makes plans of shards, which agree among themselves; what is refused alike needs no more words.
@@ -356,7 +366,8 @@ std::uint64_t ShardedNetwork::part_bytes() const { return state_->part_bytes; }
 
 std::size_t ShardedNetwork::exchanges() const {
   return static_cast<std::size_t>(std::count_if(
-      state_->stages.begin(), state_->stages.end(), [](const auto& stage) { return stage.exchange.has_value(); }));
+      state_->stages.begin(), state_->stages.end(),
+      [](const auto& stage) { return stage.exchange && stage.exchange->plan().rho().value_or(1) > 0; }));
 }
 
 std::uint64_t ShardedNetwork::sent_bytes() const {
@@ -377,13 +388,15 @@ void ShardedNetwork::run(const void* in, void* out, std::uint64_t bytes, Stream 
            fmt::format("{}, this rank's part", state.part_bytes));
     }
     if (first < second + bytes && second < first + bytes)
-      fail(ErrorCode::value, "run a network over shards", "an input and an output that overlap", "two arrays");
+      fail(ErrorCode::value, "run a network over shards", "an input and an output that overlap",
+           "two arrays");
     return std::string();
   });
   // From array to array: the input, the two spare ones by turns, at last the output.
   const void* at = in;
   std::size_t steps = 0;
-  for (const State::Stage& stage : state.stages) steps += (stage.exchange ? 1U : 0U) + (stage.layers ? 1U : 0U);
+  for (const State::Stage& stage : state.stages)
+    steps += (stage.exchange ? 1U : 0U) + (stage.layers ? 1U : 0U);
   if (steps == 0) {
     if (state.communicator->memory() == Engine::cuda) {
       cuda::copy_between(in, out, bytes, state.communicator->device(), stream);
@@ -415,12 +428,14 @@ std::string ShardedNetwork::explain() const {
   for (const auto& stage : state_->stages) {
     if (stage.exchange) {
       const ShardPlan& plan = stage.exchange->plan();
-      text += fmt::format("exchange      {}, rho = {}, {} sent, by {}\n", to_text(plan.problem().permutation),
-                          plan.rho().value_or(0), io::size_text(plan.sent_bytes()), stage.exchange->backend());
+      text +=
+          fmt::format("exchange      {}, rho = {}, {} sent, by {}\n", to_text(plan.problem().permutation),
+                      plan.rho().value_or(0), io::size_text(plan.sent_bytes()), stage.exchange->backend());
     }
     if (stage.layers)
-      text += fmt::format("layers        {} to {}, in {} passes of the rank's own part\n", stage.first_layer + 1,
-                          stage.first_layer + stage.layer_count, stage.layers->plan().passes().size());
+      text +=
+          fmt::format("layers        {} to {}, in {} passes of the rank's own part\n", stage.first_layer + 1,
+                      stage.first_layer + stage.layer_count, stage.layers->plan().passes().size());
   }
   return text;
 }

@@ -74,9 +74,8 @@ Matrix packing_matrix(const Coordinates& v, int local_bits, const std::vector<in
   for (int j = 0; j < local_bits; ++j) {
     if (!std::binary_search(v.positions.begin(), v.positions.end(), j)) kept.push_back(j);
   }
-  std::stable_partition(kept.begin(), kept.end(), [&last](int j) {
-    return std::find(last.begin(), last.end(), j) == last.end();
-  });
+  std::stable_partition(kept.begin(), kept.end(),
+                        [&last](int j) { return std::find(last.begin(), last.end(), j) == last.end(); });
   Matrix pack = Matrix::zero(local_bits, local_bits);
   for (int j = 0; j < local_bits; ++j) pack.set_column(j, v.of_local.column(j) << (local_bits - rho));
   for (std::size_t k = 0; k < kept.size(); ++k)

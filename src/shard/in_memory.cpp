@@ -22,7 +22,7 @@ struct ShardPost {
   const std::byte* from = nullptr;
   std::span<const ShardMessage> sends;
   std::string word;
-  std::byte* opened = nullptr;  // what others may write to
+  std::byte* opened = nullptr;         // what others may write to
   const cuda::PeerEnd* end = nullptr;  // of a rank on a GPU
 };
 using ShardMeeting = detail::Meeting<ShardPost>;
@@ -113,13 +113,16 @@ class ThreadCommunicator : public Communicator {
 class PeerCommunicator : public ThreadCommunicator, public PeerMemory {
  public:
   PeerCommunicator(std::shared_ptr<ShardMeeting> meeting, int rank, const std::vector<int>& devices)
-      : ThreadCommunicator(std::move(meeting), rank), end_(devices[static_cast<std::size_t>(rank)], devices) {
+      : ThreadCommunicator(meeting, rank),
+        end_(devices[static_cast<std::size_t>(rank)], devices),
+        host_(std::move(meeting), rank) {
     this->meeting().post(rank).end = &end_;
   }
 
   std::string name() const override { return "peers"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return end_.device(); }
+  Communicator* host() override { return &host_; }
   PeerMemory* peer_memory() override { return end_.reaches_all() ? this : nullptr; }
 
   std::vector<std::byte*> open(void* mine, Stream stream) override {
@@ -165,6 +168,7 @@ class PeerCommunicator : public ThreadCommunicator, public PeerMemory {
 
  private:
   cuda::PeerEnd end_;
+  ThreadCommunicator host_;  // at the same meetings
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ class NcclCommunicator : public Communicator {
   std::string name() const override { return "NCCL"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return link_->device(); }
+  Communicator* host() override { return words_->host(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {

@@ -103,8 +103,8 @@ int bits_of_segment(std::uint64_t element_bytes) {
 
 // In one pass where each segment of an output comes from one rank; to where it is unpacked else.
 ShardStores stores_of(const detail::ShardPassing& made, int local_bits, int segment_bits) {
-  const bool in_one = !made.arrivals ||
-                      detail::keeps_segments_local(*made.places, local_bits, std::min(segment_bits, local_bits));
+  const bool in_one = !made.arrivals || detail::keeps_segments_local(*made.places, local_bits,
+                                                                     std::min(segment_bits, local_bits));
   return {.map = in_one ? made.places : made.arrivals, .views = {}, .by_views = false, .to_output = in_one};
 }
 
@@ -141,8 +141,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
     method_ = ShardMethod::affine;
     reason_ = "an affine map, and both cuts are by index bits";
     const int segment_bits = bits_of_segment(problem.element_bytes);
-    made = detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank,
-                                  segment_bits);
+    made =
+        detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank, segment_bits);
     const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
     stores_ = stores_of(made, local_bits, segment_bits);
   } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {
@@ -181,9 +181,9 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   detail::agree(communicator, kPlanShards, [&] {
     check_ranks(problem.shards);
     check_width(problem.element_bytes);
-    if (communicator.memory() != Engine::cpu) {
+    if (communicator.host() == nullptr) {
       fail(ErrorCode::unsupported, kPlanShards, "an index array in parts by " + communicator.name(),
-           "a communicator of the host's memory");
+           "a communicator that has one of the host's memory");
     }
     problem_.permutation = Cyclic{.count = count};
     cuts = cuts_of(problem_, count);
@@ -191,8 +191,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   });
   in_elements_ = cuts->in.elements(problem.shards.rank);
   out_elements_ = cuts->out.elements(problem.shards.rank);
-  detail::ShardPassing made =
-      detail::part_passing({.entries = mine, .direction = direction}, cuts->in, cuts->out, communicator);
+  detail::ShardPassing made = detail::part_passing({.entries = mine, .direction = direction}, cuts->in,
+                                                   cuts->out, *communicator.host());
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
   sends_ = std::move(made.sends);

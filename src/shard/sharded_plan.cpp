@@ -183,11 +183,13 @@ struct ShardedPlan::State {
       reason = plan.stores().to_output
                    ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
                                  stores->kernel())
-                   : fmt::format("segments of an output come from several ranks: kernels pack into the peers' "
-                                 "workspace ({}), and unpacking follows",
-                                 stores->kernel());
+                   : fmt::format(
+                         "segments of an output come from several ranks: kernels pack into the peers' "
+                         "workspace ({}), and unpacking follows",
+                         stores->kernel());
     } else if (slices && slices->slices() > 1) {
-      reason = fmt::format("{} slices a message, for {}", slices->slices(), no_stores);
+      reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
+                           slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);
     } else {
       reason = no_stores;
     }
@@ -234,7 +236,11 @@ struct ShardedPlan::State {
     // In place, what a slice receives must not be what another is packed from.
     const bool may_slice = !ways.in_place || (packs() && unpacks());
     const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
-    if (may_slice) slices = detail::SlicedShards::make(plan, local.device, bits, ways.link_multiprocessors);
+    if (may_slice) {
+      slices = detail::SlicedShards::make(
+          plan, local.device,
+          {.slice_bits = bits, .link_multiprocessors = ways.link_multiprocessors, .in_place = ways.in_place});
+    }
     return why;
   }
 };

@@ -1,5 +1,5 @@
-// Arrays of a device by a communicator of the host's: what is sent is copied to the host, exchanged there, and
-// copied to where it belongs.
+// Arrays of a device by a communicator of the host's: what is sent is copied to the host, exchanged there,
+// and copied to where it belongs.
 #include <algorithm>
 #include <utility>
 
@@ -21,6 +21,7 @@ class StagedCommunicator : public Communicator {
   std::string name() const override { return host_->name() + ", staged"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return device_; }
+  Communicator* host() override { return host_.get(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {
@@ -34,7 +35,8 @@ class StagedCommunicator : public Communicator {
     std::size_t next = 0;
     for (const ShardMessage& each : sends) {
       if (is_own(each)) continue;
-      cuda::copy_between(source + each.offset_bytes, out + sent[next].offset_bytes, each.bytes, device_, stream);
+      cuda::copy_between(source + each.offset_bytes, out + sent[next].offset_bytes, each.bytes, device_,
+                         stream);
       ++next;
     }
     auto own = sends.begin();

@@ -1,14 +1,14 @@
 // Shards on one GPU, or on all there are: each rank's output against the whole by the definition. On one GPU
 // the ranks are streams of it, which exercises everything but the links.
-#include <gtest/gtest.h>
-
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 
 #include <memory>
 #include <random>
 #include <set>
 
 #include "faro/nccl.hpp"
+#include "faro/network/sharded.hpp"
 #include "faro/peers.hpp"
 #include "gpu/gpu_support.hpp"
 #include "refusal.hpp"
@@ -170,8 +170,9 @@ struct RankOnDevice {
 };
 
 // `work` of each rank on a thread of its own, with its device the current one and a stream.
-void on_devices(const std::vector<std::shared_ptr<Communicator>>& communicators, const std::vector<int>& devices,
-                const std::function<void(Communicator&, const std::shared_ptr<Communicator>&, OwnStream&)>& work) {
+void on_devices(
+    const std::vector<std::shared_ptr<Communicator>>& communicators, const std::vector<int>& devices,
+    const std::function<void(Communicator&, const std::shared_ptr<Communicator>&, OwnStream&)>& work) {
   const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
     check_cuda(cudaSetDevice(devices[static_cast<std::size_t>(communicator->rank())]), "cudaSetDevice");
     OwnStream stream;
@@ -181,30 +182,32 @@ void on_devices(const std::vector<std::shared_ptr<Communicator>>& communicators,
 }
 
 TEST_F(GpuShards, InPlace) {
-  for (const Permutation& map : {Permutation(maps::bit_reversal(18)), Permutation(maps::transpose(512, 512)),
-                                 Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::flip(1 << 18))}) {
+  for (const Permutation& map :
+       {Permutation(maps::bit_reversal(18)), Permutation(maps::transpose(512, 512)),
+        Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::flip(1 << 18))}) {
     for (const ShardWays& way : kWays) {
       const std::vector<int> devices = devices_for(2);
       const ShardProblem problem{.permutation = map, .element_bytes = 4, .shards = {.ranks = 2}};
       const WholeArray whole(problem, std::uint64_t{1} << 18);
-      on_devices(peer_communicators(devices), devices,
-                 [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
-                   ShardProblem mine = problem;
-                   mine.shards.rank = own.rank();
-                   ShardWays ways = way;
-                   ways.in_place = true;
-                   ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
-                   const std::vector<std::byte> in = whole.in_part(own.rank());
-                   const cuda::DeviceArray data(in.size(), own.device());
-                   cuda::DeviceArray filled(in.size(), own.device());
-                   filled.upload(in.data());
-                   check_cuda(cudaMemcpy(data.data(), filled.data(), in.size(), cudaMemcpyDeviceToDevice), "copy");
-                   plan.run(data.data(), in.size(), Stream(stream.get()));
-                   plan.wait(Stream(stream.get()));
-                   std::vector<std::byte> out(in.size());
-                   data.download(out.data());
-                   EXPECT_TRUE(out == whole.out_part(own.rank())) << plan.explain();
-                 });
+      on_devices(
+          peer_communicators(devices), devices,
+          [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+            ShardProblem mine = problem;
+            mine.shards.rank = own.rank();
+            ShardWays ways = way;
+            ways.in_place = true;
+            ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
+            const std::vector<std::byte> in = whole.in_part(own.rank());
+            const cuda::DeviceArray data(in.size(), own.device());
+            cuda::DeviceArray filled(in.size(), own.device());
+            filled.upload(in.data());
+            check_cuda(cudaMemcpy(data.data(), filled.data(), in.size(), cudaMemcpyDeviceToDevice), "copy");
+            plan.run(data.data(), in.size(), Stream(stream.get()));
+            plan.wait(Stream(stream.get()));
+            std::vector<std::byte> out(in.size());
+            data.download(out.data());
+            EXPECT_TRUE(out == whole.out_part(own.rank())) << plan.explain();
+          });
     }
   }
 }
@@ -238,6 +241,61 @@ TEST_F(GpuShards, StagedThroughTheHost) {
              });
 }
 
+// Each rank has its own part of an index array, and a network of which layers meet across ranks.
+TEST_F(GpuShards, IndexArraysInParts) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kCount = 10001;
+  const Indexed drawn = Indexed::random(kCount, 3).redirected(Direction::scatter);
+  const ShardProblem problem{.permutation = drawn, .element_bytes = 4, .shards = {.ranks = 2}};
+  const WholeArray whole(problem, kCount);
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               ShardProblem mine = problem;
+               mine.shards.rank = own.rank();
+               std::vector<std::uint64_t> entries;
+               for (std::uint64_t x = 0; x < kCount; ++x) {
+                 if (owner_of(x, ShardAxis{}, {kCount}, 2) == own.rank()) entries.push_back(drawn.entry(x));
+               }
+               ShardedPlan plan(ShardPlan(mine, kCount, entries, Direction::scatter, own), communicator);
+               const std::vector<std::byte> in = whole.in_part(own.rank());
+               const std::vector<std::byte> wanted = whole.out_part(own.rank());
+               cuda::DeviceArray from(in.size(), own.device());
+               from.upload(in.data());
+               const cuda::DeviceArray to(wanted.size(), own.device());
+               plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               plan.wait(Stream(stream.get()));
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+             });
+}
+
+TEST_F(GpuShards, SortsByANetwork) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kPart = 1 << 15;
+  std::vector<std::uint32_t> all(2 * kPart);
+  std::mt19937 random(4);
+  for (std::uint32_t& each : all) each = static_cast<std::uint32_t>(random());
+  std::vector<std::uint32_t> sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  on_devices(
+      peer_communicators(devices), devices,
+      [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+        network::ShardedNetwork sorter({.program = network::sort(16), .element = {network::Scalar::u32}},
+                                       communicator);
+        const std::uint64_t first = kPart * static_cast<std::uint64_t>(own.rank());
+        cuda::DeviceArray in(4 * kPart, own.device());
+        in.upload(all.data() + first);
+        const cuda::DeviceArray out(4 * kPart, own.device());
+        sorter.run(in.data(), out.data(), 4 * kPart, Stream(stream.get()));
+        own.wait(Stream(stream.get()));
+        std::vector<std::uint32_t> part(kPart);
+        out.download(part.data());
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), sorted.begin() + static_cast<std::ptrdiff_t>(first)))
+            << sorter.explain();
+      });
+}
+
 // --- by NCCL, where there are two devices and the library is found
 
 bool has_nccl_for_two() {
@@ -267,7 +325,8 @@ void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captur
                  check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
                  cudaGraph_t graph = nullptr;
                  cudaGraphExec_t executable = nullptr;
-                 check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
+                 check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+                            "capture");
                  run();
                  check_cuda(cudaStreamEndCapture(stream.get(), &graph), "end of capture");
                  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
@@ -346,7 +405,8 @@ TEST_F(GpuShards, AnotherProblemIsRefusedOnAllRanks) {
     const ShardedPlan plan(ShardPlan(problem), communicator);
   });
   for (const auto& each : thrown)
-    EXPECT_NE(text_of(each).find("every rank has to ask for the same problem"), std::string::npos) << text_of(each);
+    EXPECT_NE(text_of(each).find("every rank has to ask for the same problem"), std::string::npos)
+        << text_of(each);
 }
 
 // A rank that gives up, in the middle of another's call.

@@ -32,8 +32,8 @@ class ShardedNetwork {
   /// of two, more than there are elements, a batch other than 1, and ranks that ask for different things;
   /// ErrorCode::unsupported on engine cuda for operators whose pair numbers span ranks, as Fourier's, and for
   /// users' operators without a host function there.
-  ShardedNetwork(const Problem& problem, std::shared_ptr<Communicator> communicator, const Options& options = {},
-                 const ShardWays& ways = {});
+  ShardedNetwork(const Problem& problem, std::shared_ptr<Communicator> communicator,
+                 const Options& options = {}, const ShardWays& ways = {});
   ShardedNetwork(ShardedNetwork&&) noexcept;
   ShardedNetwork& operator=(ShardedNetwork&&) noexcept;
   ~ShardedNetwork();

@@ -95,16 +95,16 @@ std::optional<PartPass> tile_pass(const PartProblem& of, const CompiledTile& ker
   const machine::MemoryGeometry geometry = geometry_of(target);
   if (!(kernel.blocked ? kernels::fits_blocked(*tile, shape, geometry) : kernels::fits(*tile, shape)))
     return std::nullopt;
-  PartPass made{.tile = kernel,
-                .params = {},
-                .blocks = std::uint64_t{1} << tile->block_bits(),
-                .threads = shape.threads(),
-                .shared_bytes = static_cast<std::uint64_t>(shape.tile_bytes()),
-                .vector_bytes = static_cast<std::uint64_t>(shape.vector_bytes()),
-                .slice_bits = static_cast<int>(of.slice_masks.size()),
-                .array_bytes_bits = of.local_bits + of.unit_bits,
-                .kernel = fmt::format("tiles of 2^{} units of {} bytes", shape.tile_bits(),
-                                      shape.element_bytes())};
+  PartPass made{
+      .tile = kernel,
+      .params = {},
+      .blocks = std::uint64_t{1} << tile->block_bits(),
+      .threads = shape.threads(),
+      .shared_bytes = static_cast<std::uint64_t>(shape.tile_bytes()),
+      .vector_bytes = static_cast<std::uint64_t>(shape.vector_bytes()),
+      .slice_bits = static_cast<int>(of.slice_masks.size()),
+      .array_bytes_bits = of.local_bits + of.unit_bits,
+      .kernel = fmt::format("tiles of 2^{} units of {} bytes", shape.tile_bits(), shape.element_bytes())};
   if (kernel.blocked) {
     made.params = kernels::make_affine_blocked_params(*tile, shape, 1, geometry);
   } else {

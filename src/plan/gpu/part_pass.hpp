@@ -58,9 +58,9 @@ struct PartPass {
 /// Whether A^-1 S has no bits of the rank for segments of 2^segment_bits units.
 bool keeps_segments_local(const Affine& map, int local_bits, int segment_bits);
 
-/// The tile kernel, or where whole vectors of 16 bytes change places one vector a thread. None where no kernel
-/// takes the map so: segments come from several ranks, the part has less than a tile, slices cut tiles, or
-/// there are too many arrays.
+/// The tile kernel, or where whole vectors of 16 bytes change places one vector a thread. None where no
+/// kernel takes the map so: segments come from several ranks, the part has less than a tile, slices cut
+/// tiles, or there are too many arrays.
 std::optional<PartPass> make_part_pass(const PartProblem& problem, const Target& target);
 
 /// The same by one unit a thread, for any map and any alignment, without slices. None for too many arrays or

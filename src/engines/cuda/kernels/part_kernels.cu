@@ -15,10 +15,10 @@
 namespace faro::cuda {
 
 using kernels::CompiledTile;
-using kernels::kCompiledTileCount;
-using kernels::kCompiledTiles;
 using kernels::few_groups;
 using kernels::few_shared_bytes;
+using kernels::kCompiledTileCount;
+using kernels::kCompiledTiles;
 using kernels::PartArrays;
 
 template <int bytes>
@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads(), kCompil
 // The same on few multiprocessors, a block on each that leaves no room for another: kernels of the links find
 // the others free. Groups of a tile's threads take turns, each with a tile and a barrier of its own.
 template <int index>
-__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads() * few_groups(kCompiledTiles[index]), 1)
+__global__ void __launch_bounds__(kCompiledTiles[index].shape.threads() * few_groups(kCompiledTiles[index]),
+                                  1)
     move_part_on_few(const __grid_constant__ PartTileParams<index> params,
                      const __grid_constant__ PartArrays arrays, std::uint64_t first_block,
                      std::uint64_t end_block, const std::byte* in) {

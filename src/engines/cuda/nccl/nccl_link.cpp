@@ -133,7 +133,8 @@ void NcclLink::end() const {
 void NcclLink::keep(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const {
   if (bytes == 0) return;
   const DeviceGuard guard(device_);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync", kNccl);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync",
+        kNccl);
 }
 
 void NcclLink::look() const {

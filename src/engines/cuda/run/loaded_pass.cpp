@@ -386,6 +386,13 @@ void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_
   std::visit(launch_with, kernel.params);
 }
 
+void LoadedPass::spread_out(std::uint64_t shared_bytes) {
+  for (KernelEntry& entry : entries_) {
+    if (entry.shared_bytes > 0)
+      entry.shared_bytes = std::max(entry.shared_bytes, static_cast<int>(shared_bytes));
+  }
+}
+
 KernelResources LoadedPass::resources() const {
   if (entries_.empty() || entries_.front().function == nullptr) return {};
   KernelResources worst = resources_of(entries_.front());

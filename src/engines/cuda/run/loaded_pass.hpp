@@ -53,6 +53,10 @@ class LoadedPass {
   /// `words`: which pass it is. Errors: ErrorCode::device for a failed launch.
   void launch(const PassArrays& arrays, Stream stream, LaunchWords words = {}) const;
 
+  /// Has blocks that use shared memory take at least so many bytes of it, so that few share a multiprocessor
+  /// and leave room for another kernel's. At most what a device gives a block.
+  void spread_out(std::uint64_t shared_bytes);
+
   const faro::detail::GpuPass& pass() const { return *pass_; }
   /// Of the kernel for aligned arrays, the worst of a sweep's; zeros of a copy, which is the driver's.
   KernelResources resources() const;

@@ -43,11 +43,11 @@ PartExecutor::PartExecutor(const faro::detail::PartPass& pass, int device, int m
   require_available();
   const DeviceGuard guard(device);
   const bool on_few = multiprocessors > 0 && pass.tile.has_value();
-  state_ = std::make_unique<State>(
-      State{.pass = pass,
-            .device = device,
-            .few_blocks = on_few ? static_cast<std::uint64_t>(multiprocessors) : 0,
-            .entry = on_few ? entry_on_few(pass) : entry_of(pass)});
+  state_ =
+      std::make_unique<State>(State{.pass = pass,
+                                    .device = device,
+                                    .few_blocks = on_few ? static_cast<std::uint64_t>(multiprocessors) : 0,
+                                    .entry = on_few ? entry_on_few(pass) : entry_of(pass)});
 }
 
 PartExecutor::PartExecutor(PartExecutor&&) noexcept = default;
@@ -76,7 +76,8 @@ void PartExecutor::run(const void* in, std::span<std::byte* const> arrays, const
     std::visit(
         [&](auto params) {
           void* arguments[] = {&params, &to, &first, &end, &in};
-          launch(state_->entry, std::min(left, state_->few_blocks), arguments, stream, {.operation = kRunPart});
+          launch(state_->entry, std::min(left, state_->few_blocks), arguments, stream,
+                 {.operation = kRunPart});
         },
         pass.params);
     return;
@@ -99,11 +100,13 @@ struct PeerView::State {
   LoadedPasses passes;
 };
 
-PeerView::PeerView(const StridedPlan& plan) {
+PeerView::PeerView(const StridedPlan& plan, bool over_links) {
   require_available();
   const DeviceGuard guard(plan.target().device);
-  state_ = std::make_unique<State>(
-      State{.device = plan.target().device, .passes = LoadedPasses(plan.passes())});
+  state_ =
+      std::make_unique<State>(State{.device = plan.target().device, .passes = LoadedPasses(plan.passes())});
+  constexpr std::uint64_t third_of_multiprocessor = 76 << 10;  // two blocks fit, and as much of others
+  if (over_links) state_->passes.spread_out(third_of_multiprocessor);
 }
 
 PeerView::PeerView(PeerView&&) noexcept = default;
