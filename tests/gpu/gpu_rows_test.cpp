@@ -783,7 +783,7 @@ TEST_F(GpuRows, TakesSegmentsOfAnyLength) {
 
 TEST_F(GpuRows, MovesValuesInBitReversedOrder) {
   for (const std::uint64_t n : {std::uint64_t{16}, std::uint64_t{1} << 13, std::uint64_t{1} << 16}) {
-    for (const std::int64_t k : {3, 5, 2 * static_cast<std::int64_t>(n) - 1}) {
+    for (const std::int64_t k : {std::int64_t{3}, std::int64_t{5}, 2 * static_cast<std::int64_t>(n) - 1}) {
       const Bytes in = random_bytes(n * 8 * 3, n);
       Bytes expected(in.size());
       permute_evaluations(n, k, 8, in, expected);
