@@ -20,7 +20,7 @@ bool pays(const RowPlan& plan) {
   if (std::max(plan.in_bytes(), plan.out_bytes()) < kLeastReusedBytes) return false;
   const auto* const add = std::get_if<Add>(&plan.move());
   if (add != nullptr) return width == bytes_of(add->number);
-  return std::holds_alternative<Take>(plan.move());
+  return true;
 }
 
 }  // namespace
@@ -75,6 +75,8 @@ void ReusedRows::run(const void* in, void* out, void* workspace, Stream stream) 
     return;
   }
   permutation_->run(in, workspace, bytes, rest, stream);
+  if (std::holds_alternative<Put>(plan_.move()))
+    return cuda::put_sorted(plan_, sorted_, workspace, out, stream);
   cuda::add_sorted(plan_, sorted_, workspace, out, stream);
 }
 
@@ -85,7 +87,9 @@ std::string ReusedRows::explain() const {
   }
   return std::string("\nreused: ") +
          (takes() ? "elements are taken in the order of the entries, then permuted to where they go:\n"
-                  : "elements are permuted into the order of the entries, then added up side by side:\n") +
+          : std::holds_alternative<Put>(plan_.move())
+              ? "elements are permuted into the order of the entries, then put where they go, in order:\n"
+              : "elements are permuted into the order of the entries, then added up side by side:\n") +
          permutation_->explain();
 }
 

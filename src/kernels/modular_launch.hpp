@@ -23,7 +23,8 @@ struct ModularWork {
   std::uint64_t sign_factor = 0;
   kernels::ModularSign sign = kernels::ModularSign::none;
   std::uint64_t modulus = 0;
-  bool wide = false;  // places of 64 bits, also where half of that would do
+  std::uint64_t large_bytes = std::uint64_t{16} << 20;  // arrays of which the caches hold a small part
+  bool wide = false;                                    // places of 64 bits, also where half of that would do
 };
 
 namespace detail {
@@ -68,9 +69,12 @@ inline kernels::ModularTiles tiles_of(const ModularRectangle& all, std::uint32_t
   constexpr std::uint64_t kMostLines = 2048;  // of which each is looked up
   if (rows < side) columns = equal_part(all.columns, std::min(fitting / rows, kMostLines));
   rows = std::min(rows, equal_part(all.rows, kMostLines));
-  // Of columns that end within sectors of the output, where they are long and there are several.
+  // Columns end where sectors of the output do, where they are long and there are several. What small arrays
+  // share meets in the cache as it is, and shorter tiles leave more of it for others of large ones: on an
+  // H100 the multiples of 12345677 modulo 2^28 go by 80 and 84% of a copy in tiles of 64 and 48 rows, by 78%
+  // without sectors; those of 15625 modulo 2^16 by 85 and 80, and by 94% without.
   constexpr std::uint64_t kLeastSectors = 4;
-  if (rows < all.rows && rows >= kLeastSectors * sector) {
+  if (rows < all.rows && rows >= kLeastSectors * sector && sector > 1) {
     made.sector = sector;
     rows = faro::detail::round_up(rows, std::uint64_t{sector});
   }
@@ -123,7 +127,10 @@ void multiply_by(Queue& queue, const ModularWork& work) {
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(work.out) / kBytes % kernel.kSector);
   const auto cover = l_shape(work.map);
   for (std::size_t r = 0; r < cover.size(); ++r) {
-    kernel.tiles[r] = tiles_of(cover[r], kernel.kSide, kernel.kSector, places);
+    const bool both_long = std::min(cover[r].columns, cover[r].rows) >= 4 * std::uint64_t{kernel.kSide};
+    const bool far_apart = both_long && count * kBytes >= work.large_bytes;
+    kernel.tiles[r] = tiles_of(cover[r], far_apart ? kernel.kSide / 4 * 3 : kernel.kSide,
+                               far_apart ? kernel.kSector : 1, places);
     kernel.tiles[r].first_y = (kernel.tiles[r].first_y + work.map.shift) % ring;
   }
   kernel.of_array = device::Division64(kernel.tiles[0].count() + kernel.tiles[1].count());

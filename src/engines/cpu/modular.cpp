@@ -196,6 +196,38 @@ void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_
   }
 }
 
+// Blocks of places, each from one such block, in which numbers are multiplied again: a table has the bits of
+// few numbers in the opposite order.
+void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArrays& arrays,
+                         const std::byte* in, std::byte* out, int threads) {
+  constexpr int kMostBlockBits = 8;
+  const int low = std::min(order.bits, kMostBlockBits);
+  const std::uint64_t block = std::uint64_t{1} << low;
+  std::array<std::uint16_t, std::size_t{1} << kMostBlockBits> reversed{};
+  for (std::uint64_t x = 0; x < block; ++x)
+    reversed[x] = static_cast<std::uint16_t>(kernels::reversed_bits(x, low));
+  const std::uint64_t n = std::uint64_t{1} << order.bits;
+  constexpr std::uint64_t kThreadBytes = 1 << 18;
+  const int used = n * arrays.batch * arrays.element_bytes < kThreadBytes ? 1 : detail::thread_count(threads);
+  const auto blocks = static_cast<std::int64_t>(arrays.batch << (order.bits - low));
+  with_width(arrays.element_bytes, [&](auto width) {
+#pragma omp parallel for schedule(static) num_threads(used) if (used > 1)
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const std::uint64_t first = static_cast<std::uint64_t>(b) << low;
+      const std::uint64_t array = first & ~(n - 1);
+      // Of the block's first place and of any other the numbers differ by multiples of their high part alone.
+      const std::uint64_t number =
+          order.factor * kernels::reversed_bits(first & (n - 1), order.bits) + (order.factor - 1) / 2;
+      const std::uint64_t high = number >> (order.bits - low);
+      const std::uint64_t source = array + (order.source(first & (n - 1)) & ~(block - 1));
+      for (std::uint64_t x = 0; x < block; ++x) {
+        const std::uint64_t from = reversed[(high + order.factor * reversed[x]) & (block - 1)];
+        width.move(in + (source + from) * width.bytes(), out + (first + x) * width.bytes());
+      }
+    }
+  });
+}
+
 namespace {
 
 class ModularProgram final : public ElementProgram {

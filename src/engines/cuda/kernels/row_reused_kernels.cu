@@ -24,6 +24,9 @@ template const void* row_kernel<PatchElements<16>>();
 
 template const void* row_kernel<TakeSorted<4>>();
 template const void* row_kernel<TakeSorted<8>>();
+template const void* row_kernel<PutSorted<4>>();
+template const void* row_kernel<PutSorted<8>>();
+template const void* row_kernel<FindTwice>();
 template const void* row_kernel<FindStretches>();
 template const void* row_kernel<OffsetPlaces>();
 template const void* row_kernel<TakeChunks<4>>();

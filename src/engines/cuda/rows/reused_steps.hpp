@@ -65,6 +65,66 @@ struct TakeSorted {
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 };
 
+/// Elements that are in the order of where they go, put there: out[keys[i]] = values[i].
+template <int kBytes>
+struct PutSorted {
+  using Element = device::Packet<kBytes>;
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kEach = 8;
+
+  const std::uint32_t* keys = nullptr;
+  std::uint64_t count = 0;
+  const std::byte* values = nullptr;
+  std::byte* out = nullptr;
+
+  constexpr std::uint64_t blocks() const { return (count + kOfBlock - 1) / kOfBlock; }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    const std::uint64_t first = block.index() * kOfBlock + block.thread();
+    const auto* const from = reinterpret_cast<const Element*>(values);
+    auto* const to = reinterpret_cast<Element*>(out);
+    Element element[kEach] = {};
+    std::uint32_t row[kEach] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      const std::uint64_t i = first + std::uint64_t{k} * kThreads;
+      if (i < count) row[k] = keys[i];
+      if (i < count) element[k] = from[i];
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      if (first + std::uint64_t{k} * kThreads < count) to[row[k]] = element[k];
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
+};
+
+/// Of sorted entries the least position of one that is named before, by items[i]; kNoFault at first.
+struct FindTwice {
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = 1;
+
+  const std::uint32_t* keys = nullptr;
+  const std::uint32_t* items = nullptr;
+  std::uint64_t count = 0;
+  kernels::RowFaults* faults = nullptr;
+
+  constexpr std::uint64_t blocks() const { return (count + kThreads - 1) / kThreads; }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    const std::uint64_t i = block.index() * kThreads + block.thread();
+    if (i > 0 && i < count && keys[i] == keys[i - 1])
+      kernels::note_fault(block, &faults->twice, std::uint64_t{items[i]});
+  }
+};
+
 /// Where the stretch of each chunk of sorted entries begins, at a vector of 16 bytes, and how long it is.
 struct FindStretches {
   static constexpr std::uint32_t kThreads = 256;
