@@ -283,8 +283,12 @@ std::string elements_text(const Division& division, std::uint64_t item_bytes, co
 
 // Elements that no kernel takes as they are, as smaller ones that move together.
 void fit_width(const PermuteOptions& options, FileProblem& made, const Division& division,
-               std::uint64_t item_bytes) {
+               std::uint64_t item_bytes, Widths widths) {
   std::uint64_t width = division.group * item_bytes;
+  if (widths == Widths::any && std::holds_alternative<Affine>(made.problem.permutation)) {
+    made.problem.element_bytes = width;
+    return;
+  }
   if (division.axis && width > kMaxElementBytes) {
     const std::uint64_t units = widening_for(width, kMaxElementBytes);
     made.problem.permutation = widened(made.problem.permutation, units);
@@ -333,7 +337,7 @@ std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   return replaced(shape, *part, moved->target_shape());
 }
 
-FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header) {
+FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header, Widths widths) {
   const Shape& shape = header.shape;
   PermuteOptions options = asked;
   if (const auto along_axis = axis_of_flip(asked, shape)) {
@@ -361,7 +365,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .result_shape = {},
                    .elements = elements_text(division, header.item_bytes, shape)};
   check_axes(options, made, division);
-  fit_width(options, made, division, header.item_bytes);
+  fit_width(options, made, division, header.item_bytes, widths);
   return made;
 }
 

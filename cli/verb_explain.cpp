@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -177,8 +178,11 @@ void explain_files(const ExplainOptions& options) {
          "--file alone");
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
+  const PlanOptions plan_options = options.common.plan_options(width);
   const file::Options file_options{.memory_bytes = memory,
-                                   .threads = options.common.plan_options(width).threads};
+                                   .threads = plan_options.threads,
+                                   .engine = plan_options.engine,
+                                   .device = plan_options.device};
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
   if (is_strided_text(options.spec)) {
@@ -190,6 +194,7 @@ void explain_files(const ExplainOptions& options) {
     sweep.emplace(*problem, file_options);
   }
   const file::Facts& facts = sweep->facts();
+  const file::TilePlan tile_plan = sweep->tile_plan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
@@ -213,6 +218,9 @@ void explain_files(const ExplainOptions& options) {
     json["tile_bytes"] = facts.tile_bytes;
     json["read_run_bytes"] = facts.read_run_bytes;
     json["write_run_bytes"] = facts.write_run_bytes;
+    json["tile_plan"] = {{"permutation", tile_plan.permutation},
+                         {"text", tile_plan.text},
+                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
     json["transfers"] = reads + writes;
     json["published_transfers"] = published ? Json(*published) : Json();
     json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
@@ -243,6 +251,9 @@ void explain_files(const ExplainOptions& options) {
   lines.push_back(explained("time", seconds
                                         ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
                                         : "not known: `faro tune --disk DIR` measures a disk"));
+  std::istringstream nested(tile_plan.text);
+  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
+  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
   print(fmt::format("{}", fmt::join(lines, "\n")));
 }
 

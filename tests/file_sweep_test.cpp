@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "faro/file.hpp"
 #include "file/buckets.hpp"
 #include "file/checksums.hpp"
+#include "file/moves.hpp"
 #include "file/record_shuffle.hpp"
 #include "file/sweep.hpp"
 #include "file_support.hpp"
@@ -131,6 +134,23 @@ TEST_F(FileSweep, RandomAxes) {
     check({.permutation = Axes(shape, order), .element_bytes = width, .batch = 1 + random() % 3},
           budget(3 * width * (1 + random() % 300), kEveryIo[random() % 3]), random() % 200);
   }
+}
+
+// No kernel moves elements of these widths by an affine map that is nothing else.
+TEST_F(FileSweep, AffineMapsOfElementsOfAnyWidth) {
+  std::uint64_t seed = 0;
+  for (const std::uint64_t width : {3, 6, 12, 24, 100, 5000, 8192}) {
+    for (const int n : {1, 5, 9}) {
+      ++seed;
+      check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width}, budget(100 * width));
+      check({.permutation = maps::gray(n), .element_bytes = width, .batch = 3}, budget(7 * width + 10));
+      check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width, .batch = 2},
+            budget(4000 * width));
+    }
+  }
+  file::Options verified = budget(5000);
+  verified.verify = true;
+  check({.permutation = maps::random_bmmc(12, 2), .element_bytes = 12, .batch = 2}, verified);
 }
 
 TEST_F(FileSweep, RollsAndFlips) {
@@ -263,7 +283,7 @@ TEST_F(FileSweep, RefusesBeforeAnythingIsWritten) {
   EXPECT_EQ(code_of([&] { run("in", "none/out"); }), ErrorCode::file);
   EXPECT_EQ(files(), 1U);
   EXPECT_EQ(code_of([&] { file::Sweep(problem, budget(11)); }), ErrorCode::value);
-  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 3}, budget(300)); }),
+  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 0}, budget(300)); }),
             ErrorCode::value);
   EXPECT_EQ(
       code_of([&] {
@@ -544,6 +564,108 @@ TEST_F(FileSweep, ShapesOfBucketsKeepToTheBudget) {
   EXPECT_LT(shape->buckets() * shape->region_bytes, (4UL << 30) * 101 / 100);
 }
 
+// The sweep holds the plan of its tiles: of axes a view, of affine maps the map of a coset.
+TEST_F(FileSweep, HoldsThePlanOfItsTiles) {
+  const file::Options options = budget(3 << 12);
+  const auto plan_of = [&](const Permutation& permutation, std::uint64_t width) {
+    return file::Sweep({.permutation = permutation, .element_bytes = width}, options).tile_plan();
+  };
+  // Tiles of 2^10 elements of 4 bytes in segments of 2^5: five bits come from either end.
+  const file::TilePlan affine = plan_of(maps::bit_reversal(20), 4);
+  EXPECT_EQ(affine.permutation, to_text(Permutation(maps::bit_reversal(10))));
+  EXPECT_EQ(affine.text, plan_only({.permutation = maps::bit_reversal(10), .element_bytes = 4},
+                                   {.engine = Engine::cpu, .threads = 2})
+                             .explain());
+  EXPECT_FALSE(affine.json.empty());
+  const file::TilePlan axes = plan_of(Axes({100, 200}, {1, 0}), 2);
+  EXPECT_TRUE(axes.permutation.starts_with("strided(")) << axes.permutation;
+  EXPECT_FALSE(axes.text.empty());
+  const file::TilePlan any = plan_of(maps::gray(12), 12);
+  EXPECT_NE(any.text.find("elements of 12 bytes"), std::string::npos) << any.text;
+  EXPECT_TRUE(any.json.empty());
+  const file::Sweep nothing({.permutation = maps::gray(12), .element_bytes = 4, .batch = 0}, options);
+  EXPECT_TRUE(nothing.tile_plan().text.empty());
+}
+
+// The first tile goes both ways, later ones the faster.
+TEST_F(FileSweep, TheFasterEngineIsTaken) {
+  using namespace std::chrono_literals;
+  for (const bool host_is_faster : {false, true}) {
+    file::EngineTrial trial;
+    int by_device = 0;
+    int by_host = 0;
+    const auto device = [&] {
+      ++by_device;
+      std::this_thread::sleep_for(host_is_faster ? 20ms : 0ms);
+    };
+    const auto host = [&] {
+      ++by_host;
+      std::this_thread::sleep_for(host_is_faster ? 0ms : 20ms);
+    };
+    EXPECT_TRUE(trial.text().empty());
+    for (int tile = 0; tile < 5; ++tile) trial.run(device, host, 1000);
+    EXPECT_EQ(trial.chosen(), host_is_faster ? Engine::cpu : Engine::cuda);
+    EXPECT_EQ(by_device, host_is_faster ? 2 : 6);
+    EXPECT_EQ(by_host, host_is_faster ? 5 : 1);
+    EXPECT_NE(trial.text().find(" by cuda, "), std::string::npos) << trial.text();
+  }
+  if (cuda::status().available) return;
+  file::Options options = budget(300);
+  options.engine = Engine::cuda;
+  EXPECT_EQ(test::code_of(
+                [&] { file::Sweep({.permutation = maps::bit_reversal(8), .element_bytes = 4}, options); }),
+            ErrorCode::device);
+}
+
+TEST_F(FileSweep, IndexArraysOfEveryDirectionAndPlace) {
+  constexpr std::uint64_t kCount = 700;
+  constexpr std::uint64_t kWidth = 5;
+  constexpr std::uint64_t kBatch = 3;
+  const Bytes data = random_bytes(kCount * kWidth * kBatch, 2);
+  write_file(directory_ / "in", data);
+  std::vector<std::uint32_t> index(kCount);
+  for (std::uint32_t x = 0; x < kCount; ++x) index[x] = x * 337 % kCount;
+  Bytes file = io::npy_header_bytes("'<u4'", std::vector<std::uint64_t>{kCount});
+  const auto entries = std::as_bytes(std::span(index));
+  file.insert(file.end(), entries.begin(), entries.end());
+  write_file(directory_ / "index.npy", file);
+  for (const Direction direction : {Direction::scatter, Direction::gather}) {
+    Bytes expected(data.size());
+    for (std::uint64_t x = 0; x < kCount * kBatch; ++x) {
+      const std::uint64_t other = x / kCount * kCount + index[x % kCount];
+      const std::uint64_t from = direction == Direction::scatter ? x : other;
+      const std::uint64_t to = direction == Direction::scatter ? other : x;
+      std::copy_n(&data[from * kWidth], kWidth, &expected[to * kWidth]);
+    }
+    for (const std::uint64_t memory : {6000, 60000, 600000}) {
+      for (const bool verify : {false, true}) {
+        file::Options options = budget(memory);
+        options.verify = verify;
+        const file::Input in{.path = directory_ / "in"};
+        const file::Output out{.path = directory_ / "out"};
+        const auto by_file =
+            file::permute_indexed({.path = directory_ / "index.npy", .direction = direction, .batch = kBatch},
+                                  kWidth, in, out, options);
+        EXPECT_TRUE(by_file.finished);
+        EXPECT_EQ(by_file.verified, verify);
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << memory;
+        fs::remove(directory_ / "out");
+        const Problem problem{
+            .permutation = Indexed(index, direction), .element_bytes = kWidth, .batch = kBatch};
+        EXPECT_TRUE(file::permute_indexed(problem, in, out, options).finished);
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << memory;
+        fs::remove(directory_ / "out");
+        EXPECT_EQ(files(), 2U);
+      }
+    }
+  }
+  const Problem problem{.permutation = Indexed(index, Direction::scatter), .element_bytes = kWidth};
+  EXPECT_EQ(test::code_of([&] {
+              file::permute_indexed(problem, {directory_ / "in", 0}, {directory_ / "out"}, budget(3000));
+            }),
+            ErrorCode::value);
+}
+
 TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
   constexpr std::uint64_t kCount = 3000;
   constexpr std::uint64_t kWidth = 6;
@@ -563,8 +685,8 @@ TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
     write_file(directory_ / "index.npy", file);
   };
   const auto scatter = [&](std::uint64_t memory) {
-    file::scatter(directory_ / "index.npy", kWidth, {directory_ / "in", 0}, {directory_ / "out"},
-                  budget(memory));
+    file::permute_indexed(file::IndexFile{.path = directory_ / "index.npy"}, kWidth, {directory_ / "in", 0},
+                          {directory_ / "out"}, budget(memory));
   };
   for (const bool wide : {false, true}) {
     write_index(wide);

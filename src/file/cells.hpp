@@ -15,36 +15,17 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "file/buckets.hpp"
+#include "file/widths.hpp"
 #include "io/buffer.hpp"
 
 namespace faro::file {
 
 /// Bytes that sorting takes, beside a counter a cell and thread.
 std::uint64_t sorting_bytes(std::uint64_t record_bytes);
-
-/// Calls body(width) with a compile-time constant for the usual widths.
-template <typename Body>
-void with_width(std::uint64_t width, const Body& body) {
-  switch (width) {
-    case 1:
-      return body(std::integral_constant<std::size_t, 1>());
-    case 2:
-      return body(std::integral_constant<std::size_t, 2>());
-    case 4:
-      return body(std::integral_constant<std::size_t, 4>());
-    case 8:
-      return body(std::integral_constant<std::size_t, 8>());
-    case 16:
-      return body(std::integral_constant<std::size_t, 16>());
-    default:
-      return body(static_cast<std::size_t>(width));
-  }
-}
 
 class CellSort {
  public:

@@ -51,13 +51,15 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
     const std::unique_ptr<Tiles> tiles = state.tiles();
     const io::TransferFile from = work.input(tiles->read_run_bytes);
     const io::TransferFile to = work.output(tiles->write_run_bytes);
-    return work.sweep(
+    const bool finished = work.sweep(
         {.tiles = *tiles,
          .in = from,
          .out = to,
          .in_offset = work.in_offset(),
          .out_offset = work.out_offset(),
          .permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+    work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
+    return finished;
   });
 }
 

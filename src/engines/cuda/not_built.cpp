@@ -187,8 +187,8 @@ DeviceArray::~DeviceArray() = default;
 
 std::byte* DeviceArray::data() const { return nullptr; }
 std::uint64_t DeviceArray::size() const { return 0; }
-void DeviceArray::upload(const void* /*from*/) { require_available(); }
-void DeviceArray::download(void* /*to*/) const { require_available(); }
+void DeviceArray::upload(const void* /*from*/, std::uint64_t /*bytes*/) { require_available(); }
+void DeviceArray::download(void* /*to*/, std::uint64_t /*bytes*/) const { require_available(); }
 
 void copy(const void* /*in*/, void* /*out*/, std::uint64_t /*bytes*/, Stream /*stream*/) {
   require_available();
