@@ -114,6 +114,12 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
     made.cut(plan, 1);
     return made;
   }
+  if (plan.stores().by_views && !choice.in_place) {
+    SlicedShards made(plan, device);
+    made.make_views(plan);
+    made.cut(plan, 1);
+    return made;
+  }
   if (!plan.places() || !shard_unit(plan.problem().element_bytes)) return std::nullopt;
   for (const bool directly : {true, false}) {
     if (directly && choice.in_place) continue;
@@ -220,6 +226,37 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   find_slots(plan, map, pack);
   cut(plan, std::uint64_t{1} << k);
   return true;
+}
+
+void SlicedShards::make_views(const ShardPlan& plan) {
+  by_views_ = true;
+  const Target target = cuda::target(device_);
+  const auto add = [&](std::vector<cuda::PeerView>& to, const Strided& view) {
+    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), false);
+  };
+  // A pass has a view for each message, in their order.
+  for (std::size_t i = 0; i < plan.pack().views.size(); ++i) {
+    if (!is_own(plan.sends()[i], rank_)) add(pack_views_, plan.pack().views[i]);
+  }
+  for (std::size_t i = 0; i < plan.unpack().views.size(); ++i) {
+    if (!is_own(plan.receives()[i], rank_)) add(unpack_views_, plan.unpack().views[i]);
+  }
+  for (const ShardView& each : plan.stores().views) {
+    if (each.peer == rank_) add(own_views_, each.view);
+  }
+}
+
+void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
+                             Stream stream) {
+  void* const target = unpacks_ ? buffers.received : out;
+  const void* const from = packs_ ? buffers.to_send : in;
+  for (const cuda::PeerView& view : pack_views_) view.run(in, buffers.to_send, stream);
+  links_.follow(stream);
+  communicator.exchange(from, sends_.front(), target, receives_.front(), links_.stream());
+  links_.mark(0);
+  for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
+  links_.lead(stream, 0);
+  for (const cuda::PeerView& view : unpack_views_) view.run(buffers.received, out, stream);
 }
 
 // Which slot of the receiver's a message has, as its first element tells.

@@ -76,7 +76,7 @@ class SlicedShards {
 
   std::size_t slices() const { return sends_.size(); }
   /// Whether what the rank keeps goes to the output in one pass, without packing and unpacking.
-  bool keeps_directly() const { return own_pass_.has_value(); }
+  bool keeps_directly() const { return own_pass_.has_value() || !own_views_.empty(); }
 
  private:
   // A pass by slices, and by the messages in them where the rank's own is left out: on all multiprocessors,
@@ -90,6 +90,9 @@ class SlicedShards {
 
   SlicedShards(const ShardPlan& plan, int device);
   bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
+  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied meanwhile.
+  void make_views(const ShardPlan& plan);
+  void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream);
   std::optional<Pass> make_pass(const PartProblem& problem, const Choice& choice) const;
   void cut(const ShardPlan& plan, std::uint64_t slices);
   void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
@@ -108,6 +111,10 @@ class SlicedShards {
   std::optional<Pass> pack_;
   std::optional<Pass> unpack_;
   std::optional<cuda::PartExecutor> own_pass_;  // slices are messages
+  bool by_views_ = false;
+  std::vector<cuda::PeerView> pack_views_;
+  std::vector<cuda::PeerView> unpack_views_;
+  std::vector<cuda::PeerView> own_views_;
   std::uint64_t own_message_ = 0;
   std::uint64_t slice_moved_by_ = 0;   // pack's slice of message slice 0
   std::vector<std::int64_t> sent_at_;  // by rank: where its message begins, less its slot there
