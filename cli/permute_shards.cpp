@@ -396,11 +396,16 @@ class PermutedShards {
       return print(json);
     }
     if (options_.quiet) return;
-    note(fmt::format("{}: {} in {}, by {}, method {}; {} sent by a rank; {:.3g} ms, {:.3g} ms in all{}",
-                     options_.label(), asked_.elements,
-                     count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                     communicator_->name(), name(plan.method()), size_text(plan.sent_bytes()), ms, total_ms,
-                     options_.verify ? ", verified" : ""));
+    note(ranks_line({.label = options_.label(),
+                     .elements = asked_.elements,
+                     .ranks = count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+                     .by = "by " + std::string(communicator_->name()),
+                     .method = std::string(name(plan.method())),
+                     .bytes = bytes,
+                     .sent_bytes = plan.sent_bytes(),
+                     .milliseconds = ms,
+                     .total_ms = total_ms,
+                     .verified = options_.verify}));
   }
 
   const PermuteOptions& options_;
