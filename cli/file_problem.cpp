@@ -369,6 +369,52 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
   return made;
 }
 
+namespace {
+
+// The axes of a file in Fortran order put into C order. `parts` are the file's, some of them taken apart: the
+// parts of an axis stay together, its axes go from the last to the first. Nothing where they are others.
+std::optional<NamedAxes> from_fortran(const Shape& shape, const Shape& parts) {
+  std::vector<std::size_t> ends;  // of each axis's parts
+  std::size_t part = 0;
+  for (const std::uint64_t extent : shape) {
+    std::uint64_t product = 1;
+    while (product != extent && part < parts.size()) product *= parts[part++];
+    if (product != extent) return std::nullopt;
+    ends.push_back(part);
+  }
+  for (; part < parts.size(); ++part)
+    if (parts[part] != 1) return std::nullopt;
+  if (ends.empty()) return std::nullopt;
+  ends.back() = parts.size();
+  NamedAxes turned{.shape = {}, .order = std::vector<int>(parts.size())};
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    for (std::size_t p = axis == 0 ? 0 : ends[axis - 1]; p < ends[axis]; ++p) {
+      turned.order[p] = static_cast<int>(turned.shape.size());
+      turned.shape.push_back(parts[p]);
+    }
+  }
+  return turned;
+}
+
+}  // namespace
+
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
+  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
+  if (!is_whole) return std::nullopt;
+  if (asked.axes) {
+    const auto turned = from_fortran(header.shape, asked.axes->shape);
+    if (!turned) return std::nullopt;
+    const NamedAxes both = asked.axes->after(*turned);
+    return Axes(both.shape, both.order);
+  }
+  const auto turned = from_fortran(header.shape, header.shape);
+  if (!turned) return std::nullopt;
+  const auto before = affine_form(Axes(turned->shape, turned->order));
+  const auto map = affine_form(asked.problem.permutation);
+  if (before && map) return compose(*map, *before);
+  return std::nullopt;
+}
+
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
   const auto refuse = [&](const std::string& got) {
     fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
@@ -413,6 +459,7 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
   made.problem.permutation = Axes(whole, order);
   made.problem.element_bytes = header.item_bytes;
   made.problem.batch = 1;
+  made.axes = NamedAxes{.shape = std::move(whole), .order = std::move(order)};
   return made;
 }
 

@@ -56,24 +56,13 @@ struct FileWork {
 // ErrorCode::unsupported where the permutation does not go together with that.
 Permutation of_fortran_data(const PermuteOptions& options, const io::NpyHeader& header,
                             const FileProblem& asked) {
-  NamedAxes turned{.shape = {header.shape.rbegin(), header.shape.rend()},
-                   .order = std::vector<int>(header.shape.size())};
-  std::iota(turned.order.rbegin(), turned.order.rend(), 0);
-  const Permutation first = Axes(turned.shape, turned.order);
-  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
-  if (is_whole && asked.axes && asked.axes->shape == header.shape) {
-    const NamedAxes both = asked.axes->after(turned);
-    return Axes(both.shape, both.order);
-  }
-  const auto before = affine_form(first);
-  const auto map = affine_form(asked.problem.permutation);
-  if (is_whole && before && map) return compose(*map, *before);
+  if (auto permutation = on_fortran_data(header, asked)) return *std::move(permutation);
+  std::vector<int> order(header.shape.size());
+  std::iota(order.begin(), order.end(), 0);
   fail(ErrorCode::unsupported, file_operation(options),
        "data in Fortran order, larger than the memory for it, with " + options.label(),
        "a permutation of all axes, or data in C order",
-       "`axes(" +
-           fmt::format("{}", fmt::join(std::vector<int>(turned.order.rbegin(), turned.order.rend()), " ")) +
-           ")` writes it in C order");
+       "`axes(" + fmt::format("{}", fmt::join(order, " ")) + ")` writes it in C order");
 }
 
 // A plan that says what an index array really is. Elements of any width are planned.

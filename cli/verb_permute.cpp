@@ -269,6 +269,15 @@ void check_files(const PermuteOptions& options) {
   }
 }
 
+// Data in Fortran order is a view of what it means: the permutation takes its axes along. Where it cannot,
+// the data is put into C order first.
+void read_as_view(const PermuteOptions& options, io::NpyInput& input, FileProblem& asked) {
+  const auto permutation = options.map.empty() ? on_fortran_data(input.header(), asked) : std::nullopt;
+  if (!permutation) return input.put_in_c_order();
+  asked.result_shape = asked.shape_after(Plan(asked.problem, cpu::target(1)));
+  asked.problem.permutation = *permutation;
+}
+
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
@@ -296,10 +305,11 @@ void permute(PermuteOptions options) {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
-    const io::NpyInput input(options.in, progress.advance());
-    const std::span<const std::byte> in = input.data();
+    io::NpyInput input(options.in, progress.advance(), io::FortranData::as_it_lies);
     asked = file_problem_of(options, input.header());
     if (options.order == "F") asked = in_fortran_order(options, input.header(), std::move(asked));
+    if (input.header().fortran_order) read_as_view(options, input, asked);
+    const std::span<const std::byte> in = input.data();
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
     check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);

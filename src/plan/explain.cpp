@@ -11,6 +11,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/factor_text.hpp"
+#include "plan/box_facts.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/in_place_facts.hpp"
@@ -263,6 +264,7 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     tables += fmt::format("{}{}, {}", tables.empty() ? "" : "; ", table.name, size_text(table.bytes));
   }
   if (!tables.empty()) text.line("  tables", tables);
+  detail::add_box(text, pass);
   if (pass.team) {
     add_team(text, pass);
   } else if (!pass.launch) {

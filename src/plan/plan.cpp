@@ -232,7 +232,8 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     if (!choice.empty() || !as_transposition(problem_)) {
       fail(ErrorCode::unsupported, "plan",
            to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           "an affine map over F2, or the transposition of an array of rows x columns",
+           "an affine map over F2, the transposition of an array of rows x columns, or two equal axes that "
+           "change places",
            "other permutations need a second array for the result" + size_of_second(problem_));
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);

@@ -47,7 +47,7 @@ bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& r
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
 // begins and ends between lines is written through the caches at both ends, and wants longer runs.
 layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
-  constexpr layout::CacheBoxLimits kLines{.long_bytes = 4096, .in_run_bytes = 512, .out_run_bytes = 512};
+  constexpr layout::CacheBoxLimits kLines{.long_bytes = 16384, .in_run_bytes = 384, .out_run_bytes = 384};
   layout::CacheBox box = layout::choose_cache_box(axes, element_bytes, kLines);
   if (box.is_of_long_elements()) return box;
   layout::CacheBoxLimits limits = kLines;
@@ -60,7 +60,6 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   }
   if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
   if (!writes_lines(box, turned_axes(box).rows)) {
-    limits.in_run_bytes = 384;
     limits.out_run_bytes = 1024;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }

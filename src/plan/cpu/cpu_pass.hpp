@@ -121,6 +121,7 @@ struct CpuSweep {
   CpuSweepKind kind = CpuSweepKind::rows;
   std::uint64_t m = 0;
   std::uint64_t n = 0;
+  std::uint64_t between = 1;  // kind square: squares side by side
   bool r2c = false;
   Panels panels = Panels::none;
   bool one_early = false;        // rows lie one place early between the sweeps

@@ -65,6 +65,7 @@ struct KernelsOf {
   }
   void operator()(const AxesBoxes& boxes) const {
     for (const AxesBoxes::Variant& variant : boxes.variants) pass.kernels.push_back(of_box(variant));
+    pass.box = boxes.variants.front().box;
   }
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));

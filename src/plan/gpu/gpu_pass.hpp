@@ -63,6 +63,9 @@ struct GpuPass {
   std::uint64_t arrays_at_once = 1;
   std::uint64_t offset = 0;  // of the pass's first array, in bytes, in whatever it reads and writes
 
+  /// Of axes and views by boxes: that of aligned arrays.
+  std::shared_ptr<const layout::StridedBox> box = nullptr;
+
   std::uint64_t workspace_bytes = 0;  // of the whole plan
   std::uint64_t rows_offset = 0;      // of a sweep: where its workspace has the rows that it copies
 };
