@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -142,9 +144,22 @@ std::vector<std::byte> header_of_result(const PermuteOptions& options, const std
   return io::npy_header_bytes(descr, shape, order, io::kTransferBlock);
 }
 
+// "64MiB": what --memory reads as this many bytes.
+std::string budget_text(std::uint64_t bytes) {
+  constexpr std::array<std::pair<std::string_view, int>, 4> kUnits{
+      {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
+  for (const auto& [unit, shift] : kUnits) {
+    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0)
+      return fmt::format("{}{}", bytes >> shift, unit);
+  }
+  return std::to_string(bytes);
+}
+
 std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
-  return fmt::format("`{}` is as it was; --resume --memory {} goes on with what is finished", options.out,
-                     budget);
+  // As it was typed; the default may be another by then.
+  return fmt::format("`{}` is as it was; the same command with --resume{} goes on with what is finished",
+                     options.out,
+                     options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
 void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
@@ -153,7 +168,7 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   file::Options file_options = options_of(options, header.item_bytes, budget);
   const FileWork work = work_of(options, header, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
-  watch.watch("permuting " + work.sweep->facts().text(), told_of(options, work, budget), file_options);
+  watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
   file::run(*work.sweep, {.path = options.in, .offset = header.data_offset},
             {.path = options.out, .header = header_of_result(options, header.descr, work.shape, work.order)},
             file_options);
@@ -177,7 +192,7 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
     fail(ErrorCode::unsupported, file_operation(options),
          "an index array larger than the memory with other options than --rows, or of another count",
          fmt::format("{} alone, over {} items or rows", options.spec, count),
-         "with more --memory there is more that it goes with");
+         "with enough --memory for the whole array all options work together");
   }
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
   run_records(options, header,
@@ -238,7 +253,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
   const InterruptNote interrupted(resumable_text(options, run.budget));
   FileWatch watch(options);
   file::Options file_options = options_of(options, header.item_bytes, run.budget);
-  watch.watch("permuting " + run.elements,
+  watch.watch("permuting " + options.in,
               {.label = options.label(),
                .spec = options.spec,
                .elements = run.elements,
@@ -267,16 +282,17 @@ void require_whole(const std::string& path) {
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option(
-          "--memory", options.memory,
-          "What may be used for arrays, such as 16GiB; larger ones are permuted from file to file. The "
-          "default is 60% of what is free")
+      .add_option("--memory", options.memory,
+                  "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
+                  "file to file. The "
+                  "default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   add_journal_options(command, options);
   command
       .add_option("--io", options.io,
-                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
+                  "For larger files, how they are read and written: auto, uring, threads (both with "
+                  "O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   add_raw_options(command, options);
@@ -284,11 +300,11 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
 
 void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
-                   "From file to file: go on where the same command was interrupted");
+                   "For larger files: go on where the same command was interrupted");
   command
       .add_option(
           "--checkpoint", options.checkpoint,
-          "From file to file: note what is finished, for --resume, every so many seconds; the default "
+          "For larger files: every so many seconds, record what is finished, for --resume; the default "
           "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
@@ -296,8 +312,9 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option("--raw", options.raw,
-                  "The files have no header, and items of this dtype, such as f4; with --shape")
+      .add_option(
+          "--raw", options.raw,
+          "Read and write files without a header, whose items have this dtype, such as f4; needs --shape")
       ->type_name("DTYPE")
       ->check(refuse_empty);
   command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")
@@ -326,7 +343,8 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
     if (options.memory.empty() && options.raw.empty()) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, on the CPU, in one file", "with more --memory there is more that it goes with");
+         "data in C order, on the CPU, in one file",
+         "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);

@@ -1,4 +1,4 @@
-/* faro in C: plans and runs permutations of arrays at the speed of a copy.
+/* faro in C: plans and runs fast permutations of large arrays, on CPUs and GPUs.
  *
  *     faro_plan* plan = NULL;
  *     if (faro_plan_text("bit_reversal(20)", 0, NULL, 4, NULL, &plan) != FARO_OK) {
@@ -372,6 +372,47 @@ FARO_API faro_status faro_file_recover(const char* path, int undo, const faro_fi
 FARO_API faro_status faro_file_shuffle(uint64_t records, uint64_t record_bytes, uint64_t seed, int inverse,
                                        const faro_file* in, const faro_file* out, const faro_file_options* options,
                                        int* finished);
+
+/* --- shards: arrays that are spread over ranks (faro/shards.hpp, docs/guide/shards.md)
+ *
+ * What one rank does, made without talking to the others: it packs its part (faro_shard_plan_pass with unpack 0),
+ * exchanges the messages by whatever carries them, MPI_Alltoallv or another, and unpacks what it received. */
+
+typedef struct faro_shard_plan faro_shard_plan;
+
+/* To or from a rank, itself among them: `offset_bytes` into what is packed, or into what is received. The k-th message
+ * to a rank arrives as its k-th from this one. */
+typedef struct faro_shard_message {
+  int peer;
+  uint64_t offset_bytes;
+  uint64_t bytes;
+} faro_shard_message;
+
+/* A map by its text, of an array of `shape` (`axes` of them; 0 and null: none), whose input and output are cut among
+ * `ranks` as the texts say: "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, or "bits(28 29)"; null: axis(0).
+ * Axes are those that the text has, or there is one, of all elements. */
+FARO_API faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes,
+                                          int ranks, int rank, const char* cut_in, const char* cut_out,
+                                          faro_shard_plan** plan);
+/* The same of a map; its elements are one axis. */
+FARO_API faro_status faro_shard_plan_map(const faro_map* map, uint64_t element_bytes, int ranks, int rank,
+                                         const char* cut_in, const char* cut_out, faro_shard_plan** plan);
+FARO_API void faro_shard_plan_destroy(faro_shard_plan* plan);
+/* Of the rank's parts. */
+FARO_API faro_status faro_shard_plan_bytes(const faro_shard_plan* plan, uint64_t* in_bytes, uint64_t* out_bytes);
+/* Those it sends, or with received != 0 those it receives; they are the plan's. */
+FARO_API faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received,
+                                              const faro_shard_message** messages, uint64_t* count);
+/* From the part to what is packed, or with unpack != 0 from what is received to the output, each of as many bytes: a
+ * plan, or null where there is nothing to do, and messages lie in the part, or belong into the output, as they are. */
+FARO_API faro_status faro_shard_plan_pass(const faro_shard_plan* plan, int unpack, const faro_options* options,
+                                          faro_plan** pass);
+/* The same as a map, for those who carry it out themselves; null where there is nothing to do. Errors:
+ * FARO_UNSUPPORTED for passes of boxes. */
+FARO_API faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int unpack, faro_map** map);
+FARO_API faro_status faro_shard_plan_explain(const faro_shard_plan* plan, char** text);
+/* docs/guide/json.md, "explain, of shards". */
+FARO_API faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** json);
 
 /* --- for the authors of kernels: JSON, as the command prints it with --json (docs/guide/json.md) */
 

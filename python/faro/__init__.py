@@ -1,4 +1,4 @@
-"""faro: permutations of arrays at the speed of a copy.
+"""faro: fast permutations of large arrays, on CPUs and GPUs.
 
 >>> import numpy as np, faro
 >>> x = np.arange(24).reshape(2, 3, 4)
@@ -16,7 +16,7 @@ from . import _errors, _faro
 
 _faro.set_errors(_errors._make)
 
-from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, sketch  # noqa: E402
+from . import _arrays, _authors, _functions, _networks, _plan, _rows, maps, shards, sketch  # noqa: E402
 from ._authors import *  # noqa: E402, F403
 from ._errors import (  # noqa: E402
     FaroDeviceError,
@@ -60,7 +60,7 @@ def clear_plans() -> None:
 
 __all__ = [
     "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "sketch",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
 ]
 __all__ += _authors.__all__
 __all__ += _functions.__all__

@@ -26,7 +26,7 @@ from . import take as _take_rows, add_at as _add_rows
 from ._errors import FaroUnsupportedError, refuse
 
 __all__ = ["permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "take",
-           "add_rows"]
+           "add_rows", "permute_dims_sharded"]
 
 _define = _torch.library.define
 _define("faro::permute_dims", "(Tensor x, int[] dims) -> Tensor")
@@ -480,3 +480,54 @@ def _recorded(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if op == _run.MAP:
         return _call("permute", x, _text_of(argument), False, 0)
     return _call("permute", x, argument[0], argument[1], 0)
+
+
+# --- DTensors
+
+
+def _chunks(extent: int, ranks: int) -> list[int]:
+    """What each rank has of an axis that a DTensor shards: torch.chunk's sizes, and none for the ranks that are left."""
+    size = -(-extent // ranks)
+    return [max(0, min(size, extent - rank * size)) for rank in range(ranks)]
+
+
+@functools.lru_cache(maxsize=256)
+def _sharded_plan(text: str, group: Any, itemsize: int, cut_in: str, cut_out: str) -> Any:
+    from . import shards
+
+    return shards.plan(text, group, itemsize=itemsize, cut_in=cut_in, cut_out=cut_out)
+
+
+def permute_dims_sharded(x: Any, dims: Sequence[int], dim: int | None = None) -> Any:
+    """A DTensor with its axes in another order, sharded along axis ``dim`` of the result.
+
+    ``x`` is sharded along one axis over a mesh of one dimension, evenly or not. ``dim`` None: the axis stays with the
+    ranks that have it, and nothing crosses a link. Collective: every rank of the mesh calls it. Raises on all of them what
+    is wrong on one.
+    """
+    from torch.distributed.tensor import DTensor, Shard
+
+    operation = "permute_dims_sharded"
+    if not isinstance(x, DTensor):
+        refuse(operation, f"a {type(x).__name__}", "a DTensor", "permute_dims() takes tensors")
+    mesh, placements = x.device_mesh, x.placements
+    if mesh.ndim != 1 or len(placements) != 1 or not placements[0].is_shard():
+        refuse(operation, f"placements {tuple(placements)} on a mesh of {mesh.ndim} dimensions",
+               "one Shard on a mesh of one", kind=FaroUnsupportedError)
+    order = _run.order_of(tuple(dims), x.dim(), operation)
+    cut = placements[0].dim % x.dim()
+    after = order.index(cut) if dim is None else _run.axis_of(dim, x.dim(), operation)
+    shape = tuple(x.shape)
+    target = tuple(shape[d] for d in order)
+    ranks = mesh.size()
+
+    def text_of(axis: int, extent: int) -> str:
+        return f"axis({axis}; {' '.join(map(str, _chunks(extent, ranks)))})"
+
+    said = f"axes({' '.join(map(str, shape))}; {' '.join(map(str, order))})"
+    plan = _sharded_plan(said, mesh.get_group(), x.element_size(), text_of(cut, shape[cut]), text_of(after, target[after]))
+    local = list(target)
+    local[after] = _chunks(target[after], ranks)[mesh.get_local_rank()]
+    out = plan(x.to_local().contiguous()).reshape(local)
+    strides = _arrays.dense_strides(target, 1)
+    return DTensor.from_local(out, mesh, [Shard(after)], run_check=False, shape=_torch.Size(target), stride=strides)

@@ -97,7 +97,8 @@ def test_examples_of_libraries(name):
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0
     for function in module.__all__:
-        assert ">>>" in getattr(module, function).__doc__, function
+        if not function.endswith("_sharded"):  # they take several processes, or a mesh
+            assert ">>>" in getattr(module, function).__doc__, function
 
 
 def test_everything_public_has_an_example():

@@ -7,16 +7,15 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
 #include "faro/file.hpp"
 #include "file/buckets.hpp"
+#include "file/record_shuffle.hpp"
 #include "io/file_system.hpp"
 #include "io/npy.hpp"
-#include "permutation/record_shuffle.hpp"
 
 namespace faro::file {
 namespace {
@@ -27,13 +26,11 @@ class ShuffledPlaces final : public Places {
       : shuffle_(shuffle.records, shuffle.seed), is_inverse_(shuffle.inverse) {}
   std::uint64_t count() const override { return shuffle_.count(); }
   void fill(std::uint64_t first, std::span<std::uint64_t> places) const override {
-    std::iota(places.begin(), places.end(), first);
-    shuffle_.apply(places, is_inverse_);
+    shuffle_.fill(first, is_inverse_, places);
   }
   bool has_inverse() const override { return true; }
   void fill_inverse(std::uint64_t first, std::span<std::uint64_t> sources) const override {
-    std::iota(sources.begin(), sources.end(), first);
-    shuffle_.apply(sources, !is_inverse_);
+    shuffle_.fill(first, !is_inverse_, sources);
   }
   std::string text() const override {
     return fmt::format("shuffle by {}{}", shuffle_.seed(), is_inverse_ ? ", undone" : "");

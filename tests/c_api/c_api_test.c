@@ -599,6 +599,70 @@ static void test_threads(void) {
   EXPECT(is_empty && strstr(faro_last_message(), "gary") != NULL);
 }
 
+/* Two ranks of a transposition, one after the other in this process: pack, copy the messages, unpack. */
+static void test_shards(void) {
+  enum { kRanks = 2, kRows = 6, kColumns = 10, kPart = kRows * kColumns / kRanks };
+  const uint64_t shape[2] = {kRows, kColumns};
+  uint16_t in[kRows * kColumns], packed[kRanks][kPart], received[kRanks][kPart], out[kRanks][kPart];
+  for (int i = 0; i < kRows * kColumns; ++i) in[i] = (uint16_t)(i * 7 + 1);
+  faro_shard_plan* plans[kRanks];
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT(faro_shard_plan_text("transpose", 2, shape, 2, kRanks, rank, "axis(0)", NULL, &plans[rank]) == FARO_OK);
+    uint64_t in_bytes = 0, out_bytes = 0;
+    EXPECT(faro_shard_plan_bytes(plans[rank], &in_bytes, &out_bytes) == FARO_OK && in_bytes == sizeof packed[0] &&
+           out_bytes == sizeof out[0]);
+    faro_plan* pass = NULL;
+    EXPECT(faro_shard_plan_pass(plans[rank], 0, NULL, &pass) == FARO_OK);
+    if (pass == NULL) memcpy(packed[rank], in + rank * kPart, sizeof packed[0]);
+    if (pass != NULL) EXPECT(faro_plan_run(pass, in + rank * kPart, packed[rank], NULL) == FARO_OK);
+    faro_plan_destroy(pass);
+  }
+  for (int to = 0; to < kRanks; ++to) {
+    const faro_shard_message *wanted = NULL, *theirs = NULL;
+    uint64_t count = 0, sent = 0;
+    EXPECT(faro_shard_plan_messages(plans[to], 1, &wanted, &count) == FARO_OK && count == kRanks);
+    for (uint64_t k = 0; k < count; ++k) {
+      EXPECT(faro_shard_plan_messages(plans[wanted[k].peer], 0, &theirs, &sent) == FARO_OK);
+      for (uint64_t j = 0; j < sent; ++j) {
+        if (theirs[j].peer != to) continue;
+        EXPECT(theirs[j].bytes == wanted[k].bytes);
+        memcpy((char*)received[to] + wanted[k].offset_bytes, (char*)packed[wanted[k].peer] + theirs[j].offset_bytes,
+               wanted[k].bytes);
+      }
+    }
+    faro_plan* pass = NULL;
+    EXPECT(faro_shard_plan_pass(plans[to], 1, NULL, &pass) == FARO_OK);
+    if (pass == NULL) memcpy(out[to], received[to], sizeof out[0]);
+    if (pass != NULL) EXPECT(faro_plan_run(pass, received[to], out[to], NULL) == FARO_OK);
+    faro_plan_destroy(pass);
+    for (int y = 0; y < kPart; ++y) {
+      const int row = (to * kPart + y) / kRows, column = (to * kPart + y) % kRows;
+      EXPECT(out[to][y] == in[column * kColumns + row]);
+    }
+  }
+  char* text = NULL;
+  EXPECT(faro_shard_plan_explain(plans[1], &text) == FARO_OK && strstr(text, "rank 1 of 2") != NULL);
+  faro_free(text);
+  EXPECT(faro_shard_plan_explain_json(plans[1], &text) == FARO_OK && strstr(text, "\"method\":\"slabs\"") != NULL);
+  faro_free(text);
+  faro_map* pass_map = (faro_map*)1;
+  EXPECT(faro_shard_plan_pass_map(plans[0], 1, &pass_map) == FARO_UNSUPPORTED && pass_map == (faro_map*)1);
+  for (int rank = 0; rank < kRanks; ++rank) faro_shard_plan_destroy(plans[rank]);
+
+  faro_map* map = NULL;
+  EXPECT(faro_map_parse("bit_reversal(10)", 0, NULL, &map) == FARO_OK);
+  EXPECT(faro_shard_plan_map(map, 4, 4, 3, "bits(2 7)", "axis(0)", &plans[0]) == FARO_OK);
+  EXPECT(faro_shard_plan_pass_map(plans[0], 0, &pass_map) == FARO_OK);
+  faro_map_destroy(pass_map);
+  faro_shard_plan_destroy(plans[0]);
+  EXPECT(faro_shard_plan_map(map, 4, 4, 4, NULL, NULL, &plans[0]) == FARO_VALUE);
+  EXPECT(faro_shard_plan_map(map, 4, 4, 0, "rows", NULL, &plans[0]) == FARO_VALUE);
+  EXPECT(strstr(faro_last_message(), "rows") != NULL);
+  EXPECT(faro_shard_plan_text(NULL, 0, NULL, 4, 4, 0, NULL, NULL, &plans[0]) == FARO_VALUE);
+  faro_shard_plan_destroy(NULL);
+  faro_map_destroy(map);
+}
+
 int main(int argc, char** argv) {
   EXPECT(faro_abi_version() == FARO_ABI_VERSION);
   EXPECT(strlen(faro_version()) >= 5);
@@ -608,6 +672,7 @@ int main(int argc, char** argv) {
   test_rows();
   test_plans_of_rows();
   test_files(argv[1]);
+  test_shards();
   test_the_rest();
   test_synth();
   test_threads();
