@@ -103,8 +103,9 @@ def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
     return _view([shape[a] for a in order], [strides[a] for a in order])
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them.
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them. ``inverse=True``: by the inverse
+    order.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.permute_dims(jnp.zeros((2, 3)), (1, 0)).shape
@@ -112,6 +113,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None) -> Any:
     """
     x = _jnp.asarray(x)
     order = _run.order_of(axes, x.ndim, "permute_dims")
+    if inverse:
+        order = tuple(order.index(a) for a in range(x.ndim))
     after = tuple(x.shape[a] for a in order)
     back = tuple(order.index(a) for a in range(x.ndim))
     return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
@@ -148,14 +151,17 @@ def _each(x: Any, axis: int, text: str, back: str) -> Any:
     return _move.bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
-    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array.
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array. ``inverse=True``
+    shifts them back.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.roll(jnp.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
     x = _jnp.asarray(x)
+    if inverse:
+        shift = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift  # type: ignore[operator]
     if axis is None:
         total: Any = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
@@ -210,7 +216,7 @@ def bit_reverse(x: Any) -> Any:
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
     """The qubits of state vectors in another order, as ``faro.permute_qubits``.
 
     >>> import jax.numpy as jnp, faro.jax
@@ -219,6 +225,9 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     """
     state = _jnp.asarray(state)
     n = len(order)
+    if inverse:
+        given = _run.order_of(order, n, "permute_qubits")
+        order = tuple(given.index(q) for q in range(n))
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = state.shape[state.ndim - n :] == (2,) * n and n > 0
     if not grouped and (state.ndim == 0 or state.shape[-1] != 1 << n):
@@ -230,14 +239,14 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
     """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
 
     >>> import jax.numpy as jnp, faro.jax
     >>> faro.jax.rearrange(jnp.zeros((2, 6)), "a (b c) -> b a c", b=3).shape
     (3, 2, 2)
     """
-    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()))
+    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()), inverse=inverse)
 
 
 # --- rows

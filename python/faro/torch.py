@@ -301,14 +301,17 @@ def _(info: Any, in_dims: Any, values: Any, index: Any, dim: int, rows: int) -> 
 # --- what users call
 
 
-def permute_dims(x: Any, dims: Sequence[int] | None = None) -> Any:
-    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them.
+def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them. ``inverse=True``: by the
+    inverse order.
 
     >>> import torch, faro.torch
     >>> x = torch.arange(6.0).reshape(2, 3)
     >>> faro.torch.permute_dims(x, (1, 0)).shape
     torch.Size([3, 2])
     """
+    if inverse and dims is not None:
+        dims = _inverse_order(dims)
     if _is_traced():
         return _call("permute_dims", x, list(range(x.dim() - 1, -1, -1)) if dims is None else list(dims))
     return _faro.run(x, _run.PERMUTE_DIMS, dims if dims is None else tuple(dims), None, None)
@@ -335,14 +338,17 @@ def _all_dims(x: Any, dims: int | Sequence[int] | None) -> list[int]:
     return [dims] if isinstance(dims, int) else list(dims)
 
 
-def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
+def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
     """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor.
+    ``inverse=True`` shifts them back.
 
     >>> import torch, faro.torch
     >>> faro.torch.roll(torch.arange(4), 1).tolist()
     [3, 0, 1, 2]
     """
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if inverse:
+        shifts = tuple(-s for s in shifts)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _is_traced():
         return _call("roll", x, list(shifts), list(axes or ()))
@@ -382,7 +388,7 @@ def bit_reverse(x: Any) -> Any:
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
     """The qubits of state vectors in another order, as ``faro.permute_qubits``.
 
     >>> import torch, faro.torch
@@ -390,6 +396,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     [0, 2, 1, 3]
     """
     n = len(order)
+    if inverse:
+        order = _inverse_order(order)
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = tuple(state.shape[state.dim() - n :]) == (2,) * n and n > 0
     before = list(state.shape[: state.dim() - n]) if grouped else list(state.shape[:-1])
@@ -401,7 +409,7 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
     """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
 
     >>> import torch, faro.torch
@@ -409,7 +417,7 @@ def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
     torch.Size([3, 2, 2])
     """
     said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
-    return permute(x, said)
+    return permute(x, said, inverse=inverse)
 
 
 def take(x: Any, index: Any, dim: int = 0) -> Any:

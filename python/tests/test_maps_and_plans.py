@@ -160,7 +160,7 @@ def test_plans(text, shape, tmp_path):
     assert (faro.load_plan(tmp_path / "plan")(x) == wanted).all()
     assert not list(tmp_path.glob("*.part"))
     assert p.explain() and p.explain_json()["schema"] == 1 if "steps" not in p.explain_json() else True
-    assert p.predicted_time is None or p.predicted_time >= 0
+    assert p.predicted_time > 0
     assert p.workspace_bytes >= 0
     assert "<pre>" in p._repr_html_() and "faro.Plan" in repr(p)
 

@@ -224,3 +224,14 @@ def test_small(shape, device):
     got = on(device, ft.permute_dims, x)
     assert got.shape == x.shape[::-1]
     assert torch.equal(on(device, ft.flip, x), x)
+
+
+def test_the_way_back():
+    x = filled((2, 4, 8))
+    for there in (lambda y, **how: ft.permute_dims(y, (2, 0, -2), **how), lambda y, **how: ft.transpose(y, **how),
+                  lambda y, **how: ft.roll(y, (1, -2), (0, 2), **how), lambda y, **how: ft.roll(y, 5, **how),
+                  lambda y, **how: ft.rearrange(y, "a (b c) d -> c a d b", b=2, **how),
+                  lambda y, **how: ft.permute(y, "gray", **how),
+                  lambda y, **how: ft.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
+        back = there(there(x), inverse=True)
+        assert torch.equal(back, x)

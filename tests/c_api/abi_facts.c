@@ -86,6 +86,10 @@ int main(void) {
   MEMBER(faro_device_route, rows);
   MEMBER(faro_device_route, offsets);
   MEMBER(faro_device_route, counts);
+  SIZE(faro_shard_message);
+  MEMBER(faro_shard_message, peer);
+  MEMBER(faro_shard_message, offset_bytes);
+  MEMBER(faro_shard_message, bytes);
   SIZE(faro_file_options);
   MEMBER(faro_file_options, memory_bytes);
   MEMBER(faro_file_options, threads);
