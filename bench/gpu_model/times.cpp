@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "bench/arguments.hpp"
+#include "bench/gpu_model/marker.hpp"
 #include "bench/maps.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
@@ -76,6 +77,7 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
   const cuda::DeviceArray in(most);
   const cuda::DeviceArray out(most);
   const cuda::StreamClock clock;
+  keep_workspaces();
   for (const DrawnProblem& problem : problems) {
     std::fprintf(stderr, "times: %s: %s, %d bytes\n", problem.family.c_str(), problem.spec.c_str(),
                  static_cast<int>(problem.element_bytes));

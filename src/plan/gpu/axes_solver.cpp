@@ -97,10 +97,11 @@ struct AxesFactors {
   }
   CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const { return {.bytes = 1.051}; }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.load_sectors = 0.65, .store_lines = 1.58, .wavefronts = 0.03};
+    return {.bytes = 0.96, .load_lines = 0.05, .store_lines = 0.6, .shared_requests = 2};
   }
-  CostFactors operator()(const AxesBoxKernel& /*kernel*/) const {
-    return {.bytes = 1.12, .load_lines = 0.5, .store_lines = 0.5};
+  CostFactors operator()(const AxesBoxKernel& kernel) const {
+    if (kernel.shape.ragged) return {.bytes = 0.91, .load_lines = 0.5, .store_lines = 0.5};
+    return {.bytes = 1.06, .load_lines = 0.3, .store_lines = 0.3};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
