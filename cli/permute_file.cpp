@@ -32,8 +32,7 @@ namespace {
 std::string file_operation(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
 
 // Why only memory will do; empty where files will.
-std::string needs_memory(const PermuteOptions& options, Engine engine) {
-  if (engine == Engine::cuda) return "--engine cuda";
+std::string needs_memory(const PermuteOptions& options) {
   if (!options.map.empty()) return "--map";
   if (!options.plan_cache.empty()) return "--plan-cache";
   return "";
@@ -42,8 +41,9 @@ std::string needs_memory(const PermuteOptions& options, Engine engine) {
 // What is swept, and what becomes of it.
 struct FileWork {
   std::optional<file::Sweep> sweep;
-  std::string spec;      // canonical
-  std::string elements;  // "2^30 elements of 4 bytes"
+  std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
+  std::string spec;                 // canonical
+  std::string elements;             // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
   std::uint64_t batch = 1;
@@ -56,24 +56,20 @@ struct FileWork {
 // ErrorCode::unsupported where the permutation does not go together with that.
 Permutation of_fortran_data(const PermuteOptions& options, const io::NpyHeader& header,
                             const FileProblem& asked) {
-  NamedAxes turned{.shape = {header.shape.rbegin(), header.shape.rend()},
-                   .order = std::vector<int>(header.shape.size())};
-  std::iota(turned.order.rbegin(), turned.order.rend(), 0);
-  const Permutation first = Axes(turned.shape, turned.order);
-  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
-  if (is_whole && asked.axes && asked.axes->shape == header.shape) {
-    const NamedAxes both = asked.axes->after(turned);
-    return Axes(both.shape, both.order);
-  }
-  const auto before = affine_form(first);
-  const auto map = affine_form(asked.problem.permutation);
-  if (is_whole && before && map) return compose(*map, *before);
+  if (auto permutation = on_fortran_data(header, asked)) return *std::move(permutation);
+  std::vector<int> order(header.shape.size());
+  std::iota(order.begin(), order.end(), 0);
   fail(ErrorCode::unsupported, file_operation(options),
        "data in Fortran order, larger than the memory for it, with " + options.label(),
        "a permutation of all axes, or data in C order",
-       "`axes(" +
-           fmt::format("{}", fmt::join(std::vector<int>(turned.order.rbegin(), turned.order.rend()), " ")) +
-           ")` writes it in C order");
+       "`axes(" + fmt::format("{}", fmt::join(order, " ")) + ")` writes it in C order");
+}
+
+// A plan that says what an index array really is. Elements of any width are planned.
+Plan plan_of_shape(Problem problem, int threads) {
+  problem.placement = Placement::out_of_place;
+  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
+  return {problem, cpu::target(threads)};
 }
 
 FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
@@ -94,7 +90,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
     work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
     return work;
   }
-  FileProblem asked = file_problem_of(options, header);
+  FileProblem asked = file_problem_of(options, header, Widths::any);
   if (options.order == "F") {
     asked = in_fortran_order(options, header, std::move(asked));
     work.order = io::MemoryOrder::fortran;
@@ -105,8 +101,16 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
   // The shape is that of what an index array was recognised as.
-  work.shape = asked.shape_after(Plan(asked.problem, cpu::target(file_options.threads)));
+  work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) asked.problem.permutation = of_fortran_data(options, header, asked);
+  if (std::holds_alternative<Indexed>(asked.problem.permutation)) {
+    asked.problem.permutation = normal_form(asked.problem.permutation, file_options.threads);
+    if (std::holds_alternative<Indexed>(asked.problem.permutation) &&
+        !file::holds_arrays(asked.problem, file_options)) {
+      work.by_index = asked.problem;
+      return work;
+    }
+  }
   work.sweep.emplace(asked.problem, file_options);
   return work;
 }
@@ -115,6 +119,8 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
 file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes, std::uint64_t budget) {
   file::Options made{.memory_bytes = budget,
                      .threads = options.common.plan_options(item_bytes).threads,
+                     .engine = options.common.plan_options(item_bytes).engine,
+                     .device = options.common.plan_options(item_bytes).device,
                      .io = io_of(options.io),
                      .verify = options.verify,
                      .keep_unfinished = true,
@@ -168,20 +174,27 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   file::Options file_options = options_of(options, header.item_bytes, budget);
   const FileWork work = work_of(options, header, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
-  watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
-  file::run(*work.sweep, {.path = options.in, .offset = header.data_offset},
-            {.path = options.out, .header = header_of_result(options, header.descr, work.shape, work.order)},
-            file_options);
+  const file::Input in{.path = options.in, .offset = header.data_offset};
+  const file::Output out{.path = options.out,
+                         .header = header_of_result(options, header.descr, work.shape, work.order)};
+  const FileTold told = told_of(options, work, budget);
+  if (work.by_index) {
+    watch.watch("permuting " + options.in, told, file_options);
+    file::permute_indexed(*work.by_index, in, out, file_options);
+    return;
+  }
+  watch.watch("permuting " + options.in, told, file_options);
+  file::run(*work.sweep, in, out, file_options);
 }
 
-// The file of a scatter's index array that is SPEC alone; empty for others.
+// The file of an index array that is SPEC alone; empty for others.
 std::string index_file_of(const PermuteOptions& options) {
   const bool is_file = options.spec.starts_with('@') && options.spec.ends_with(".npy");
-  return is_file && !options.index.gather && !options.inverse ? options.spec.substr(1) : "";
+  return is_file ? options.spec.substr(1) : "";
 }
 
 // An index array that memory does not hold beside the array, read as it is needed.
-void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
+void by_index_file(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
   const std::string index = index_file_of(options);
   const std::uint64_t count = io::read_npy_header(index).item_count();
   const bool is_rows = !header.shape.empty() && header.shape.front() == count;
@@ -195,13 +208,16 @@ void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::ui
          "with enough --memory for the whole array all options work together");
   }
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
+  const bool is_gather = (options.index.direction(options.spec) == Direction::gather) != options.inverse;
   run_records(options, header,
               {.count = count,
                .record_bytes = record_bytes,
                .elements = count_text(count, is_rows ? "row" : "element") + " of " + size_text(record_bytes),
                .budget = budget},
               [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
-                file::scatter(index, record_bytes, in, out, file_options);
+                file::permute_indexed(
+                    {.path = index, .direction = is_gather ? Direction::gather : Direction::scatter},
+                    record_bytes, in, out, file_options);
               });
 }
 
@@ -337,29 +353,26 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   const io::NpyHeader header = header_of_input(options);
   const std::uint64_t budget = memory_budget(options.memory);
   if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
-  const Engine engine = options.common.plan_options(header.item_bytes).engine;
-  const std::string reason = options.has_out ? "a second file" : needs_memory(options, engine);
+  const std::string reason = options.has_out ? "a second file" : needs_memory(options);
   if (!reason.empty() || header.fortran_order) {
     if (options.memory.empty() && options.raw.empty()) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, on the CPU, in one file",
+         "data in C order, in one file",
          "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   FileWork work;
-  const FileProblem asked = file_problem_of(options, header);
+  const FileProblem asked = file_problem_of(options, header, Widths::any);
   work.spec = to_text(asked.problem.permutation);
   work.elements = asked.elements;
   work.count = element_count(asked.problem.permutation);
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.shape_before = header.shape;
-  Problem out_of_place = asked.problem;
-  out_of_place.placement = Placement::out_of_place;
   file::Options file_options = options_of(options, header.item_bytes, budget);
-  work.shape = asked.shape_after(Plan(out_of_place, cpu::target(file_options.threads)));
+  work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   file::InPlaceFile in_place{.path = options.in, .offset = header.data_offset};
   if (options.raw.empty()) {
     io::require_writable(options.in);
@@ -379,12 +392,10 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::uint64_t copies = header.fortran_order ? 3 : 2;
   const std::uint64_t budget = memory_budget(options.memory);
   const std::string index = index_file_of(options);
-  const std::uint64_t index_bytes =
-      options.memory.empty() || index.empty() ? 0 : io::read_npy_header(index).data_bytes();
+  const std::uint64_t index_bytes = index.empty() ? 0 : io::read_npy_header(index).data_bytes();
   const bool is_raw = !options.raw.empty();
   if (!is_raw && bytes + index_bytes <= budget / copies) return false;
-  const Engine engine = options.common.plan_options(header.item_bytes).engine;
-  const std::string reason = needs_memory(options, engine);
+  const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     if (options.memory.empty() && !is_raw) return false;
     fail(ErrorCode::unsupported, file_operation(options),
@@ -392,11 +403,12 @@ bool permute_by_file(const PermuteOptions& options) {
          is_raw ? "a .npy file" : fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
-  if (options.memory.empty() && !is_raw && options.spec.starts_with('@')) return false;
-  if (index.empty() || bytes + index_bytes <= budget / copies) {
+  // An index array is known better in memory, where there is room for what recognises it.
+  constexpr std::uint64_t kIndexShare = 4;
+  if (index_bytes <= budget / kIndexShare) {
     sweep(options, header, budget);
   } else {
-    scatter(options, header, budget);
+    by_index_file(options, header, budget);
   }
   return true;
 }

@@ -24,9 +24,6 @@ struct Told {
 using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
 void with_ranks(const std::string& verb, const RankWork& work);
 
-/// "axis(1)", "axis(0; 3 1 2)", "bits(0 1)"; empty: axis(0). Errors: ErrorCode::value.
-ShardCut parse_cut(const std::string& option, const std::string& text);
-
 /// --shard-in and --shard-out.
 struct CutOptions {
   std::string in;

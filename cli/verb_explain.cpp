@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -131,21 +132,44 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// A strided view has one pass, and neither a drawing nor a choice of methods.
+// A view's plan, for a kind of GPU where none is here.
+StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
+  const Strided view = parse_strided(options.spec);
+  const bool on_gpu = plan_options.engine == Engine::cuda;
+  if (!options.capability.empty() && !on_gpu) {
+    fail(ErrorCode::value, "explain", "--capability with --engine " + options.common.engine,
+         "--capability with --engine cuda");
+  }
+  if (on_gpu && options.common.device.empty()) {
+    const cuda::Status status = cuda::status();
+    if (!options.capability.empty() || !status.available) {
+      const Capability capability =
+          options.capability.empty() ? kUsualCapability : parse_capability(options.capability);
+      Target target = cuda::target_of_capability(capability.major, capability.minor);
+      if (options.capability.empty()) target.name += "; there is none here (" + status.reason + ")";
+      return {view, width, std::move(target)};
+    }
+  }
+  return plan_only(view, width, plan_options);
+}
+
+// A strided view has one pass, and no choice of methods.
 void explain_view(const ExplainOptions& options) {
-  const bool has_others = !options.svg.empty() || options.in_place || !options.common.batch.empty() ||
-                          !options.capability.empty() || !options.common.tile.empty();
+  const bool has_others = options.in_place || !options.common.batch.empty() || !options.common.tile.empty() ||
+                          !options.figure.empty();
   if (has_others) {
-    fail(ErrorCode::value, "explain",
-         "--svg, --in-place, --batch, --capability or --tile with a strided view", "a view alone");
+    fail(ErrorCode::value, "explain", "--in-place, --batch, --tile or --figure with a strided view",
+         "a view alone");
   }
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   PlanOptions plan_options = options.common.plan_options(width);
   plan_options.index_choice = options.index.choice();
-  const StridedPlan plan = plan_only(parse_strided(options.spec), width, plan_options);
+  const StridedPlan plan = view_plan(options, width, plan_options);
+  TextFile svg(options.svg, options.svg.empty() ? "" : plan.svg());
   std::string text = options.common.json ? plan.explain_json() : plan.explain();
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
+  svg.commit();
 }
 
 // A line of an explanation: a word, and what there is to say of it.
@@ -177,8 +201,11 @@ void explain_files(const ExplainOptions& options) {
          "--file alone");
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
+  const PlanOptions plan_options = options.common.plan_options(width);
   const file::Options file_options{.memory_bytes = memory,
-                                   .threads = options.common.plan_options(width).threads};
+                                   .threads = plan_options.threads,
+                                   .engine = plan_options.engine,
+                                   .device = plan_options.device};
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
   if (is_strided_text(options.spec)) {
@@ -190,6 +217,7 @@ void explain_files(const ExplainOptions& options) {
     sweep.emplace(*problem, file_options);
   }
   const file::Facts& facts = sweep->facts();
+  const file::TilePlan tile_plan = sweep->tile_plan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
@@ -213,6 +241,9 @@ void explain_files(const ExplainOptions& options) {
     json["tile_bytes"] = facts.tile_bytes;
     json["read_run_bytes"] = facts.read_run_bytes;
     json["write_run_bytes"] = facts.write_run_bytes;
+    json["tile_plan"] = {{"permutation", tile_plan.permutation},
+                         {"text", tile_plan.text},
+                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
     json["transfers"] = reads + writes;
     json["published_transfers"] = published ? Json(*published) : Json();
     json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
@@ -243,6 +274,9 @@ void explain_files(const ExplainOptions& options) {
   lines.push_back(explained("time", seconds
                                         ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
                                         : "not known: `faro tune --disk DIR` measures a disk"));
+  std::istringstream nested(tile_plan.text);
+  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
+  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
   print(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
@@ -362,7 +396,9 @@ Verb explain_verb(CLI::App& app) {
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->index.add_repeats(*command);
-  command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
+  command
+      ->add_option("--svg", options->svg,
+                   "Also draw the plan to this file: index bits, tile and banks, or the box of axes")
       ->type_name("FILE")
       ->check(refuse_empty);
   command

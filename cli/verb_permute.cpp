@@ -66,7 +66,7 @@ std::string map_element(const PermuteOptions& options, const io::NpyHeader& head
 // --map as a plan, or the plan itself.
 ExecutablePlan with_map(const PermuteOptions& options, const io::NpyHeader& header, ExecutablePlan plan) {
   if (options.map.empty()) return plan;
-  return plan.with_map(options.map, map_element(options, header, plan.plan().problem().element_bytes));
+  return plan.with_map(options.map, map_element(options, header, plan.plan().given().element_bytes));
 }
 
 void check_map(const PermuteOptions& options) {
@@ -108,12 +108,14 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   const std::string operation = "permute `" + options.in + "`";
   const std::string remedy = "delete `" + options.plan_cache + "` to have it made anew";
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
-  if (indexed != nullptr && kept->count != indexed->count()) {
+  const std::uint64_t count = kept->count * kept->blocks.repeats * kept->blocks.together;
+  if (indexed != nullptr && count != indexed->count()) {
     fail(ErrorCode::value, operation,
-         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
+         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(count, "element")),
          fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
   }
-  if (indexed != nullptr && kept->fingerprint != schedule::fingerprint(*indexed)) {
+  const auto block = indexed == nullptr ? std::nullopt : schedule::scheduled_block(*indexed, kept->blocks);
+  if (indexed != nullptr && (!block || kept->fingerprint != schedule::fingerprint(*block))) {
     fail(ErrorCode::value, operation,
          "--plan-cache " + options.plan_cache + ", made from another index array",
          "a plan of " + options.spec, remedy);
@@ -267,6 +269,15 @@ void check_files(const PermuteOptions& options) {
   }
 }
 
+// Data in Fortran order is a view of what it means: the permutation takes its axes along. Where it cannot,
+// the data is put into C order first.
+void read_as_view(const PermuteOptions& options, io::NpyInput& input, FileProblem& asked) {
+  const auto permutation = options.map.empty() ? on_fortran_data(input.header(), asked) : std::nullopt;
+  if (!permutation) return input.put_in_c_order();
+  asked.result_shape = asked.shape_after(Plan(asked.problem, cpu::target(1)));
+  asked.problem.permutation = *permutation;
+}
+
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
@@ -294,10 +305,11 @@ void permute(PermuteOptions options) {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
-    const io::NpyInput input(options.in, progress.advance());
-    const std::span<const std::byte> in = input.data();
+    io::NpyInput input(options.in, progress.advance(), io::FortranData::as_it_lies);
     asked = file_problem_of(options, input.header());
     if (options.order == "F") asked = in_fortran_order(options, input.header(), std::move(asked));
+    if (input.header().fortran_order) read_as_view(options, input, asked);
+    const std::span<const std::byte> in = input.data();
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
     check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);

@@ -126,7 +126,22 @@ TEST_F(AxesCli, FortranOrder) {
     ASSERT_EQ(run("permute identity f.npy again.npy").status != 0, true);  // 60 items are no 2^n
     ASSERT_EQ(run("permute 'roll(0)' f.npy again.npy").status, 0);
     EXPECT_EQ(items_of("again.npy"), items_of("c.npy"));
+    // A Fortran file is a view: of it, too, and again written in Fortran order.
+    ASSERT_EQ(run("permute 'axes(0 1 2)' t.npy g.npy --order F").status, 0);
+    for (const std::string how : {"", " --memory 1MiB"}) {
+      const Result viewed = run("permute " + spec + " g.npy v.npy --verify" + how);
+      ASSERT_EQ(viewed.status, 0) << viewed.err;
+      EXPECT_EQ(shape_of("v.npy"), shape_of("c.npy"));
+      EXPECT_EQ(items_of("v.npy"), items_of("c.npy"));
+      ASSERT_EQ(run("permute " + spec + " g.npy w.npy --order F" + how).status, 0);
+      EXPECT_EQ(bytes_of("w.npy").find("'fortran_order': True") != std::string::npos, true);
+      ASSERT_EQ(run("permute 'roll(0)' w.npy again.npy").status, 0);
+      EXPECT_EQ(items_of("again.npy"), items_of("c.npy")) << spec << how;
+    }
   }
+  ASSERT_EQ(run("permute 'a b c -> b (c a)' t.npy j.npy --order F").status, 0);
+  ASSERT_EQ(run("permute 'b (c a) -> a b c' j.npy back.npy --let c=5").status, 0);
+  EXPECT_EQ(items_of("back.npy"), in);
   // Batches and elements keep their places.
   ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy f.npy --batch 3 --order F").status, 0);
   ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy c.npy --batch 3").status, 0);
