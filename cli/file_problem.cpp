@@ -162,7 +162,7 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
   }
   if (elements % wanted == 0) {
     const std::uint64_t times = elements / wanted;
-    const std::string batch = fmt::format("--batch {} permutes that many arrays alike", times);
+    std::string batch = fmt::format("--batch {} permutes that many arrays alike", times);
     const std::uint64_t bytes = times * header.item_bytes;
     const bool may_be_wide = !has_options(options) && bytes <= kMaxElementBytes;
     if (!may_be_wide) return batch;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
@@ -13,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
 #include "machine/run_trace.hpp"
+#include "permutation/notes.hpp"
 #include "programs/simulation.hpp"
 #include "suggest.hpp"
 
@@ -104,6 +106,18 @@ Result run_trace(const SimulateOptions& options) {
   return result;
 }
 
+// Of n words, where that is not 0. An index array of more than any program takes is refused before it is
+// made.
+Permutation permutation_of(const std::string& spec, std::uint64_t n) {
+  ParseOptions options;
+  options.most_index_elements = 2 * programs::kMostElements;
+  if (n != 0) options.shape.emplace(1, n);
+  faro::detail::NotedPermutation read = faro::detail::parse_with_notes(spec, options);
+  for (const std::string& line : read.notes) note("faro: " + line);
+  remember_name(read.parsed.permutation, spec);
+  return std::move(read.parsed.permutation);
+}
+
 Result run_program(const SimulateOptions& options) {
   const bool permutes = options.program == kPermute;
   if (!options.file.empty() && (!permutes || !options.spec.empty())) {
@@ -117,7 +131,7 @@ Result run_program(const SimulateOptions& options) {
   if (!options.n.empty()) request.n = parse_number("--n", options.n, 1, programs::kMostElements);
   if (!options.layout.empty()) request.layout = programs::parse_matrix_layout(options.layout);
   const std::string spec = options.file.empty() ? options.spec : "@\"" + options.file + "\"";
-  if (!spec.empty()) request.permutation = request.n != 0 ? parse_spec(spec, request.n) : parse_spec(spec);
+  if (!spec.empty()) request.permutation = permutation_of(spec, request.n);
   programs::Simulation simulation = programs::simulate(request);
   return {.machine = simulation.request.machine,
           .report = simulation.report,
