@@ -359,7 +359,7 @@ void bench_all(const BenchOptions& options) {
 Verb bench_verb(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* const command =
-      app.add_subcommand("bench", "Verify a permutation, then time it against naive and copy");
+      app.add_subcommand("bench", "Verify a permutation, then time it beside the obvious loop and a copy");
   command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")
       ->required()
       ->type_name("");
@@ -375,9 +375,10 @@ Verb bench_verb(CLI::App& app) {
       ->type_name("SIZE")
       ->check(refuse_empty);
   command->add_flag("--in-place", options->in_place,
-                    "In one array, beside the same with two arrays, the obvious loop and a copy");
-  command->add_flag("--shards", options->shards,
-                    "Under mpirun: spread over the ranks, beside its local passes and its exchange alone");
+                    "Time it in place, and beside it out of place, the obvious loop and a copy");
+  command->add_flag(
+      "--shards", options->shards,
+      "Run under mpirun: time the array spread over the ranks, and its local passes and its exchange alone");
   options->cuts.add(*command);
   options->common.add_threads(*command);
   options->common.add_json(*command);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -200,8 +201,11 @@ void explain_files(const ExplainOptions& options) {
          "--file alone");
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
+  const PlanOptions plan_options = options.common.plan_options(width);
   const file::Options file_options{.memory_bytes = memory,
-                                   .threads = options.common.plan_options(width).threads};
+                                   .threads = plan_options.threads,
+                                   .engine = plan_options.engine,
+                                   .device = plan_options.device};
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
   if (is_strided_text(options.spec)) {
@@ -213,6 +217,7 @@ void explain_files(const ExplainOptions& options) {
     sweep.emplace(*problem, file_options);
   }
   const file::Facts& facts = sweep->facts();
+  const file::TilePlan tile_plan = sweep->tile_plan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
@@ -236,6 +241,9 @@ void explain_files(const ExplainOptions& options) {
     json["tile_bytes"] = facts.tile_bytes;
     json["read_run_bytes"] = facts.read_run_bytes;
     json["write_run_bytes"] = facts.write_run_bytes;
+    json["tile_plan"] = {{"permutation", tile_plan.permutation},
+                         {"text", tile_plan.text},
+                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
     json["transfers"] = reads + writes;
     json["published_transfers"] = published ? Json(*published) : Json();
     json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
@@ -249,21 +257,26 @@ void explain_files(const ExplainOptions& options) {
       explained("sweeps", facts.text())};
   if (facts.tiles > 0) {
     lines.push_back(
-        explained("tiles", fmt::format("{}; three buffers: one is permuted to the second while the "
-                                       "third is written and read",
+        explained("tiles", fmt::format("{}; of three buffers, one is permuted into another while the "
+                                       "third is written and refilled",
                                        facts.tiles)));
-    lines.push_back(explained("transfers", fmt::format("{:.4g} of a segment, {:.4g} read and {:.4g} written",
-                                                       reads + writes, reads, writes)));
+    lines.push_back(
+        explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
+                                           reads + writes, reads, writes)));
   }
   if (published) {
-    lines.push_back(
-        explained("literature", fmt::format("at most {:.4g} transfers, 2 N/B (6 ceil(rank / "
-                                            "lg(M/B)) + 5) with B that segment: {:.3g} times as many",
-                                            *published, *published / (reads + writes))));
+    lines.push_back(explained(
+        "literature",
+        fmt::format("at most {:.0f} transfers of such segments, 2 N/B (6 ceil(rank / lg(M/B)) + 5): "
+                    "{:.3g} times as many",
+                    *published, *published / (reads + writes))));
   }
   lines.push_back(explained("time", seconds
                                         ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
                                         : "not known: `faro tune --disk DIR` measures a disk"));
+  std::istringstream nested(tile_plan.text);
+  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
+  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
   print(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
@@ -318,11 +331,13 @@ void explain(const ExplainOptions& options) {
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
-  TextFile svg(options.svg, options.svg.empty()
-                                ? std::string()
-                                : typed_names().in_drawing(drawing_of(options, explanation),
-                                                           problem.permutation, options.spec));
-  std::string text = options.common.json ? explanation.plan.explain_json() : as_typed(explanation.text);
+  TextFile svg(options.svg, options.svg.empty() ? std::string()
+                                                : typed_names().in_drawing(
+                                                      drawing_of(options, explanation),
+                                                      explanation.plan.problem().permutation, options.spec));
+  std::string text = options.common.json
+                         ? explanation.plan.explain_json()
+                         : typed_names().in_explanation(explanation.text, problem.permutation, options.spec);
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
   svg.commit();
@@ -332,7 +347,7 @@ void explain(const ExplainOptions& options) {
 
 Verb explain_verb(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
-  CLI::App* const command = app.add_subcommand("explain", "Tell how a permutation is run, and why");
+  CLI::App* const command = app.add_subcommand("explain", "Explain how a permutation would be run, and why");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
       ->required()
       ->type_name("");
@@ -349,7 +364,9 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
-  command->add_option("--shards", options->shards, "Spread over N ranks: what one of them does")
+  command
+      ->add_option("--shards", options->shards,
+                   "Plan for an array spread over N ranks, and print what one rank does")
       ->type_name("N")
       ->check(refuse_empty);
   command->add_option("--rank", options->rank, "With --shards: which rank; the default is 0")
@@ -357,22 +374,25 @@ Verb explain_verb(CLI::App& app) {
       ->check(refuse_empty);
   command
       ->add_option("--link", options->link,
-                   "With --shards: GB/s out of a rank, for the predicted time; the default is 25")
+                   "With --shards: GB/s that a rank can send, for the predicted time; the default is 25")
       ->type_name("RATE")
       ->check(refuse_empty);
   options->cuts.add(*command);
-  command->add_flag("--file", options->by_file, "From file to file, within --memory");
+  command->add_flag("--file", options->by_file,
+                    "Plan for a file that is larger than the memory, see --memory");
   command
       ->add_option("--memory", options->memory,
-                   "With --file: what buffers may take, such as 16GiB; the default is 60% of what is free")
+                   "With --file: memory for buffers, such as 16GiB; the default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   command
       ->add_option("--disk", options->disk,
-                   "With --file: a folder on the disk whose time is predicted; the default is this one")
+                   "With --file: a folder on the disk for which the time is predicted; the default is the "
+                   "present folder")
       ->type_name("DIR")
       ->check(refuse_empty);
-  command->add_flag("--in-place", options->in_place, "In one array instead of from one to another");
+  command->add_flag("--in-place", options->in_place,
+                    "Plan in place: the result takes the place of the input");
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->index.add_repeats(*command);

@@ -102,6 +102,14 @@ TEST_F(AxesCli, FlipAlongAnAxis) {
   const auto all = permuted("'flip(60)'", "t.npy", "(3, 4, 5)");
   EXPECT_EQ(all.front(), in.back());
   expect_refused("'flip(7)' t.npy out2.npy", "flip(7)");
+  // A single axis is one, too.
+  ASSERT_EQ(run("new 7 u4 line.npy").status, 0);
+  const auto line = items_of("line.npy");
+  for (const std::string spec : {"'flip(0)'", "'flip(-1)'", "'flip(7)'", "flip"}) {
+    const auto backwards = permuted(spec, "line.npy", "(7,)");
+    EXPECT_TRUE(std::equal(backwards.begin(), backwards.end(), line.rbegin(), line.rend())) << spec;
+  }
+  expect_refused("'flip(1)' line.npy out2.npy", "flip(1)");
 }
 
 TEST_F(AxesCli, FortranOrder) {

@@ -254,12 +254,19 @@ class Work {
           std::memcpy(run + in_bucket * kCountBytes, &count, kCountBytes);
           std::byte* const run_records = run + cells * kCountBytes;
           std::byte* const tags = run_records + records * width_;
-          std::uint64_t at = sort.begin(cell) - begin_of(bucket);
-          const bool is_right = order.in_order(sort, cell, [&](std::uint16_t tag, std::uint64_t entry) {
-            std::memcpy(run_records + at * width, sort.record(entry), width);
-            if (shape_.is_tagged) std::memcpy(tags + at * kTagOfRecord, &tag, kTagOfRecord);
-            ++at;
-          });
+          const std::uint64_t first_record = sort.begin(cell) - begin_of(bucket);
+          std::byte* const cell_records = run_records + first_record * width_;
+          std::byte* const cell_tags = tags + first_record * kTagOfRecord;
+          // The seed's places are a permutation's, a file's need not be.
+          const auto put = [&](std::uint64_t rank, std::uint16_t, std::uint64_t entry) {
+            std::memcpy(cell_records + rank * width, sort.record(entry), width);
+          };
+          const auto put_with_tag = [&](std::uint64_t rank, std::uint16_t tag, std::uint64_t entry) {
+            put(rank, tag, entry);
+            std::memcpy(cell_tags + rank * kTagOfRecord, &tag, kTagOfRecord);
+          };
+          const bool is_right = shape_.is_tagged ? order.rank<true>(sort, cell, put_with_tag)
+                                                 : order.rank<false>(sort, cell, put);
           if (!is_right) is_wrong = true;
           if (in_bucket + 1 != cells) continue;
           const std::uint64_t used = cells * kCountBytes + records * shape_.stored_bytes();

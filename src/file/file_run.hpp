@@ -78,6 +78,11 @@ class FileRun {
   bool goes_on() const { return goes_on_; }
   /// Whether the journal has anything that a later run could go on behind.
   bool is_resumable() const { return journal_ && !journal_->finished().empty(); }
+  /// What the report says of the engine that permuted the tiles.
+  void told_engine(Engine engine, const std::string& text) {
+    report_.engine = engine;
+    report_.engine_text = text;
+  }
   /// Facts that are known when all is done.
   Facts& facts() { return report_.facts; }
 

@@ -30,6 +30,13 @@ std::uint64_t slice_bytes_of(std::uint64_t tile_bytes, int threads) {
   return std::clamp(std::bit_floor(wanted), io::kTransferBlock, kMostSliceBytes);
 }
 
+std::array<std::unique_ptr<io::Buffer>, 3> three_buffers(std::uint64_t tile_bytes) {
+  std::array<std::unique_ptr<io::Buffer>, 3> buffers;
+  for (auto& buffer : buffers)
+    buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
+  return buffers;
+}
+
 // What was started uses the tiles: it is waited for, whatever is thrown meanwhile.
 class AtTheEnd {
  public:
@@ -175,12 +182,10 @@ void Teller::advance(std::uint64_t bytes) {
 }
 
 Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes)
-    : slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
+    : buffers(three_buffers(tile_bytes)),
+      slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
       team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
-           options.queue_depth) {
-  for (auto& buffer : buffers)
-    buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
-}
+           options.queue_depth) {}
 
 Pipeline::Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks)
     : machinery_(machinery), teller_(teller), in_(in), out_(out), hooks_(std::move(hooks)) {}

@@ -87,6 +87,7 @@ class Teller {
 struct Machinery {
   Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes);
 
+  // Before the threads, which make do with the address space that is left.
   std::array<std::unique_ptr<io::Buffer>, 3> buffers;
   std::uint64_t slice_bytes = 0;
   IoTeam team;  // the first to go

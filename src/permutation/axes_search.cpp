@@ -4,8 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "permutation/cyclic_axes.hpp"
+#include "permutation/split_mix.hpp"
 
 namespace faro::detail {
 namespace {
@@ -100,6 +106,133 @@ AxesSearch find_axes(IndexReader& reader) {
           ", which no order of axes does";
   }
   return {.candidate = std::move(candidate), .why = std::move(why)};
+}
+
+namespace {
+
+// Whether an axis ends at this divisor, as far as samples tell.
+bool ends_at(IndexReader& reader, std::uint64_t divisor, std::uint64_t zero) {
+  constexpr std::size_t kPairs = 24;
+  const std::uint64_t outer = reader.count() / divisor;
+  SplitMix64 random(divisor);
+  std::vector<std::uint64_t> positions;
+  for (std::size_t k = 0; k < kPairs; ++k) {
+    const std::uint64_t a = 1 + random.next() % (outer - 1);
+    const std::uint64_t b = 1 + random.next() % (divisor - 1);
+    for (const std::uint64_t position : {a * divisor + b, a * divisor, b}) positions.push_back(position);
+  }
+  const std::vector<std::uint64_t> entries = reader.at(positions);
+  for (std::size_t k = 0; k < entries.size(); k += 3) {
+    if (entries[k] + zero != entries[k + 1] + entries[k + 2]) return false;
+  }
+  return true;
+}
+
+// The places at which axes end, each a multiple of the one before, 1 and the count among them.
+std::vector<std::uint64_t> axis_ends(IndexReader& reader, std::uint64_t zero) {
+  std::vector<std::uint64_t> ends{1};
+  for (const std::uint64_t divisor : divisors(reader.count())) {
+    if (divisor == 1 || divisor % ends.back() != 0) continue;
+    if (divisor == reader.count() || ends_at(reader, divisor, zero)) ends.push_back(divisor);
+  }
+  return ends;
+}
+
+// What a step along an axis adds, by the first few of which one may go round.
+std::optional<std::int64_t> step_of(const std::vector<std::int64_t>& steps) {
+  if (steps.size() == 1) return steps[0];
+  if (steps.size() == 2) {
+    if (steps[0] == steps[1] || steps[1] == -2 * steps[0]) return steps[0];
+    if (steps[0] == -2 * steps[1]) return steps[1];
+    return std::nullopt;
+  }
+  if (steps[0] == steps[1] || steps[0] == steps[2]) return steps[0];
+  if (steps[1] == steps[2]) return steps[1];
+  return std::nullopt;
+}
+
+struct MovedAxisFound {
+  std::uint64_t stride = 0;
+  Cyclic move;
+};
+
+std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
+                                              std::uint64_t zero) {
+  const auto value = [&](std::uint64_t digit) {
+    const std::uint64_t position = digit * place;
+    return static_cast<std::int64_t>(reader.at(std::span(&position, 1)).front() - zero);
+  };
+  std::vector<std::int64_t> steps;
+  std::int64_t before = 0;
+  for (std::uint64_t digit = 1; digit < extent && digit < 4; ++digit) {
+    const std::int64_t here = value(digit);
+    steps.push_back(here - before);
+    before = here;
+  }
+  const auto step = step_of(steps);
+  if (!step || *step == 0) return std::nullopt;
+  // The first digit that has gone round.
+  std::uint64_t straight = 0;
+  std::uint64_t round = extent;
+  while (straight + 1 < round) {
+    const std::uint64_t middle = straight + (round - straight) / 2;
+    (value(middle) == *step * static_cast<std::int64_t>(middle) ? straight : round) = middle;
+  }
+  const bool reversed = *step < 0;
+  return MovedAxisFound{
+      .stride = static_cast<std::uint64_t>(reversed ? -*step : *step),
+      .move = {
+          .count = extent, .shift = reversed ? round - 1 : (extent - round) % extent, .reversed = reversed}};
+}
+
+}  // namespace
+
+CyclicAxesSearch find_cyclic_axes(IndexReader& reader) {
+  const std::uint64_t count = reader.count();
+  if (count < 4) return {.candidate = std::nullopt, .why = "of so few elements it would be a roll or a flip"};
+  constexpr std::uint64_t kFirst = 0;
+  const std::uint64_t zero = reader.at(std::span(&kFirst, 1)).front();
+  const std::vector<std::uint64_t> ends = axis_ends(reader, zero);
+  if (ends.size() <= 2)
+    return {.candidate = std::nullopt, .why = "its entries are no sums of one for each axis"};
+  std::vector<MovedAxisFound> axes;  // the fastest first
+  std::uint64_t first = 0;
+  for (std::size_t k = 0; k + 1 < ends.size(); ++k) {
+    const auto axis = find_moved_axis(reader, ends[k], ends[k + 1] / ends[k], zero);
+    if (!axis) {
+      return {.candidate = std::nullopt,
+              .why = "elements " + std::to_string(ends[k]) + " apart are neither flipped nor rolled"};
+    }
+    axes.push_back(*axis);
+    first += axis->stride * axis->move.shift;
+  }
+  std::vector<std::size_t> by_stride(axes.size());
+  std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
+  std::sort(by_stride.begin(), by_stride.end(),
+            [&](std::size_t a, std::size_t b) { return axes[a].stride < axes[b].stride; });
+  std::uint64_t stride = 1;
+  for (const std::size_t axis : by_stride) {
+    if (axes[axis].stride != stride) {
+      return {.candidate = std::nullopt,
+              .why = "a step of " + std::to_string(axes[axis].stride) + ", where an order of the axes has " +
+                     std::to_string(stride)};
+    }
+    stride *= axes[axis].move.count;
+  }
+  if (first != zero) return {.candidate = std::nullopt, .why = "the axes do not begin at entry 0"};
+  std::vector<std::uint64_t> shape;
+  std::vector<Cyclic> moves;
+  std::vector<int> order;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    shape.push_back(axes[k].move.count);
+    moves.push_back(axes[k].move);
+    order.push_back(static_cast<int>(axes.size() - 1 - by_stride[k]));
+  }
+  CyclicAxes candidate(shape, order, moves);
+  constexpr std::uint64_t kMostViews = 16;
+  if (number_of_views(candidate) > kMostViews)
+    return {.candidate = std::nullopt, .why = "more than four axes are rolled"};
+  return {.candidate = std::move(candidate), .why = {}};
 }
 
 }  // namespace faro::detail

@@ -22,6 +22,20 @@ struct AxesSearch {
   std::string why;  // where there is none
 };
 
+/// The only axes, each flipped or rolled, that it can be. Entries are sums of one for each axis then, and a
+/// divisor d at which an axis ends shows it:
+///
+///     P[a d + b] - P[a d] = P[b] - P[0]         for all a and b, of which some are tried
+///     P[d] P[2 d] P[3 d] …                      an axis' steps, all alike but one, where it goes round
+struct CyclicAxesSearch {
+  std::optional<CyclicAxes> candidate;
+  std::string why;  // where there is none
+};
+
+/// Requires: an array that is a permutation.   Cost: some calls of `reader.at` for each divisor of the count,
+/// and as many as bits of its extent for each axis.
+CyclicAxesSearch find_cyclic_axes(IndexReader& reader);
+
 /// Requires: at least one element, and entry 0 is 0. Cost: a call of `reader.at` an axis, for at most all
 /// divisors of the count.
 AxesSearch find_axes(IndexReader& reader);

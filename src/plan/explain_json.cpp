@@ -252,7 +252,10 @@ std::string Plan::explain_json() const {
   if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
   const PassCounter counter(*this);
   Json passes = Json::array();
-  for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i, counter));
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    passes.push_back(passes_[i].kind == PassKind::patch ? other_pass_json(*this, i, counter)
+                                                        : pass_json(*this, i, counter));
+  }
   json["passes"] = std::move(passes);
   // A processor's name may hold any bytes; JSON holds UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
@@ -125,6 +126,28 @@ std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
   return layout::strided_axes(layout::unit_axes(std::get<Axes>(work.form), 1, work.batch));
 }
 
+// A pass for each view, all with the workspace of the one that wants most.
+std::vector<CpuPass> view_passes(const CpuWork& work) {
+  std::vector<CpuPass> passes;
+  std::uint64_t most = 0;
+  for (const Strided& part : views_of(std::get<CyclicAxes>(work.form), work.batch)) {
+    const Strided view = normal_form(part);
+    std::vector<layout::StridedAxis> axes;
+    for (std::size_t axis = 0; axis < view.extents.size(); ++axis)
+      axes.push_back(
+          {.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]});
+    CpuPass pass = cpu_strided_pass(layout::normal_axes(std::move(axes)), work.element_bytes,
+                                    work.total_bytes() > work.streaming_bytes);
+    pass.in_offset = view.in_offset * work.element_bytes;
+    pass.out_offset = view.out_offset * work.element_bytes;
+    pass.part_bytes = element_count(view) * work.element_bytes;
+    most = std::max(most, pass.run.workspace.part_bytes);
+    passes.push_back(std::move(pass));
+  }
+  for (CpuPass& pass : passes) pass.run.workspace.part_bytes = most;
+  return passes;
+}
+
 }  // namespace
 
 TurnedAxes turned_axes(const layout::CacheBox& box) {
@@ -155,8 +178,9 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 }
 
 const CpuSolver kCpuAxesSolver{
-    .has_form = has_form<Axes>,
+    .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
+      if (has_form<CyclicAxes>(work.form)) return view_passes(work);
       return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes)};
     },
     .makes = is_kernel<CpuAxes>,
