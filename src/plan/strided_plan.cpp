@@ -163,8 +163,8 @@ std::string StridedPlan::explain_json() const {
     Json shown = {{"kind", name(pass.kind)},
                   {"reason", pass.what},
                   {"bytes_read", pass.bytes_read},
-                  {"bytes_written", pass.bytes_written},
-                  {"box", detail::box_json(pass)}};
+                  {"bytes_written", pass.bytes_written}};
+    if (auto box = detail::box_json(pass); !box.is_null()) shown["box"] = std::move(box);
     if (pass.launch) {
       shown["launch"] = {{"kernel", pass.launch->kernel},
                          {"blocks", pass.launch->blocks},
