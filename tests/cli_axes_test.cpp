@@ -174,6 +174,37 @@ TEST_F(AxesCli, StridedViews) {
   expect_refused("'strided(4 4; 6 1; 4 1)' t.npy --in-place", "--in-place with a strided view");
 }
 
+// A box in words, in JSON with the keys of its page, and drawn.
+TEST_F(AxesCli, ExplainsBoxes) {
+  for (const std::string engine : {"cpu", "cuda"}) {
+    const std::string how = " --engine " + engine + " --svg box.svg";
+    const Result told = run("explain 'axes(96 75 75 96; 3 2 1 0)'" + how);
+    ASSERT_EQ(told.status, 0) << told.err;
+    for (const char* const part : {"  box   ", "units of 4 bytes", "  runs   ", "of 384 bytes", "pitch "})
+      EXPECT_NE(told.out.find(part), std::string::npos) << part << told.out;
+    EXPECT_NE(bytes_of("box.svg").find("2160000 bytes"), std::string::npos);
+    const Result json = run("explain 'axes(96 75 75 96; 3 2 1 0)' --json --engine " + engine);
+    std::set<std::string> keys;
+    collect_keys(Json::parse(json.out), "", keys);
+    std::set<std::string> of_box;
+    for (const std::string& key : leaves_of(keys))
+      if (key.starts_with("passes[].box")) of_box.insert(key);
+    EXPECT_EQ(of_box, documented_keys()["explain, of a box"]);
+  }
+  const Result view = run("explain 'strided(300 500; 1 600; 500 1)' --engine cuda --svg view.svg");
+  ASSERT_EQ(view.status, 0) << view.err;
+  for (const char* const part : {"  box   ", "  loads ", "sectors of 32 bytes", "wavefronts", "  counted"})
+    EXPECT_NE(view.out.find(part), std::string::npos) << part << view.out;
+  EXPECT_NE(bytes_of("view.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(AxesCli, EqualAxesInPlace) {
+  ASSERT_EQ(run("new 6x5x6x2 u4 t.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(2 1 0 3)' t.npy out.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(2 1 0 3)' t.npy --in-place --verify").status, 0);
+  EXPECT_EQ(items_of("t.npy"), items_of("out.npy"));
+}
+
 TEST_F(AxesCli, InPlaceSaysWhatElseItTakes) {
   ASSERT_EQ(run("new 3x4x5 u4 t.npy").status, 0);
   expect_refused("transpose t.npy --in-place", "of 240 bytes");

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/box_facts.hpp"
+#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
@@ -191,7 +191,7 @@ Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& cou
                {"arrays", pass.arrays},         {"source", name(pass.source)},
                {"target", name(pass.target)},   {"tables", std::move(tables)},
                {"bytes_read", pass.bytes_read}, {"bytes_written", pass.bytes_written}};
-  if (pass.kind == PassKind::axes) json["box"] = detail::box_json(pass);
+  if (auto box = detail::box_json(pass); !box.is_null()) json["box"] = std::move(box);
   if (pass.team) {
     json["team"] = team_json(*pass.team);
     json["predicted_time"] = time_json(plan, index, counter);

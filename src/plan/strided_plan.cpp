@@ -56,10 +56,12 @@ std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
 }
 
 // What the kernel does to the memories, counted, and the time that this takes by the target's rates.
-void add_view_counts(detail::MarginText& text, const Pass& pass, std::uint64_t moved_bytes,
-                     const Target& target) {
-  const auto counted =
-      detail::count_blocks(*pass.gpu, {.arrays = 1, .array_bytes = moved_bytes}, detail::geometry_of(target));
+void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+  const Target& target = plan.target();
+  const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
+  const auto counted = detail::count_blocks(
+      *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
+      detail::geometry_of(target));
   if (!counted) return;
   const machine::AccessCounts& counts = counted->counts;
   const auto global = [&](const char* label, const machine::GlobalCounts& side) {
@@ -124,7 +126,7 @@ std::string StridedPlan::explain() const {
       text.line("  launch",
                 fmt::format("{} blocks of {} threads, {} of shared memory each", pass.launch->blocks,
                             pass.launch->threads, detail::size_text(pass.launch->shared_bytes)));
-      add_view_counts(text, pass, moved_bytes_, target_);
+      add_view_counts(text, *this, pass);
       continue;
     }
     text.line("  kernel", pass.team->kernel);
@@ -161,8 +163,8 @@ std::string StridedPlan::explain_json() const {
     Json shown = {{"kind", name(pass.kind)},
                   {"reason", pass.what},
                   {"bytes_read", pass.bytes_read},
-                  {"bytes_written", pass.bytes_written},
-                  {"box", detail::box_json(pass)}};
+                  {"bytes_written", pass.bytes_written}};
+    if (auto box = detail::box_json(pass); !box.is_null()) shown["box"] = std::move(box);
     if (pass.launch) {
       shown["launch"] = {{"kernel", pass.launch->kernel},
                          {"blocks", pass.launch->blocks},

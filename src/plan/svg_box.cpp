@@ -28,6 +28,8 @@ class BoxDrawing {
     // Units of the input's run against rows of it; of the output's likewise.
     rows_ = std::min(kMostCells, std::max<std::uint64_t>(2, box.in_rows));
     columns_ = std::min(kMostCells, std::max<std::uint64_t>(2, box.in_run_bytes / box.unit_bytes));
+    stays_ = !box.axes.empty() && box.axes.back().in_run && box.axes.back().box > 1 &&
+             box.axes.back().in_bytes == static_cast<std::int64_t>(box.unit_bytes);
   }
 
   double draw(double top) {
@@ -50,7 +52,10 @@ class BoxDrawing {
     panel(right, top, "Write",
           fmt::format("{} of {}", detail::count_text(box_.out_rows, "run"),
                       detail::size_text(box_.out_run_bytes)),
-          [&](std::uint64_t row, std::uint64_t column) { cell(right, top, column, row, row, column); });
+          [&](std::uint64_t row, std::uint64_t column) {
+            // Rows stay whole where the fastest axis does.
+            stays_ ? cell(right, top, row, column, row, column) : cell(right, top, column, row, row, column);
+          });
     const double bottom = top + 34 + kBoxCell * static_cast<double>(std::max(rows_, columns_));
     return table(bottom + 34);
   }
@@ -76,7 +81,8 @@ class BoxDrawing {
 
   // Shared memory: rows of the input, numbers are banks. A stage: rows of the output.
   void stored(double left, double top, std::uint64_t row, std::uint64_t column) {
-    if (!box_.in_shared_memory) return cell(left, top, column, row, row, column);
+    if (!box_.in_shared_memory)
+      return stays_ ? cell(left, top, row, column, row, column) : cell(left, top, column, row, row, column);
     const std::uint64_t byte = row * box_.pitch_bytes + column * box_.unit_bytes;
     const std::uint64_t bank = byte / kBankBytes % kBanks;
     const Box at{left + kBoxCell * static_cast<double>(column),
@@ -117,6 +123,7 @@ class BoxDrawing {
   const BoxFacts& box_;
   std::uint64_t rows_ = 1;
   std::uint64_t columns_ = 1;
+  bool stays_ = false;
 };
 
 }  // namespace

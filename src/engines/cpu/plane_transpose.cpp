@@ -339,6 +339,80 @@ HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* row
 #endif
 #endif
 
+// Whether places follow one another, so many bytes each, and where they all are known by the ends.
+HWY_INLINE bool Follow(const std::int64_t* places, std::uint64_t count, std::uint64_t bytes) {
+  const auto step = static_cast<std::int64_t>(bytes);
+  if (count < 2 || places[1] - places[0] != step) return false;
+  for (std::uint64_t i = 2; i < count; ++i)
+    if (places[i] - places[i - 1] != step) return false;
+  return true;
+}
+
+#if HWY_TARGET <= HWY_AVX2
+// Rows of fewer than 16 bytes that follow one another: 16 bytes of each are loaded, the rest of them the next
+// rows', as far as there are such. How many rows were done.
+template <typename Lane>
+std::uint64_t TransposeShortRows(const PlaneRows& from, const PlaneColumns& to) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  constexpr std::size_t kRows = kBlocks * kSide;
+  const std::uint64_t row_bytes = to.count * sizeof(Lane);
+  if (to.count >= kSide || !Follow(from.rows, from.count, row_bytes)) return 0;
+  const std::uint64_t beyond = (16 - row_bytes + row_bytes - 1) / row_bytes;  // rows that a load reaches into
+  const hn::FixedTag<Lane, kRows> d;
+  std::uint64_t row = 0;
+  for (; row + kRows + beyond <= from.count; row += kRows) {
+    hn::Vec<decltype(d)> lines[kSide];
+    FARO_UNROLL
+    for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from.data, from.rows + row + i, kSide);
+    TransposeRegisters(d, lines);
+    FARO_UNROLL
+    for (std::size_t i = 0; i < kSide; ++i) {
+      if (i < to.count)
+        hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to.data + to.columns[i] + row * sizeof(Lane)));
+    }
+  }
+  return row;
+}
+#endif
+
+// Columns of fewer than 16 bytes that follow one another: 16 bytes are stored for each, the rest of them to
+// be overwritten by the next columns. How many columns were done.
+template <typename Lane>
+std::uint64_t TransposeShortColumns(const PlaneRows& from, const PlaneColumns& to) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  const std::uint64_t column_bytes = from.count * sizeof(Lane);
+  if (from.count >= kSide || !Follow(to.columns, to.count, column_bytes)) return 0;
+  std::int64_t rows[kSide];
+  for (std::size_t i = 0; i < kSide; ++i) rows[i] = from.rows[std::min<std::uint64_t>(i, from.count - 1)];
+  const std::uint64_t beyond = (16 - column_bytes + column_bytes - 1) / column_bytes;
+  std::uint64_t column = 0;
+  for (; column + kSide + beyond <= to.count; column += kSide) {
+    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), rows, to.data, to.columns + column);
+  }
+  return column;
+}
+
+// The short rows and columns of a plane that need no small squares; true where there are any.
+template <typename Lane, class Between>
+bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  std::uint64_t rows = 0;
+#if HWY_TARGET <= HWY_AVX2
+  rows = TransposeShortRows<Lane>(from, to);
+#endif
+  const std::uint64_t columns = rows != 0 ? 0 : TransposeShortColumns<Lane>(from, to);
+  if (rows == 0 && columns == 0) return false;
+  between.Pass((rows * to.count + columns * from.count) * sizeof(Lane) / kLineBytes);
+  if (rows < from.count) {
+    const PlaneRows rest{
+        .data = from.data + columns * sizeof(Lane), .rows = from.rows + rows, .count = from.count - rows};
+    const PlaneColumns to_rest{
+        .data = to.data + rows * sizeof(Lane), .columns = to.columns + columns, .count = to.count - columns};
+    TransposeRunLanes<Lane, kSide>(rest, to_rest, between);
+  }
+  return true;
+}
+
 template <typename Lane, std::size_t kElement, class Between>
 void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between) {
 #if HWY_TARGET <= HWY_AVX3
@@ -359,6 +433,7 @@ void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& bet
     return TransposeRunBlocks<Lane, kElement>(from, to, between);
 #endif
   if constexpr (kElement == sizeof(Lane)) {
+    if (TransposeShortRuns<Lane>(from, to, between)) return;
     TransposeRunLanes<Lane, 16 / sizeof(Lane)>(from, to, between);
   } else {
     TransposeRunsPlainly(kElement, from, to);

@@ -63,6 +63,12 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
     limits.out_run_bytes = 1024;
     box = layout::choose_cache_box(axes, element_bytes, limits);
   }
+  // A box of few columns has long rows.
+  constexpr std::uint64_t kLeastBytes = 16384;
+  while (box.elements() * box.element_bytes < kLeastBytes && limits.out_run_bytes < kLeastBytes) {
+    limits.out_run_bytes *= 2;
+    box = layout::choose_cache_box(axes, element_bytes, limits);
+  }
   // Rows shorter than a line are put together by the box.
   return bytes_of(box, turned_axes(box).rows) < kLineBytes ? layout::choose_cache_box(axes, element_bytes)
                                                            : box;
