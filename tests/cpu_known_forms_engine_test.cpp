@@ -80,7 +80,6 @@ TEST(CpuKnownForms, FlippedAndRolledAxesAndMultiplications) {
         ASSERT_NE(plan.plan().index_plan(), nullptr) << what;
         EXPECT_EQ(plan.plan().index_plan()->chosen().schedule_bytes, 0U) << what;
         expect_run(plan, in, expected, what);
-        EXPECT_NE(plan.explain().find("no index is stored"), std::string::npos) << plan.explain();
         if (width != 4) continue;
         for (const Direction direction : {Direction::scatter, Direction::gather}) {
           Problem as_array = problem;

@@ -34,8 +34,9 @@ std::vector<std::uint64_t> images_of(const Permutation& permutation) {
 template <typename Body>
 void for_each_moved_axes(const Body& body) {
   std::mt19937_64 random(3);
-  for (const Shape& shape : {Shape{5}, Shape{1, 3}, Shape{2, 3}, Shape{3, 4}, Shape{2, 2, 2}, Shape{3, 1, 4},
-                             Shape{2, 5, 3}, Shape{4, 4, 4}, Shape{2, 3, 2, 3}, Shape{6, 2, 5}}) {
+  for (const Shape& shape :
+       {Shape{5}, Shape{1, 3}, Shape{2, 3}, Shape{3, 4}, Shape{2, 2, 2}, Shape{3, 1, 4}, Shape{2, 5, 3},
+        Shape{4, 4, 4}, Shape{2, 3, 2, 3}, Shape{6, 2, 5}, Shape{3, 300, 2}, Shape{40, 70}}) {
     std::vector<int> order(shape.size());
     std::iota(order.begin(), order.end(), 0);
     do {

@@ -238,12 +238,7 @@ TEST(Recognise, AllPermutationsOfFewElements) {
 TEST(Recognise, Runs) {
   // Blocks of 100 elements in another order, in which no two meet that are neighbours.
   std::vector<std::uint64_t> blocks;
-  for (std::uint64_t b = 0; b < 50; ++b) blocks.push_back(b < 2 ? 49 - 49 * b : b * b % 53 % 50);
-  std::vector<bool> taken(50, false);
-  for (std::uint64_t& block : blocks) {
-    while (taken[block]) block = (block + 17) % 50;
-    taken[block] = true;
-  }
+  for (std::uint64_t b = 0; b < 50; ++b) blocks.push_back(b % 2 == 0 ? 49 - b / 2 : b / 2);
   std::vector<std::uint64_t> entries;
   for (const std::uint64_t block : blocks) {
     for (std::uint64_t i = 0; i < 100; ++i) entries.push_back(100 * block + i);

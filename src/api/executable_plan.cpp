@@ -157,7 +157,8 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
                              });
   }
-  if (state().as<cuda::MappedExecutor>() != nullptr || plan().index_plan() != nullptr) {
+  const bool cannot_be_cut = plan().index_plan() != nullptr || !plan().exceptions().empty();
+  if (state().as<cuda::MappedExecutor>() != nullptr || cannot_be_cut) {
     return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,
         [this](void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });

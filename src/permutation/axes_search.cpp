@@ -110,34 +110,6 @@ AxesSearch find_axes(IndexReader& reader) {
 
 namespace {
 
-// Whether an axis ends at this divisor, as far as samples tell.
-bool ends_at(IndexReader& reader, std::uint64_t divisor, std::uint64_t zero) {
-  constexpr std::size_t kPairs = 24;
-  const std::uint64_t outer = reader.count() / divisor;
-  SplitMix64 random(divisor);
-  std::vector<std::uint64_t> positions;
-  for (std::size_t k = 0; k < kPairs; ++k) {
-    const std::uint64_t a = 1 + random.next() % (outer - 1);
-    const std::uint64_t b = 1 + random.next() % (divisor - 1);
-    for (const std::uint64_t position : {a * divisor + b, a * divisor, b}) positions.push_back(position);
-  }
-  const std::vector<std::uint64_t> entries = reader.at(positions);
-  for (std::size_t k = 0; k < entries.size(); k += 3) {
-    if (entries[k] + zero != entries[k + 1] + entries[k + 2]) return false;
-  }
-  return true;
-}
-
-// The places at which axes end, each a multiple of the one before, 1 and the count among them.
-std::vector<std::uint64_t> axis_ends(IndexReader& reader, std::uint64_t zero) {
-  std::vector<std::uint64_t> ends{1};
-  for (const std::uint64_t divisor : divisors(reader.count())) {
-    if (divisor == 1 || divisor % ends.back() != 0) continue;
-    if (divisor == reader.count() || ends_at(reader, divisor, zero)) ends.push_back(divisor);
-  }
-  return ends;
-}
-
 // What a step along an axis adds, by the first few of which one may go round.
 std::optional<std::int64_t> step_of(const std::vector<std::int64_t>& steps) {
   if (steps.size() == 1) return steps[0];
@@ -156,33 +128,65 @@ struct MovedAxisFound {
   Cyclic move;
 };
 
-std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
-                                              std::uint64_t zero) {
+// Of elements `place` apart, so many of them, whose steps are `step`.
+std::optional<MovedAxisFound> moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
+                                         std::int64_t step, std::uint64_t zero) {
   const auto value = [&](std::uint64_t digit) {
     const std::uint64_t position = digit * place;
     return static_cast<std::int64_t>(reader.at(std::span(&position, 1)).front() - zero);
   };
-  std::vector<std::int64_t> steps;
-  std::int64_t before = 0;
-  for (std::uint64_t digit = 1; digit < extent && digit < 4; ++digit) {
-    const std::int64_t here = value(digit);
-    steps.push_back(here - before);
-    before = here;
-  }
-  const auto step = step_of(steps);
-  if (!step || *step == 0) return std::nullopt;
-  // The first digit that has gone round.
-  std::uint64_t straight = 0;
+  if (step == 0) return std::nullopt;
+  const auto is_straight = [&](std::uint64_t digit) {
+    return value(digit) == step * static_cast<std::int64_t>(digit);
+  };
+  // The first digit that has gone round; the last one has, or none.
   std::uint64_t round = extent;
-  while (straight + 1 < round) {
-    const std::uint64_t middle = straight + (round - straight) / 2;
-    (value(middle) == *step * static_cast<std::int64_t>(middle) ? straight : round) = middle;
+  if (!is_straight(extent - 1)) {
+    std::uint64_t straight = 0;
+    round = extent - 1;
+    while (straight + 1 < round) {
+      const std::uint64_t middle = straight + (round - straight) / 2;
+      (is_straight(middle) ? straight : round) = middle;
+    }
   }
-  const bool reversed = *step < 0;
+  SplitMix64 random(extent);
+  constexpr int kTried = 12;
+  for (int k = 0; k < kTried; ++k) {
+    const std::uint64_t digit = k == 0 ? extent - 1 : k == 1 ? round % extent : random.next() % extent;
+    const auto gone = digit >= round ? static_cast<std::int64_t>(extent) : 0;
+    if (value(digit) != step * (static_cast<std::int64_t>(digit) - gone)) return std::nullopt;
+  }
+  const bool reversed = step < 0;
   return MovedAxisFound{
-      .stride = static_cast<std::uint64_t>(reversed ? -*step : *step),
+      .stride = static_cast<std::uint64_t>(reversed ? -step : step),
       .move = {
           .count = extent, .shift = reversed ? round - 1 : (extent - round) % extent, .reversed = reversed}};
+}
+
+// The longest axis that begins with steps of `place`; what is shorter is a part of it. The last elements of
+// all are read at once: most extents are not looked at any further.
+std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
+  std::vector<std::uint64_t> extents = divisors(reader.count() / place);
+  extents.erase(extents.begin());  // 1
+  std::vector<std::uint64_t> positions;
+  for (const std::uint64_t extent : extents) positions.push_back((extent - 1) * place);
+  for (std::uint64_t digit = 1; digit < 4 && digit < extents.back(); ++digit)
+    positions.push_back(digit * place);
+  std::vector<std::uint64_t> entries = reader.at(positions);
+  for (std::uint64_t& entry : entries) entry -= zero;
+  const auto* const first = reinterpret_cast<const std::int64_t*>(entries.data()) + extents.size();
+  std::optional<MovedAxisFound> longest;
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    const std::uint64_t extent = extents[k];
+    std::vector<std::int64_t> steps{first[0]};
+    for (std::uint64_t digit = 2; digit < extent && digit < 4; ++digit)
+      steps.push_back(first[digit - 1] - first[digit - 2]);
+    const auto step = step_of(steps);
+    const auto last = static_cast<std::int64_t>(entries[k]);
+    if (!step || (last != *step * static_cast<std::int64_t>(extent - 1) && last != -*step)) continue;
+    if (const auto axis = moved_axis(reader, place, extent, *step, zero)) longest = axis;
+  }
+  return longest;
 }
 
 }  // namespace
@@ -192,16 +196,13 @@ CyclicAxesSearch find_cyclic_axes(IndexReader& reader) {
   if (count < 4) return {.candidate = std::nullopt, .why = "of so few elements it would be a roll or a flip"};
   constexpr std::uint64_t kFirst = 0;
   const std::uint64_t zero = reader.at(std::span(&kFirst, 1)).front();
-  const std::vector<std::uint64_t> ends = axis_ends(reader, zero);
-  if (ends.size() <= 2)
-    return {.candidate = std::nullopt, .why = "its entries are no sums of one for each axis"};
   std::vector<MovedAxisFound> axes;  // the fastest first
   std::uint64_t first = 0;
-  for (std::size_t k = 0; k + 1 < ends.size(); ++k) {
-    const auto axis = find_moved_axis(reader, ends[k], ends[k + 1] / ends[k], zero);
+  for (std::uint64_t place = 1; place < count; place *= axes.back().move.count) {
+    const auto axis = find_moved_axis(reader, place, zero);
     if (!axis) {
       return {.candidate = std::nullopt,
-              .why = "elements " + std::to_string(ends[k]) + " apart are neither flipped nor rolled"};
+              .why = "elements " + std::to_string(place) + " apart are neither flipped nor rolled"};
     }
     axes.push_back(*axis);
     first += axis->stride * axis->move.shift;
@@ -232,6 +233,8 @@ CyclicAxesSearch find_cyclic_axes(IndexReader& reader) {
   constexpr std::uint64_t kMostViews = 16;
   if (number_of_views(candidate) > kMostViews)
     return {.candidate = std::nullopt, .why = "more than four axes are rolled"};
+  constexpr std::size_t kMostAxes = 8;
+  if (candidate.shape().size() > kMostAxes) return {.candidate = std::nullopt, .why = "more than eight axes"};
   return {.candidate = std::move(candidate), .why = {}};
 }
 

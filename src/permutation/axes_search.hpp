@@ -22,11 +22,11 @@ struct AxesSearch {
   std::string why;  // where there is none
 };
 
-/// The only axes, each flipped or rolled, that it can be. Entries are sums of one for each axis then, and a
-/// divisor d at which an axis ends shows it:
+/// The only axes, each flipped or rolled, that it can be, the fastest first: the longest of which a few
+/// entries are where its steps lead.
 ///
-///     P[a d + b] - P[a d] = P[b] - P[0]         for all a and b, of which some are tried
-///     P[d] P[2 d] P[3 d] …                      an axis' steps, all alike but one, where it goes round
+///     P[0] P[p] P[2 p] …      steps all alike but one, where the axis goes round, and back by as many as it
+///     has
 struct CyclicAxesSearch {
   std::optional<CyclicAxes> candidate;
   std::string why;  // where there is none

@@ -158,6 +158,10 @@ class Search {
         continue;
       }
       const std::vector<std::uint64_t> entries = reader_.at(*found);
+      if (!are_exchanged(candidate, *found, entries)) {
+        maps.why = "entries that are not those of " + to_text(candidate) + " are no permutation of its";
+        continue;
+      }
       const bool scatters = indexed_.direction() == Direction::scatter;
       for (std::size_t k = 0; k < found->size(); ++k) {
         result_.exceptions.push_back(scatters ? Exception{.source = (*found)[k], .target = entries[k]}
@@ -172,8 +176,18 @@ class Search {
     return refuse(Family::exceptions, std::move(maps.why));
   }
 
+  // Whether the entries are the images in another order; of an array on a device nobody has looked yet.
+  static bool are_exchanged(const Permutation& candidate, const std::vector<std::uint64_t>& positions,
+                            std::vector<std::uint64_t> entries) {
+    std::vector<std::uint64_t> images;
+    for (const std::uint64_t position : positions) images.push_back(apply(candidate, position));
+    std::sort(images.begin(), images.end());
+    std::sort(entries.begin(), entries.end());
+    return images == entries;
+  }
+
   bool is_blocks() {
-    if (!reader_.takes_all() || count_ < 4) return false;
+    if (!reader_.takes_all() || count_ < 4 || !indexed_.on_host()) return false;
     // Where elements stay together, runs are half as many as they at least.
     const std::uint64_t together = reader_.together();
     const std::uint64_t block = repeated_block(together);
