@@ -13,6 +13,7 @@
 
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
+#include "cli/ordered_input.hpp"
 #include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
@@ -41,6 +42,7 @@ std::string needs_memory(const PermuteOptions& options) {
 // What is swept, and what becomes of it.
 struct FileWork {
   std::optional<file::Sweep> sweep;
+  bool needs_order = false;         // what is swept is the data in C order
   std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
   std::string spec;                 // canonical
   std::string elements;             // "2^30 elements of 4 bytes"
@@ -51,19 +53,6 @@ struct FileWork {
   std::vector<std::uint64_t> shape;
   io::MemoryOrder order = io::MemoryOrder::c;
 };
-
-// Data in Fortran order is that of an array of the reversed shape, its axes reversed first. Errors:
-// ErrorCode::unsupported where the permutation does not go together with that.
-Permutation of_fortran_data(const PermuteOptions& options, const io::NpyHeader& header,
-                            const FileProblem& asked) {
-  if (auto permutation = on_fortran_data(header, asked)) return *std::move(permutation);
-  std::vector<int> order(header.shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  fail(ErrorCode::unsupported, file_operation(options),
-       "data in Fortran order, larger than the memory for it, with " + options.label(),
-       "a permutation of all axes, or data in C order",
-       "`axes(" + fmt::format("{}", fmt::join(order, " ")) + ")` writes it in C order");
-}
 
 // A plan that says what an index array really is. Elements of any width are planned.
 Plan plan_of_shape(Problem problem, int threads) {
@@ -78,10 +67,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.shape_before = header.shape;
   if (is_strided_text(options.spec)) {
     const Strided view = view_of(options, header);
-    if (header.fortran_order) {
-      fail(ErrorCode::unsupported, file_operation(options), "a strided view of data in Fortran order",
-           "data in C order, whose elements it counts");
-    }
+    work.needs_order = header.fortran_order;
     work.sweep.emplace(view, header.item_bytes, file_options);
     work.spec = to_text(view);
     work.count = element_count(view);
@@ -102,7 +88,11 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.elements = asked.elements;
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
-  if (header.fortran_order) asked.problem.permutation = of_fortran_data(options, header, asked);
+  if (header.fortran_order) {
+    const auto from_there = on_fortran_data(header, asked);
+    work.needs_order = !from_there;
+    if (from_there) asked.problem.permutation = *from_there;
+  }
   if (std::holds_alternative<Indexed>(asked.problem.permutation)) {
     asked.problem.permutation = normal_form(asked.problem.permutation, file_options.threads);
     if (std::holds_alternative<Indexed>(asked.problem.permutation) &&
@@ -174,17 +164,18 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   file::Options file_options = options_of(options, header.item_bytes, budget);
   const FileWork work = work_of(options, header, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
-  const file::Input in{.path = options.in, .offset = header.data_offset};
   const file::Output out{.path = options.out,
                          .header = header_of_result(options, header.descr, work.shape, work.order)};
-  const FileTold told = told_of(options, work, budget);
+  watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
+  io::NpyHeader as_read = header;
+  as_read.fortran_order = work.needs_order;
+  const OrderedInput ordered(options, as_read, file_options);
+  if (ordered.is_cancelled()) return;
   if (work.by_index) {
-    watch.watch("permuting " + options.in, told, file_options);
-    file::permute_indexed(*work.by_index, in, out, file_options);
-    return;
+    file::permute_indexed(*work.by_index, ordered.input(), out, file_options);
+  } else {
+    file::run(*work.sweep, ordered.input(), out, file_options);
   }
-  watch.watch("permuting " + options.in, told, file_options);
-  file::run(*work.sweep, in, out, file_options);
 }
 
 // The file of an index array that is SPEC alone; empty for others.
@@ -199,8 +190,7 @@ void by_index_file(const PermuteOptions& options, const io::NpyHeader& header, s
   const std::uint64_t count = io::read_npy_header(index).item_count();
   const bool is_rows = !header.shape.empty() && header.shape.front() == count;
   const bool has_others = !options.common.batch.empty() || !options.common.element_bytes.empty() ||
-                          options.order == "F" || header.fortran_order ||
-                          (!options.axis.empty() && options.axis != "0");
+                          options.order == "F" || (!options.axis.empty() && options.axis != "0");
   if (has_others || (!is_rows && (options.rows || header.item_count() != count))) {
     fail(ErrorCode::unsupported, file_operation(options),
          "an index array larger than the memory with other options than --rows, or of another count",
@@ -280,7 +270,9 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
                .shape = header.shape,
                .budget = run.budget},
               file_options);
-  move({.path = options.in, .offset = header.data_offset},
+  const OrderedInput ordered(options, header, file_options);
+  if (ordered.is_cancelled()) return;
+  move(ordered.input(),
        {.path = options.out,
         .header = header_of_result(options, header.descr, header.shape, io::MemoryOrder::c)},
        file_options);

@@ -208,20 +208,31 @@ void explain_files(const ExplainOptions& options) {
                                    .device = plan_options.device};
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
+  std::optional<file::Facts> of_records;  // instead
   if (is_strided_text(options.spec)) {
     sweep.emplace(parse_strided(options.spec), width, file_options);
   } else {
     problem = {.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                .element_bytes = width,
                .batch = options.common.batch_count()};
-    sweep.emplace(*problem, file_options);
+    problem->permutation = normal_form(problem->permutation, file_options.threads);
+    if (std::holds_alternative<Indexed>(problem->permutation) &&
+        !file::holds_arrays(*problem, file_options)) {
+      of_records =
+          file::record_facts(element_count(problem->permutation) * problem->batch, width, true, file_options);
+    } else {
+      sweep.emplace(*problem, file_options);
+    }
   }
-  const file::Facts& facts = sweep->facts();
-  const file::TilePlan tile_plan = sweep->tile_plan();
+  const file::Facts facts = of_records ? *of_records : sweep->facts();
+  const file::TilePlan tile_plan = of_records ? file::TilePlan() : sweep->tile_plan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
     seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
+  // Of a distribution the other sides are in order: whole buckets are.
+  if (seconds && facts.sweeps == 2)
+    *seconds += curve->predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
   std::optional<double> published;
   if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
   const double reads = static_cast<double>(facts.moved_bytes) /
@@ -255,7 +266,9 @@ void explain_files(const ExplainOptions& options) {
       explained("files", fmt::format("{} read and as many written, with {} of memory",
                                      size_text(facts.moved_bytes), size_text(memory))),
       explained("sweeps", facts.text())};
-  if (facts.tiles > 0) {
+  if (of_records) {
+    lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
+  } else if (facts.tiles > 0) {
     lines.push_back(
         explained("tiles", fmt::format("{}; of three buffers, one is permuted into another while the "
                                        "third is written and refilled",

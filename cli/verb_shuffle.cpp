@@ -33,10 +33,6 @@ void shuffle(ShuffleOptions& options) {
   }
   const std::uint64_t budget = memory_budget(permute.memory);
   const io::NpyHeader header = header_of_input(permute);
-  if (header.fortran_order) {
-    fail(ErrorCode::unsupported, "shuffle `" + permute.in + "`", "data in Fortran order", "data in C order",
-         "`faro permute` of all its `axes` in their order writes it so");
-  }
   // Rows of no items are nothing to move.
   const bool by_rows = permute.rows && !header.shape.empty() && header.item_count() > 0;
   const file::Shuffle asked{

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -68,8 +69,8 @@ TEST_F(LargeFiles, AreWhatMemoryMakesOfThem) {
   for (const char* const arguments :
        {"bit_reversal", "'random_bmmc(15, 4)'", "transpose", "'axes(2 0 1)'", "'a b c -> c a b'", "'flip(1)'",
         "'roll(77)'", "'inverse(gray)'", "'axes(1 0 2)' --order F", "bit_reversal --batch 64",
-        "'gray(6)' --rows", "'bit_reversal(4)' --axis 2", "'roll(5)' --axis 1",
-        "'strided(32 64; 1 512; 64 1; 3 0)'"}) {
+        "'gray(6)' --rows", "'bit_reversal(4)' --axis 2", "'roll(5)' --axis 1", "'aos_to_soa(8192, 4)'",
+        "'random_bmmc(11, 3)' --element-bytes 64", "'strided(32 64; 1 512; 64 1; 3 0)'"}) {
     expect_as_in_memory(arguments, "20000");
   }
 }
@@ -79,10 +80,24 @@ TEST_F(LargeFiles, FortranOrder) {
   ASSERT_EQ(run("permute 'axes(0 1 2)' c.npy in.npy --order F --quiet").status, 0);
   fs::remove(directory_ / "c.npy");
   expect_as_in_memory("'axes(2 0 1)'", "3KiB");
-  const Result refused = run("permute 'roll(5)' in.npy e.npy --memory 3KiB");
-  EXPECT_EQ(refused.status, 3);
-  EXPECT_THAT(refused.err, HasSubstr("Fortran order"));
-  EXPECT_FALSE(fs::exists(directory_ / "e.npy"));
+  // What does not go together with the order in one sweep takes one more, into a file that is gone
+  // afterwards.
+  for (const char* const arguments :
+       {"'roll(5)'", "'flip(20)' --axis 1", "'random(30, 4)' --rows", "'strided(20 10; 10 -1; 10 1; 9 0)'",
+        "'bit_reversal(1)' --batch 3000"}) {
+    ASSERT_EQ(run("permute " + std::string(arguments) + " in.npy a.npy --quiet").status, 0) << arguments;
+    const Result by_file = run("permute " + std::string(arguments) + " in.npy b.npy --memory 3KiB");
+    ASSERT_EQ(by_file.status, 0) << by_file.err;
+    EXPECT_TRUE(data_of("a.npy") == data_of("b.npy")) << arguments;
+    EXPECT_EQ(files().size(), 4U) << arguments;
+  }
+  for (const char* const words : {"", " --rows"}) {
+    ASSERT_EQ(run("permute 'axes(0 1 2)' in.npy d.npy --order C --quiet").status, 0);
+    ASSERT_EQ(run(std::string("shuffle d.npy a.npy --seed 3 --quiet") + words).status, 0);
+    ASSERT_EQ(run(std::string("shuffle in.npy b.npy --seed 3 --quiet --memory 8KiB") + words).status, 0);
+    EXPECT_TRUE(data_of("a.npy") == data_of("b.npy"));
+  }
+  EXPECT_EQ(files().size(), 4U);
 }
 
 TEST_F(LargeFiles, WaysOfReadingAndVerifying) {
@@ -477,6 +492,20 @@ TEST_F(LargeFiles, ProgressAsJsonEvents) {
   EXPECT_GT(event["bytes_per_s"], 0);
 }
 
+// Without a terminal; a minute, in `make check`.
+TEST_F(LargeFiles, ProgressIsALineAMinuteElsewhere) {
+  const char* const library = std::getenv("FARO_FAULTS");
+  if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
+  ASSERT_EQ(run("new 2^14 u4 in.npy").status, 0);
+  const Result result =
+      run("permute bit_reversal in.npy out.npy --memory 12KiB --io buffered --threads 1",
+          "env LD_PRELOAD=" + std::string(library) + " FARO_FAULT=read FARO_FAULT_AT=40 FARO_FAULT_WAIT=63");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(lines_of(result.err), 2) << result.err;  // and that of the result
+  EXPECT_THAT(result.err, ::testing::ContainsRegex("faro: permuting one sweep, .*: [0-9]+% of 128 KiB, "));
+  EXPECT_THAT(result.err, ::testing::ContainsRegex(" s left\n"));
+}
+
 class Kills : public LargeFiles {
  protected:
   void kill_at_random(int times) {
@@ -642,6 +671,22 @@ TEST_F(LargeFiles, ShufflesAndIndexFiles) {
   ASSERT_EQ(by_file.status, 0) << by_file.err;
   EXPECT_THAT(by_file.err, HasSubstr("a distribution and a sweep"));
   EXPECT_EQ(data_of("a.npy"), data_of("b.npy"));
+  // Of either direction, along an axis, read whole and as it is needed.
+  ASSERT_EQ(run("new 3x1000x2 u2 batch.npy").status, 0);
+  for (const char* const direction : {"", "--gather", "--inverse", "--gather --inverse"}) {
+    for (const char* const words : {"batch.npy --axis 1", "in.npy --rows"}) {
+      const std::string file(words, std::strchr(words, ' '));
+      const std::string rest = std::string(std::strchr(words, ' ')) + " " + direction;
+      ASSERT_EQ(run("permute @index.npy " + file + " a.npy --quiet" + rest).status, 0) << rest;
+      for (const char* const memory : {"14KiB", "20KiB"}) {
+        const bool is_needed_whole = std::string(words).find("--axis") != std::string::npos;
+        const std::string enough = is_needed_whole ? "20KiB" : memory;
+        const Result result = run("permute @index.npy " + file + " b.npy --verify --memory " + enough + rest);
+        ASSERT_EQ(result.status, 0) << rest << result.err;
+        EXPECT_TRUE(data_of("a.npy") == data_of("b.npy")) << rest << memory;
+      }
+    }
+  }
 }
 
 TEST_F(LargeFiles, ExplainedAndPredicted) {
@@ -677,6 +722,13 @@ TEST_F(LargeFiles, ExplainedAndPredicted) {
   EXPECT_EQ(keys, documented_keys()["explain, from file to file"]);
   EXPECT_THAT(run(asked, cache).out, HasSubstr("of each tile, in memory\n  "));
   EXPECT_EQ(run("explain 'bit_reversal(36)' --memory 16GiB").status, 2);
+  // An index array over more than memory holds: two sweeps.
+  const Result indexed = run("explain 'random(100000, 1)' --file --memory 200KiB --json", cache);
+  ASSERT_EQ(indexed.status, 0) << indexed.err;
+  EXPECT_EQ(Json::parse(indexed.out)["sweeps"], 2);
+  EXPECT_GT(Json::parse(indexed.out)["predicted_ms"], 0);
+  EXPECT_THAT(run("explain 'random(100000, 1)' --file --memory 200KiB", cache).out,
+              HasSubstr("a distribution and a sweep"));
 }
 
 }  // namespace cli_large_files_test

@@ -143,7 +143,8 @@ TEST_F(FileSweep, AffineMapsOfElementsOfAnyWidth) {
     for (const int n : {1, 5, 9}) {
       ++seed;
       check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width}, budget(100 * width));
-      check({.permutation = maps::gray(n), .element_bytes = width, .batch = 3}, budget(7 * width + 10));
+      check({.permutation = maps::gray(n), .element_bytes = width, .batch = 3},
+            budget(3 * (width << n) / 4 + 3 * width));
       check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width, .batch = 2},
             budget(4000 * width));
     }
@@ -195,7 +196,8 @@ TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
         Bytes expected(out_elements(view) * width, std::byte{0});
         const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cpu, .threads = 1});
         plan.run(data.data(), 1300, expected.data(), out_elements(view));
-        const file::Options options = budget(600 * width, io);
+        file::Options options = budget(600 * width, io);
+        options.verify = io == file::Io::threads;
         const file::Sweep sweep(view, width, options);
         EXPECT_TRUE(file::run(sweep, {directory_ / "in", 0}, {directory_ / "out"}, options).finished);
         EXPECT_TRUE(read_file(directory_ / "out") == expected) << to_text(view) << " of " << width;
@@ -232,6 +234,41 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   Bytes swapped = out;
   std::swap_ranges(swapped.begin(), swapped.begin() + 12, swapped.begin() + 1200);
   EXPECT_EQ(code_of(swapped, 0, data.size()), ErrorCode::verification);
+}
+
+// Where the output's elements come from, by a view's strides, against a walk over its indices.
+TEST_F(FileSweep, SourcesOfViews) {
+  const Strided view{.extents = {3, 1, 4, 5},
+                     .in_strides = {-7, 99, 0, 2},
+                     .out_strides = {40, 3, 6, 1},
+                     .in_offset = 30,
+                     .out_offset = 2};
+  const auto sources = file::sources_of(view);
+  ASSERT_TRUE(sources);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      std::array<std::uint64_t, 5> row{};
+      (*sources)(2 + 40 * i + 6 * k, row);
+      for (std::uint64_t l = 0; l < 5; ++l) EXPECT_EQ(row[l], 30 - 7 * i + 2 * l);
+    }
+  }
+  // 0, 2, 4 and 3, 5, 7: no axis lies inside the other.
+  EXPECT_FALSE(file::sources_of({.extents = {2, 3}, .in_strides = {3, 1}, .out_strides = {3, 2}}));
+  // A wrong element is found.
+  const Bytes data = random_bytes(240, 3);
+  const file::Rows in{.count = 1, .bytes = 240, .vectors = {}, .digits = {}};
+  const file::Rows out{.count = 1, .bytes = 5, .begin = 42, .vectors = {}, .digits = {}};
+  for (const bool is_wrong : {false, true}) {
+    file::Checksums sums(*sources, true, 1, "the test", 1);
+    Bytes written{data[23], data[25], data[27], data[29], data[is_wrong ? 30 : 31]};
+    sums.add_read(in, out, data.data());
+    sums.add_written(out, written.data());
+    EXPECT_EQ(test::code_of([&] {
+                sums.require_equal(5);
+                fail(ErrorCode::value, "", "", "");
+              }),
+              is_wrong ? ErrorCode::verification : ErrorCode::value);
+  }
 }
 
 TEST_F(FileSweep, VerifiesEveryForm) {

@@ -63,7 +63,7 @@ struct Options {
   int queue_depth = 0;  // requests that each of these has under way by io_uring; 0: 32
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
-  /// (docs/guide/files.md says what they prove). Permutations only.
+  /// (docs/guide/files.md says what they prove).
   bool verify = false;
   /// Leaves an unfinished output beside OUT with a journal of its finished tiles, for `resume`.
   bool keep_unfinished = false;
@@ -236,6 +236,10 @@ struct Shuffle {
 /// Data is read once and written once where memory holds it, else twice, by way of a scratch file of its size
 /// beside the output. Errors: as run() of a sweep; ErrorCode::value for too little memory.
 Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
+
+/// What a distribution of records and its sweep do: of a shuffle, or of an index array. Errors:
+/// ErrorCode::value for too little memory.
+Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_index, const Options& options);
 
 /// An index array in an .npy file of one axis of 4- or 8-byte integers, of any size: it is read as it is
 /// needed. Arrays of a batch are permuted alike.

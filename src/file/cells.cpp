@@ -32,7 +32,7 @@ std::uint64_t entry_bytes(std::uint64_t record_bytes) {
 std::uint64_t sorting_bytes(std::uint64_t record_bytes) { return kPlaceBytes + entry_bytes(record_bytes); }
 
 CellSort::CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits,
-                   std::uint64_t most_records, int threads)
+                   std::uint64_t most_records, int threads, std::byte* memory)
     : places_(places),
       width_(record_bytes),
       cell_bits_(cell_bits),
@@ -41,8 +41,8 @@ CellSort::CellSort(const Places& places, std::uint64_t record_bytes, int cell_bi
       is_indirect_(record_bytes > kLongRecord),
       payload_bytes_(payload_bytes(record_bytes)),
       entry_bytes_(entry_bytes(record_bytes)),
-      to_(std::make_unique<io::Buffer>(most_records * kPlaceBytes)),
-      entries_(std::make_unique<io::Buffer>(most_records * entry_bytes_)),
+      to_(reinterpret_cast<std::uint64_t*>(memory)),
+      entries_(memory + most_records * kPlaceBytes),
       next_(static_cast<std::size_t>(threads_) * cells_),
       begin_(cells_ + 1) {
   FARO_CHECK(cell_bits <= 16 && most_records <= ~std::uint32_t{0});
@@ -62,7 +62,7 @@ bool CellSort::sort(std::uint64_t first, std::uint64_t records, const std::byte*
 
 // Of each record, and how many of each thread's share go to each cell.
 bool CellSort::find_places(std::uint64_t first, std::uint64_t records) {
-  auto* const to = reinterpret_cast<std::uint64_t*>(to_->data());
+  std::uint64_t* const to = to_;
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));
   const std::uint64_t count_of_places = places_.count();
   std::atomic<bool> is_wrong{false};
@@ -109,9 +109,9 @@ void CellSort::number_cells() {
 
 template <typename Width>
 void CellSort::move_entries(std::uint64_t records, Width payload_bytes) {
-  const auto* const to = reinterpret_cast<const std::uint64_t*>(to_->data());
+  const std::uint64_t* const to = to_;
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));
-  std::byte* const entries = entries_->data();
+  std::byte* const entries = entries_;
   const std::uint64_t tag_mask = (std::uint64_t{1} << cell_bits_) - 1;
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t thread = 0; thread < threads_; ++thread) {

@@ -13,14 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "file/buckets.hpp"
 #include "file/widths.hpp"
-#include "io/buffer.hpp"
 
 namespace faro::file {
 
@@ -29,8 +27,13 @@ std::uint64_t sorting_bytes(std::uint64_t record_bytes);
 
 class CellSort {
  public:
+  /// What `memory` has to hold for so many records at a time.
+  static std::uint64_t bytes(std::uint64_t record_bytes, std::uint64_t most_records) {
+    return most_records * sorting_bytes(record_bytes);
+  }
+  /// Requires: `memory` aligned to 8 bytes (unchecked).
   CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits, std::uint64_t most_records,
-           int threads);
+           int threads, std::byte* memory);
 
   /// Sorts records first … first + records - 1, which lie at x and stay there. Returns false where a place is
   /// none.
@@ -41,11 +44,11 @@ class CellSort {
 
   std::uint16_t tag(std::uint64_t entry) const {
     std::uint16_t tag = 0;
-    std::memcpy(&tag, entries_->data() + entry * entry_bytes_, sizeof(tag));
+    std::memcpy(&tag, entries_ + entry * entry_bytes_, sizeof(tag));
     return tag;
   }
   const std::byte* record(std::uint64_t entry) const {
-    const std::byte* const payload = entries_->data() + (entry + 1) * entry_bytes_ - payload_bytes_;
+    const std::byte* const payload = entries_ + (entry + 1) * entry_bytes_ - payload_bytes_;
     if (!is_indirect_) return payload;
     std::uint32_t number = 0;
     std::memcpy(&number, payload, sizeof(number));
@@ -67,8 +70,8 @@ class CellSort {
   std::uint64_t payload_bytes_;
   std::uint64_t entry_bytes_;
   const std::byte* x_ = nullptr;
-  std::unique_ptr<io::Buffer> to_;  // places
-  std::unique_ptr<io::Buffer> entries_;
+  std::uint64_t* to_;  // places
+  std::byte* entries_;
   std::vector<std::uint32_t> next_;   // of each thread and cell: where its next entry goes
   std::vector<std::uint32_t> begin_;  // of each cell
 };

@@ -30,13 +30,6 @@ std::uint64_t slice_bytes_of(std::uint64_t tile_bytes, int threads) {
   return std::clamp(std::bit_floor(wanted), io::kTransferBlock, kMostSliceBytes);
 }
 
-std::array<std::unique_ptr<io::Buffer>, 3> three_buffers(std::uint64_t tile_bytes) {
-  std::array<std::unique_ptr<io::Buffer>, 3> buffers;
-  for (auto& buffer : buffers)
-    buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
-  return buffers;
-}
-
 // What was started uses the tiles: it is waited for, whatever is thrown meanwhile.
 class AtTheEnd {
  public:
@@ -181,8 +174,17 @@ void Teller::advance(std::uint64_t bytes) {
   if (options_.cancelled && options_.cancelled()) stopped_ = true;
 }
 
-Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes)
-    : buffers(three_buffers(tile_bytes)),
+std::uint64_t TileBuffers::bytes(std::uint64_t tile_bytes) {
+  return 3 * detail::round_up(tile_bytes, io::kTransferBlock);
+}
+
+TileBuffers::TileBuffers(std::uint64_t tile_bytes, std::byte* lent)
+    : each_bytes_(detail::round_up(tile_bytes, io::kTransferBlock)),
+      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes)) : nullptr),
+      data_(lent == nullptr ? own_->data() : lent) {}
+
+Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes, std::byte* lent)
+    : buffers(tile_bytes, lent),
       slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
       team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
            options.queue_depth) {}
@@ -259,9 +261,9 @@ void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const R
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
   if (first == tiles.count()) return true;
-  std::byte* x = machinery_.buffers[0]->data();
-  std::byte* y = machinery_.buffers[1]->data();
-  std::byte* z = machinery_.buffers[2]->data();
+  std::byte* x = machinery_.buffers[0];
+  std::byte* y = machinery_.buffers[1];
+  std::byte* z = machinery_.buffers[2];
   const auto work_of = [&](std::uint64_t tile) {
     return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
   };
