@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
