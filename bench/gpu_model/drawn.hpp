@@ -54,6 +54,9 @@ struct DrawOptions {
 /// Families one after another, in the order of the page.
 std::vector<DrawnProblem> draw(const DrawOptions& options);
 
+/// Axes that boxes move, of every width: rows at vectors and rows that begin anywhere, all of at most 16 MiB.
+std::vector<DrawnProblem> listed_boxes();
+
 /// A drawn problem made ready on the device, with what is predicted of it.
 class ReadyProblem {
  public:
