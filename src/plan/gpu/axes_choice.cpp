@@ -32,7 +32,7 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
           .alignment = with_vectors && !box.ragged ? kAxesVector : unit,
-          .cost = box.cost};
+          .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
 // Adds variants of one unit; false where the axes are no such transposes.
@@ -224,7 +224,8 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
   first.out += static_cast<std::uint64_t>(turned->out_first);
   AxesBoxes forwards = boxes_of_view(turned->axes, unit, first, variant);
-  if (forwards.variants.front().cost < choice.boxes.variants.front().cost) choice.boxes = std::move(forwards);
+  if (forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
+    choice.boxes = std::move(forwards);
   return choice;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_rows_params.hpp"
 #include "kernels/axes_view_rows_params.hpp"
+#include "layout/strided_box.hpp"
 
 namespace faro::detail {
 
@@ -52,8 +54,8 @@ struct AxesBoxes {
     kernels::BoxShape shape;
     std::uint64_t in_run_bytes = 0;
     std::uint64_t out_run_bytes = 0;
-    std::uint64_t alignment = 1;  // of the arrays, in bytes
-    double cost = 0;              // layout::StridedBox's
+    std::uint64_t alignment = 1;                              // of the arrays, in bytes
+    std::shared_ptr<const layout::StridedBox> box = nullptr;  // as explanations tell of it
   };
   std::vector<Variant> variants;  // vectors, then single units
 };
