@@ -169,6 +169,7 @@ GpuPass view_pass(const Strided& view, std::uint64_t element_bytes) {
   }
   if (choice.rows) pass.kernels.push_back(of_view_rows(*choice.rows));
   KernelsOf{pass}(choice.boxes);
+  if (choice.rows) pass.box = nullptr;  // not what is launched first
   pass.array_bytes = in_elements(view) * element_bytes;
   return pass;
 }
