@@ -214,7 +214,7 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   for (const layout::StridedAxis& axis : units) {
     if (bytes <= kSmallBytes) bytes *= std::min(axis.extent, kSmallBytes + 1);
   }
-  if (bytes <= kSmallBytes) {
+  if (variant.elements.value_or(bytes <= kSmallBytes)) {
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};

@@ -159,9 +159,9 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   return {std::move(pass)};
 }
 
-GpuPass view_pass(const Strided& view, std::uint64_t element_bytes) {
+GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
-  const ViewChoice choice = choose_view(view, element_bytes);
+  const ViewChoice choice = choose_view(view, element_bytes, variant);
   if (choice.elements) {
     KernelsOf{pass}(*choice.elements);
     pass.array_bytes = in_elements(view) * element_bytes;
