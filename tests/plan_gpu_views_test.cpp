@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
