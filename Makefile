@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows
+gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-axes gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
 .PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
@@ -15,7 +15,7 @@ help:
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy, and HPTT where it is; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
-	@echo "make wheel    build/wheel/, the Python package as a wheel; seconds after make build"
+	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -28,6 +28,7 @@ help:
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
+	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, by stores and by NCCL"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
 	@echo "make docs     the site, build/docs/html/index.html; make charts: its charts; make pictures: its drawings of plans"
 	@echo "make page-test  the site's planner against the command, and in a headless browser; installs emscripten and Chromium"
@@ -83,13 +84,21 @@ bench-files:
 	@cmake --build --preset release --target faro
 	@bench/files.sh build/faro $(ARGS)
 
+# For every processor, and every GPU that faro knows; on a machine that cannot fetch a CUDA compiler for the CPU alone.
+cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITECTURES)
+
 wheel:
-	@tools/install_dependencies.sh python
-	@cmake --preset release --log-level=WARNING >/dev/null
+	@tools/install_dependencies.sh wheel
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL $(cuda_of_wheel) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_library faro_swizzle
 	@tools/make_wheel.sh build build/wheel
 
-bench-python: wheel
+# With the kernels that the tree has.
+bench-python:
+	@tools/install_dependencies.sh python
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro_library faro_swizzle
+	@tools/make_wheel.sh build build/wheel
 	@tools/bench_python.sh build $(ARGS)
 
 bench-machine:

@@ -58,6 +58,10 @@ enum class Widths : std::uint8_t { of_kernels, any };
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
                             Widths widths = Widths::of_kernels);
 
+/// What carries the problem out on a file's data as it lies in Fortran order: that of an array of the
+/// reversed shape, its axes reversed first. Nothing where the permutation does not go together with that.
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
+
 /// The same with the result's first axis the fastest, all in one permutation of axes. Errors:
 /// ErrorCode::unsupported where the permutation is none of axes.
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made);

@@ -68,8 +68,9 @@ std::string file_line(const FileTold& told, const file::Report& report) {
   std::vector<std::vector<std::string>> more;
   more.push_back({report.facts.text(), short_plan(report.facts)});
   if (report.resumed_tiles > 0)
-    more.push_back({fmt::format("{} of {} tiles were there", report.resumed_tiles, report.facts.tiles),
-                    fmt::format("{} tiles were there", report.resumed_tiles)});
+    more.push_back(
+        {fmt::format("{} of {} tiles were finished before", report.resumed_tiles, report.facts.tiles),
+         fmt::format("{} tiles finished before", report.resumed_tiles)});
   if (!report.engine_text.empty()) more.push_back({report.engine_text, name(report.engine)});
   if (told.shape != told.shape_before) more.push_back({"shape " + shape_text(told.shape)});
   more.push_back({report.io, way_alone(report.io)});

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -52,24 +53,6 @@ struct FileWork {
   io::MemoryOrder order = io::MemoryOrder::c;
 };
 
-// Data in Fortran order is that of an array of the reversed shape, its axes reversed first: one permutation
-// from there; nothing where it does not go together with that.
-std::optional<Permutation> of_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
-  NamedAxes turned{.shape = {header.shape.rbegin(), header.shape.rend()},
-                   .order = std::vector<int>(header.shape.size())};
-  std::iota(turned.order.rbegin(), turned.order.rend(), 0);
-  const Permutation first = Axes(turned.shape, turned.order);
-  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
-  if (is_whole && asked.axes && asked.axes->shape == header.shape) {
-    const NamedAxes both = asked.axes->after(turned);
-    return Axes(both.shape, both.order);
-  }
-  const auto before = affine_form(first);
-  const auto map = affine_form(asked.problem.permutation);
-  if (is_whole && before && map) return compose(*map, *before);
-  return std::nullopt;
-}
-
 // A plan that says what an index array really is. Elements of any width are planned.
 Plan plan_of_shape(Problem problem, int threads) {
   problem.placement = Placement::out_of_place;
@@ -105,7 +88,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   // The shape is that of what an index array was recognised as.
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   if (header.fortran_order) {
-    const auto from_there = of_fortran_data(header, asked);
+    const auto from_there = on_fortran_data(header, asked);
     work.needs_order = !from_there;
     if (from_there) asked.problem.permutation = *from_there;
   }
@@ -156,9 +139,22 @@ std::vector<std::byte> header_of_result(const PermuteOptions& options, const std
   return io::npy_header_bytes(descr, shape, order, io::kTransferBlock);
 }
 
+// "64MiB": what --memory reads as this many bytes.
+std::string budget_text(std::uint64_t bytes) {
+  constexpr std::array<std::pair<std::string_view, int>, 4> kUnits{
+      {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
+  for (const auto& [unit, shift] : kUnits) {
+    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0)
+      return fmt::format("{}{}", bytes >> shift, unit);
+  }
+  return std::to_string(bytes);
+}
+
 std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
-  return fmt::format("`{}` is as it was; --resume --memory {} goes on with what is finished", options.out,
-                     budget);
+  // As it was typed; the default may be another by then.
+  return fmt::format("`{}` is as it was; the same command with --resume{} goes on with what is finished",
+                     options.out,
+                     options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
 void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
@@ -169,8 +165,7 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   const InterruptNote interrupted(resumable_text(options, budget));
   const file::Output out{.path = options.out,
                          .header = header_of_result(options, header.descr, work.shape, work.order)};
-  watch.watch("permuting " + (work.by_index ? work.elements : work.sweep->facts().text()),
-              told_of(options, work, budget), file_options);
+  watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
   io::NpyHeader as_read = header;
   as_read.fortran_order = work.needs_order;
   const OrderedInput ordered(options, as_read, file_options);
@@ -199,7 +194,7 @@ void by_index_file(const PermuteOptions& options, const io::NpyHeader& header, s
     fail(ErrorCode::unsupported, file_operation(options),
          "an index array larger than the memory with other options than --rows, or of another count",
          fmt::format("{} alone, over {} items or rows", options.spec, count),
-         "with more --memory there is more that it goes with");
+         "with enough --memory for the whole array all options work together");
   }
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
   const bool is_gather = (options.index.direction(options.spec) == Direction::gather) != options.inverse;
@@ -263,7 +258,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
   const InterruptNote interrupted(resumable_text(options, run.budget));
   FileWatch watch(options);
   file::Options file_options = options_of(options, header.item_bytes, run.budget);
-  watch.watch("permuting " + run.elements,
+  watch.watch("permuting " + options.in,
               {.label = options.label(),
                .spec = options.spec,
                .elements = run.elements,
@@ -294,16 +289,17 @@ void require_whole(const std::string& path) {
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option(
-          "--memory", options.memory,
-          "What may be used for arrays, such as 16GiB; larger ones are permuted from file to file. The "
-          "default is 60% of what is free")
+      .add_option("--memory", options.memory,
+                  "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
+                  "file to file. The "
+                  "default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   add_journal_options(command, options);
   command
       .add_option("--io", options.io,
-                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
+                  "For larger files, how they are read and written: auto, uring, threads (both with "
+                  "O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   add_raw_options(command, options);
@@ -311,11 +307,11 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
 
 void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
-                   "From file to file: go on where the same command was interrupted");
+                   "For larger files: go on where the same command was interrupted");
   command
       .add_option(
           "--checkpoint", options.checkpoint,
-          "From file to file: note what is finished, for --resume, every so many seconds; the default "
+          "For larger files: every so many seconds, record what is finished, for --resume; the default "
           "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
@@ -323,8 +319,9 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option("--raw", options.raw,
-                  "The files have no header, and items of this dtype, such as f4; with --shape")
+      .add_option(
+          "--raw", options.raw,
+          "Read and write files without a header, whose items have this dtype, such as f4; needs --shape")
       ->type_name("DTYPE")
       ->check(refuse_empty);
   command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")
@@ -352,7 +349,8 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
     if (options.memory.empty() && options.raw.empty()) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, in one file", "with more --memory there is more that it goes with");
+         "data in C order, in one file",
+         "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);

@@ -22,9 +22,11 @@
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
 #include "cli/host_run.hpp"
+#include "cli/permute_file.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
+#include "faro/file.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
@@ -103,7 +105,7 @@ void check_shard_options(const PermuteOptions& options) {
   if (options.in_place) refuse("--in-place");
   if (!options.map.empty()) refuse("--map");
   if (!options.plan_cache.empty()) refuse("--plan-cache");
-  if (!options.memory.empty() || options.resume) refuse("--memory or --resume");
+  if (options.resume) refuse("--resume");
   if (!options.raw.empty()) refuse("--raw");
   if (options.order != "C") refuse("--order F");
   if (is_strided_text(options.spec)) refuse("a strided view");
@@ -126,6 +128,8 @@ struct FileShards {
   std::vector<std::uint64_t> shape;  // of the result
   /// The plan of this rank; may talk to the others.
   std::function<ShardPlan(const ShardProblem& problem)> plan;
+  /// Of the whole file, where it can be swept from file to file.
+  std::optional<Problem> whole = std::nullopt;
   /// The element of the input that goes to y.
   std::function<std::uint64_t(std::uint64_t y)> source_of;
 };
@@ -149,6 +153,8 @@ class PermutedShards {
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
+    ask();
+    if (is_larger_than_memory()) return sweep(start);
     plan();
     read();
     ShardedPlan sharded(std::move(*made_), communicator_, {.threads = threads_});
@@ -176,7 +182,7 @@ class PermutedShards {
     return most;
   }
 
-  void plan() {
+  void ask() {
     together([&] {
       check_shard_options(options_);
       header_ = io::read_npy_header(options_.in);
@@ -187,6 +193,63 @@ class PermutedShards {
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
       target_header_ = io::npy_header_bytes(header_.descr, asked_.shape);
     });
+  }
+
+  // In, out, and what is packed and unpacked; ranks of one machine share its memory, so each takes a part of
+  // it where nothing else is said.
+  bool is_larger_than_memory() {
+    bool larger = false;
+    together([&] {
+      const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
+      const bool is_said = !options_.memory.empty();
+      if (is_said && !asked_.whole)
+        fail(ErrorCode::unsupported, operation_, "--memory", "--shards with permutations of files");
+      budget_ = is_said ? memory_budget(options_.memory) : memory_budget("") / ranks;
+      constexpr std::uint64_t kParts = 4;
+      larger = header_.data_bytes() / ranks > budget_ / kParts;
+    });
+    for (const std::string& theirs : communicator_->all_gather(larger ? "larger" : ""))
+      larger = larger || !theirs.empty();
+    return larger && asked_.whole.has_value();
+  }
+
+  // Each rank sweeps its share of the tiles, from file to file: what a tile needs lies in the input's file,
+  // which all ranks see, so that nothing is sent.
+  void sweep(std::chrono::steady_clock::time_point start) {
+    std::optional<file::Sweep> sweep;
+    const auto rank = static_cast<std::uint64_t>(communicator_->rank());
+    const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
+    const file::Options how{.memory_bytes = budget_, .threads = threads_, .io = file::Io::buffered};
+    create([&] { sweep.emplace(*asked_.whole, how); });
+    double ms = 0;
+    finishing([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      file::run_share(*sweep, {.path = options_.in, .offset = header_.data_offset},
+                      {.path = io::partial_path(options_.out), .offset = target_header_.size()},
+                      {.process = rank, .processes = ranks}, how);
+      ms = milliseconds_since(begin);
+    });
+    ms = slowest(ms);
+    if (options_.verify) {
+      finishing([&] {
+        const io::NpyHeader written = io::read_npy_header(io::partial_path(options_.out));
+        const Looked whole(options_.in, header_);
+        const Looked result(io::partial_path(options_.out), written);
+        const std::uint64_t width = asked_.problem.element_bytes;
+        const std::uint64_t end = asked_.count * (rank + 1) / ranks;
+        for (std::uint64_t y = asked_.count * rank / ranks; y < end; ++y) {
+          const std::uint64_t x = asked_.source_of(y);
+          if (std::memcmp(result.data() + y * width, whole.data() + x * width, width) != 0)
+            refuse_element(y, x);
+        }
+      });
+    }
+    finish();
+    if (communicator_->rank() == 0) tell_sweep(sweep->facts(), ms, milliseconds_since(start));
+    commit();
+  }
+
+  void plan() {
     // The plan may itself talk to the others.
     std::exception_ptr refused;
     try {
@@ -235,15 +298,21 @@ class PermutedShards {
       const std::uint64_t first = (target_.offset - target_header_.size()) / width;
       for (std::uint64_t at = 0; at < plan.out_elements(); ++at) {
         const std::uint64_t x = asked_.source_of(first + at);
-        if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) == 0) continue;
-        fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", first + at),
-             fmt::format("element {} of the input there", x), "no result was written; please report this");
+        if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) != 0)
+          refuse_element(first + at, x);
       }
     });
   }
 
-  void write() {
+  [[noreturn]] void refuse_element(std::uint64_t y, std::uint64_t x) const {
+    fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", y),
+         fmt::format("element {} of the input there", x), "no result was written; please report this");
+  }
+
+  // The output's file, by rank 0, with its header and room for all; `first` is done by every rank.
+  void create(const std::function<void()>& first) {
     together([&] {
+      first();
       if (communicator_->rank() != 0) return;
       file_ = std::make_unique<io::OutputFile>(options_.out, io::Unfinished::kept);
       try {
@@ -255,15 +324,27 @@ class PermutedShards {
         throw;
       }
     });
+  }
+
+  // Work on the output's file, which is of no use where that fails on any rank.
+  void finishing(const std::function<void()>& work) {
     try {
-      together([&] { write_part(target_, out_->span()); });
-      together([&] {
-        if (file_) file_->finish();
-      });
+      together(work);
     } catch (...) {
       if (file_) file_->discard();
       throw;
     }
+  }
+  void finish() {
+    finishing([&] {
+      if (file_) file_->finish();
+    });
+  }
+
+  void write() {
+    create([] {});
+    finishing([&] { write_part(target_, out_->span()); });
+    finish();
   }
 
   void commit() {
@@ -272,18 +353,42 @@ class PermutedShards {
     });
   }
 
+  Json told_json() const {
+    Json json = new_json();
+    json["spec"] = asked_.spec;
+    json["in"] = options_.in;
+    json["out"] = options_.out;
+    json["shape"] = asked_.shape;
+    json["elements"] = asked_.count;
+    json["element_bytes"] = asked_.problem.element_bytes;
+    json["bytes"] = header_.data_bytes();
+    json["communicator"] = communicator_->name();
+    return json;
+  }
+
+  void tell_sweep(const file::Facts& facts, double ms, double total_ms) const {
+    if (options_.common.json) {
+      Json json = told_json();
+      json["tiles"] = facts.tiles;
+      json["tile_bytes"] = facts.tile_bytes;
+      json["memory_bytes"] = budget_;
+      json["ms"] = ms;
+      json["gb_per_s"] = gb_per_s(header_.data_bytes(), ms);
+      json["verified"] = options_.verify;
+      return print(json);
+    }
+    if (options_.quiet) return;
+    note(fmt::format(
+        "{}: {} in {}, by {}, from file to file within {} each: {}; {:.3g} ms, {:.3g} ms in all{}",
+        options_.label(), asked_.elements,
+        count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"), communicator_->name(),
+        size_text(budget_), facts.text(), ms, total_ms, options_.verify ? ", verified" : ""));
+  }
+
   void tell(const ShardPlan& plan, double ms, double total_ms) const {
     const std::uint64_t bytes = header_.data_bytes();
     if (options_.common.json) {
-      Json json = new_json();
-      json["spec"] = asked_.spec;
-      json["in"] = options_.in;
-      json["out"] = options_.out;
-      json["shape"] = asked_.shape;
-      json["elements"] = asked_.count;
-      json["element_bytes"] = asked_.problem.element_bytes;
-      json["bytes"] = bytes;
-      json["communicator"] = communicator_->name();
+      Json json = told_json();
       json["plan"] = Json::parse(plan.explain_json());
       json["ms"] = ms;
       json["gb_per_s"] = gb_per_s(bytes, ms);
@@ -291,11 +396,16 @@ class PermutedShards {
       return print(json);
     }
     if (options_.quiet) return;
-    note(fmt::format("{}: {} in {}, by {}, method {}; {} sent by a rank; {:.3g} ms, {:.3g} ms in all{}",
-                     options_.label(), asked_.elements,
-                     count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                     communicator_->name(), name(plan.method()), size_text(plan.sent_bytes()), ms, total_ms,
-                     options_.verify ? ", verified" : ""));
+    note(ranks_line({.label = options_.label(),
+                     .elements = asked_.elements,
+                     .ranks = count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+                     .by = "by " + std::string(communicator_->name()),
+                     .method = std::string(name(plan.method())),
+                     .bytes = bytes,
+                     .sent_bytes = plan.sent_bytes(),
+                     .milliseconds = ms,
+                     .total_ms = total_ms,
+                     .verified = options_.verify}));
   }
 
   const PermuteOptions& options_;
@@ -307,6 +417,7 @@ class PermutedShards {
   std::optional<ShardPlan> made_;
   std::vector<std::byte> target_header_;
   int threads_ = 0;
+  std::uint64_t budget_ = 0;  // of a rank's memory
   PartOfFile source_;
   PartOfFile target_;
   std::optional<io::Buffer> in_;
@@ -325,6 +436,7 @@ void permute_shards(const PermuteOptions& options) {
                                   .ranks = communicator.ranks()},
                                  {});
     made.count = element_count(made.problem.permutation);
+    made.whole = asked.problem;
     made.spec = to_text(asked.problem.permutation);
     made.elements = asked.elements;
     const int threads = options.common.plan_options(asked.problem.element_bytes).threads;

@@ -15,6 +15,7 @@
 #endif
 
 #include "cli/arguments.hpp"
+#include "cli/permute_options.hpp"
 #include "cli/report.hpp"
 
 namespace faro::cli {
@@ -67,52 +68,13 @@ void with_ranks(const std::string& verb, const RankWork& work) {
 #endif
 }
 
-ShardCut parse_cut(const std::string& option, const std::string& text) {
-  const auto refuse = [&] {
-    fail(ErrorCode::value, "read " + option, "`" + text + "`",
-         "a cut: `axis(0)`, `axis(1; 3 1 2)` with an extent for each rank, or `bits(28 29)`");
-  };
-  if (text.empty()) return ShardAxis{};
-  const bool is_bits = text.starts_with("bits(");
-  if ((!is_bits && !text.starts_with("axis(")) || !text.ends_with(')')) refuse();
-  std::string inside = text.substr(5, text.size() - 6);
-  std::vector<std::uint64_t> numbers;
-  const auto read = [&](const std::string& words) {
-    numbers.clear();
-    std::istringstream stream(words);
-    for (std::string word; stream >> word;) {
-      if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18) refuse();
-      numbers.push_back(std::stoull(word));
-    }
-  };
-  constexpr std::uint64_t kMostAxesAndBits = 64;
-  if (is_bits) {
-    read(inside);
-    ShardBits bits;
-    for (const std::uint64_t number : numbers) {
-      if (number >= kMostAxesAndBits) refuse();
-      bits.bits.push_back(static_cast<int>(number));
-    }
-    return bits;
-  }
-  const std::size_t semicolon = inside.find(';');
-  read(inside.substr(0, semicolon));
-  if (numbers.size() != 1 || numbers[0] >= kMostAxesAndBits) refuse();
-  ShardAxis axis{.axis = static_cast<int>(numbers[0]), .extents = {}};
-  if (semicolon == std::string::npos) return axis;
-  read(inside.substr(semicolon + 1));
-  if (numbers.empty()) refuse();
-  axis.extents = numbers;
-  return axis;
-}
-
 void CutOptions::add(CLI::App& command) {
   command
       .add_option("--shard-in", in,
                   "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)")
       ->type_name("CUT")
       ->check(refuse_empty);
-  command.add_option("--shard-out", out, "How the output is cut, likewise")
+  command.add_option("--shard-out", out, "How the output is cut, in the same form")
       ->type_name("CUT")
       ->check(refuse_empty);
 }
@@ -123,8 +85,8 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
                     .element_bytes = problem.element_bytes,
                     .shards = {.ranks = asked.ranks,
                                .rank = 0,
-                               .in = parse_cut("--shard-in", cuts.in),
-                               .out = parse_cut("--shard-out", cuts.out)},
+                               .in = faro::parse_cut(cuts.in, "read --shard-in"),
+                               .out = faro::parse_cut(cuts.out, "read --shard-out")},
                     .axes = asked.axes};
   const auto map = affine_form(problem.permutation);
   if (problem.batch != 1) {
@@ -146,6 +108,19 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   if (!cuts.is_given() && map && std::has_single_bit(count) && std::has_single_bit(ranks) && ranks <= count)
     made.axes.reset();
   return made;
+}
+
+std::string ranks_line(const RanksTold& told) {
+  const std::string rate =
+      fmt::format("{}, {:.3g} GB/s{}", time_text(told.milliseconds), gb_per_s(told.bytes, told.milliseconds),
+                  told.verified ? ", verified" : "");
+  const std::string compact = compacted(told.elements) + ", " + rate;
+  return fitted_line({told.label + ": " + told.elements + " in " + rate, told.label + ": " + compact,
+                      short_label(told.label) + ": " + compact, compact},
+                     {{told.ranks + (told.by.empty() ? "" : " " + told.by), told.ranks},
+                      {"each sends " + size_text(told.sent_bytes)},
+                      {"method " + told.method},
+                      {time_text(told.total_ms) + " with its files"}});
 }
 
 }  // namespace faro::cli

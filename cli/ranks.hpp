@@ -24,9 +24,6 @@ struct Told {
 using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
 void with_ranks(const std::string& verb, const RankWork& work);
 
-/// "axis(1)", "axis(0; 3 1 2)", "bits(0 1)"; empty: axis(0). Errors: ErrorCode::value.
-ShardCut parse_cut(const std::string& option, const std::string& text);
-
 /// --shard-in and --shard-out.
 struct CutOptions {
   std::string in;
@@ -66,5 +63,21 @@ struct BenchedShards {
   bool json = false;
 };
 void bench_shards(const BenchedShards& asked);
+
+/// The one line of a run by several ranks, of at most 80 columns as long as the name of its method leaves
+/// room.
+struct RanksTold {
+  std::string label;     // as it was typed
+  std::string elements;  // "2^20 elements of 4 bytes"
+  std::string ranks;     // "4 ranks", "2 GPUs"
+  std::string by;        // "by MPI"; empty without
+  std::string method;
+  std::uint64_t bytes = 0;
+  std::uint64_t sent_bytes = 0;  // by one rank
+  double milliseconds = 0;
+  double total_ms = 0;  // with reading and writing
+  bool verified = false;
+};
+std::string ranks_line(const RanksTold& told);
 
 }  // namespace faro::cli

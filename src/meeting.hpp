@@ -45,6 +45,12 @@ class Meeting {
     refuse_if_over();
   }
 
+  /// Errors: ErrorCode::device where one gave up.
+  void look() {
+    const std::lock_guard lock(mutex_);
+    refuse_if_over();
+  }
+
   void give_up(int rank, const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (why_.empty()) why_ = "rank " + std::to_string(rank) + " gave up: " + why;

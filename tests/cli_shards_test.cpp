@@ -34,6 +34,8 @@ class CliShards : public testing::CommandTest {
 TEST_F(CliShards, KeysAreDocumented) {
   ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
   expect_documented("permute bit_reversal in.npy out.npy --shards --verify --json", "permute, of shards");
+  expect_documented("permute bit_reversal in.npy out.npy --shards --memory 4KiB --verify --json",
+                    "permute, of shards from file to file");
   expect_documented("explain 'bit_reversal(20)' --shards 8 --json", "explain, of shards");
   expect_documented("bench 'transpose(30, 50)' --shards --json", "bench, of shards");
   expect_documented("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json",
@@ -48,6 +50,21 @@ TEST_F(CliShards, OneRankWritesTheSameFile) {
   EXPECT_THAT(result.err, HasSubstr("verified"));
   const auto files = this->files();
   EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy"));
+}
+
+// From file to file, in tiles of a few KiB: the same file as by memory alone.
+TEST_F(CliShards, FilesLargerThanMemoryAreSwept) {
+  ASSERT_EQ(run("new 100x250 u4 in.npy").status, 0);
+  for (const std::string spec : {"transpose", "'roll(77)'", "'axes(1 0)'"}) {
+    ASSERT_EQ(run("permute " + spec + " in.npy alone.npy --quiet").status, 0);
+    const Result result = run("permute " + spec + " in.npy shared.npy --shards --verify --memory 16KiB");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("from file to file within 16 KiB each"));
+    EXPECT_THAT(result.err, HasSubstr("verified"));
+    const auto files = this->files();
+    EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy")) << spec;
+  }
+  expect_refused("shuffle in.npy out.npy --seed 1 --shards --memory 16KiB", 3, "--memory");
 }
 
 TEST_F(CliShards, CutsAreRead) {
@@ -67,7 +84,7 @@ TEST_F(CliShards, CutsAreRead) {
 TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
   ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
   expect_refused("permute gray in.npy --in-place --shards", 3, "--in-place");
-  expect_refused("permute gray in.npy out.npy --memory 1MiB --shards", 3, "--memory");
+  expect_refused("permute gray in.npy out.npy --resume --shards", 3, "--resume");
   expect_refused("permute gray in.npy in.npy --shards", 2, "the same file as OUT");
   expect_refused("permute gray in.npy nowhere/out.npy --shards", 6, "nowhere");
   expect_refused("permute gray missing.npy out.npy --shards", 6, "missing.npy");

@@ -256,6 +256,88 @@ TEST(ShardEngine, IndexArraysThatLieInParts) {
   }
 }
 
+// One array for input and output, every method and combination of passes; what is in the way is refused.
+TEST(ShardEngine, InPlace) {
+  std::mt19937_64 random(31);
+  const NamedAxes square{.shape = {12, 12}, .order = {1, 0}};
+  const std::vector<ShardProblem> problems{
+      {.permutation = maps::bit_reversal(8), .element_bytes = 4, .shards = {.ranks = 4}},
+      {.permutation = maps::swap_bits(8, 5, 6), .element_bytes = 4, .shards = {.ranks = 4}},
+      {.permutation = maps::random_bmmc(9, 3), .element_bytes = 8, .shards = {.ranks = 8}},
+      {.permutation = maps::transpose(16, 16), .element_bytes = 1, .shards = {.ranks = 16}},
+      {.permutation = maps::xor_mask(8, 0xc3), .element_bytes = 2, .shards = {.ranks = 4}},
+      {.permutation = maps::roll(60, 17), .element_bytes = 3, .shards = {.ranks = 5}},
+      {.permutation = maps::flip(60), .element_bytes = 3, .shards = {.ranks = 3}},
+      {.permutation = Indexed::random(70, 3), .element_bytes = 4, .shards = {.ranks = 7}},
+      {.permutation = Axes(square.shape, square.order),
+       .element_bytes = 4,
+       .shards = {.ranks = 3},
+       .axes = square},
+  };
+  for (const ShardProblem& problem : problems) {
+    const WholeArray whole(problem, element_count(problem.permutation));
+    std::vector<std::string> faults(static_cast<std::size_t>(problem.shards.ranks));
+    const auto thrown =
+        on_ranks(in_memory_communicators(problem.shards.ranks, std::chrono::seconds(60)),
+                 [&](const std::shared_ptr<Communicator>& communicator) {
+                   ShardProblem mine = problem;
+                   mine.shards.rank = communicator->rank();
+                   ShardedPlan plan(ShardPlan(mine), communicator, {.threads = 1}, {.in_place = true});
+                   std::vector<std::byte> data = whole.in_part(communicator->rank());
+                   plan.run(data.data(), data.size());
+                   std::string& fault = faults[static_cast<std::size_t>(communicator->rank())];
+                   if (data != whole.out_part(communicator->rank())) fault = plan.explain();
+                   const std::uint64_t part = plan.plan().in_bytes();
+                   if (plan.workspace_bytes() < part || plan.workspace_bytes() > 2 * part)
+                     fault = "workspace";
+                 });
+    for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
+    EXPECT_THAT(faults, ::testing::Each(""));
+  }
+}
+
+ShardProblem reversal(int ranks);
+
+TEST(ShardEngine, ArraysThatAreNotWhatThePlanIsForAreRefusedOnAll) {
+  const auto made = [](const std::shared_ptr<Communicator>& communicator, const ShardWays& ways) {
+    ShardProblem problem = reversal(4);
+    problem.shards.rank = communicator->rank();
+    return ShardedPlan(ShardPlan(problem), communicator, {.threads = 1}, ways);
+  };
+  std::vector<std::uint32_t> one(4 * 64, 1);
+  std::vector<std::uint32_t> two(4 * 64, 2);
+  const auto texts_of = [&](const std::function<void(const std::shared_ptr<Communicator>&)>& work) {
+    std::vector<std::string> texts;
+    for (const auto& thrown : on_ranks(in_memory_communicators(4, std::chrono::seconds(20)), work))
+      texts.push_back(text_of(thrown));
+    return texts;
+  };
+  for (const std::string& text : texts_of([&](const std::shared_ptr<Communicator>& communicator) {
+         made(communicator, {.in_place = true}).run(one.data(), 256, two.data(), 256);
+       }))
+    EXPECT_THAT(text, HasSubstr("two arrays for a plan in place"));
+  for (const std::string& text : texts_of([&](const std::shared_ptr<Communicator>& communicator) {
+         made(communicator, {}).run(one.data(), 256);
+       }))
+    EXPECT_THAT(text, HasSubstr("one array for a plan of two"));
+  for (const std::string& text : texts_of([&](const std::shared_ptr<Communicator>& communicator) {
+         ShardProblem problem{
+             .permutation = maps::roll(10, 1),
+             .element_bytes = 4,
+             .shards = {.ranks = 4, .rank = communicator->rank(), .in = ShardAxis{0, {1, 2, 3, 4}}}};
+         const ShardedPlan plan(ShardPlan(problem), communicator, {.threads = 1}, {.in_place = true});
+       }))
+    EXPECT_THAT(text, HasSubstr("parts of one size on every rank"));
+}
+
+// Host arrays are exchanged by messages, and the plan says so.
+TEST(ShardEngine, TheBackendIsTold) {
+  const ShardedPlan plan(ShardPlan(reversal(1)), in_memory_communicators(1).front(), {.threads = 1});
+  EXPECT_STREQ(plan.backend(), "messages");
+  EXPECT_EQ(plan.backend_reason(), "its memory is the host's");
+  EXPECT_THAT(plan.explain(), HasSubstr("threads, as messages: its memory is the host's"));
+}
+
 ShardProblem reversal(int ranks) {
   return {.permutation = maps::bit_reversal(8), .element_bytes = 4, .shards = {.ranks = ranks}};
 }

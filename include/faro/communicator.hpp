@@ -3,12 +3,13 @@
 //     std::vector<std::shared_ptr<Communicator>> ranks = in_memory_communicators(4);   // threads as ranks
 //     std::shared_ptr<Communicator> rank = mpi_communicator(MPI_COMM_WORLD);           // faro/mpi.hpp
 //
-// A rank is whoever holds a part of an array: a thread, a process, a GPU. All that a permutation of shards
+// A rank is a thread, a process or a GPU that has a part of an array. All that a permutation of shards
 // needs of them is an exchange of messages whose sizes both sides know, and a word from everybody to
 // everybody, by which an error on one rank becomes an error on all instead of a wait without end.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -27,6 +28,19 @@ struct ShardMessage {
   std::uint64_t bytes = 0;
 
   friend bool operator==(const ShardMessage&, const ShardMessage&) = default;
+};
+
+/// Ranks on devices whose kernels can write into each other's memory. Calls are collective, as the
+/// communicator's. Arrays have to be memory of cudaMalloc.
+class PeerMemory {
+ public:
+  virtual ~PeerMemory() = default;
+
+  /// Where the arrays of all ranks begin, by rank, of which this one's is `mine`. What is queued on `stream`
+  /// from now on may write to them. Errors: as Communicator::exchange().
+  virtual std::vector<std::byte*> open(void* mine, Stream stream) = 0;
+  /// What is queued on `stream` from now on finds all in `mine` that others wrote.
+  virtual void close(Stream stream) = 0;
 };
 
 /// One rank's end of the connections among all. Calls are collective: every rank makes the same ones in the
@@ -53,6 +67,18 @@ class Communicator {
   virtual void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                         std::span<const ShardMessage> receives, Stream stream) = 0;
 
+  /// The same ranks for arrays of the host: this one, where they are; null where there is none. What is
+  /// planned together, as an index array in parts, goes by it.
+  virtual Communicator* host() { return memory() == Engine::cpu ? this : nullptr; }
+
+  /// Where kernels can write into the memory of all other ranks; null: they cannot. The same for all ranks.
+  virtual PeerMemory* peer_memory() { return nullptr; }
+
+  /// Waits until what was queued on `stream` is done. Errors: ErrorCode::device where a rank was lost
+  /// meanwhile, or nothing happened within the time limit: then what is queued is given up, on this rank. The
+  /// base waits for nothing: exchange() of host arrays has waited.
+  virtual void wait(Stream /*stream*/) {}
+
   /// What every rank said, by rank. Errors: as exchange(). Cost: the links' latency; for words, not arrays.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
 
@@ -68,5 +94,10 @@ inline constexpr std::chrono::milliseconds kShardTimeLimit = std::chrono::minute
 /// copied from where they are to where they go. Errors: ErrorCode::value for less than one rank.
 std::vector<std::shared_ptr<Communicator>> in_memory_communicators(
     int ranks, std::chrono::milliseconds time_limit = kShardTimeLimit);
+
+/// Arrays of device `device` by a communicator of the host's arrays, as MPI's: messages go through pinned
+/// memory of the host, and exchange() returns when they have arrived. Errors: ErrorCode::value for no
+/// communicator, or one that is of devices already; ErrorCode::device without that device.
+std::shared_ptr<Communicator> staged_communicator(std::shared_ptr<Communicator> host, int device);
 
 }  // namespace faro

@@ -166,6 +166,23 @@ bool holds_arrays(const Problem& problem, const Options& options);
 /// another problem; ErrorCode::verification.   Cost: one sweep over both files.
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options);
 
+/// A share of a sweep: the tiles of one of several processes, which all write into one output.
+struct Share {
+  std::uint64_t process = 0;
+  std::uint64_t processes = 1;
+};
+
+/// Sweeps the tiles that are this process's, as even a share as can be, into a file that is there already and
+/// has its length; all shares together write each byte of the result once. By way of the page cache, since
+/// shares may meet within a block of the disk. Syncs what it wrote. Report::facts are of the whole sweep; of
+/// `options` verify, resume and done are not looked at. Errors: as run().
+struct SharedOutput {
+  std::filesystem::path path;
+  std::uint64_t offset = 0;  // of the data
+};
+Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, const Share& share,
+                 const Options& options);
+
 /// The same of whole .npy files: plans, reads the header of `in`, and writes the result with its dtype and,
 /// where `shape` is not given, its shape. Errors: also for data in Fortran order (ErrorCode::unsupported),
 /// and for a problem of other bytes than the file's data.

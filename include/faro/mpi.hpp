@@ -23,4 +23,12 @@ namespace faro {
 std::shared_ptr<Communicator> mpi_communicator(MPI_Comm comm,
                                                std::chrono::milliseconds time_limit = kShardTimeLimit);
 
+/// A communicator of arrays of device `device`: handed to MPI as they are where it says that it takes them
+/// (MPIX_Query_cuda_support, or `takes_device_arrays` of who knows better), staged through the host else.
+/// exchange() waits for the stream, and returns when all has arrived. Errors: also ErrorCode::device without
+/// that device.
+std::shared_ptr<Communicator> mpi_device_communicator(MPI_Comm comm, int device,
+                                                      bool takes_device_arrays = false,
+                                                      std::chrono::milliseconds time_limit = kShardTimeLimit);
+
 }  // namespace faro

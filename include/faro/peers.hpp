@@ -1,10 +1,12 @@
 // Several GPUs of one process as ranks of a permutation of shards.
 //
 //     faro::PeerShards peers({.permutation = faro::maps::transpose(32768, 32768), .element_bytes = 4}, {0,
-//     1}); peers.run({in0, in1}, {out0, out1}, {stream0, stream1});
+//     1}); peers.run(ins, outs, streams);          // an input, an output and a stream for each GPU
 //
-// One thread a GPU queues its packing, the copies out of the other GPUs' memory, and its unpacking; streams
-// wait for each other's events, and the host for nothing. The same device may be given several times.
+// One thread a GPU queues what it does; streams wait for each other's events, and the host for nothing. Where
+// the GPUs reach each other's memory kernels write straight into it, over the links between them: arrays have
+// to be memory of cudaMalloc then. Else packed messages are copied. The same device may be given several
+// times.
 #pragma once
 
 #include <chrono>
@@ -30,7 +32,8 @@ class PeerShards {
  public:
   /// problem.shards.ranks and .rank are not looked at: there are as many as devices. Errors: those of
   /// ShardedPlan and of peer_communicators().
-  PeerShards(const ShardProblem& problem, const std::vector<int>& devices, const PlanOptions& options = {});
+  PeerShards(const ShardProblem& problem, const std::vector<int>& devices, const PlanOptions& options = {},
+             const ShardWays& ways = {});
   PeerShards(PeerShards&&) noexcept;
   PeerShards& operator=(PeerShards&&) noexcept;
   ~PeerShards();
@@ -44,6 +47,8 @@ class PeerShards {
 
   int ranks() const;
   const ShardPlan& plan(int rank) const;
+  /// The rank's plan with its engine. Errors: ErrorCode::value for a rank that is not there.
+  const ShardedPlan& sharded(int rank) const;
 
  private:
   struct State;

@@ -51,7 +51,11 @@ struct ShardAxis {
 
 using ShardCut = std::variant<ShardAxis, ShardBits>;
 
-/// Who holds what: how many ranks, which one this is, and how input and output are cut.
+/// "axis(1)", "axis(0; 3 1 2)" with an extent for each rank, "bits(0 1)"; empty: axis(0). `operation` is for
+/// messages. Errors: ErrorCode::value.
+ShardCut parse_cut(const std::string& text, const std::string& operation = "read a cut");
+
+/// How an array is divided: how many ranks there are, which one this is, and how input and output are cut.
 struct Shards {
   int ranks = 1;
   int rank = 0;
@@ -89,6 +93,25 @@ struct ShardPass {
   bool is_nothing() const { return !permutation && views.empty(); }
 };
 
+/// Straight from a rank's part to what lies at a peer: strides and offsets of the two arrays.
+struct ShardView {
+  int peer = 0;
+  Strided view;
+};
+
+/// The way without messages, for ranks whose kernels can write into each other's memory.
+struct ShardStores {
+  /// Of affine maps: where an element goes, local bits of its place low and the rank's on top on both sides.
+  std::optional<Affine> map = std::nullopt;
+  /// Of slabs and blocks; ranks without elements have none.
+  std::vector<ShardView> views = {};
+  bool by_views = false;
+  /// Into outputs, one pass; else to where the receiver's unpacking reads, two.
+  bool to_output = true;
+
+  bool is_possible() const { return map || by_views; }
+};
+
 /// What links and memory give, for predicted times.
 struct ShardRates {
   double link_gb_per_s = 25;  // out of a rank, and into it
@@ -108,8 +131,8 @@ class ShardPlan {
   /// Of an index array that no rank has whole: rank r gives the entries of its own part, `mine`. Scatter:
   /// those of its part of the input, cut by problem.shards.in, out[mine[i]] = in[i]; gather: those of its
   /// part of the output, cut by problem.shards.out. problem.permutation is not looked at, the array has
-  /// `count` elements. Collective. Errors, on all ranks alike: also ErrorCode::value where it is no
-  /// permutation. Cost: an exchange of 8 bytes an element.
+  /// `count` elements. Collective; entries go by communicator.host(). Errors, on all ranks alike: also
+  /// ErrorCode::value where it is no permutation. Cost: an exchange of 8 bytes an element.
   ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span<const std::uint64_t> mine,
             Direction direction, Communicator& communicator);
 
@@ -128,6 +151,16 @@ class ShardPlan {
   const ShardPass& pack() const { return pack_; }
   /// From what is received to the output; nothing: messages are received into the output.
   const ShardPass& unpack() const { return unpack_; }
+  /// How kernels carry it out that write into the memory of peers: in one pass where what memory likes to
+  /// have together (256 bytes) comes from one rank, in two else. Not possible: index arrays.
+  const ShardStores& stores() const { return stores_; }
+  /// Messages may be cut into 2^k slices, by the top bits of what each holds, so that packing, exchanging and
+  /// unpacking go on at the same time. 0: they follow each other.
+  int slice_bits() const { return slice_bits_; }
+  /// Of an affine map with an unpacking: to the places of all that is received, from those of all parts.
+  const std::optional<Affine>& arrivals() const { return arrivals_; }
+  /// Of an affine map: to the places of all outputs.
+  const std::optional<Affine>& places() const { return places_; }
   /// Those to and from the rank itself among them. Sizes are of this rank's array or workspace.
   const std::vector<ShardMessage>& sends() const { return sends_; }
   const std::vector<ShardMessage>& receives() const { return receives_; }
@@ -140,6 +173,12 @@ class ShardPlan {
   /// Beside the parts: as much as is sent where there is a packing, and as is received where there is an
   /// unpacking.
   std::uint64_t workspace_bytes() const;
+  /// Rounds of an exchange in which each rank sends to one other and hears from one: as many as the ranks
+  /// that it sends to, or hears from. All messages are under way at once; a link that serves one pair at a
+  /// time takes these rounds.
+  std::uint64_t rounds() const;
+  /// Of the busiest pair: to one other rank, or from one.
+  std::uint64_t most_link_bytes() const;
   /// Of an affine map: log2 of the messages of each rank.
   std::optional<int> rho() const { return rho_; }
 
@@ -162,6 +201,23 @@ class ShardPlan {
   std::vector<ShardMessage> sends_;
   std::vector<ShardMessage> receives_;
   std::optional<int> rho_;
+  ShardStores stores_;
+  std::optional<Affine> places_;
+  std::optional<Affine> arrivals_;
+  int slice_bits_ = 0;
+};
+
+/// What a plan may do beside packing, exchanging and unpacking one after the other. The same on all ranks.
+struct ShardWays {
+  /// Kernels write into the peers' memory where the communicator lets them.
+  bool stores = true;
+  /// Most slices of messages, log2, by which passes and links work at the same time: 0 to 4; -1: by the size.
+  int slice_bits = -1;
+  /// Of a device with slices: multiprocessors that packing and unpacking leave to the kernels of the links,
+  /// which need whole ones; 0: none.
+  int link_multiprocessors = 32;
+  /// run() takes one array, in which the output replaces the input. Both have to have one size.
+  bool in_place = false;
 };
 
 /// A plan together with the engine of its local passes, its workspace, and the ranks that it talks to.
@@ -170,9 +226,10 @@ class ShardedPlan {
   /// Collective. Requires: `plan` is of this rank of the communicator (checked). `options` are for the local
   /// passes; their engine has to be the communicator's memory, which `automatic` takes. Errors, on every
   /// rank alike, each naming the first rank that is at fault: what faro::plan() refuses on any rank;
-  /// ErrorCode::value for ranks with different problems or widths; ErrorCode::value where a rank has too
-  /// little memory.
-  ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communicator, const PlanOptions& options = {});
+  /// ErrorCode::value for ranks with different problems or widths, and in place for parts of two sizes;
+  /// ErrorCode::value where a rank has too little memory.
+  ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communicator, const PlanOptions& options = {},
+              const ShardWays& ways = {});
   ShardedPlan(ShardedPlan&&) noexcept;
   ShardedPlan& operator=(ShardedPlan&&) noexcept;
   ~ShardedPlan();
@@ -183,6 +240,22 @@ class ShardedPlan {
   /// pointer, another size or overlapping arrays on any rank. Later: ErrorCode::device where a rank is lost;
   /// what is in `out` is then undefined.   Cost: as plan().predicted_seconds(); allocates nothing.
   void run(const void* in, std::uint64_t in_bytes, void* out, std::uint64_t out_bytes, Stream stream = {});
+
+  /// The same in place, of a plan with ShardWays::in_place.
+  void run(void* data, std::uint64_t bytes, Stream stream = {});
+
+  /// Waits for what run() queued on `stream`. Errors: ErrorCode::device where a rank was lost meanwhile, or
+  /// does not come within the communicator's time limit; what is queued is then given up.
+  void wait(Stream stream = {});
+
+  /// How run() carries it out: "stores", kernels that write into the peers' memory; "slices", packing,
+  /// exchanging and unpacking at the same time; "messages", one after the other.
+  const char* backend() const;
+  /// Why that: one line.
+  const std::string& backend_reason() const;
+  /// Memory that it has, beside the parts. That of pack(), exchange() and unpack() is made when they are
+  /// first called, where run() needs less.
+  std::uint64_t workspace_bytes() const;
 
   /// The parts of run() by themselves, for measuring: no checks, no agreement, and `out` is meaningful only
   /// after all three in this order, on all ranks. Requires: as run().
@@ -196,6 +269,7 @@ class ShardedPlan {
   std::string explain() const;
 
  private:
+  void run_parts(const void* in, void* out, Stream stream);
   struct State;
   std::unique_ptr<State> state_;
 };

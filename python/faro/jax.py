@@ -28,7 +28,7 @@ from . import _arrays, _faro, _run, maps
 from ._errors import FaroUnsupportedError, refuse
 
 __all__ = ["permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "take",
-           "add_rows"]
+           "add_rows", "permute_dims_sharded", "permute_sharded"]
 
 _TARGET = "faro_move"
 for _platform, _handler in zip(("cpu", "CUDA"), _faro.xla_handlers()):
@@ -103,10 +103,18 @@ def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
     return _view([shape[a] for a in order], [strides[a] for a in order])
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them."""
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them. ``inverse=True``: by the inverse
+    order.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute_dims(jnp.zeros((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     x = _jnp.asarray(x)
     order = _run.order_of(axes, x.ndim, "permute_dims")
+    if inverse:
+        order = tuple(order.index(a) for a in range(x.ndim))
     after = tuple(x.shape[a] for a in order)
     back = tuple(order.index(a) for a in range(x.ndim))
     return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
@@ -116,7 +124,12 @@ transpose = permute_dims
 
 
 def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``."""
+    """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.flip(jnp.arange(3)).tolist()
+    [2, 1, 0]
+    """
     x = _jnp.asarray(x)
     flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, x.ndim, "flip")
     first = x.ndim - len(flipped)
@@ -138,11 +151,19 @@ def _each(x: Any, axis: int, text: str, back: str) -> Any:
     return _move.bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
-    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array."""
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array. ``inverse=True``
+    shifts them back.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.roll(jnp.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
     x = _jnp.asarray(x)
+    if inverse:
+        shift = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift  # type: ignore[operator]
     if axis is None:
-        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        total: Any = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
     sums = _run._shifts(shift, axis, x.ndim)
     shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]
@@ -166,7 +187,12 @@ def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, 
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
-    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``."""
+    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute(jnp.arange(4), "bit_reversal").tolist()
+    [0, 2, 1, 3]
+    """
     x = _jnp.asarray(x)
     text = by
     if isinstance(by, maps.Map):
@@ -181,14 +207,27 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
 
 
 def bit_reverse(x: Any) -> Any:
-    """Element ``i`` of the flat array goes to the reverse of i's bits. Its own inverse."""
+    """Element ``i`` of the flat array goes to the reverse of i's bits. Its own inverse.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.bit_reverse(jnp.arange(4)).tolist()
+    [0, 2, 1, 3]
+    """
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
-    """The qubits of state vectors in another order, as ``faro.permute_qubits``."""
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+    """The qubits of state vectors in another order, as ``faro.permute_qubits``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute_qubits(jnp.arange(4), (1, 0)).tolist()
+    [0, 2, 1, 3]
+    """
     state = _jnp.asarray(state)
     n = len(order)
+    if inverse:
+        given = _run.order_of(order, n, "permute_qubits")
+        order = tuple(given.index(q) for q in range(n))
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = state.shape[state.ndim - n :] == (2,) * n and n > 0
     if not grouped and (state.ndim == 0 or state.shape[-1] != 1 << n):
@@ -200,9 +239,14 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``."""
-    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()))
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.rearrange(jnp.zeros((2, 6)), "a (b c) -> b a c", b=3).shape
+    (3, 2, 2)
+    """
+    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()), inverse=inverse)
 
 
 # --- rows
@@ -308,20 +352,148 @@ def _indices(index: Any, operation: str) -> Any:
 
 
 def take(x: Any, index: Any, axis: int = 0) -> Any:
-    """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used."""
+    """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.take(jnp.array([5, 6, 7]), jnp.array([2, 2, 0])).tolist()
+    [7, 7, 5]
+    """
     x = _jnp.asarray(x)
     return _take.bind(x, _indices(index, "take"), axis=_run.axis_of(axis, x.ndim, "take"))
 
 
 def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
     """Zeros of ``rows`` rows along ``axis``, with ``values[i]`` added to row ``index[i]`` in the order of i: the transpose
-    of ``take``, the same in every run."""
+    of ``take``, the same in every run.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.add_rows(jnp.array([1.0, 2.0, 4.0]), jnp.array([1, 1, 0]), 2).tolist()
+    [4.0, 3.0]
+    """
     values, index = _jnp.asarray(values), _indices(index, "add_rows")
     k = _run.axis_of(axis, values.ndim, "add_rows")
     if values.shape[k : k + index.ndim] != index.shape:
         refuse("add_rows", f"values of shape {values.shape} and indices of {index.shape}", "a value for each index")
     shape = values.shape[:k] + (int(rows),) + values.shape[k + index.ndim :]
     return _add.bind(values, index, _jnp.zeros(shape, values.dtype), axis=k)
+
+
+# --- arrays that are sharded over a mesh
+
+
+def _shard_map(function: Any, mesh: Any, before: Any, after: Any) -> Any:
+    # Every output is sharded, so that what varies over the mesh need not be followed.
+    if hasattr(_jax, "shard_map"):
+        return _jax.shard_map(function, mesh=mesh, in_specs=before, out_specs=after, check_vma=False)
+    from jax.experimental.shard_map import shard_map
+
+    return shard_map(function, mesh=mesh, in_specs=before, out_specs=after, check_rep=False)
+
+
+def _spec(ndim: int, axis: int, name: str) -> Any:
+    return _jax.sharding.PartitionSpec(*(name if a == axis else None for a in range(ndim)))
+
+
+def permute_dims_sharded(x: Any, axes: Sequence[int], mesh: Any, name: str, *, in_axis: int = 0, out_axis: int = 0) -> Any:
+    """The axes of a sharded array in another order: cut along ``in_axis`` before and ``out_axis`` after, evenly, among the
+    devices of the mesh's axis ``name``.
+
+    By shard_map: each device packs its part, one all-to-all follows, and one pass puts what came in its place. Works inside
+    jit and grad. Raises FaroValueError for extents that the devices do not divide.
+    """
+    operation = "permute_dims_sharded"
+    x = _jnp.asarray(x)
+    order = _run.order_of(tuple(axes), x.ndim, operation)
+    cut, after = _run.axis_of(in_axis, x.ndim, operation), _run.axis_of(out_axis, x.ndim, operation)
+    split, ranks = order[after], mesh.shape[name]
+    for axis in (cut, split):
+        if x.shape[axis] % ranks:
+            refuse(operation, f"axis {axis} of {x.shape[axis]} places on {ranks} devices", "a multiple of the devices")
+
+    def local(part: Any) -> Any:
+        if split == cut:
+            return permute_dims(part, order)
+        pieces = part.reshape(part.shape[:split] + (ranks, part.shape[split] // ranks) + part.shape[split + 1 :])
+        packed = permute_dims(pieces, (split, *(a for a in range(x.ndim + 1) if a != split)))
+        received = _jax.lax.all_to_all(packed, name, 0, 0, tiled=True)
+        back = [a for k in order for a in ((0, k + 1) if k == cut else (k + 1,))]
+        shape = [x.shape[k] // (ranks if a == after else 1) for a, k in enumerate(order)]
+        return permute_dims(received, back).reshape(shape)
+
+    return _shard_map(local, mesh, _spec(x.ndim, cut, name), _spec(x.ndim, after, name))(x)
+
+
+@functools.lru_cache(maxsize=64)
+def _sharded_passes(text: str, width: int, ranks: int) -> Any:
+    """Of an affine map in blocks: packing and unpacking of each rank, and rounds of (rank, message, peer, slot)."""
+    from . import shards
+
+    plans = [shards.ShardPlan(text, itemsize=width, ranks=ranks, rank=rank) for rank in range(ranks)]
+    if plans[0].explain_json()["method"] != "affine":
+        refuse("permute_sharded", f"`{text}` on {ranks} devices", "an affine map of 2^n elements on 2^g devices",
+               "permute_dims_sharded() permutes axes", kind=FaroUnsupportedError)
+
+    def texts(unpack: bool) -> list[str]:
+        made = [plan._handle.pass_map(unpack) for plan in plans]
+        return ["" if each is None else str(each.text()) for each in made]
+
+    sends = [[peer for peer, _, _ in plan.sends] for plan in plans]
+    sizes = [plan.receives[0][2] for plan in plans]
+    slots = [{peer: offset // sizes[rank] for peer, offset, _ in plan.receives} for rank, plan in enumerate(plans)]
+    # Ranks with the same targets take them by turns, so that a round is a permutation of ranks.
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for rank in range(ranks):
+        groups.setdefault(tuple(sorted(sends[rank])), []).append(rank)
+    rounds = []
+    for k in range(len(sends[0])):
+        step = []
+        for targets, sources in groups.items():
+            for i, rank in enumerate(sources):
+                peer = targets[(i + k) % len(targets)]
+                step.append((rank, sends[rank].index(peer), peer, slots[peer][rank]))
+        rounds.append(step)
+    return texts(False), texts(True), rounds
+
+
+def permute_sharded(x: Any, text: str, mesh: Any, name: str) -> Any:
+    """Element ``i`` of an array of one axis goes to ``m(i)``, for an affine map by its text; input and output are cut into
+    even blocks among the 2^g devices of the mesh's axis ``name``.
+
+    By shard_map: each device packs, sends 2^rho messages, to ranks that differ (docs/theory/shards.md), and unpacks.
+    """
+    x = _jnp.asarray(x)
+    if x.ndim != 1:
+        refuse("permute_sharded", f"an array of shape {x.shape}", "one axis", "reshape it")
+    ranks = mesh.shape[name]
+    packs, unpacks, rounds = _sharded_passes(maps.parse(text, tuple(x.shape)).text, x.dtype.itemsize, ranks)
+    messages = len(rounds)
+
+    def by_rank(part: Any, moves: list[str]) -> Any:
+        kinds = sorted(set(moves))
+        branches = [(lambda p, m=m: permute(p, m) if m else p) for m in kinds]
+        if len(kinds) == 1:
+            return branches[0](part)
+        which = _jnp.asarray([kinds.index(m) for m in moves])[_jax.lax.axis_index(name)]
+        return _jax.lax.switch(which, branches, part)
+
+    def local(part: Any) -> Any:
+        me = _jax.lax.axis_index(name)
+        packed = by_rank(part, packs).reshape(messages, -1)
+        received, places = [], []
+        for step in rounds:
+            chosen, slot = [0] * ranks, [0] * ranks
+            for rank, message, peer, at in step:
+                chosen[rank], slot[peer] = message, at
+            sent = _jax.lax.dynamic_index_in_dim(packed, _jnp.asarray(chosen)[me], 0, keepdims=False)
+            received.append(_jax.lax.ppermute(sent, name, [(rank, peer) for rank, _, peer, _ in step]))
+            places.append(slot)
+        # places[k][r]: where the message of round k belongs at rank r; the other way round for each rank.
+        order = [[row.index(s) for s in range(messages)] for row in zip(*places)]
+        arrived = _jnp.stack(received)[_jnp.asarray(order)[me]] if messages > 1 else received[0]
+        return by_rank(arrived.reshape(-1), unpacks)
+
+    spec = _jax.sharding.PartitionSpec(name)
+    return _shard_map(local, mesh, spec, spec)(x)
 
 
 # --- what faro's own functions do with arrays of JAX on a device, and inside its transformations

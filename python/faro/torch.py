@@ -26,7 +26,7 @@ from . import take as _take_rows, add_at as _add_rows
 from ._errors import FaroUnsupportedError, refuse
 
 __all__ = ["permute_dims", "transpose", "flip", "roll", "permute", "bit_reverse", "permute_qubits", "rearrange", "take",
-           "add_rows"]
+           "add_rows", "permute_dims_sharded"]
 
 _define = _torch.library.define
 _define("faro::permute_dims", "(Tensor x, int[] dims) -> Tensor")
@@ -301,8 +301,17 @@ def _(info: Any, in_dims: Any, values: Any, index: Any, dim: int, rows: int) -> 
 # --- what users call
 
 
-def permute_dims(x: Any, dims: Sequence[int] | None = None) -> Any:
-    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them."""
+def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them. ``inverse=True``: by the
+    inverse order.
+
+    >>> import torch, faro.torch
+    >>> x = torch.arange(6.0).reshape(2, 3)
+    >>> faro.torch.permute_dims(x, (1, 0)).shape
+    torch.Size([3, 2])
+    """
+    if inverse and dims is not None:
+        dims = _inverse_order(dims)
     if _is_traced():
         return _call("permute_dims", x, list(range(x.dim() - 1, -1, -1)) if dims is None else list(dims))
     return _faro.run(x, _run.PERMUTE_DIMS, dims if dims is None else tuple(dims), None, None)
@@ -312,7 +321,12 @@ transpose = permute_dims
 
 
 def flip(x: Any, dims: int | Sequence[int] | None = None) -> Any:
-    """The elements along the axes in reverse order, as ``torch.flip``; ``dims=None``: along all."""
+    """The elements along the axes in reverse order, as ``torch.flip``; ``dims=None``: along all.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.flip(torch.arange(3)).tolist()
+    [2, 1, 0]
+    """
     if _is_traced():
         return _call("flip", x, _all_dims(x, dims))
     return _faro.run(x, _run.FLIP, tuple(dims) if isinstance(dims, list) else dims, None, None)
@@ -324,9 +338,17 @@ def _all_dims(x: Any, dims: int | Sequence[int] | None) -> list[int]:
     return [dims] if isinstance(dims, int) else list(dims)
 
 
-def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
-    """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor."""
+def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor.
+    ``inverse=True`` shifts them back.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.roll(torch.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if inverse:
+        shifts = tuple(-s for s in shifts)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _is_traced():
         return _call("roll", x, list(shifts), list(axes or ()))
@@ -334,7 +356,12 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
-    """Element ``i`` of the flat tensor goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``."""
+    """Element ``i`` of the flat tensor goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.permute(torch.arange(4), "bit_reversal").tolist()
+    [0, 2, 1, 3]
+    """
     text = by if isinstance(by, str) else _text_of(by)
     if _is_traced():
         return _call("permute", x, text, inverse, 0)
@@ -352,13 +379,25 @@ def _text_of(by: maps.Map) -> str:
 
 
 def bit_reverse(x: Any) -> Any:
-    """Element ``i`` of the flat tensor goes to the reverse of i's bits. Its own inverse."""
+    """Element ``i`` of the flat tensor goes to the reverse of i's bits. Its own inverse.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.bit_reverse(torch.arange(4)).tolist()
+    [0, 2, 1, 3]
+    """
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
-    """The qubits of state vectors in another order, as ``faro.permute_qubits``."""
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+    """The qubits of state vectors in another order, as ``faro.permute_qubits``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.permute_qubits(torch.arange(4), (1, 0)).tolist()
+    [0, 2, 1, 3]
+    """
     n = len(order)
+    if inverse:
+        order = _inverse_order(order)
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = tuple(state.shape[state.dim() - n :]) == (2,) * n and n > 0
     before = list(state.shape[: state.dim() - n]) if grouped else list(state.shape[:-1])
@@ -370,14 +409,24 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``."""
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.rearrange(torch.zeros(2, 6), "a (b c) -> b a c", b=3).shape
+    torch.Size([3, 2, 2])
+    """
     said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
-    return permute(x, said)
+    return permute(x, said, inverse=inverse)
 
 
 def take(x: Any, index: Any, dim: int = 0) -> Any:
-    """The rows ``x[index[i]]`` along ``dim``, as ``torch.index_select``. ``index``: a tensor of int32 or int64 on x's device."""
+    """The rows ``x[index[i]]`` along ``dim``, as ``torch.index_select``. ``index``: a tensor of int32 or int64 on x's device.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.take(torch.tensor([5, 6, 7]), torch.tensor([2, 2, 0])).tolist()
+    [7, 7, 5]
+    """
     d = _run.axis_of(dim, x.dim(), "take")
     if _is_traced() or _arrays.is_recorded(x) or _arrays.is_recorded(index):
         return _call("take", x, index, d)
@@ -386,7 +435,12 @@ def take(x: Any, index: Any, dim: int = 0) -> Any:
 
 def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
     """Zeros of ``rows`` rows along ``dim``, with ``values[i]`` added to row ``index[i]`` in the order of i: the transpose of
-    ``take``, the same in every run."""
+    ``take``, the same in every run.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.add_rows(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1, 1, 0]), 2).tolist()
+    [4.0, 3.0]
+    """
     return _call("add_rows", values, index, _run.axis_of(dim, values.dim(), "add_rows"), rows)
 
 
@@ -426,3 +480,54 @@ def _recorded(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if op == _run.MAP:
         return _call("permute", x, _text_of(argument), False, 0)
     return _call("permute", x, argument[0], argument[1], 0)
+
+
+# --- DTensors
+
+
+def _chunks(extent: int, ranks: int) -> list[int]:
+    """What each rank has of an axis that a DTensor shards: torch.chunk's sizes, and none for the ranks that are left."""
+    size = -(-extent // ranks)
+    return [max(0, min(size, extent - rank * size)) for rank in range(ranks)]
+
+
+@functools.lru_cache(maxsize=256)
+def _sharded_plan(text: str, group: Any, itemsize: int, cut_in: str, cut_out: str) -> Any:
+    from . import shards
+
+    return shards.plan(text, group, itemsize=itemsize, cut_in=cut_in, cut_out=cut_out)
+
+
+def permute_dims_sharded(x: Any, dims: Sequence[int], dim: int | None = None) -> Any:
+    """A DTensor with its axes in another order, sharded along axis ``dim`` of the result.
+
+    ``x`` is sharded along one axis over a mesh of one dimension, evenly or not. ``dim`` None: the axis stays with the
+    ranks that have it, and nothing crosses a link. Collective: every rank of the mesh calls it. Raises on all of them what
+    is wrong on one.
+    """
+    from torch.distributed.tensor import DTensor, Shard
+
+    operation = "permute_dims_sharded"
+    if not isinstance(x, DTensor):
+        refuse(operation, f"a {type(x).__name__}", "a DTensor", "permute_dims() takes tensors")
+    mesh, placements = x.device_mesh, x.placements
+    if mesh.ndim != 1 or len(placements) != 1 or not placements[0].is_shard():
+        refuse(operation, f"placements {tuple(placements)} on a mesh of {mesh.ndim} dimensions",
+               "one Shard on a mesh of one", kind=FaroUnsupportedError)
+    order = _run.order_of(tuple(dims), x.dim(), operation)
+    cut = placements[0].dim % x.dim()
+    after = order.index(cut) if dim is None else _run.axis_of(dim, x.dim(), operation)
+    shape = tuple(x.shape)
+    target = tuple(shape[d] for d in order)
+    ranks = mesh.size()
+
+    def text_of(axis: int, extent: int) -> str:
+        return f"axis({axis}; {' '.join(map(str, _chunks(extent, ranks)))})"
+
+    said = f"axes({' '.join(map(str, shape))}; {' '.join(map(str, order))})"
+    plan = _sharded_plan(said, mesh.get_group(), x.element_size(), text_of(cut, shape[cut]), text_of(after, target[after]))
+    local = list(target)
+    local[after] = _chunks(target[after], ranks)[mesh.get_local_rank()]
+    out = plan(x.to_local().contiguous()).reshape(local)
+    strides = _arrays.dense_strides(target, 1)
+    return DTensor.from_local(out, mesh, [Shard(after)], run_check=False, shape=_torch.Size(target), stride=strides)

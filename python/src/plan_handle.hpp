@@ -44,6 +44,7 @@ inline constexpr std::uint64_t kBytesWithLock = std::uint64_t{64} << 10;
 void bind_maps(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_rows(nb::module_& module);
+void bind_shards(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_calls(nb::module_& module);
 void bind_xla(nb::module_& module);

@@ -40,6 +40,10 @@ class NcclLink {
   void send(const std::byte* from, std::uint64_t bytes, int peer, Stream stream) const;
   void receive(std::byte* to, std::uint64_t bytes, int peer, Stream stream) const;
   void end() const;
+  /// Queues a copy within the device.
+  void keep(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const;
+  /// Errors: ErrorCode::device where an exchange failed meanwhile, as by a rank that was lost.
+  void look() const;
   /// Ends what is queued, as an error on the device.
   void abort() noexcept;
 

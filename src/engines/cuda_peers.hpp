@@ -23,6 +23,8 @@ class PeerEnd {
   PeerEnd& operator=(const PeerEnd&) = delete;
 
   int device() const;
+  /// Whether kernels of each device can write into the memory of all others.
+  bool reaches_all() const;
 
   /// What is queued on `stream` so far is what others may read behind wait_until_ready().
   void mark_ready(Stream stream);

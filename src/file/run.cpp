@@ -1,7 +1,11 @@
 // A planned sweep from file to file, and the same of whole .npy files.
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <chrono>
 #include <optional>
+#include <system_error>
 
 #include "faro/error.hpp"
 #include "faro/file.hpp"
@@ -65,6 +69,69 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
     work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
     return finished;
   });
+}
+
+namespace {
+
+// Some consecutive tiles of others.
+class ShareOfTiles : public Tiles {
+ public:
+  ShareOfTiles(std::unique_ptr<Tiles> all, const Share& share)
+      : all_(std::move(all)),
+        first_(all_->count() * share.process / share.processes),
+        end_(all_->count() * (share.process + 1) / share.processes) {
+    tile_bytes = all_->tile_bytes;
+    read_run_bytes = all_->read_run_bytes;
+    write_run_bytes = all_->write_run_bytes;
+  }
+  std::uint64_t count() const override { return end_ - first_; }
+  TileWork tile(std::uint64_t number) override { return all_->tile(first_ + number); }
+
+ private:
+  std::unique_ptr<Tiles> all_;
+  std::uint64_t first_;
+  std::uint64_t end_;
+};
+
+}  // namespace
+
+Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, const Share& share,
+                 const Options& options) {
+  const Sweep::State& state = sweep.state();
+  FARO_CHECK(share.process < share.processes);
+  const auto begin = std::chrono::steady_clock::now();
+  Report report;
+  report.facts = state.facts;
+  report.io = "buffered";
+  const SourceFile source(in, state.in_bytes);
+  const io::Descriptor target(open(out.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!target.is_open()) {
+    fail(ErrorCode::file, "write `" + out.path.string() + "`", std::system_category().message(errno),
+         "the output that all processes write");
+  }
+  if (state.facts.tiles > 0) {
+    ShareOfTiles tiles(state.tiles(), share);
+    constexpr auto kBuffered = io::TransferMode::buffered;
+    const io::TransferFile from(source.descriptor(), io::TransferFile::Use::read, kBuffered, source.path());
+    const io::TransferFile to(target.get(), io::TransferFile::Use::update, kBuffered, out.path.string());
+    Machinery machinery(options, kBuffered, tiles.tile_bytes);
+    Teller teller(options, 2 * state.facts.moved_bytes / share.processes);
+    Pipeline pipeline(
+        machinery, teller, {.file = &from, .offset = in.offset}, {.file = &to, .offset = out.offset},
+        {.permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+    report.finished = tiles.count() == 0 || pipeline.run(tiles);
+    report.read_bytes = pipeline.read_bytes();
+    report.written_bytes = pipeline.written_bytes();
+  } else {
+    report.finished = true;
+  }
+  source.require_unchanged();
+  if (const int error = io::sync_file(target.get()); error != 0) {
+    fail(ErrorCode::file, "write `" + out.path.string() + "`", std::system_category().message(error),
+         "a disk that takes what is written");
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
 }
 
 Report permute(const Problem& problem, const std::filesystem::path& in, const std::filesystem::path& out,

@@ -120,10 +120,12 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   const bool is_affine = std::holds_alternative<Affine>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
   if (!state->whole_arrays) {
-    if (std::holds_alternative<Indexed>(form)) {
+    if (std::holds_alternative<Indexed>(form) || std::holds_alternative<Modular>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
-           "memory for one of its arrays, its copy and its schedule");
+           "memory for one of its arrays, its copy and its schedule",
+           "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
+           "size");
     }
     if (!is_affine) state->views = views_of(form, problem.batch);
   }

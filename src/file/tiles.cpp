@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
 #include "layout/cache_box.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "rounding.hpp"
 
 namespace faro::file {
@@ -418,6 +419,7 @@ std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::ui
 
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
   if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return views_of_cyclic(*cyclic, batch);
+  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return detail::views_of(*axes, batch);
   Strided view = as_strided(std::get<Axes>(permutation));
   const auto count = static_cast<std::int64_t>(element_count(permutation));
   view.extents.insert(view.extents.begin(), batch);

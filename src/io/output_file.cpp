@@ -137,7 +137,7 @@ void OutputFile::open_partial() {
     struct stat named {};
     if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
   }
-  refuse("it being written by " + lock_holder(status), "one process at a time");
+  refuse("a file that " + lock_holder(status) + " is writing", "one process at a time");
 }
 
 void OutputFile::forget_temporary_name() {

@@ -9,6 +9,12 @@
 #include <utility>
 #include <vector>
 
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>  // OpenMPI's: whether it takes arrays of devices
+#endif
+
+#include "engines/cuda_parts.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/mpi.hpp"
 
@@ -48,7 +54,8 @@ class MpiCommunicator : public Communicator {
   Engine memory() const override { return Engine::cpu; }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
-                std::span<const ShardMessage> receives, Stream /*stream*/) override {
+                std::span<const ShardMessage> receives, Stream stream) override {
+    settle(stream);
     std::vector<MPI_Request> requests;
     for_pieces(receives, [&](const ShardMessage& piece) {
       requests.emplace_back();
@@ -70,8 +77,9 @@ class MpiCommunicator : public Communicator {
     for_pieces(sends, [&](const ShardMessage& piece) {
       if (!is_above(piece)) send(piece);
     });
-    copy_own(static_cast<const std::byte*>(from), sends, static_cast<std::byte*>(to), receives);
-    wait(requests);
+    copy_own(static_cast<const std::byte*>(from), sends, static_cast<std::byte*>(to), receives, stream);
+    wait_for(requests);
+    settle(stream);
   }
 
   std::vector<std::string> all_gather(const std::string& mine) override {
@@ -98,6 +106,13 @@ class MpiCommunicator : public Communicator {
     MPI_Abort(comm_, 1);
   }
 
+ protected:
+  // What is queued on the stream is done.
+  virtual void settle(Stream /*stream*/) const {}
+  virtual void copy(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream /*stream*/) const {
+    std::memcpy(to, from, bytes);
+  }
+
  private:
   template <typename Use>
   void for_pieces(std::span<const ShardMessage> messages, const Use& use) const {
@@ -112,20 +127,20 @@ class MpiCommunicator : public Communicator {
   }
 
   void copy_own(const std::byte* from, std::span<const ShardMessage> sends, std::byte* to,
-                std::span<const ShardMessage> receives) const {
+                std::span<const ShardMessage> receives, Stream stream) const {
     auto source = sends.begin();
     for (const ShardMessage& message : receives) {
       if (message.peer != rank_) continue;
       source = std::find_if(source, sends.end(), [this](const ShardMessage& m) { return m.peer == rank_; });
       FARO_CHECK(source != sends.end() && source->bytes == message.bytes);
       if (message.bytes > 0)
-        std::memcpy(to + message.offset_bytes, from + source->offset_bytes, message.bytes);
+        copy(from + source->offset_bytes, to + message.offset_bytes, message.bytes, stream);
       ++source;
     }
   }
 
   // Asks again and again, so that a rank that hears nothing gives up in the end.
-  void wait(std::vector<MPI_Request>& requests) const {
+  void wait_for(std::vector<MPI_Request>& requests) const {
     const auto begin = std::chrono::steady_clock::now();
     for (int done = 0; done == 0;) {
       check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
@@ -143,7 +158,7 @@ class MpiCommunicator : public Communicator {
   void collective(const Start& start) const {
     std::vector<MPI_Request> request(1);
     check_mpi(start(request.data()), "a collective call");
-    wait(request);
+    wait_for(request);
   }
 
   std::chrono::milliseconds limit_;
@@ -152,7 +167,44 @@ class MpiCommunicator : public Communicator {
   int rank_ = 0;
 };
 
+// Device arrays that MPI takes as they are.
+class MpiDeviceCommunicator : public MpiCommunicator {
+ public:
+  MpiDeviceCommunicator(MPI_Comm comm, std::chrono::milliseconds time_limit, int device)
+      : MpiCommunicator(comm, time_limit), host_(comm, time_limit), device_(cuda::target(device).device) {}
+
+  Engine memory() const override { return Engine::cuda; }
+  int device() const override { return device_; }
+  Communicator* host() override { return &host_; }
+  void wait(Stream stream) override { cuda::finish(device_, stream); }
+
+ protected:
+  void settle(Stream stream) const override { cuda::finish(device_, stream); }
+  void copy(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const override {
+    cuda::copy_between(from, to, bytes, device_, stream);
+  }
+
+ private:
+  MpiCommunicator host_;
+  int device_;
+};
+
+bool mpi_takes_device_arrays() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
+
+std::shared_ptr<Communicator> mpi_device_communicator(MPI_Comm comm, int device, bool takes_device_arrays,
+                                                      std::chrono::milliseconds time_limit) {
+  std::shared_ptr<Communicator> host = mpi_communicator(comm, time_limit);
+  if (!takes_device_arrays && !mpi_takes_device_arrays()) return staged_communicator(std::move(host), device);
+  return std::make_shared<MpiDeviceCommunicator>(comm, time_limit, device);
+}
 
 std::shared_ptr<Communicator> mpi_communicator(MPI_Comm comm, std::chrono::milliseconds time_limit) {
   int initialized = 0;

@@ -66,16 +66,20 @@ Coordinates coordinates_of(const Matrix& a21) {
   return made;
 }
 
-// The matrix that keeps the bits outside J in their order, below, and has v on top.
-Matrix packing_matrix(const Coordinates& v, int local_bits) {
+// The matrix that keeps the bits outside J in their order, below, and has v on top. Those of `last` are kept
+// above the others: they number the slices.
+Matrix packing_matrix(const Coordinates& v, int local_bits, const std::vector<int>& last) {
   const int rho = v.basis.columns();
-  Matrix pack = Matrix::zero(local_bits, local_bits);
-  int kept = 0;
+  std::vector<int> kept;
   for (int j = 0; j < local_bits; ++j) {
-    Word column = v.of_local.column(j) << (local_bits - rho);
-    if (!std::binary_search(v.positions.begin(), v.positions.end(), j)) column |= f2::unit(kept++);
-    pack.set_column(j, column);
+    if (!std::binary_search(v.positions.begin(), v.positions.end(), j)) kept.push_back(j);
   }
+  std::stable_partition(kept.begin(), kept.end(),
+                        [&last](int j) { return std::find(last.begin(), last.end(), j) == last.end(); });
+  Matrix pack = Matrix::zero(local_bits, local_bits);
+  for (int j = 0; j < local_bits; ++j) pack.set_column(j, v.of_local.column(j) << (local_bits - rho));
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    pack.set_column(kept[k], pack.column(kept[k]) | f2::unit(static_cast<int>(k)));
   return pack;
 }
 
@@ -96,9 +100,46 @@ struct Blocks {
 
 bool is_identity_matrix(const Matrix& a) { return a == Matrix::identity(a.rows()); }
 
+// Local bits that no tile of packing or unpacking runs through, the highest there are: a segment has 2^s
+// elements, `inverse_local` is B11. Slices by them part no tile.
+std::vector<int> slicing_bits(const Coordinates& v, const Matrix& inverse_local, int segment_bits) {
+  const int m = v.of_local.columns();
+  f2::Word used = 0;
+  for (int i = 0; i < std::min(segment_bits, m); ++i) used |= inverse_local.column(i);
+  std::vector<int> made;
+  int kept = 0;
+  for (int j = 0; j < m; ++j) {
+    if (std::binary_search(v.positions.begin(), v.positions.end(), j)) continue;
+    if (kept++ >= segment_bits && j >= segment_bits && !f2::bit(used, j)) made.push_back(j);
+  }
+  if (made.size() > kMostSliceBits) made.erase(made.begin(), made.end() - kMostSliceBits);
+  return made;
+}
+
 // The identity is no pass.
 void set_pass(ShardPass& pass, const Matrix& matrix, Word complement) {
   if (!is_identity_matrix(matrix) || complement != 0) pass.permutation = Affine(matrix, complement);
+}
+
+// Where packed messages lie among the places of all that is received: element w of the message of v goes to
+// rank d' = Q v ^ A22 d ^ c_d, behind those of the sources before its own, u = K^-1 (d ^ B22 d' ^ (B c)_d).
+struct Packed {
+  Matrix pack;
+  Matrix source_basis;  // K
+};
+Affine arrivals(const Blocks& a, const Blocks& b, const Packed& packed, int w_bits) {
+  const int m = a.a11.columns();
+  const int g = a.a22.columns();
+  const auto place = [&](Word local, Word rank, Word complement) {
+    const Word to = (a.a21 * local) ^ (a.a22 * rank) ^ (complement != 0 ? a.c_rank : 0);
+    const Word source = rank ^ (b.a22 * to) ^ (complement != 0 ? b.c_rank : 0);
+    const Word slot = *packed.source_basis.solve(source);
+    return ((packed.pack * local) & f2::low_mask(w_bits)) | slot << w_bits | to << m;
+  };
+  Matrix matrix = Matrix::zero(m + g, m + g);
+  for (int j = 0; j < m; ++j) matrix.set_column(j, place(f2::unit(j), 0, 0));
+  for (int i = 0; i < g; ++i) matrix.set_column(m + i, place(0, f2::unit(i), 0));
+  return Affine(matrix, place(0, 0, 1));
 }
 
 }  // namespace
@@ -124,7 +165,7 @@ int shard_rho(const Affine& standard, int rank_bits) {
   return standard.matrix().block(m, 0, rank_bits, m).rank();
 }
 
-ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank) {
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank, int segment_bits) {
   const Affine standard = standard_form(map, bits);
   const int g = static_cast<int>(bits.in.size());
   const int m = standard.bits() - g;
@@ -138,6 +179,7 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
   const auto self = static_cast<Word>(rank);
 
   ShardPassing made{.pack = {}, .unpack = {}, .sends = {}, .receives = {}, .rho = rho};
+  made.places = standard;
   const std::uint64_t messages = std::uint64_t{1} << rho;
   const std::uint64_t elements = std::uint64_t{1} << w_bits;
   for (std::uint64_t at = 0; at < messages; ++at) {
@@ -162,11 +204,21 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
       pack.set_column(j, (a.a11.column(j) & f2::low_mask(w_bits)) | v.of_local.column(j) << w_bits);
     set_pass(made.pack, pack, ((a.a12 * self) ^ a.c_local) & f2::low_mask(w_bits));
     receive_at(0);
+    made.slice_bits = std::clamp(w_bits - segment_bits, 0, kMostSliceBits);
     return made;
   }
-  const Matrix pack = packing_matrix(v, m);
+  const std::vector<int> slicing = slicing_bits(v, b.a11, segment_bits);
+  const Matrix pack = packing_matrix(v, m, sends_whole ? std::vector<int>() : slicing);
   const Matrix unpacked = *pack.inverse();
   set_pass(made.pack, pack, 0);
+  // Where slices lie in messages: on top, where the order was free; else those that happen to be there.
+  made.slice_bits = static_cast<int>(slicing.size());
+  if (sends_whole) {
+    made.slice_bits = 0;
+    while (made.slice_bits < static_cast<int>(slicing.size()) &&
+           std::find(slicing.begin(), slicing.end(), w_bits - 1 - made.slice_bits) != slicing.end())
+      ++made.slice_bits;
+  }
   // v(u) = first ^ by_source u, as a top part of a word of m bits.
   const auto slot = [&](Word target) { return *v.basis.solve(target) << w_bits; };
   Matrix unpack = Matrix::zero(m, m);
@@ -184,6 +236,7 @@ ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int ra
   }
   set_pass(made.unpack, unpack, complement);
   receive_at(0);
+  made.arrivals = arrivals(a, b, {.pack = pack, .source_basis = u.basis}, w_bits);
   return made;
 }
 

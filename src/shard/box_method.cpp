@@ -88,6 +88,15 @@ class Boxes {
     return view;
   }
 
+  // From the slab of `source` to the slab of `target`.
+  Strided passing(int source, int target, const std::vector<Range>& ranges) const {
+    Strided view = packing(source, ranges, 0);
+    const Strided behind = unpacking(target, ranges, 0);
+    view.out_strides = behind.out_strides;
+    view.out_offset = behind.out_offset;
+    return view;
+  }
+
  private:
   static Extents extents(const std::vector<Range>& ranges) {
     Extents made;
@@ -130,6 +139,7 @@ ShardPassing box_passing(const std::vector<int>& order, const Spread& in, const 
     if (ranges.empty()) continue;
     const std::uint64_t count = Boxes::count(ranges);
     made.pack.views.push_back(boxes.packing(rank, ranges, at));
+    made.views.push_back({.peer = peer, .view = boxes.passing(rank, peer, ranges)});
     made.sends.push_back({.peer = peer, .offset_bytes = at, .bytes = count});
     at += count;
   }
@@ -196,8 +206,14 @@ ShardPassing block_passing(const Cyclic& map, const Spread& in, const Spread& ou
   std::uint64_t at = 0;
   for (int peer = 0; peer < in.ranks(); ++peer) {
     pieces(rank, peer, [&](const Range& piece) {
-      made.sends.push_back(
-          {.peer = peer, .offset_bytes = piece.begin - block_of(in, rank).begin, .bytes = piece.length()});
+      const std::uint64_t from = piece.begin - block_of(in, rank).begin;
+      made.sends.push_back({.peer = peer, .offset_bytes = from, .bytes = piece.length()});
+      made.views.push_back({.peer = peer,
+                            .view = {.extents = {piece.length()},
+                                     .in_strides = {1},
+                                     .out_strides = {map.reversed ? -1 : 1},
+                                     .in_offset = from,
+                                     .out_offset = map(piece.begin) - block_of(out, peer).begin}});
     });
   }
   const std::uint64_t block = block_of(out, rank).begin;

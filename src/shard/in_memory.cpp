@@ -5,8 +5,10 @@
 
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <utility>
 
+#include "engines/cuda_parts.hpp"
 #include "engines/cuda_peers.hpp"
 #include "faro/communicator.hpp"
 #include "faro/error.hpp"
@@ -20,6 +22,7 @@ struct ShardPost {
   const std::byte* from = nullptr;
   std::span<const ShardMessage> sends;
   std::string word;
+  std::byte* opened = nullptr;         // what others may write to
   const cuda::PeerEnd* end = nullptr;  // of a rank on a GPU
 };
 using ShardMeeting = detail::Meeting<ShardPost>;
@@ -107,16 +110,48 @@ class ThreadCommunicator : public Communicator {
 };
 
 // A thread whose part is on a device: it waits for the others' streams, not for their work.
-class PeerCommunicator : public ThreadCommunicator {
+class PeerCommunicator : public ThreadCommunicator, public PeerMemory {
  public:
   PeerCommunicator(std::shared_ptr<ShardMeeting> meeting, int rank, const std::vector<int>& devices)
-      : ThreadCommunicator(std::move(meeting), rank), end_(devices[static_cast<std::size_t>(rank)], devices) {
+      : ThreadCommunicator(meeting, rank),
+        end_(devices[static_cast<std::size_t>(rank)], devices),
+        host_(std::move(meeting), rank) {
     this->meeting().post(rank).end = &end_;
   }
 
   std::string name() const override { return "peers"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return end_.device(); }
+  Communicator* host() override { return &host_; }
+  PeerMemory* peer_memory() override { return end_.reaches_all() ? this : nullptr; }
+
+  std::vector<std::byte*> open(void* mine, Stream stream) override {
+    meeting().post(rank()).opened = static_cast<std::byte*>(mine);
+    end_.mark_ready(stream);
+    meeting().wait();
+    std::vector<std::byte*> arrays;
+    for (int peer = 0; peer < ranks(); ++peer) {
+      const ShardPost& theirs = meeting().post(peer);
+      arrays.push_back(theirs.opened);
+      if (peer != rank()) end_.wait_until_ready(*theirs.end, stream);
+    }
+    return arrays;
+  }
+
+  void close(Stream stream) override {
+    end_.mark_copied(stream);
+    meeting().wait();
+    for (int peer = 0; peer < ranks(); ++peer) {
+      if (peer != rank()) end_.wait_until_copied(*meeting().post(peer).end, stream);
+    }
+  }
+
+  void wait(Stream stream) override {
+    while (!cuda::is_done(device(), stream)) {
+      meeting().look();
+      std::this_thread::yield();
+    }
+  }
 
  protected:
   void before(Stream stream) override { end_.mark_ready(stream); }
@@ -133,6 +168,7 @@ class PeerCommunicator : public ThreadCommunicator {
 
  private:
   cuda::PeerEnd end_;
+  ThreadCommunicator host_;  // at the same meetings
 };
 
 }  // namespace

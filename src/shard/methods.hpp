@@ -18,12 +18,22 @@
 
 namespace faro::detail {
 
+/// Most slices that a message is cut into, log2.
+inline constexpr int kMostSliceBits = 4;
+
 struct ShardPassing {
   ShardPass pack;
   ShardPass unpack;
   std::vector<ShardMessage> sends;  // offset_bytes and bytes still in elements
   std::vector<ShardMessage> receives;
   std::optional<int> rho = std::nullopt;
+  /// Of an affine map, from places of all parts, local bits low and rank bits high: to those of all outputs,
+  std::optional<Affine> places = std::nullopt;
+  /// and to those of all that is received, where there is an unpacking.
+  std::optional<Affine> arrivals = std::nullopt;
+  int slice_bits = 0;  // messages may be cut into so many slices, log2
+  /// Of slabs and blocks: straight from the rank's part to another's output.
+  std::vector<ShardView> views = {};
 };
 
 /// Index bits as they are told apart by ranks: those of the input and of the output.
@@ -31,7 +41,8 @@ struct ShardRankBits {
   std::vector<int> in;
   std::vector<int> out;
 };
-ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank);
+/// `segment_bits`: what memory likes to have together, log2 of elements; slices keep it whole.
+ShardPassing affine_passing(const Affine& map, const ShardRankBits& bits, int rank, int segment_bits);
 
 /// The map of a rank's messages in standard form, local bits low and rank bits high, and rho.
 /// `standard` is map between places: element + rank * 2^m.

@@ -1,9 +1,12 @@
 // Ranks by NCCL: a group of sends and receives for the arrays, another communicator for the words.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "engines/cuda_nccl.hpp"
+#include "engines/cuda_parts.hpp"
 #include "faro/error.hpp"
 #include "faro/nccl.hpp"
 #include "shard/methods.hpp"
@@ -13,8 +16,9 @@ namespace {
 
 class NcclCommunicator : public Communicator {
  public:
-  NcclCommunicator(std::unique_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words)
-      : link_(std::move(link)), words_(std::move(words)) {
+  NcclCommunicator(std::unique_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words,
+                   std::chrono::milliseconds time_limit)
+      : link_(std::move(link)), words_(std::move(words)), limit_(time_limit) {
     const cuda::NcclLink::Ranks ranks = link_->ranks();
     if (ranks.count == words_->ranks() && ranks.mine == words_->rank()) return;
     fail(ErrorCode::value, "make a communicator of NCCL",
@@ -28,16 +32,48 @@ class NcclCommunicator : public Communicator {
   std::string name() const override { return "NCCL"; }
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return link_->device(); }
+  Communicator* host() override { return words_->host(); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {
-    // What a rank sends to itself is part of the group, too.
+    // What a rank keeps is copied beside the group: NCCL would take multiprocessors for it.
+    const auto is_own = [this](const ShardMessage& each) { return each.peer == rank(); };
     link_->begin();
-    for (const ShardMessage& each : sends)
-      link_->send(static_cast<const std::byte*>(from) + each.offset_bytes, each.bytes, each.peer, stream);
-    for (const ShardMessage& each : receives)
-      link_->receive(static_cast<std::byte*>(to) + each.offset_bytes, each.bytes, each.peer, stream);
+    for (const ShardMessage& each : sends) {
+      if (!is_own(each))
+        link_->send(static_cast<const std::byte*>(from) + each.offset_bytes, each.bytes, each.peer, stream);
+    }
+    for (const ShardMessage& each : receives) {
+      if (!is_own(each))
+        link_->receive(static_cast<std::byte*>(to) + each.offset_bytes, each.bytes, each.peer, stream);
+    }
     link_->end();
+    auto source = sends.begin();
+    for (const ShardMessage& each : receives) {
+      if (!is_own(each)) continue;
+      source = std::find_if(source, sends.end(), is_own);
+      FARO_CHECK(source != sends.end() && source->bytes == each.bytes);
+      link_->keep(static_cast<const std::byte*>(from) + source->offset_bytes,
+                  static_cast<std::byte*>(to) + each.offset_bytes, each.bytes, stream);
+      ++source;
+    }
+  }
+
+  void wait(Stream stream) override {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      while (!cuda::is_done(device(), stream)) {
+        link_->look();
+        if (std::chrono::steady_clock::now() - begin > limit_) {
+          fail(ErrorCode::device, "exchange by NCCL",
+               fmt::format("nothing from a rank for {} ms", limit_.count()), "all ranks, in every call");
+        }
+        std::this_thread::yield();
+      }
+    } catch (const Error& error) {
+      abort(error.what());
+      throw;
+    }
   }
 
   std::vector<std::string> all_gather(const std::string& mine) override { return words_->all_gather(mine); }
@@ -50,6 +86,7 @@ class NcclCommunicator : public Communicator {
  private:
   std::unique_ptr<cuda::NcclLink> link_;
   std::shared_ptr<Communicator> words_;
+  std::chrono::milliseconds limit_;
 };
 
 void require_words(const std::shared_ptr<Communicator>& words) {
@@ -59,12 +96,15 @@ void require_words(const std::shared_ptr<Communicator>& words) {
 
 }  // namespace
 
-std::shared_ptr<Communicator> nccl_communicator(ncclComm* comm, std::shared_ptr<Communicator> words) {
+std::shared_ptr<Communicator> nccl_communicator(ncclComm* comm, std::shared_ptr<Communicator> words,
+                                                std::chrono::milliseconds time_limit) {
   require_words(words);
-  return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(comm), std::move(words));
+  return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(comm), std::move(words),
+                                            time_limit);
 }
 
-std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Communicator> words) {
+std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Communicator> words,
+                                                std::chrono::milliseconds time_limit) {
   require_words(words);
   // Rank 0's word; that NCCL is there is found out on every rank, before any waits for the others in NCCL.
   std::string id;
@@ -75,7 +115,7 @@ std::shared_ptr<Communicator> nccl_communicator(int device, std::shared_ptr<Comm
   id = words->all_gather(id).front();
   const cuda::NcclLink::Ranks ranks{.count = words->ranks(), .mine = words->rank()};
   return std::make_shared<NcclCommunicator>(std::make_unique<cuda::NcclLink>(device, id, ranks),
-                                            std::move(words));
+                                            std::move(words), time_limit);
 }
 
 }  // namespace faro

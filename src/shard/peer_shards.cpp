@@ -42,7 +42,7 @@ struct PeerShards::State {
 };
 
 PeerShards::PeerShards(const ShardProblem& problem, const std::vector<int>& devices,
-                       const PlanOptions& options)
+                       const PlanOptions& options, const ShardWays& ways)
     : state_(std::make_unique<State>()) {
   state_->devices = devices;
   state_->communicators = peer_communicators(devices);
@@ -52,7 +52,7 @@ PeerShards::PeerShards(const ShardProblem& problem, const std::vector<int>& devi
     mine.shards.ranks = static_cast<int>(devices.size());
     mine.shards.rank = static_cast<int>(rank);
     try {
-      state_->plans[rank].emplace(ShardPlan(mine), state_->communicators[rank], options);
+      state_->plans[rank].emplace(ShardPlan(mine), state_->communicators[rank], options, ways);
     } catch (const std::exception& error) {
       state_->communicators[rank]->abort(error.what());  // where it is the only one
       throw;
@@ -66,11 +66,13 @@ PeerShards::~PeerShards() = default;
 
 int PeerShards::ranks() const { return static_cast<int>(state_->plans.size()); }
 
-const ShardPlan& PeerShards::plan(int rank) const {
+const ShardPlan& PeerShards::plan(int rank) const { return sharded(rank).plan(); }
+
+const ShardedPlan& PeerShards::sharded(int rank) const {
   if (rank < 0 || rank >= ranks())
     fail(ErrorCode::value, "plan of a peer", fmt::format("rank {}", rank),
          fmt::format("0 to {}", ranks() - 1));
-  return state_->plans[static_cast<std::size_t>(rank)]->plan();
+  return *state_->plans[static_cast<std::size_t>(rank)];
 }
 
 void PeerShards::run(std::span<const void* const> ins, std::span<void* const> outs,

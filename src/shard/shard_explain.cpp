@@ -25,6 +25,13 @@ std::string pass_text(const ShardPass& pass, const char* none) {
   return to_text(*pass.permutation);
 }
 
+// What GPUs that reach each other's memory do instead.
+std::string stores_text(const ShardStores& stores) {
+  if (!stores.is_possible()) return "none: messages alone carry an index array";
+  return stores.to_output ? "one pass, straight into the peers' outputs, where kernels reach them"
+                          : "two passes, the first into the peers' workspace, where kernels reach it";
+}
+
 }  // namespace
 
 std::string ShardPlan::explain(const ShardRates& rates) const {
@@ -43,6 +50,10 @@ std::string ShardPlan::explain(const ShardRates& rates) const {
                                rho_ ? fmt::format("; rho = {}, messages of {}", *rho_,
                                                   io::size_text(sends_.empty() ? 0 : sends_[0].bytes))
                                     : ""));
+  line("links", fmt::format("{} at most between two ranks, in {} rounds of pairs; slices: {}",
+                            io::size_text(most_link_bytes()), rounds(),
+                            slice_bits_ == 0 ? "none" : fmt::format("up to {} a message", 1 << slice_bits_)));
+  line("stores", stores_text(stores_));
   line("bound",
        fmt::format("{}, what changes its rank: no schedule sends less", io::size_text(sent_bytes())));
   line("unpack", pass_text(unpack_, "nothing, received where it lies"));
@@ -69,6 +80,10 @@ std::string ShardPlan::explain_json(const ShardRates& rates) const {
   json["ranks_met"] = ranks_met();
   json["sent_bytes"] = sent_bytes();
   json["received_bytes"] = received_bytes();
+  json["rounds"] = rounds();
+  json["most_link_bytes"] = most_link_bytes();
+  json["most_slices"] = std::uint64_t{1} << slice_bits_;
+  json["store_passes"] = !stores_.is_possible() ? 0 : stores_.to_output ? 1 : 2;
   json["bound_bytes"] = sent_bytes();
   json["workspace_bytes"] = workspace_bytes();
   json["predicted_ms"] = predicted_seconds(rates) * 1e3;

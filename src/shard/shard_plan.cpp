@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
+#include "plan/gpu/part_pass.hpp"
 #include "shard/methods.hpp"
 #include "shard/spread.hpp"
 
@@ -62,6 +64,14 @@ std::uint64_t sum_of_others(const std::vector<ShardMessage>& messages, int self)
   return sum;
 }
 
+std::map<int, std::uint64_t> bytes_by_peer(const std::vector<ShardMessage>& messages, int self) {
+  std::map<int, std::uint64_t> bytes;
+  for (const ShardMessage& message : messages) {
+    if (message.peer != self) bytes[message.peer] += message.bytes;
+  }
+  return bytes;
+}
+
 void to_bytes(std::vector<ShardMessage>& messages, std::uint64_t width) {
   for (ShardMessage& message : messages) {
     message.offset_bytes *= width;
@@ -83,6 +93,19 @@ Cuts cuts_of(const ShardProblem& problem, std::uint64_t count) {
          "at most 2^62 bytes");
   }
   return cuts;
+}
+
+// log2 of the elements that memory likes to have together.
+int bits_of_segment(std::uint64_t element_bytes) {
+  constexpr int segment_bytes_bits = 8;
+  return std::max(0, segment_bytes_bits - (static_cast<int>(std::bit_width(element_bytes)) - 1));
+}
+
+// In one pass where each segment of an output comes from one rank; to where it is unpacked else.
+ShardStores stores_of(const detail::ShardPassing& made, int local_bits, int segment_bits) {
+  const bool in_one = !made.arrivals || detail::keeps_segments_local(*made.places, local_bits,
+                                                                     std::min(segment_bits, local_bits));
+  return {.map = in_one ? made.places : made.arrivals, .views = {}, .by_views = false, .to_output = in_one};
 }
 
 }  // namespace
@@ -117,7 +140,11 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   if (affine && cuts.in.bits() && cuts.out.bits()) {
     method_ = ShardMethod::affine;
     reason_ = "an affine map, and both cuts are by index bits";
-    made = detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank);
+    const int segment_bits = bits_of_segment(problem.element_bytes);
+    made =
+        detail::affine_passing(*affine, {.in = *cuts.in.bits(), .out = *cuts.out.bits()}, rank, segment_bits);
+    const int local_bits = affine->bits() - static_cast<int>(cuts.in.bits()->size());
+    stores_ = stores_of(made, local_bits, segment_bits);
   } else if (problem.axes && cuts.in.is_slabs() && cuts.out.is_slabs()) {
     method_ = ShardMethod::slabs;
     reason_ = "a permutation of axes between slabs";
@@ -138,6 +165,11 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   sends_ = std::move(made.sends);
   receives_ = std::move(made.receives);
   rho_ = made.rho;
+  if (method_ == ShardMethod::slabs || method_ == ShardMethod::blocks)
+    stores_ = {.map = {}, .views = std::move(made.views), .by_views = true, .to_output = true};
+  places_ = std::move(made.places);
+  arrivals_ = std::move(made.arrivals);
+  slice_bits_ = made.slice_bits;
   to_bytes(sends_, problem.element_bytes);
   to_bytes(receives_, problem.element_bytes);
 }
@@ -149,9 +181,9 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   detail::agree(communicator, kPlanShards, [&] {
     check_ranks(problem.shards);
     check_width(problem.element_bytes);
-    if (communicator.memory() != Engine::cpu) {
+    if (communicator.host() == nullptr) {
       fail(ErrorCode::unsupported, kPlanShards, "an index array in parts by " + communicator.name(),
-           "a communicator of the host's memory");
+           "a communicator that has one of the host's memory");
     }
     problem_.permutation = Cyclic{.count = count};
     cuts = cuts_of(problem_, count);
@@ -159,8 +191,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   });
   in_elements_ = cuts->in.elements(problem.shards.rank);
   out_elements_ = cuts->out.elements(problem.shards.rank);
-  detail::ShardPassing made =
-      detail::part_passing({.entries = mine, .direction = direction}, cuts->in, cuts->out, communicator);
+  detail::ShardPassing made = detail::part_passing({.entries = mine, .direction = direction}, cuts->in,
+                                                   cuts->out, *communicator.host());
   pack_ = std::move(made.pack);
   unpack_ = std::move(made.unpack);
   sends_ = std::move(made.sends);
@@ -169,13 +201,19 @@ ShardPlan::ShardPlan(const ShardProblem& problem, std::uint64_t count, std::span
   to_bytes(receives_, problem.element_bytes);
 }
 
-std::uint64_t ShardPlan::ranks_met() const {
-  std::vector<int> peers;
-  for (const ShardMessage& message : sends_) {
-    if (message.peer != problem_.shards.rank) peers.push_back(message.peer);
+std::uint64_t ShardPlan::ranks_met() const { return bytes_by_peer(sends_, problem_.shards.rank).size(); }
+
+std::uint64_t ShardPlan::rounds() const {
+  return std::max(ranks_met(), std::uint64_t{bytes_by_peer(receives_, problem_.shards.rank).size()});
+}
+
+std::uint64_t ShardPlan::most_link_bytes() const {
+  std::uint64_t most = 0;
+  for (const auto* const messages : {&sends_, &receives_}) {
+    for (const auto& [peer, bytes] : bytes_by_peer(*messages, problem_.shards.rank))
+      most = std::max(most, bytes);
   }
-  std::sort(peers.begin(), peers.end());
-  return static_cast<std::uint64_t>(std::unique(peers.begin(), peers.end()) - peers.begin());
+  return most;
 }
 
 std::uint64_t ShardPlan::sent_bytes() const { return sum_of_others(sends_, problem_.shards.rank); }

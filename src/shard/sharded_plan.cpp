@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/shards.hpp"
 #include "io/buffer.hpp"
+#include "shard/device_shards.hpp"
 #include "shard/methods.hpp"
 
 namespace faro {
@@ -51,7 +53,7 @@ class LocalPass {
 // Memory of the engine, or none.
 class Staging {
  public:
-  Staging(std::uint64_t bytes, Engine engine, int device) {
+  Staging(std::uint64_t bytes, Engine engine, int device) : bytes_(bytes) {
     if (bytes == 0) return;
     if (engine == Engine::cuda) {
       on_device_.emplace(bytes, device);
@@ -63,8 +65,10 @@ class Staging {
     data_ = on_host_->data();
   }
   std::byte* data() const { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
 
  private:
+  std::uint64_t bytes_;
   std::unique_ptr<io::Buffer> on_host_;
   std::optional<cuda::DeviceArray> on_device_;
   std::byte* data_ = nullptr;
@@ -112,6 +116,22 @@ std::string digest_of(const ShardPlan& plan) {
   return text;
 }
 
+void check_ways(const ShardPlan& plan, const ShardWays& ways) {
+  if (ways.slice_bits < -1 || ways.slice_bits > detail::kMostSliceBits) {
+    fail(ErrorCode::value, "make a plan of shards", fmt::format("slice_bits of {}", ways.slice_bits),
+         fmt::format("0 to {}, or -1 for a choice", detail::kMostSliceBits));
+  }
+  if (ways.link_multiprocessors < 0) {
+    fail(ErrorCode::value, "make a plan of shards",
+         fmt::format("{} multiprocessors for the links", ways.link_multiprocessors), "0 or more");
+  }
+  if (ways.in_place && plan.in_elements() != plan.out_elements()) {
+    fail(ErrorCode::value, "make a plan of shards",
+         fmt::format("{} elements in and {} out, in place", plan.in_elements(), plan.out_elements()),
+         "parts of one size on every rank", "give two arrays");
+  }
+}
+
 void check_place(const ShardPlan& plan, const Communicator& communicator, const PlanOptions& options) {
   const Shards& shards = plan.problem().shards;
   if (shards.ranks != communicator.ranks() || shards.rank != communicator.rank()) {
@@ -125,40 +145,130 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
+// Slices of several megabytes: shorter ones cost more to start than they let overlap.
+int slice_bits_of(const ShardPlan& plan) {
+  constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20;
+  std::uint64_t message = 0;
+  for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
+  int bits = 0;
+  while (bits < detail::kMostSliceBits && message >> (bits + 1) >= least_bytes) ++bits;
+  return bits;
+}
+
 }  // namespace
 
 struct ShardedPlan::State {
   ShardPlan plan;
   std::shared_ptr<Communicator> communicator;
+  ShardWays ways;
+  PlanOptions local;
   std::optional<LocalPass> packing;
   std::optional<LocalPass> unpacking;
   std::optional<Staging> to_send;
   std::optional<Staging> received;
+  std::optional<detail::StoredShards> stores;
+  std::optional<detail::SlicedShards> slices;
+  std::string reason;
+
+  bool packs() const { return !plan.pack().is_nothing(); }
+  bool unpacks() const { return !plan.unpack().is_nothing(); }
+  // Without a packing what is sent would be written over while it is read.
+  bool copies_to_send() const { return ways.in_place && !packs() && !unpacks(); }
+
+  void prepare() {
+    const std::uint64_t width = plan.problem().element_bytes;
+    std::string no_stores = "its memory is the host's";
+    if (local.engine == Engine::cuda) no_stores = choose_way();
+    if (stores) {
+      reason = plan.stores().to_output
+                   ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
+                                 stores->kernel())
+                   : fmt::format(
+                         "segments of an output come from several ranks: kernels pack into the peers' "
+                         "workspace ({}), and unpacking follows",
+                         stores->kernel());
+    } else if (slices && slices->slices() > 1) {
+      reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
+                           slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);
+    } else {
+      reason = no_stores;
+    }
+    if (!stores) packing.emplace(plan.pack(), plan.in_elements(), width, local);
+    if (!stores || !plan.stores().to_output)
+      unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
+    make_buffers(!stores, !stores || !plan.stores().to_output);
+  }
+
+  void make_buffers(bool sends, bool receives) {
+    const std::uint64_t sent = packs() || copies_to_send() ? plan.in_bytes() : 0;
+    if (sends && !to_send) to_send.emplace(sent, local.engine, local.device);
+    if (receives && !received) received.emplace(unpacks() ? plan.out_bytes() : 0, local.engine, local.device);
+  }
+
+  // For the passes by themselves.
+  void make_passes() {
+    const std::uint64_t width = plan.problem().element_bytes;
+    if (!packing) packing.emplace(plan.pack(), plan.in_elements(), width, local);
+    if (!unpacking) unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
+    make_buffers(true, true);
+  }
+
+  // What run() writes to first, by stores.
+  void* stored_into(void* out) const { return plan.stores().to_output ? out : received->data(); }
+
+ private:
+  // Why it is not by stores.
+  std::string choose_way() {
+    std::string why;
+    if (!ways.stores) {
+      why = "stores were not asked for";
+    } else if (communicator->peer_memory() == nullptr) {
+      why = fmt::format("by {} no kernel reaches the peers' memory", communicator->name());
+    } else if (!plan.stores().is_possible()) {
+      why = "an index array has no kernel that stores at peers";
+    } else if (ways.in_place && plan.stores().to_output) {
+      why = "in place, outputs are read while they would be written";
+    } else {
+      stores = detail::StoredShards::make(plan, local.device);
+      why = "elements of this width have no kernel that stores at peers";
+    }
+    if (stores) return "";
+    // In place, what a slice receives must not be what another is packed from.
+    const bool may_slice = !ways.in_place || (packs() && unpacks());
+    const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
+    if (may_slice) {
+      slices = detail::SlicedShards::make(
+          plan, local.device,
+          {.slice_bits = bits, .link_multiprocessors = ways.link_multiprocessors, .in_place = ways.in_place});
+    }
+    return why;
+  }
 };
 
 ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communicator,
-                         const PlanOptions& options)
+                         const PlanOptions& options, const ShardWays& ways)
     : state_(std::make_unique<State>(State{.plan = std::move(plan),
                                            .communicator = std::move(communicator),
+                                           .ways = ways,
+                                           .local = options,
                                            .packing = {},
                                            .unpacking = {},
                                            .to_send = {},
-                                           .received = {}})) {
+                                           .received = {},
+                                           .stores = {},
+                                           .slices = {},
+                                           .reason = {}})) {
   State& state = *state_;
   if (state.communicator == nullptr)
     fail(ErrorCode::value, "make a plan of shards", "no communicator", "one for each rank");
   detail::agree(*state.communicator, "make a plan of shards", [&] {
-    const ShardPlan& made = state.plan;
-    check_place(made, *state.communicator, options);
-    PlanOptions local = options;
-    local.engine = state.communicator->memory();
-    if (local.engine == Engine::cuda) local.device = state.communicator->device();
-    const std::uint64_t width = made.problem().element_bytes;
-    state.packing.emplace(made.pack(), made.in_elements(), width, local);
-    state.unpacking.emplace(made.unpack(), made.out_elements(), width, local);
-    state.to_send.emplace(made.pack().is_nothing() ? 0 : made.in_bytes(), local.engine, local.device);
-    state.received.emplace(made.unpack().is_nothing() ? 0 : made.out_bytes(), local.engine, local.device);
-    return digest_of(made);
+    check_place(state.plan, *state.communicator, options);
+    check_ways(state.plan, ways);
+    state.local.engine = state.communicator->memory();
+    if (state.local.engine == Engine::cuda) state.local.device = state.communicator->device();
+    state.prepare();
+    return fmt::format("{}, by {}, {} slices, in {}", digest_of(state.plan), backend(),
+                       state.slices ? state.slices->slices() : 1, ways.in_place ? "place" : "two arrays");
   });
 }
 
@@ -168,20 +278,61 @@ ShardedPlan::~ShardedPlan() = default;
 
 const ShardPlan& ShardedPlan::plan() const { return state_->plan; }
 Communicator& ShardedPlan::communicator() const { return *state_->communicator; }
+const std::string& ShardedPlan::backend_reason() const { return state_->reason; }
+
+const char* ShardedPlan::backend() const {
+  const bool cuts = state_->slices && state_->slices->slices() > 1;
+  return state_->stores ? "stores" : cuts ? "slices" : "messages";
+}
+
+std::uint64_t ShardedPlan::workspace_bytes() const {
+  const auto bytes = [](const std::optional<Staging>& staging) { return staging ? staging->bytes() : 0; };
+  return bytes(state_->to_send) + bytes(state_->received);
+}
 
 void ShardedPlan::pack(const void* in, Stream stream) {
+  state_->make_passes();
   state_->packing->run(static_cast<const std::byte*>(in), state_->to_send->data(), stream);
 }
 
 void ShardedPlan::exchange(const void* in, void* out, Stream stream) {
+  state_->make_passes();
   const ShardPlan& plan = state_->plan;
-  const void* const from = plan.pack().is_nothing() ? in : state_->to_send->data();
+  const void* const from = state_->to_send->bytes() == 0 ? in : state_->to_send->data();
   void* const to = plan.unpack().is_nothing() ? out : state_->received->data();
   state_->communicator->exchange(from, plan.sends(), to, plan.receives(), stream);
 }
 
 void ShardedPlan::unpack(void* out, Stream stream) {
+  state_->make_passes();
   state_->unpacking->run(state_->received->data(), static_cast<std::byte*>(out), stream);
+}
+
+void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
+  State& state = *state_;
+  if (state.stores) {
+    state.stores->run(in, state.stored_into(out), *state.communicator->peer_memory(), stream);
+    if (!state.plan.stores().to_output) {
+      state.unpacking->run(state.received->data(), static_cast<std::byte*>(out), stream);
+    }
+    return;
+  }
+  if (state.slices) {
+    state.slices->run(
+        in, out, {.to_send = state.to_send->data(), .received = state.received->data()}, *state.communicator,
+        stream, [&] { pack(in, stream); }, [&] { unpack(out, stream); });
+    return;
+  }
+  if (state.copies_to_send()) {
+    if (state.local.engine == Engine::cuda) {
+      cuda::copy_between(in, state.to_send->data(), state.plan.in_bytes(), state.local.device, stream);
+    } else if (state.plan.in_bytes() > 0) {
+      std::memcpy(state.to_send->data(), in, state.plan.in_bytes());
+    }
+  }
+  pack(in, stream);
+  exchange(in, out, stream);
+  unpack(out, stream);
 }
 
 void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::uint64_t out_bytes,
@@ -190,27 +341,49 @@ void ShardedPlan::run(const void* in, std::uint64_t in_bytes, void* out, std::ui
   detail::agree(*state_->communicator, kRunShards, [&] {
     const Array input{.data = in, .bytes = in_bytes};
     const Array output{.data = out, .bytes = out_bytes};
+    if (state_->ways.in_place) {
+      fail(ErrorCode::value, kRunShards, "two arrays for a plan in place", "one",
+           "make the plan without ShardWays::in_place");
+    }
     check_part(input, plan.in_bytes(), "input");
     check_part(output, plan.out_bytes(), "output");
     check_apart(input, output);
     return std::string();
   });
   try {
-    pack(in, stream);
-    exchange(in, out, stream);
-    unpack(out, stream);
+    run_parts(in, out, stream);
   } catch (const std::exception& error) {
     state_->communicator->abort(error.what());
     throw;
   }
 }
 
+void ShardedPlan::run(void* data, std::uint64_t bytes, Stream stream) {
+  detail::agree(*state_->communicator, kRunShards, [&] {
+    if (!state_->ways.in_place) {
+      fail(ErrorCode::value, kRunShards, "one array for a plan of two", "two arrays",
+           "make the plan with ShardWays::in_place");
+    }
+    check_part({.data = data, .bytes = bytes}, state_->plan.in_bytes(), "array");
+    return std::string();
+  });
+  try {
+    run_parts(data, data, stream);
+  } catch (const std::exception& error) {
+    state_->communicator->abort(error.what());
+    throw;
+  }
+}
+
+void ShardedPlan::wait(Stream stream) { state_->communicator->wait(stream); }
+
 std::string ShardedPlan::explain() const {
   std::string text = state_->plan.explain();
-  text += fmt::format("{:<14}{}\n", "exchange by", state_->communicator->name());
+  text += fmt::format("{:<14}{}, as {}: {}\n", "exchange by", state_->communicator->name(), backend(),
+                      backend_reason());
   for (const auto& [what, pass] :
        {std::pair("pack", &state_->packing), std::pair("unpack", &state_->unpacking)}) {
-    const std::string local = (*pass)->explain();
+    const std::string local = *pass ? (*pass)->explain() : "";
     if (!local.empty()) text += fmt::format("\n{}, a plan of the rank's own part:\n{}", what, local);
   }
   return text;

@@ -1,10 +1,14 @@
 // Shards on one GPU, or on all there are: each rank's output against the whole by the definition. On one GPU
 // the ranks are streams of it, which exercises everything but the links.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <random>
+#include <set>
 
+#include "faro/nccl.hpp"
+#include "faro/network/sharded.hpp"
 #include "faro/peers.hpp"
 #include "gpu/gpu_support.hpp"
 #include "refusal.hpp"
@@ -15,6 +19,9 @@ namespace {
 
 class GpuShards : public GpuTest {};
 
+constexpr std::byte kUnwritten{0xa5};
+constexpr std::uint64_t kGuard = 64;
+
 // Ranks on the machine's devices in turns.
 std::vector<int> devices_for(int ranks) {
   const auto count = static_cast<int>(cuda::devices().size());
@@ -23,11 +30,15 @@ std::vector<int> devices_for(int ranks) {
   return devices;
 }
 
+// Ways that all have to give the same: stores, slices, messages one after the other.
+const std::vector<ShardWays> kWays{
+    {}, {.stores = false, .slice_bits = 2}, {.stores = false, .slice_bits = 0}};
+
 // Runs three times without waiting in between, the input changed by nobody: the last result is looked at.
-void expect_peers(ShardProblem problem, int ranks) {
+void expect_peers(ShardProblem problem, int ranks, const ShardWays& ways, std::uint64_t skew) {
   problem.shards.ranks = ranks;
   const std::vector<int> devices = devices_for(ranks);
-  PeerShards peers(problem, devices);
+  PeerShards peers(problem, devices, {}, ways);
   const WholeArray whole(problem, element_count(problem.permutation));
   std::vector<std::unique_ptr<cuda::DeviceArray>> arrays;
   std::vector<std::unique_ptr<OwnStream>> own;
@@ -41,12 +52,15 @@ void expect_peers(ShardProblem problem, int ranks) {
     streams.emplace_back(own.back()->get());
     const std::vector<std::byte> in = whole.in_part(rank);
     ASSERT_EQ(in.size(), peers.plan(rank).in_bytes());
-    arrays.push_back(std::make_unique<cuda::DeviceArray>(std::max<std::uint64_t>(in.size(), 1), device));
-    if (!in.empty()) arrays.back()->upload(in.data());
-    ins.push_back(arrays.back()->data());
-    arrays.push_back(std::make_unique<cuda::DeviceArray>(
-        std::max<std::uint64_t>(peers.plan(rank).out_bytes(), 1), device));
-    outs.push_back(arrays.back()->data());
+    arrays.push_back(std::make_unique<cuda::DeviceArray>(in.size() + kGuard, device));
+    std::vector<std::byte> padded(in.size() + kGuard);
+    std::copy(in.begin(), in.end(), padded.begin() + static_cast<std::ptrdiff_t>(skew));
+    arrays.back()->upload(padded.data());
+    ins.push_back(arrays.back()->data() + skew);
+    padded.assign(peers.plan(rank).out_bytes() + kGuard, kUnwritten);
+    arrays.push_back(std::make_unique<cuda::DeviceArray>(padded.size(), device));
+    arrays.back()->upload(padded.data());
+    outs.push_back(arrays.back()->data() + skew);
   }
   for (int run = 0; run < 3; ++run) peers.run(ins, outs, streams);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -54,12 +68,22 @@ void expect_peers(ShardProblem problem, int ranks) {
     own[static_cast<std::size_t>(rank)]->wait();
     const std::vector<std::byte> wanted = whole.out_part(rank);
     ASSERT_EQ(wanted.size(), peers.plan(rank).out_bytes());
-    if (wanted.empty()) continue;
     std::vector<std::byte> out(arrays[2 * static_cast<std::size_t>(rank) + 1]->size());
     arrays[2 * static_cast<std::size_t>(rank) + 1]->download(out.data());
-    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin())) << peers.plan(rank).explain();
+    const auto begin = out.begin() + static_cast<std::ptrdiff_t>(skew);
+    const auto end = begin + static_cast<std::ptrdiff_t>(wanted.size());
+    const auto is_unwritten = [](std::byte byte) { return byte == kUnwritten; };
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), begin)) << peers.sharded(rank).explain();
+    EXPECT_TRUE(std::all_of(out.begin(), begin, is_unwritten) && std::all_of(end, out.end(), is_unwritten))
+        << "guard zones of\n"
+        << peers.sharded(rank).explain();
   }
   check_cuda(cudaSetDevice(0), "cudaSetDevice");
+}
+
+void expect_peers(const ShardProblem& problem, int ranks) {
+  for (const ShardWays& ways : kWays) expect_peers(problem, ranks, ways, 0);
+  expect_peers(problem, ranks, {}, problem.element_bytes % 16);  // arrays that no vector fits
 }
 
 TEST_F(GpuShards, AffineMapsWithAnyRankBits) {
@@ -113,9 +137,290 @@ TEST_F(GpuShards, WhatIsWrongIsRefusedBeforeAnythingIsQueued) {
   check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-// The figure that two GPUs would be measured by; on one, what packing, copying and unpacking cost together.
 TEST_F(GpuShards, LargeTransposeOfSlabs) {
   expect_peers({.permutation = maps::transpose(1024, 2048), .element_bytes = 4, .shards = {}}, 2);
+}
+
+// What is chosen, and that it says why.
+TEST_F(GpuShards, WaysAreTold) {
+  const std::vector<int> devices = devices_for(2);
+  const ShardProblem one_pass{.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {}};
+  const ShardProblem two_passes{.permutation = maps::bit_reversal(20), .element_bytes = 4, .shards = {}};
+  const PeerShards first(one_pass, devices);
+  const PeerShards second(two_passes, devices);
+  const PeerShards sliced(two_passes, devices, {}, {.stores = false, .slice_bits = 3});
+  const PeerShards plain(two_passes, devices, {}, {.stores = false, .slice_bits = 0});
+  EXPECT_STREQ(first.sharded(0).backend(), "stores");
+  EXPECT_NE(first.sharded(0).backend_reason().find("comes from one rank"), std::string::npos);
+  EXPECT_EQ(first.sharded(0).workspace_bytes(), 0U);
+  EXPECT_STREQ(second.sharded(1).backend(), "stores");
+  EXPECT_NE(second.sharded(1).backend_reason().find("several ranks"), std::string::npos);
+  EXPECT_EQ(second.sharded(1).workspace_bytes(), std::uint64_t{1} << 21);
+  EXPECT_STREQ(sliced.sharded(0).backend(), "slices");
+  EXPECT_NE(sliced.sharded(0).backend_reason().find("8 slices"), std::string::npos);
+  EXPECT_STREQ(plain.sharded(0).backend(), "messages");
+  EXPECT_NE(plain.sharded(0).backend_reason().find("not asked for"), std::string::npos);
+}
+
+// --- in place, and captured; a thread a rank
+
+struct RankOnDevice {
+  std::shared_ptr<Communicator> communicator;
+  int device = 0;
+};
+
+// `work` of each rank on a thread of its own, with its device the current one and a stream.
+void on_devices(
+    const std::vector<std::shared_ptr<Communicator>>& communicators, const std::vector<int>& devices,
+    const std::function<void(Communicator&, const std::shared_ptr<Communicator>&, OwnStream&)>& work) {
+  const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
+    check_cuda(cudaSetDevice(devices[static_cast<std::size_t>(communicator->rank())]), "cudaSetDevice");
+    OwnStream stream;
+    work(*communicator, communicator, stream);
+  });
+  for (const auto& each : thrown) EXPECT_EQ(text_of(each), "");
+}
+
+TEST_F(GpuShards, InPlace) {
+  for (const Permutation& map :
+       {Permutation(maps::bit_reversal(18)), Permutation(maps::transpose(512, 512)),
+        Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::flip(1 << 18))}) {
+    for (const ShardWays& way : kWays) {
+      const std::vector<int> devices = devices_for(2);
+      const ShardProblem problem{.permutation = map, .element_bytes = 4, .shards = {.ranks = 2}};
+      const WholeArray whole(problem, std::uint64_t{1} << 18);
+      on_devices(
+          peer_communicators(devices), devices,
+          [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+            ShardProblem mine = problem;
+            mine.shards.rank = own.rank();
+            ShardWays ways = way;
+            ways.in_place = true;
+            ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
+            const std::vector<std::byte> in = whole.in_part(own.rank());
+            const cuda::DeviceArray data(in.size(), own.device());
+            cuda::DeviceArray filled(in.size(), own.device());
+            filled.upload(in.data());
+            check_cuda(cudaMemcpy(data.data(), filled.data(), in.size(), cudaMemcpyDeviceToDevice), "copy");
+            plan.run(data.data(), in.size(), Stream(stream.get()));
+            plan.wait(Stream(stream.get()));
+            std::vector<std::byte> out(in.size());
+            data.download(out.data());
+            EXPECT_TRUE(out == whole.out_part(own.rank())) << plan.explain();
+          });
+    }
+  }
+}
+
+// Through the host: what MPI's processes do with arrays of devices.
+TEST_F(GpuShards, StagedThroughTheHost) {
+  const std::vector<int> devices = devices_for(3);
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  const ShardProblem problem{.permutation = Axes(axes.shape, axes.order),
+                             .element_bytes = 4,
+                             .shards = {.ranks = 3, .rank = 0, .in = ShardAxis{1}, .out = ShardAxis{0}},
+                             .axes = axes};
+  const WholeArray whole(problem, element_count(problem.permutation));
+  on_devices(in_memory_communicators(3), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               const int device = devices[static_cast<std::size_t>(words.rank())];
+               ShardProblem mine = problem;
+               mine.shards.rank = words.rank();
+               ShardedPlan plan(ShardPlan(mine), staged_communicator(shared, device));
+               const std::vector<std::byte> in = whole.in_part(words.rank());
+               const std::vector<std::byte> wanted = whole.out_part(words.rank());
+               cuda::DeviceArray from(in.size(), device);
+               from.upload(in.data());
+               const cuda::DeviceArray to(wanted.size(), device);
+               plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               plan.wait(Stream(stream.get()));
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+               EXPECT_EQ(plan.communicator().name(), "threads, staged");
+             });
+}
+
+// Each rank has its own part of an index array, and a network of which layers meet across ranks.
+TEST_F(GpuShards, IndexArraysInParts) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kCount = 10001;
+  const Indexed drawn = Indexed::random(kCount, 3).redirected(Direction::scatter);
+  const ShardProblem problem{.permutation = drawn, .element_bytes = 4, .shards = {.ranks = 2}};
+  const WholeArray whole(problem, kCount);
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               ShardProblem mine = problem;
+               mine.shards.rank = own.rank();
+               std::vector<std::uint64_t> entries;
+               for (std::uint64_t x = 0; x < kCount; ++x) {
+                 if (owner_of(x, ShardAxis{}, {kCount}, 2) == own.rank()) entries.push_back(drawn.entry(x));
+               }
+               ShardedPlan plan(ShardPlan(mine, kCount, entries, Direction::scatter, own), communicator);
+               const std::vector<std::byte> in = whole.in_part(own.rank());
+               const std::vector<std::byte> wanted = whole.out_part(own.rank());
+               cuda::DeviceArray from(in.size(), own.device());
+               from.upload(in.data());
+               const cuda::DeviceArray to(wanted.size(), own.device());
+               plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               plan.wait(Stream(stream.get()));
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+             });
+}
+
+TEST_F(GpuShards, SortsByANetwork) {
+  const std::vector<int> devices = devices_for(2);
+  constexpr std::uint64_t kPart = 1 << 15;
+  std::vector<std::uint32_t> all(2 * kPart);
+  std::mt19937 random(4);
+  for (std::uint32_t& each : all) each = static_cast<std::uint32_t>(random());
+  std::vector<std::uint32_t> sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  on_devices(
+      peer_communicators(devices), devices,
+      [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+        network::ShardedNetwork sorter({.program = network::sort(16), .element = {network::Scalar::u32}},
+                                       communicator);
+        const std::uint64_t first = kPart * static_cast<std::uint64_t>(own.rank());
+        cuda::DeviceArray in(4 * kPart, own.device());
+        in.upload(all.data() + first);
+        const cuda::DeviceArray out(4 * kPart, own.device());
+        sorter.run(in.data(), out.data(), 4 * kPart, Stream(stream.get()));
+        own.wait(Stream(stream.get()));
+        std::vector<std::uint32_t> part(kPart);
+        out.download(part.data());
+        EXPECT_TRUE(std::equal(part.begin(), part.end(), sorted.begin() + static_cast<std::ptrdiff_t>(first)))
+            << sorter.explain();
+      });
+}
+
+// --- by NCCL, where there are two devices and the library is found
+
+bool has_nccl_for_two() {
+  return cuda::devices().size() >= 2 && dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
+void expect_nccl(const ShardProblem& problem, const ShardWays& ways, bool captured = false) {
+  const std::vector<int> devices{0, 1};
+  const WholeArray whole(problem, element_count(problem.permutation));
+  on_devices(in_memory_communicators(2), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               const auto communicator = nccl_communicator(words.rank(), shared);
+               ShardProblem mine = problem;
+               mine.shards.rank = words.rank();
+               ShardedPlan plan(ShardPlan(mine), communicator, {}, ways);
+               const std::vector<std::byte> in = whole.in_part(words.rank());
+               const std::vector<std::byte> wanted = whole.out_part(words.rank());
+               cuda::DeviceArray from(std::max<std::size_t>(in.size(), 1), words.rank());
+               if (!in.empty()) from.upload(in.data());
+               const cuda::DeviceArray to(std::max<std::size_t>(wanted.size(), 1), words.rank());
+               const auto run = [&] {
+                 plan.run(from.data(), in.size(), to.data(), wanted.size(), Stream(stream.get()));
+               };
+               run();
+               plan.wait(Stream(stream.get()));
+               if (captured) {
+                 check_cuda(cudaMemset(to.data(), 0, wanted.size()), "cudaMemset");
+                 cudaGraph_t graph = nullptr;
+                 cudaGraphExec_t executable = nullptr;
+                 check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+                            "capture");
+                 run();
+                 check_cuda(cudaStreamEndCapture(stream.get(), &graph), "end of capture");
+                 check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+                 for (int launch = 0; launch < 3; ++launch)
+                   check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+                 plan.wait(Stream(stream.get()));
+                 check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+                 check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+               }
+               if (wanted.empty()) return;
+               std::vector<std::byte> out(wanted.size());
+               to.download(out.data());
+               EXPECT_TRUE(out == wanted) << plan.explain();
+             });
+}
+
+TEST_F(GpuShards, ByNccl) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  std::mt19937_64 random(29);
+  for (int trial = 0; trial < 10; ++trial) {
+    const int n = 16 + trial % 3;
+    const ShardProblem affine{
+        .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
+        .element_bytes = std::uint64_t{1} << (trial % 5),
+        .shards = {.ranks = 2}};
+    expect_nccl(affine, {.slice_bits = trial % 4});
+  }
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  expect_nccl({.permutation = Axes(axes.shape, axes.order),
+               .element_bytes = 4,
+               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+               .axes = axes},
+              {});
+  expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, {});
+  expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
+}
+
+TEST_F(GpuShards, ByNcclInAGraph) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
+              {.slice_bits = 2}, true);
+  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
+              {.slice_bits = 0}, true);
+}
+
+// A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
+TEST_F(GpuShards, ALostRankEndsTheWaitByNccl) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const std::vector<int> devices{0, 1};
+  on_devices(in_memory_communicators(2), devices,
+             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+               const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
+               const cuda::DeviceArray array(2 << 20, words.rank());
+               const std::vector<ShardMessage> messages{{1 - words.rank(), 0, 1 << 20}};
+               const auto exchange = [&] {
+                 communicator->exchange(array.data(), messages, array.data() + (1 << 20), messages,
+                                        Stream(stream.get()));
+                 communicator->wait(Stream(stream.get()));
+               };
+               exchange();
+               if (words.rank() == 1) return;  // lost
+               const std::string text = test::message_of(ErrorCode::device, exchange);
+               EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
+               check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+             });
+}
+
+TEST_F(GpuShards, AnotherProblemIsRefusedOnAllRanks) {
+  const std::vector<int> devices = devices_for(2);
+  const auto communicators = peer_communicators(devices);
+  const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
+    check_cuda(cudaSetDevice(communicator->device()), "cudaSetDevice");
+    const ShardProblem problem{.permutation = maps::roll(1000, communicator->rank() == 1 ? 5 : 6),
+                               .element_bytes = 4,
+                               .shards = {.ranks = 2, .rank = communicator->rank()}};
+    const ShardedPlan plan(ShardPlan(problem), communicator);
+  });
+  for (const auto& each : thrown)
+    EXPECT_NE(text_of(each).find("every rank has to ask for the same problem"), std::string::npos)
+        << text_of(each);
+}
+
+// A rank that gives up, in the middle of another's call.
+TEST_F(GpuShards, APeerThatGivesUpEndsTheOthersWait) {
+  const std::vector<int> devices = devices_for(2);
+  const auto communicators = peer_communicators(devices, std::chrono::seconds(20));
+  const auto thrown = on_ranks(communicators, [&](const std::shared_ptr<Communicator>& communicator) {
+    if (communicator->rank() == 1) {
+      communicator->abort("out of paper");
+      return;
+    }
+    communicator->all_gather("here");
+  });
+  EXPECT_NE(text_of(thrown[0]).find("rank 1 gave up: out of paper"), std::string::npos) << text_of(thrown[0]);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ for spec in 'axes(2 0 1)' 'axes(1 2 0)' 'axes(0 2 1)' 'roll(777)'; do
   done
 done
 grep -q 'verified' stderr.txt || fail "nothing was told: $(cat stderr.txt)"
+(($(wc -L <stderr.txt) <= 80)) || fail "a line of more than 80 columns: $(cat stderr.txt)"
 for spec in bit_reversal gray 'random_bmmc(16, 7)'; do
   "$FARO" permute "$spec" power.npy alone.npy --quiet
   ranks 4 "$FARO" permute "$spec" power.npy shared.npy --shards --quiet || fail "$spec: $(cat stderr.txt)"
@@ -31,6 +32,16 @@ ranks 5 "$FARO" permute @index.npy ids.npy shared.npy --shards --json >told.json
 cmp alone.npy shared.npy || fail "an index array by 5 ranks is another file"
 grep -q '"method": "indices"' told.json || fail "$(cat told.json)"
 
+# Files larger than the memory: each rank sweeps its share of the tiles.
+for n in 2 3; do
+  for spec in 'axes(2 0 1)' 'roll(777)'; do
+    "$FARO" permute "$spec" in.npy alone.npy --quiet
+    rm -f shared.npy
+    ranks $n "$FARO" permute "$spec" in.npy shared.npy --shards --memory 16KiB --verify || fail "$spec swept: $(cat stderr.txt)"
+    cmp alone.npy shared.npy || fail "$spec swept by $n ranks is another file"
+  done
+done
+grep -q 'from file to file' stderr.txt || fail "nothing was told: $(cat stderr.txt)"
 
 # A shuffle of rows, of which no rank has the index array: the same as by one process, and back.
 "$FARO" new 1001x7 u4 rows.npy

@@ -112,7 +112,10 @@ void NcclLink::look_up() {
   check_nccl(nccl().device(comm_, &device_), "ncclCommCuDevice");
 }
 
-void NcclLink::begin() const { check_nccl(nccl().group_start(), "ncclGroupStart"); }
+void NcclLink::begin() const {
+  if (comm_ == nullptr) fail(ErrorCode::device, kNccl, "a communicator that was aborted", "one in order");
+  check_nccl(nccl().group_start(), "ncclGroupStart");
+}
 
 void NcclLink::send(const std::byte* from, std::uint64_t bytes, int peer, Stream stream) const {
   check_nccl(nccl().send(from, bytes, kNcclUint8, peer, comm_, stream.handle()), "ncclSend");
@@ -124,6 +127,18 @@ void NcclLink::receive(std::byte* to, std::uint64_t bytes, int peer, Stream stre
 
 void NcclLink::end() const {
   check_nccl(nccl().group_end(), "ncclGroupEnd");
+  look();
+}
+
+void NcclLink::keep(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const {
+  if (bytes == 0) return;
+  const DeviceGuard guard(device_);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream.handle()), "cudaMemcpyAsync",
+        kNccl);
+}
+
+void NcclLink::look() const {
+  if (comm_ == nullptr) fail(ErrorCode::device, kNccl, "a communicator that was aborted", "one in order");
   int result = kNcclSuccess;
   check_nccl(nccl().async_error(comm_, &result), "ncclCommGetAsyncError");
   check_nccl(result, "an earlier exchange");

@@ -23,6 +23,11 @@ void NcclLink::send(const std::byte* /*from*/, std::uint64_t /*bytes*/, int /*pe
 void NcclLink::receive(std::byte* /*to*/, std::uint64_t /*bytes*/, int /*peer*/, Stream /*stream*/) const {
   require_available();
 }
+void NcclLink::keep(const std::byte* /*from*/, std::byte* /*to*/, std::uint64_t /*bytes*/,
+                    Stream /*stream*/) const {
+  require_available();
+}
+void NcclLink::look() const { require_available(); }
 void NcclLink::end() const { require_available(); }
 void NcclLink::abort() noexcept { owned_ = false; }
 

@@ -9,6 +9,7 @@ struct PeerEnd::State {};
 PeerEnd::PeerEnd(int /*device*/, const std::vector<int>& /*others*/) { require_available(); }
 PeerEnd::~PeerEnd() = default;
 int PeerEnd::device() const { return 0; }
+bool PeerEnd::reaches_all() const { return false; }
 void PeerEnd::mark_ready(Stream /*stream*/) { require_available(); }
 void PeerEnd::mark_copied(Stream /*stream*/) { require_available(); }
 void PeerEnd::wait_until_ready(const PeerEnd& /*other*/, Stream /*stream*/) const { require_available(); }

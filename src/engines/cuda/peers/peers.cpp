@@ -16,12 +16,16 @@ int peer_ordinal(int device) {
   return current;
 }
 
-// That `device` can read what lies on `other`, where the machine has a link between them.
-void reach(int device, int other) {
-  if (device == other) return;
+bool can_reach(int device, int other) {
+  if (device == other) return true;
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, device, other), "cudaDeviceCanAccessPeer", kExchangePeers);
-  if (can == 0) return;
+  return can != 0;
+}
+
+// That `device` can read and write what lies on `other`, where the machine has a link between them.
+void reach(int device, int other) {
+  if (device == other || !can_reach(device, other)) return;
   const cudaError_t result = cudaDeviceEnablePeerAccess(other, 0);
   if (result == cudaErrorPeerAccessAlreadyEnabled) {
     static_cast<void>(cudaGetLastError());
@@ -34,6 +38,7 @@ void reach(int device, int other) {
 
 struct PeerEnd::State {
   int device = 0;
+  bool reaches_all = true;
   cudaEvent_t ready = nullptr;
   cudaEvent_t copied = nullptr;
 
@@ -50,7 +55,11 @@ struct PeerEnd::State {
 PeerEnd::PeerEnd(int device, const std::vector<int>& others) : state_(std::make_unique<State>()) {
   state_->device = peer_ordinal(device);
   const DeviceGuard guard(state_->device);
-  for (const int other : others) reach(state_->device, peer_ordinal(other));
+  for (const int other : others) {
+    reach(state_->device, peer_ordinal(other));
+    for (const int third : others)
+      state_->reaches_all = state_->reaches_all && can_reach(peer_ordinal(third), peer_ordinal(other));
+  }
   for (cudaEvent_t* const event : {&state_->ready, &state_->copied})
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags",
           kExchangePeers);
@@ -59,6 +68,7 @@ PeerEnd::PeerEnd(int device, const std::vector<int>& others) : state_(std::make_
 PeerEnd::~PeerEnd() = default;
 
 int PeerEnd::device() const { return state_->device; }
+bool PeerEnd::reaches_all() const { return state_->reaches_all; }
 
 void PeerEnd::mark_ready(Stream stream) {
   const DeviceGuard guard(state_->device);

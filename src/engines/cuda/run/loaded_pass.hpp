@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
@@ -52,6 +53,10 @@ class LoadedPass {
   /// `words`: which pass it is. Errors: ErrorCode::device for a failed launch.
   void launch(const PassArrays& arrays, Stream stream, LaunchWords words = {}) const;
 
+  /// Has blocks that use shared memory take at least so many bytes of it, so that few share a multiprocessor
+  /// and leave room for another kernel's. At most what a device gives a block.
+  void spread_out(std::uint64_t shared_bytes);
+
   const faro::detail::GpuPass& pass() const { return *pass_; }
   /// Of the kernel for aligned arrays, the worst of a sweep's; zeros of a copy, which is the driver's.
   KernelResources resources() const;
@@ -64,7 +69,10 @@ class LoadedPass {
              LaunchWords& words) const;
 
   std::shared_ptr<const faro::detail::GpuPass> pass_;
-  std::vector<KernelEntry> entries_;  // of each kernel
+  void launch_value(const PassArrays& arrays, Stream stream, const char* operation) const;
+
+  std::vector<KernelEntry> entries_;        // of each kernel
+  DeviceBuffer<std::uint64_t> exceptions_;  // of kind patch
   std::vector<const void*> tables_;
 };
 

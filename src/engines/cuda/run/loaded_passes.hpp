@@ -41,6 +41,10 @@ class LoadedPasses {
   std::size_t size() const { return passes_.size(); }
   const LoadedPass& operator[](std::size_t index) const { return passes_[index]; }
   std::uint64_t workspace_bytes() const;
+  /// LoadedPass::spread_out() of all.
+  void spread_out(std::uint64_t shared_bytes) {
+    for (LoadedPass& pass : passes_) pass.spread_out(shared_bytes);
+  }
 
   /// Queues all passes and returns. Allocates nothing; may be called from many threads at once, and while a
   /// stream is captured. Whatever can be refused is, before anything is queued.

@@ -1,0 +1,406 @@
+// gpu_shards_bench: arrays spread over two or more GPUs of a machine, permuted by stores into the peers'
+// memory and by NCCL in slices, beside copies between the GPUs and NCCL's all-to-all of the same bytes, by
+// turns. `gpu_shards_bench --help` lists the options.
+//
+// A thread is a rank. Every result is verified on the devices before it is timed: each rank's output against
+// the formula of the whole. Times are of the host's clock around a few runs that were queued together, from
+// the moment when all ranks begin to that when all are done.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/arguments.hpp"
+#include "bench/gpu/runtime.hpp"
+#include "bench/gpu/setting.hpp"
+#include "bench/gpu_shards/parts.hpp"
+#include "engines/cuda_measure.hpp"
+#include "faro/error.hpp"
+#include "faro/nccl.hpp"
+#include "faro/peers.hpp"
+#include "measure.hpp"
+
+namespace faro::bench::gpu {
+namespace {
+
+constexpr const char* kUsage =
+    R"(gpu_shards_bench: arrays over several GPUs, beside copies between them and NCCL's all-to-all
+
+  --devices LIST   ordinals, a rank each                              (default 0,1)
+  --maps LIST      of exchange30,exchange20,exchange8,local,bmmc,reversal,transpose,transpose64,slabs,index (default all)
+  --log-bytes K    2^K bytes of an array on each device               (default 33: 8 GiB)
+  --rounds NUMBER  of turns                                           (default 7)
+  --slices LIST    log2 of slices by NCCL; 0: none                    (default 0,3,4)
+  --reserved LIST  multiprocessors left to NCCL while slices move     (default 32)
+  --without-nccl
+  --out FILE       the table, in Markdown
+  --help
+)";
+
+struct ShardsOptions {
+  std::vector<int> devices = {0, 1};
+  std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
+                                   "reversal",   "transpose",  "transpose64", "slabs", "index"};
+  std::vector<int> slices = {0, 3, 4};
+  std::vector<int> reserved = {32};
+  int log_bytes = 33;
+  int rounds = 7;
+  bool nccl = true;
+  std::string out = {};
+  std::string command = {};
+};
+
+ShardsOptions parse(const CommandLine& line) {
+  ShardsOptions options;
+  options.command = line.text();
+  options.nccl = !line.has("--without-nccl");
+  line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
+             {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
+             {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
+             {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
+             {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
+             {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
+             {"--out", [&](const Argument& a) { options.out = a.text; }}},
+            {"--without-nccl"});
+  return options;
+}
+
+// A problem, and where an element of its output comes from.
+struct Benched {
+  std::string name;
+  ShardProblem problem;
+  SourceOf source = {};
+  std::vector<std::uint32_t> gather = {};  // of an index array
+};
+
+SourceOf source_of(const Affine& map) {
+  const Affine back = map.inverse();
+  SourceOf made{.is_affine = true, .bits = map.bits(), .complement = back.complement()};
+  for (int j = 0; j < map.bits(); ++j) made.column[j] = back.matrix().column(j);
+  return made;
+}
+
+Benched of_map(const std::string& name, const Affine& map) {
+  return {.name = name,
+          .problem = {.permutation = map, .element_bytes = 4, .shards = {}},
+          .source = source_of(map)};
+}
+
+// Of 4-byte elements, ranks' bits on top.
+Benched make_benched(const std::string& name, int ranks, int log_bytes) {
+  const int g = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
+  const int m = log_bytes - 2;
+  const int n = m + g;
+  if (name == "exchange30")
+    return of_map("swap of the rank's bit and the top local bit", maps::swap_bits(n, m - 1, m));
+  if (name == "exchange20")
+    return of_map("swap of the rank's bit and local bit 20", maps::swap_bits(n, 20, m));
+  if (name == "exchange8") return of_map("swap of the rank's bit and local bit 8", maps::swap_bits(n, 8, m));
+  if (name == "local") {
+    // Rank 1, one pass: any map of each part, behind an exchange with a bit of it.
+    return of_map("random affine map, rank 1, one pass",
+                  compose(maps::swap_bits(n, m - 1, m), direct_sum(maps::random_bmmc(m, 7), Affine(g))));
+  }
+  if (name == "bmmc") return of_map(fmt::format("random_bmmc({}, 1)", n), maps::random_bmmc(n, 1));
+  if (name == "reversal") return of_map(fmt::format("bit_reversal({})", n), maps::bit_reversal(n));
+  const auto transposed = [&](std::uint64_t rows, std::uint64_t columns) {
+    Benched made{.name = fmt::format("transpose({}, {}) in slabs", rows, columns),
+                 .problem = {.permutation = Axes({rows, columns}, {1, 0}),
+                             .element_bytes = 4,
+                             .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+                             .axes = NamedAxes{.shape = {rows, columns}, .order = {1, 0}}}};
+    made.source = {.is_affine = false, .rows = rows, .columns = columns};
+    return made;
+  };
+  const std::uint64_t most = std::uint64_t{1} << (n / 2);
+  if (name == "transpose")
+    return transposed(std::min<std::uint64_t>(32768, most), std::min<std::uint64_t>(32768, most));
+  if (name == "transpose64") return transposed(most, std::uint64_t{1} << (n - n / 2));
+  if (name == "slabs") return transposed(most / 2 - 1000, most / 2 + 3001);
+  if (name != "index") fail(ErrorCode::usage, "gpu_shards_bench", "a map `" + name + "`", "one of --help");
+  const std::uint64_t count = std::uint64_t{1} << std::min(n, 28);
+  Benched made{.name = fmt::format("random index array of 2^{}", std::min(n, 28)),
+               .problem = {.permutation = maps::roll(count, 0), .element_bytes = 4, .shards = {}}};
+  made.gather.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) made.gather[i] = static_cast<std::uint32_t>(i);
+  std::mt19937_64 random(5);
+  for (std::uint64_t i = count - 1; i > 0; --i) std::swap(made.gather[i], made.gather[random() % (i + 1)]);
+  return made;
+}
+
+struct Contestant {
+  std::string name;
+  std::function<void(Stream)> run;
+  bool is_permutation = true;
+};
+
+struct Line {
+  std::string map;
+  std::string name;
+  double ms = 0;
+  double least = 0;
+  double most = 0;
+  double sent_bytes = 0;
+  std::string how;
+};
+
+// What all ranks share.
+struct Common {
+  const ShardsOptions& options;
+  std::barrier<> meet;
+  std::vector<std::shared_ptr<Communicator>> words;
+  std::vector<std::shared_ptr<Communicator>> peers;
+  std::vector<std::byte*> received = {};  // for copies between devices
+  std::vector<Line> lines = {};           // of rank 0
+  std::vector<Benched> maps = {};
+
+  explicit Common(const ShardsOptions& asked)
+      : options(asked),
+        meet(static_cast<std::ptrdiff_t>(asked.devices.size())),
+        words(in_memory_communicators(static_cast<int>(asked.devices.size()))),
+        peers(peer_communicators(asked.devices)),
+        received(asked.devices.size()) {}
+};
+
+class Rank {
+ public:
+  Rank(Common& common, int rank)
+      : common_(common), rank_(rank), device_(common.options.devices[static_cast<std::size_t>(rank)]) {}
+
+  void run() {
+    check_cuda(cudaSetDevice(device_), "cudaSetDevice");
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (common_.options.nccl) nccl_ = nccl_communicator(device_, common_.words[index()]);
+    for (const Benched& benched : common_.maps) bench(benched);
+  }
+
+ private:
+  std::size_t index() const { return static_cast<std::size_t>(rank_); }
+  int ranks() const { return static_cast<int>(common_.options.devices.size()); }
+
+  ShardPlan plan_of(const Benched& benched) {
+    ShardProblem problem = benched.problem;
+    problem.shards.ranks = ranks();
+    problem.shards.rank = rank_;
+    if (benched.gather.empty()) return ShardPlan(problem);
+    const std::uint64_t each = benched.gather.size() / static_cast<std::uint64_t>(ranks());
+    const std::uint32_t* const mine = benched.gather.data() + each * index();
+    const std::vector<std::uint64_t> entries(mine, mine + each);
+    return ShardPlan(problem, benched.gather.size(), entries, Direction::gather, *common_.peers[index()]);
+  }
+
+  void bench(const Benched& benched) {
+    const ShardPlan plan = plan_of(benched);
+    const std::uint64_t count = plan.in_elements();
+    const std::uint64_t out_count = plan.out_elements();
+    cuda::DeviceArray in(plan.in_bytes(), device_);
+    cuda::DeviceArray out(plan.out_bytes(), device_);
+    common_.received[index()] = out.data();
+    const std::uint64_t first = first_of(plan.in_elements());
+    fill_part(reinterpret_cast<std::uint32_t*>(in.data()), count, first, stream_);
+    const std::uint64_t sent = plan.sent_bytes();
+    std::vector<std::unique_ptr<ShardedPlan>> plans;
+    std::vector<Contestant> contestants;
+    std::vector<std::string> how;
+    const auto add = [&](const std::string& name, const std::shared_ptr<Communicator>& communicator,
+                         const ShardWays& ways) {
+      plans.push_back(std::make_unique<ShardedPlan>(plan, communicator, PlanOptions{}, ways));
+      ShardedPlan* const made = plans.back().get();
+      how.push_back(fmt::format("{}: {}", made->backend(), made->backend_reason()));
+      contestants.push_back({name, [made, &in, &out](Stream stream) {
+                               made->run(in.data(), made->plan().in_bytes(), out.data(),
+                                         made->plan().out_bytes(), stream);
+                             }});
+    };
+    add("faro, peers", common_.peers[index()], {});
+    if (nccl_) {
+      for (const int bits : common_.options.slices) {
+        if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
+        for (const int reserved : common_.options.reserved) {
+          if (bits == 0 && reserved != common_.options.reserved.front()) continue;
+          add(bits == 0 ? "faro, NCCL, whole messages"
+                        : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved),
+              nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+        }
+      }
+    }
+    // To the next rank, as many bytes as go to all.
+    contestants.push_back({"copy to the next device",
+                           [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); }, false});
+    how.emplace_back("cudaMemcpyPeerAsync");
+    if (nccl_ && ranks() > 1) {
+      contestants.push_back(
+          {"NCCL's all-to-all alone",
+           [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); },
+           false});
+      how.emplace_back("ncclSend, ncclRecv");
+    }
+    for (const Contestant& each : contestants) {
+      if (each.is_permutation) verify(benched, each, out, out_count);
+    }
+    time(benched, contestants, how, static_cast<double>(sent));
+    common_.meet.arrive_and_wait();
+  }
+
+  std::uint64_t first_of(std::uint64_t mine) {
+    std::uint64_t first = 0;
+    const auto all = common_.words[index()]->all_gather(std::to_string(mine));
+    for (int rank = 0; rank < rank_; ++rank) first += std::stoull(all[static_cast<std::size_t>(rank)]);
+    return first;
+  }
+
+  void copy_on(const std::byte* in, std::uint64_t bytes, Stream stream) {
+    const std::size_t next = (index() + 1) % static_cast<std::size_t>(ranks());
+    check_cuda(cudaMemcpyPeerAsync(common_.received[next], common_.options.devices[next], in, device_, bytes,
+                                   stream.handle()),
+               "cudaMemcpyPeerAsync");
+  }
+
+  void all_to_all(const std::byte* in, std::byte* out, std::uint64_t bytes, Stream stream) {
+    std::vector<ShardMessage> messages;
+    const std::uint64_t each = bytes / static_cast<std::uint64_t>(ranks() - 1);
+    for (int peer = 0; peer < ranks(); ++peer) {
+      if (peer != rank_)
+        messages.push_back({.peer = peer, .offset_bytes = messages.size() * each, .bytes = each});
+    }
+    nccl_->exchange(in, messages, out, messages, stream);
+  }
+
+  void verify(const Benched& benched, const Contestant& contestant, const cuda::DeviceArray& out,
+              std::uint64_t count) {
+    check_cuda(cudaMemsetAsync(out.data(), 0xee, out.size(), stream_), "cudaMemsetAsync");
+    contestant.run(stream_);
+    cuda::DeviceArray wrong(sizeof(unsigned long long), device_);
+    auto* const counter = reinterpret_cast<unsigned long long*>(wrong.data());
+    check_cuda(cudaMemsetAsync(counter, 0, sizeof *counter, stream_), "cudaMemsetAsync");
+    const auto* const part = reinterpret_cast<const std::uint32_t*>(out.data());
+    const std::uint64_t first = first_of(count);
+    std::optional<cuda::DeviceArray> from;
+    if (benched.gather.empty()) {
+      count_wrong(part, count, first, benched.source, counter, stream_);
+    } else {
+      from.emplace(count * sizeof(std::uint32_t), device_);
+      from->upload(benched.gather.data() + first);
+      count_wrong(part, count, reinterpret_cast<const std::uint32_t*>(from->data()), counter, stream_);
+    }
+    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    unsigned long long found = 0;
+    wrong.download(&found);
+    for (const std::string& theirs : common_.words[index()]->all_gather(std::to_string(found))) {
+      if (theirs == "0") continue;
+      fail(ErrorCode::verification, benched.name + ", " + contestant.name, theirs + " wrong elements",
+           "what the definition puts there");
+    }
+  }
+
+  void time(const Benched& benched, const std::vector<Contestant>& contestants,
+            const std::vector<std::string>& how, double sent) {
+    constexpr int calls = 4;
+    std::vector<std::vector<double>> samples(contestants.size());
+    for (int round = 0; round < common_.options.rounds; ++round) {
+      for (std::size_t i = 0; i < contestants.size(); ++i) {
+        contestants[i].run(stream_);
+        check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        common_.meet.arrive_and_wait();
+        const auto begin = std::chrono::steady_clock::now();
+        for (int call = 0; call < calls; ++call) contestants[i].run(stream_);
+        check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        common_.meet.arrive_and_wait();
+        const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+        samples[i].push_back(taken.count() / calls);
+      }
+    }
+    if (rank_ != 0) return;
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      const auto [least, most] = std::minmax_element(samples[i].begin(), samples[i].end());
+      common_.lines.push_back({.map = benched.name,
+                               .name = contestants[i].name,
+                               .ms = median(samples[i]),
+                               .least = *least,
+                               .most = *most,
+                               .sent_bytes = sent,
+                               .how = how[i]});
+      const Line& line = common_.lines.back();
+      fmt::print("{} | {}: {:.3f} ms ({:.3f} to {:.3f}), {:.0f} GB/s out | {}\n", line.map, line.name,
+                 line.ms, line.least, line.most, sent / line.ms / 1e6, line.how);
+      std::fflush(stdout);
+    }
+  }
+
+  Common& common_;
+  int rank_;
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  std::shared_ptr<Communicator> nccl_;
+};
+
+std::string table(const Common& common) {
+  std::string text =
+      "| map | by | ms | min to max | GB/s out of a GPU | of the copy | of NCCL's all-to-all |\n"
+      "|---|---|---|---|---|---|---|\n";
+  const auto find = [&](const std::string& map, const std::string& name) {
+    for (const Line& line : common.lines) {
+      if (line.map == map && line.name == name) return line.ms;
+    }
+    return 0.0;
+  };
+  for (const Line& line : common.lines) {
+    const double copy = find(line.map, "copy to the next device");
+    const double nccl = find(line.map, "NCCL's all-to-all alone");
+    text += fmt::format("| {} | {} | {:.3f} | {:.3f} to {:.3f} | {:.0f} | {:.1f}% | {} |\n", line.map,
+                        line.name, line.ms, line.least, line.most, line.sent_bytes / line.ms / 1e6,
+                        100 * copy / line.ms, nccl > 0 ? fmt::format("{:.1f}%", 100 * nccl / line.ms) : "");
+  }
+  return text;
+}
+
+int run(const CommandLine& line) {
+  const ShardsOptions options = parse(line);
+  Common common(options);
+  for (const std::string& map : options.maps)
+    common.maps.push_back(make_benched(map, static_cast<int>(options.devices.size()), options.log_bytes));
+  std::vector<std::exception_ptr> thrown(options.devices.size());
+  std::vector<std::thread> threads;
+  std::mutex told;
+  for (int rank = 0; rank < static_cast<int>(options.devices.size()); ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        Rank(common, rank).run();
+      } catch (const std::exception& error) {
+        // The others may wait for this one: there is nothing more to do.
+        const std::lock_guard lock(told);
+        fmt::print(stderr, "gpu_shards_bench: rank {}: {}\n", rank, error.what());
+        std::fflush(stdout);
+        std::_Exit(1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string text = "# Shards over " + std::to_string(options.devices.size()) + " GPUs\n\n" +
+                           setting_table(make_setting(options.command)) + "\n" + table(common);
+  fmt::print("\n{}", text);
+  if (options.out.empty()) return 0;
+  std::FILE* const file = std::fopen(options.out.c_str(), "w");
+  if (file == nullptr)
+    fail(ErrorCode::file, "write `" + options.out + "`", "a failure", "a file to write to");
+  std::fputs(text.c_str(), file);
+  return std::fclose(file) == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace faro::bench::gpu
+
+int main(int count, char** words) {
+  return faro::bench::run_program(count, words, faro::bench::gpu::kUsage, faro::bench::gpu::run);
+}

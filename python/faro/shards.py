@@ -1,0 +1,341 @@
+"""Arrays that are spread over ranks: processes of mpi4py, or of torch.distributed.
+
+Every rank calls with its own part; each element crosses a link at most once, and only where it changes its rank.
+
+    from mpi4py import MPI
+    plan = faro.shards.plan("transpose", MPI.COMM_WORLD, shape=(4096, 8192), itemsize=4)
+    out = plan(part)                                   # rows of the input in, rows of the transpose out
+
+``comm`` is a communicator of mpi4py, or a process group of torch.distributed (``None``: its default one). What is cut,
+and how, is told by texts: ``"axis(0)"``, slabs of an axis as even as can be; ``"axis(1; 3 1 2)"``, so many places of it
+for each rank; ``"bits(28 29)"``, index bits that are the rank's. Axes are those that the map names; of a map without,
+as a bit reversal, there is one, of all elements.
+
+Errors are the same on all ranks: what is wrong on one is raised on every one, before anything is sent. Arrays on a GPU
+go by torch.distributed as they are; by mpi4py they are staged through the host. DTensors and JAX's arrays are in
+``faro.torch`` and ``faro.jax``.
+"""
+
+from __future__ import annotations
+
+import json as _json
+import math
+import sys
+from typing import Any, Callable, Sequence
+
+from . import _arrays, _errors, _faro, _run, maps
+from ._errors import FaroError, FaroTypeError, refuse
+
+__all__ = ["ShardPlan", "ShardedPlan", "plan", "permute"]
+
+_PIECE = 1 << 30  # bytes of one call of MPI, whose counts are ints
+_TAG = 23
+
+
+class ShardPlan:
+    """What one rank of ``ranks`` does; made without talking to the others.
+
+    >>> import faro
+    >>> p = faro.shards.ShardPlan("bit_reversal(20)", itemsize=4, ranks=8, rank=3)
+    >>> p.ranks_met, p.sent_bytes == p.in_bytes * 7 // 8
+    (7, True)
+    """
+
+    def __init__(self, by: "str | maps.Map", *, shape: Sequence[int] = (), itemsize: int, ranks: int, rank: int,
+                 cut_in: str = "axis(0)", cut_out: str = "axis(0)"):
+        operation = "plan shards"
+        self.shape = tuple(_run.whole(extent, operation, "an extent", 0) for extent in shape)
+        self.itemsize = _run.whole(itemsize, operation, "itemsize", 1, 4096)
+        self.ranks = _run.whole(ranks, operation, "ranks", 1, 1 << 20)
+        self.rank = _run.whole(rank, operation, "rank", 0, self.ranks - 1)
+        self.cut_in, self.cut_out = str(cut_in), str(cut_out)
+        cuts = (self.ranks, self.rank, self.cut_in, self.cut_out)
+        if isinstance(by, maps.Map):
+            self._handle = _faro.shard_plan_map(by._handle, self.itemsize, cuts)
+        elif isinstance(by, str):
+            self._handle = _faro.shard_plan_text(by, list(self.shape), self.itemsize, cuts)
+        else:
+            refuse(operation, f"a map of type {type(by).__name__}", "a text or a faro.maps.Map", kind=FaroTypeError)
+        self.in_bytes, self.out_bytes = self._handle.bytes()
+        facts = self.explain_json()
+        self.ranks_met: int = facts["ranks_met"]
+        self.sent_bytes: int = facts["sent_bytes"]
+        self.received_bytes: int = facts["received_bytes"]
+        self.workspace_bytes: int = facts["workspace_bytes"]
+
+    @property
+    def sends(self) -> list[tuple[int, int, int]]:
+        """(rank, offset in bytes, bytes) of each message, into what is packed; those to itself among them."""
+        return self._handle.messages(False)
+
+    @property
+    def receives(self) -> list[tuple[int, int, int]]:
+        """The same of what is received. The k-th message to a rank arrives as its k-th from this one."""
+        return self._handle.messages(True)
+
+    def explain(self) -> str:
+        """The plan in words, as ``faro explain --shards`` prints it."""
+        return str(self._handle.explain())
+
+    def explain_json(self) -> dict[str, Any]:
+        """The same as a dictionary (docs/guide/json.md)."""
+        return _json.loads(self._handle.explain_json())
+
+    def __repr__(self) -> str:
+        return f"<faro.shards.ShardPlan rank {self.rank} of {self.ranks}, {self.in_bytes} -> {self.out_bytes} bytes>"
+
+
+# --- who carries the messages
+
+
+class _Mpi:
+    name = "MPI"
+
+    def __init__(self, comm: Any):
+        from mpi4py import MPI
+
+        self._mpi, self._comm = MPI, comm
+        self.ranks, self.rank = comm.Get_size(), comm.Get_rank()
+
+    def gather(self, word: Any) -> list[Any]:
+        return self._comm.allgather(word)
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
+        """``source`` and ``target``: flat, of one library."""
+        on_host = _on_host(source), _on_host(target)
+        requests = []
+        for messages, start, bytes_of in ((receives, self._comm.Irecv, on_host[1]), (sends, self._comm.Isend, on_host[0])):
+            for peer, offset, count in messages:
+                if peer == self.rank:
+                    continue
+                for done in range(0, count, _PIECE):
+                    piece = bytes_of[offset + done : offset + min(count, done + _PIECE)]
+                    requests.append(start([piece, self._mpi.BYTE], peer, _TAG))
+        _copy_own(on_host[0], sends, on_host[1], receives, self.rank, 1)
+        self._mpi.Request.Waitall(requests)
+        if _arrays.is_tensor(target) and target.is_cuda:
+            import torch
+
+            target.view(torch.uint8).copy_(torch.from_numpy(on_host[1]))
+        elif type(target).__module__.startswith("cupy"):
+            target.view("uint8").set(on_host[1])
+
+
+class _Torch:
+    name = "torch.distributed"
+
+    def __init__(self, group: Any):
+        import torch.distributed as dist
+
+        self._dist, self._group = dist, group
+        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
+
+    def gather(self, word: Any) -> list[Any]:
+        words: list[Any] = [None] * self.ranks
+        self._dist.all_gather_object(words, word, group=self._group)
+        return words
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
+        import torch
+
+        if not _arrays.is_tensor(source):
+            source, target = torch.from_numpy(source), torch.from_numpy(target)
+        source, target = source.view(torch.uint8), target.view(torch.uint8)  # whatever NCCL has no name for
+        rank_of = (lambda peer: peer) if self._group is None else (
+            lambda peer: self._dist.get_global_rank(self._group, peer))
+        operations = []
+        for messages, start, flat in ((sends, self._dist.isend, source), (receives, self._dist.irecv, target)):
+            for peer, offset, count in messages:
+                if peer != self.rank and count > 0:
+                    part = flat[offset : offset + count]
+                    operations.append(self._dist.P2POp(start, part, rank_of(peer), group=self._group))
+        _copy_own(source, sends, target, receives, self.rank, 1)
+        if operations:
+            for request in self._dist.batch_isend_irecv(operations):
+                request.wait()
+
+
+class _Alone:
+    name = "nobody"
+    ranks, rank = 1, 0
+
+    def gather(self, word: Any) -> list[Any]:
+        return [word]
+
+    def exchange(self, source: Any, sends: Any, target: Any, receives: Any, itemsize: int) -> None:
+        _copy_own(source, sends, target, receives, 0, itemsize)
+
+
+def _on_host(flat: Any) -> Any:
+    """A flat array as NumPy's bytes; of a GPU a copy."""
+    np = _arrays.numpy()
+    if _arrays.is_tensor(flat):
+        import torch
+
+        return flat.view(torch.uint8).cpu().numpy()
+    if type(flat).__module__.startswith("cupy"):
+        return flat.view("uint8").get()
+    return flat.view(np.uint8)
+
+
+def _copy_own(source: Any, sends: Any, target: Any, receives: Any, rank: int, itemsize: int) -> None:
+    own = [offset for peer, offset, _ in sends if peer == rank]
+    mine = [(offset, count) for peer, offset, count in receives if peer == rank]
+    for at, (offset, count) in zip(own, mine):
+        target[offset // itemsize : (offset + count) // itemsize] = source[at // itemsize : (at + count) // itemsize]
+
+
+def _communicator(comm: Any) -> Any:
+    module = type(comm).__module__
+    if module.startswith("mpi4py"):
+        return _Mpi(comm)
+    if comm is None:
+        dist = sys.modules.get("torch.distributed")  # whoever has a process group has imported it
+        return _Torch(None) if dist is not None and dist.is_available() and dist.is_initialized() else _Alone()
+    if module.startswith("torch"):
+        return _Torch(comm)
+    refuse("plan shards", f"a communicator of type {type(comm).__name__}",
+           "one of mpi4py, a process group of torch.distributed, or None", kind=FaroTypeError)
+
+
+def _together(comm: Any, work: Callable[[], Any]) -> Any:
+    """What ``work`` gives; where it raises on one rank, all raise what the first such rank did."""
+    result, told = None, None
+    try:
+        result = work()
+    except FaroError as error:
+        told = (type(error).__name__, str(error), error.operation, error.got, error.wanted, error.remedy)
+    except Exception as error:  # of a library below: the others have to hear of it, too
+        told = ("FaroInternalError", f"{type(error).__name__}: {error}", "shards", str(error), "no exception", "")
+    all_told = comm.gather(told)
+    for rank, theirs in enumerate(all_told):
+        if theirs is None:
+            continue
+        kind, line, operation, got, wanted, remedy = theirs
+        said = line if all(each == theirs for each in all_told) else f"rank {rank}: {line}"
+        error = getattr(_errors, kind)(said)
+        error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy
+        raise error
+    return result
+
+
+def _extents(cut: str, extent: int, ranks: int) -> list[int]:
+    if ";" in cut:
+        return [int(word) for word in cut[cut.index(";") + 1 : -1].split()]
+    return [extent // ranks + (rank < extent % ranks) for rank in range(ranks)]
+
+
+def _part_shape(shape: tuple[int, ...], cut: str, ranks: int, rank: int, count: int) -> tuple[int, ...]:
+    """Of a rank's slab where it is one of this shape, else flat."""
+    if shape and cut.startswith("axis("):
+        axis = int(cut[5:-1].split(";")[0])
+        if axis < len(shape):
+            slab = list(shape)
+            slab[axis] = _extents(cut, shape[axis], ranks)[rank]
+            if math.prod(slab) == count:
+                return tuple(slab)
+    return (count,)
+
+
+class ShardedPlan:
+    """A rank's plan together with those that it talks to. Made, and called, on all ranks.
+
+    ``plan`` is the rank's :class:`ShardPlan`; ``in_shape`` and ``out_shape`` are those of its parts.
+    """
+
+    def __init__(self, by: "str | maps.Map", comm: Any, *, shape: Sequence[int] = (), itemsize: int,
+                 cut_in: str = "axis(0)", cut_out: str = "axis(0)", threads: int = 0):
+        self._comm = _communicator(comm)
+        self._threads = threads
+        self._passes: dict[tuple[bool, int | None], Any] = {}
+
+        def make() -> ShardPlan:
+            return ShardPlan(by, shape=shape, itemsize=itemsize, ranks=self._comm.ranks, rank=self._comm.rank,
+                             cut_in=cut_in, cut_out=cut_out)
+
+        self.plan: ShardPlan = _together(self._comm, make)
+        said = by if isinstance(by, str) else by.text
+        asked = f"{said} of shape {self.plan.shape}, {itemsize} bytes, {cut_in} -> {cut_out}"
+        others = self._comm.gather(asked)
+        for rank, theirs in enumerate(others):
+            if theirs != others[0]:
+                refuse("plan shards", f"rank {rank} with {theirs}", f"the same on all ranks, of rank 0 {others[0]}",
+                       "every rank has to ask for the same problem")
+        self._messages = self.plan.sends, self.plan.receives
+        in_count, out_count = self.plan.in_bytes // itemsize, self.plan.out_bytes // itemsize
+        after = self.plan.shape
+        if self.plan.shape and isinstance(by, str):
+            strides = _arrays.dense_strides(self.plan.shape, 1)
+            after = _run._plan_text(self.plan.shape, strides, 1, (by, False), _run.options("cpu"))[1]
+        self.in_shape = _part_shape(self.plan.shape, cut_in, self.plan.ranks, self.plan.rank, in_count)
+        self.out_shape = _part_shape(after, cut_out, self.plan.ranks, self.plan.rank, out_count)
+
+    @property
+    def backend_reason(self) -> str:
+        """What carries the messages, and what is done beside: one line."""
+        facts = self.plan.explain_json()
+        passes = [name for name in ("pack", "unpack") if facts[name]]
+        return f"messages by {self._comm.name}, with {' and '.join(passes) if passes else 'no pass'} of the rank's own part"
+
+    def _pass(self, unpack: bool, device: int | None) -> Any:
+        key = (unpack, device)
+        if key not in self._passes:
+            engine, number = (1, 0) if device is None else (2, device + 1)
+            self._passes[key] = self.plan._handle.make_pass(unpack, engine, self._threads, number)
+        return self._passes[key]
+
+    def __call__(self, x: Any, out: Any = None) -> Any:
+        """This rank's part of the result: a new array of ``x``'s kind and of ``out_shape``, or ``out``.
+
+        ``x`` is dense and has ``in_shape``, or as many elements. Collective: raises on all ranks what is wrong on one.
+        """
+        operation = "run shards"
+
+        def prepare() -> Any:
+            array = _arrays.describe(x)
+            if array.itemsize != self.plan.itemsize or array.size * array.itemsize != self.plan.in_bytes:
+                refuse(operation, f"a part of {array.size} elements of {array.itemsize} bytes",
+                       f"{self.plan.in_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
+            if not _arrays.is_dense(array):
+                refuse(operation, "a part with strides", "a dense array", "faro.ascontiguousarray() first")
+            made = array.new(self.out_shape) if out is None else out
+            target = _arrays.describe(made, writable=True)
+            if target.itemsize != array.itemsize or target.size * target.itemsize != self.plan.out_bytes:
+                refuse(operation, f"out= of {target.size} elements of {target.itemsize} bytes",
+                       f"{self.plan.out_bytes // self.plan.itemsize} of {self.plan.itemsize}, this rank's")
+            if not _arrays.is_dense(target) or (target.device is None) != (array.device is None):
+                refuse(operation, "out= with strides, or on another device", "a dense array where the part is")
+            pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
+            packed = x if pack is None else array.new((self.plan.in_bytes // self.plan.itemsize,))
+            received = made if unpack is None else array.new((self.plan.out_bytes // self.plan.itemsize,))
+            return array, made, target, pack, unpack, packed, received
+
+        array, made, target, pack, unpack, packed, received = _together(self._comm, prepare)
+        if pack is not None:
+            pack.run(array.address, _arrays.describe(packed, writable=True).address, array.stream)
+        self._comm.exchange(packed.reshape(-1), self._messages[0], received.reshape(-1), self._messages[1],
+                            self.plan.itemsize)
+        if unpack is not None:
+            unpack.run(_arrays.describe(received).address, target.address, array.stream)
+        return made
+
+    def explain(self) -> str:
+        """The plan in words, and what carries the messages."""
+        return self.plan.explain() + f"{'exchange by':<14}{self.backend_reason}\n"
+
+
+def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), itemsize: int, cut_in: str = "axis(0)",
+         cut_out: str = "axis(0)", threads: int = 0) -> ShardedPlan:
+    """Plans a map, or its text, of an array of ``shape`` that the ranks of ``comm`` hold. Collective.
+
+    Raises FaroValueError for cuts that do not fit the array or the map, for ranks that ask for different things, and
+    what ``faro.plan`` raises; on all ranks alike.
+    """
+    return ShardedPlan(by, comm, shape=shape, itemsize=itemsize, cut_in=cut_in, cut_out=cut_out, threads=threads)
+
+
+def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
+            cut_out: str = "axis(0)") -> Any:
+    """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it."""
+    width = _arrays.describe(x).itemsize
+    return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)(x)

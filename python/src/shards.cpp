@@ -1,0 +1,122 @@
+// Plans of shards: what one rank packs, sends, receives and unpacks.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "plan_handle.hpp"
+#include "status.hpp"
+
+namespace faro::python {
+namespace {
+
+struct ShardPlanDeleter {
+  void operator()(faro_shard_plan* plan) const { faro_shard_plan_destroy(plan); }
+};
+
+struct ShardPlanHandle {
+  std::unique_ptr<faro_shard_plan, ShardPlanDeleter> plan;
+};
+
+// (ranks, rank, cut of the input, cut of the output), as Python has them.
+using Cuts = std::tuple<int, int, std::string, std::string>;
+
+template <typename Make>
+ShardPlanHandle made_shard_plan(const Make& make) {
+  faro_shard_plan* plan = nullptr;
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = make(&plan);
+  }
+  check(status);
+  ShardPlanHandle handle;
+  handle.plan.reset(plan);
+  return handle;
+}
+
+using Messages = std::vector<std::tuple<int, std::uint64_t, std::uint64_t>>;
+
+Messages messages_of(const ShardPlanHandle& self, bool received) {
+  const faro_shard_message* messages = nullptr;
+  std::uint64_t count = 0;
+  check(faro_shard_plan_messages(self.plan.get(), received ? 1 : 0, &messages, &count));
+  Messages made;
+  for (std::uint64_t k = 0; k < count; ++k)
+    made.emplace_back(messages[k].peer, messages[k].offset_bytes, messages[k].bytes);
+  return made;
+}
+
+std::optional<PlanHandle> pass_of(const ShardPlanHandle& self, bool unpack, int engine, int threads,
+                                  int device) {
+  faro_options options{};
+  options.engine = static_cast<faro_engine>(engine);
+  options.threads = threads;
+  options.device = device;
+  faro_plan* pass = nullptr;
+  faro_status status = FARO_OK;
+  {
+    nb::gil_scoped_release released;
+    status = faro_shard_plan_pass(self.plan.get(), unpack ? 1 : 0, &options, &pass);
+  }
+  check(status);
+  if (pass == nullptr) return std::nullopt;
+  PlanHandle handle;
+  handle.plan.reset(pass);
+  return handle;
+}
+
+}  // namespace
+
+void bind_shards(nb::module_& module) {
+  nb::class_<ShardPlanHandle>(module, "ShardPlan")
+      .def("bytes",
+           [](const ShardPlanHandle& self) {
+             std::uint64_t in = 0;
+             std::uint64_t out = 0;
+             check(faro_shard_plan_bytes(self.plan.get(), &in, &out));
+             return std::pair(in, out);
+           })
+      .def("messages", &messages_of)
+      .def("make_pass", &pass_of)
+      .def("pass_map",
+           [](const ShardPlanHandle& self, bool unpack) -> std::optional<MapHandle> {
+             faro_map* map = nullptr;
+             check(faro_shard_plan_pass_map(self.plan.get(), unpack ? 1 : 0, &map));
+             if (map == nullptr) return std::nullopt;
+             MapHandle handle;
+             handle.map.reset(map);
+             return handle;
+           })
+      .def("explain",
+           [](const ShardPlanHandle& self) {
+             return told([&](char** text) { return faro_shard_plan_explain(self.plan.get(), text); });
+           })
+      .def("explain_json", [](const ShardPlanHandle& self) {
+        return told([&](char** text) { return faro_shard_plan_explain_json(self.plan.get(), text); });
+      });
+  module.def("shard_plan_text", [](const std::string& text, const std::vector<std::uint64_t>& shape,
+                                   std::uint64_t element_bytes, const Cuts& cuts) {
+    const auto& [ranks, rank, in, out] = cuts;
+    return made_shard_plan([&, ranks = ranks, rank = rank, &in = in, &out = out](faro_shard_plan** plan) {
+      return faro_shard_plan_text(text.c_str(), static_cast<int>(shape.size()), shape.data(), element_bytes,
+                                  ranks, rank, in.c_str(), out.c_str(), plan);
+    });
+  });
+  module.def("shard_plan_map", [](const MapHandle& map, std::uint64_t element_bytes, const Cuts& cuts) {
+    const auto& [ranks, rank, in, out] = cuts;
+    return made_shard_plan([&, ranks = ranks, rank = rank, &in = in, &out = out](faro_shard_plan** plan) {
+      return faro_shard_plan_map(map.map.get(), element_bytes, ranks, rank, in.c_str(), out.c_str(), plan);
+    });
+  });
+}
+
+}  // namespace faro::python

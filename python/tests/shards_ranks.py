@@ -1,0 +1,184 @@
+"""Shards between processes: run by test_shards.py, or by hand.
+
+    mpirun -n 3 python shards_ranks.py mpi
+    python shards_ranks.py torch 2 [gloo|nccl]      dtensors, too
+    python shards_ranks.py jax 4                    devices of the host
+
+Each rank's output is compared with the whole; ends with "passed", or an exception.
+"""
+
+import math
+import os
+import sys
+
+import faro
+import numpy as np
+
+
+def parts_of(whole, cut, ranks):
+    """What each rank holds of an array, by the definition."""
+    if cut.startswith("bits("):
+        bits = [int(word) for word in cut[5:-1].split()]
+        index = np.arange(whole.size)
+        owner = sum(((index >> bit) & 1) << i for i, bit in enumerate(bits))
+        return [whole.reshape(-1)[owner == rank] for rank in range(ranks)]
+    axis = int(cut[5:-1].split(";")[0])
+    if ";" in cut:
+        extents = [int(word) for word in cut[cut.index(";") + 1 : -1].split()]
+    else:
+        extents = [whole.shape[axis] // ranks + (rank < whole.shape[axis] % ranks) for rank in range(ranks)]
+    ends = np.cumsum(extents)
+    return [np.ascontiguousarray(np.take(whole, range(end - n, end), axis)) for end, n in zip(ends, extents)]
+
+
+def permuted(whole, text):
+    """By one process."""
+    return np.asarray(faro.permute(whole, text))
+
+
+def uneven(extent, ranks):
+    cut = [extent // (2 * ranks)] * (ranks - 1)
+    return " ".join(map(str, cut + [extent - sum(cut)]))
+
+
+def problems(ranks):
+    yield "axes(12 7 10; 2 0 1)", (12, 7, 10), "axis(0)", "axis(0)"
+    yield "axes(12 7 10; 1 2 0)", (12, 7, 10), f"axis(2; {uneven(10, ranks)})", "axis(1)"
+    yield "transpose(30, 50)", (30, 50), "axis(1)", f"axis(0; {uneven(50, ranks)})"
+    yield "roll(1000, 77)", (1000,), "axis(0)", "axis(0)"
+    yield "flip(999)", (999,), "axis(0)", "axis(0)"
+    if ranks & (ranks - 1) == 0:
+        g = ranks.bit_length() - 1
+        yield "bit_reversal(12)", (1 << 12,), "axis(0)", "axis(0)"
+        yield "random_bmmc(12, 5)", (1 << 12,), f"bits({' '.join(str(3 * i) for i in range(g))})", "axis(0)"
+
+
+def each_refusal(gather, comm, rank):
+    """One line on all ranks, whatever is wrong on one."""
+    def refused(work):
+        try:
+            work()
+            line = "nothing was refused"
+        except faro.FaroValueError as error:
+            line = str(error)
+        lines = gather(line)
+        assert len(set(lines)) == 1 and "\n" not in line, lines
+        return line
+
+    plan = faro.shards.plan("roll(100, 3)", comm, itemsize=8)
+    short = np.zeros(3 if rank == 0 else plan.in_shape[0])
+    assert "rank 0: run shards: got a part of 3 elements" in refused(lambda: plan(short))
+    other = "roll(100, 3)" if rank == 0 else "roll(100, 4)"
+    assert "rank 1 with roll(100, 4)" in refused(lambda: faro.shards.plan(other, comm, itemsize=8))
+    assert "axis 5" in refused(lambda: faro.shards.plan("roll(100, 3)", comm, itemsize=8, cut_in="axis(5)"))
+
+
+def all_problems(comm, ranks, rank, as_array=lambda x: x, back=lambda x: x):
+    for dtype in (np.float64, np.int16):
+        for text, shape, cut_in, cut_out in problems(ranks):
+            whole = np.arange(math.prod(shape), dtype=np.int64).astype(dtype).reshape(shape)
+            plan = faro.shards.plan(text, comm, shape=shape, itemsize=whole.itemsize, cut_in=cut_in, cut_out=cut_out)
+            part = as_array(parts_of(whole, cut_in, ranks)[rank])
+            wanted = parts_of(permuted(whole, text), cut_out, ranks)[rank]
+            for _ in range(2):
+                out = back(plan(part))
+                assert out.dtype == dtype and np.array_equal(out.reshape(-1), wanted.reshape(-1)), plan.explain()
+            assert out.shape == wanted.shape, (out.shape, wanted.shape)
+
+
+def mpi():
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    all_problems(comm, comm.size, comm.rank)
+    each_refusal(comm.allgather, comm, comm.rank)
+    comm.Barrier()
+    if comm.rank == 0:
+        print(f"{comm.size} ranks of MPI passed", flush=True)
+
+
+def torch_rank(rank, ranks, backend, port):
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Shard, distribute_tensor
+
+    import faro.torch
+
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "127.0.0.1", str(port)
+    os.environ["RANK"], os.environ["WORLD_SIZE"], os.environ["LOCAL_RANK"] = str(rank), str(ranks), str(rank)
+    on_gpu = backend == "nccl"
+    if on_gpu:
+        torch.cuda.set_device(rank)
+    device = "cuda" if on_gpu else "cpu"
+    dist.init_process_group(backend, rank=rank, world_size=ranks)
+    all_problems(None, ranks, rank, lambda x: torch.from_numpy(x).to(device), lambda x: x.cpu().numpy())
+
+    def gather(word):
+        words = [None] * ranks
+        dist.all_gather_object(words, word)
+        return words
+
+    if not on_gpu:
+        each_refusal(gather, dist.group.WORLD, rank)
+    mesh = init_device_mesh(device, (ranks,))
+    for shape in ((12, 7, 10), (5, 9, 4), (1, 3, 8)):
+        whole = torch.arange(math.prod(shape), dtype=torch.float32, device=device).reshape(shape)
+        for cut in range(3):
+            spread = distribute_tensor(whole, mesh, [Shard(cut)])
+            for dims in ((2, 0, 1), (1, 0, 2)):
+                for dim in (None, 0, 2):
+                    out = faro.torch.permute_dims_sharded(spread, dims, dim)
+                    assert isinstance(out, DTensor) and out.shape == whole.permute(dims).shape
+                    assert out.placements[0].dim == (dims.index(cut) if dim is None else dim)
+                    assert torch.equal(out.full_tensor(), whole.permute(dims)), (shape, cut, dims, dim)
+    dist.barrier()
+    if rank == 0:
+        print(f"{ranks} ranks of {backend} passed", flush=True)
+    dist.destroy_process_group()
+
+
+def with_torch(ranks, backend):
+    import torch.multiprocessing as multiprocessing
+
+    multiprocessing.spawn(torch_rank, args=(ranks, backend, 29541 + os.getpid() % 1000), nprocs=ranks)
+
+
+def with_jax(ranks):
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={ranks}"
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    import faro.jax
+
+    mesh = Mesh(np.array(jax.devices()[:ranks]), ("ranks",))
+    for shape in ((8, 4, 12),):
+        x = jnp.arange(math.prod(shape), dtype=jnp.float32).reshape(shape)
+        for axes in ((2, 0, 1), (1, 0, 2)):
+            for before in range(3):
+                for after in (0, 2):
+                    spec = PartitionSpec(*("ranks" if a == before else None for a in range(3)))
+                    spread = jax.device_put(x, NamedSharding(mesh, spec))
+                    call = jax.jit(lambda v, b=before, a=after, o=axes: faro.jax.permute_dims_sharded(
+                        v, o, mesh, "ranks", in_axis=b, out_axis=a))
+                    assert jnp.array_equal(call(spread), x.transpose(axes)), (shape, axes, before, after)
+    flat = jnp.arange(1 << 12, dtype=jnp.int32)
+    spread = jax.device_put(flat, NamedSharding(mesh, PartitionSpec("ranks")))
+    for text in ("bit_reversal(12)", "random_bmmc(12, 3)", "random_bmmc(12, 4)", "transpose(64, 64)", "gray(12)",
+                 "swap_bits(12, 3, 11)", "xor(12, 0xc05)"):
+        out = jax.jit(lambda v, t=text: faro.jax.permute_sharded(v, t, mesh, "ranks"))(spread)
+        assert jnp.array_equal(out, permuted(np.asarray(flat), text).reshape(-1)), text
+    gradient = jax.grad(lambda v: (faro.jax.permute_dims_sharded(v, (1, 0), mesh, "ranks") ** 2).sum())
+    square = jnp.arange(64.0).reshape(8, 8)
+    assert jnp.allclose(gradient(square), 2 * square)
+    print(f"{ranks} devices of JAX passed", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "mpi":
+        mpi()
+    elif sys.argv[1] == "torch":
+        with_torch(int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "gloo")
+    else:
+        with_jax(int(sys.argv[2]))

@@ -1,0 +1,103 @@
+"""Shards: plans of all ranks, carried out in one process; and between processes, where the libraries are installed."""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+
+import faro
+import numpy as np
+import pytest
+import shards_ranks
+
+_SCRIPT = os.path.join(os.path.dirname(__file__), "shards_ranks.py")
+
+
+def exchanged(plans, packed):
+    """What each rank receives, message by message."""
+    received = [np.zeros(plan.out_bytes, np.uint8) for plan in plans]
+    for plan in plans:
+        queues = {peer: [(o, n) for to, o, n in plans[peer].sends if to == plan.rank] for peer in range(plan.ranks)}
+        for peer, offset, count in plan.receives:
+            at, sent = queues[peer].pop(0)
+            assert sent == count
+            received[plan.rank][offset : offset + count] = packed[peer][at : at + count]
+        assert not any(queues.values())
+    return received
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8, 16])
+def test_plans_of_all_ranks(ranks):
+    for text, shape, cut_in, cut_out in shards_ranks.problems(ranks):
+        whole = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+        plans = [
+            faro.shards.ShardPlan(text, shape=shape, itemsize=4, ranks=ranks, rank=rank, cut_in=cut_in, cut_out=cut_out)
+            for rank in range(ranks)
+        ]
+
+        def moved(plan, unpack, source, size):
+            handle = plan._handle.make_pass(unpack, 1, 1, 0)
+            if handle is None:
+                return source
+            out = np.zeros(size, np.uint8)
+            handle.run(source.ctypes.data, out.ctypes.data, 0)
+            return out
+
+        parts = [part.reshape(-1).view(np.uint8) for part in shards_ranks.parts_of(whole, cut_in, ranks)]
+        packed = [moved(plan, False, part, plan.in_bytes) for plan, part in zip(plans, parts)]
+        received = exchanged(plans, packed)
+        wanted = shards_ranks.parts_of(shards_ranks.permuted(whole, text), cut_out, ranks)
+        for plan, each, part in zip(plans, received, wanted):
+            assert np.array_equal(moved(plan, True, each, plan.out_bytes), part.reshape(-1).view(np.uint8)), plan.explain()
+            leaving = sum(n for peer, _, n in plan.sends if peer != plan.rank)
+            assert leaving == plan.sent_bytes
+
+
+def test_one_rank_needs_nobody():
+    plan = faro.shards.plan("transpose", shape=(4, 6), itemsize=8)
+    x = np.arange(24.0).reshape(4, 6)
+    assert np.array_equal(plan(x), x.T)
+    assert "messages by nobody" in plan.backend_reason and "rank 0 of 1" in plan.explain()
+    assert np.array_equal(faro.shards.permute(np.arange(8), "bit_reversal(3)"), [0, 4, 2, 6, 1, 5, 3, 7])
+
+
+def test_what_is_wrong_is_refused():
+    with pytest.raises(faro.FaroValueError, match="bits 0 70|bits.0 70"):
+        faro.shards.ShardPlan("gray(10)", itemsize=4, ranks=4, rank=0, cut_in="bits(0 70)")
+    with pytest.raises(faro.FaroValueError, match="rank 4"):
+        faro.shards.ShardPlan("gray(10)", itemsize=4, ranks=4, rank=4)
+    with pytest.raises(faro.FaroTypeError, match="communicator of type int"):
+        faro.shards.plan("gray(10)", 5, itemsize=4)
+    plan = faro.shards.plan("gray(10)", itemsize=4)
+    with pytest.raises(faro.FaroValueError, match="a part of 3 elements"):
+        plan(np.zeros(3, np.int32))
+    with pytest.raises(faro.FaroValueError, match="strides"):
+        plan(np.zeros(2048, np.int32)[::2])
+
+
+def run_ranks(command):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", JAX_PLATFORMS="cpu")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    assert done.returncode == 0 and "passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_processes_of_mpi4py(ranks):
+    pytest.importorskip("mpi4py")
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun")
+    run_ranks(["mpirun", "-n", str(ranks), sys.executable, _SCRIPT, "mpi"])
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_processes_of_torch(ranks):
+    pytest.importorskip("torch")
+    run_ranks([sys.executable, _SCRIPT, "torch", str(ranks)])
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_devices_of_jax(ranks):
+    pytest.importorskip("jax")
+    run_ranks([sys.executable, _SCRIPT, "jax", str(ranks)])

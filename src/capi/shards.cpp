@@ -1,0 +1,156 @@
+// Shards for C: the plan of a rank, its passes as plans, its messages.
+#include "faro/shards.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "capi/plans.hpp"
+#include "capi/status.hpp"
+
+struct faro_shard_plan {
+  explicit faro_shard_plan(faro::ShardPlan made) : plan(std::move(made)) {
+    for (const faro::ShardMessage& each : plan.sends())
+      sends.push_back({.peer = each.peer, .offset_bytes = each.offset_bytes, .bytes = each.bytes});
+    for (const faro::ShardMessage& each : plan.receives())
+      receives.push_back({.peer = each.peer, .offset_bytes = each.offset_bytes, .bytes = each.bytes});
+  }
+
+  faro::ShardPlan plan;
+  std::vector<faro_shard_message> sends;
+  std::vector<faro_shard_message> receives;
+};
+
+namespace faro::capi {
+namespace {
+
+constexpr const char* kPlanShards = "plan shards";
+
+faro::Shards shards_of(int ranks, int rank, const char* cut_in, const char* cut_out) {
+  const auto cut = [](const char* text) { return parse_cut(text == nullptr ? "" : text); };
+  return {.ranks = ranks, .rank = rank, .in = cut(cut_in), .out = cut(cut_out)};
+}
+
+const ShardPass& pass_of(const faro_shard_plan& plan, int unpack) {
+  return unpack != 0 ? plan.plan.unpack() : plan.plan.pack();
+}
+
+faro_plan* new_pass(const faro_shard_plan& plan, int unpack, const PlanOptions& options) {
+  const ShardPass& pass = pass_of(plan, unpack);
+  const std::uint64_t width = plan.plan.problem().element_bytes;
+  if (pass.permutation)
+    return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, options);
+  std::vector<CornerView> views;
+  for (const Strided& view : pass.views) {
+    views.push_back({.extents = view.extents,
+                     .in_strides = view.in_strides,
+                     .out_strides = view.out_strides,
+                     .in_corner = static_cast<std::int64_t>(view.in_offset),
+                     .out_corner = static_cast<std::int64_t>(view.out_offset)});
+  }
+  return new_view_plan(views, width, options);
+}
+
+}  // namespace
+}  // namespace faro::capi
+
+using faro::capi::given_away;
+using faro::capi::guarded;
+using faro::capi::kPlanShards;
+using faro::capi::require_argument;
+
+faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* shape, uint64_t element_bytes,
+                                 int ranks, int rank, const char* cut_in, const char* cut_out,
+                                 faro_shard_plan** plan) {
+  return guarded([&] {
+    require_argument(text, kPlanShards, "text");
+    require_argument(plan, kPlanShards, "plan");
+    const std::size_t count = faro::capi::checked_rank(kPlanShards, axes);
+    if (count > 0) require_argument(shape, kPlanShards, "shape");
+    faro::ParseOptions options;
+    if (count > 0) options.shape = std::vector<std::uint64_t>(shape, shape + count);
+    const faro::ParsedPermutation parsed = faro::parse_with_axes(text, options);
+    *plan =
+        new faro_shard_plan(faro::ShardPlan({.permutation = parsed.permutation,
+                                             .element_bytes = element_bytes,
+                                             .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out),
+                                             .axes = parsed.regrouped ? std::nullopt : parsed.axes}));
+  });
+}
+
+faro_status faro_shard_plan_map(const faro_map* map, uint64_t element_bytes, int ranks, int rank,
+                                const char* cut_in, const char* cut_out, faro_shard_plan** plan) {
+  return guarded([&] {
+    require_argument(map, kPlanShards, "map");
+    require_argument(plan, kPlanShards, "plan");
+    *plan =
+        new faro_shard_plan(faro::ShardPlan({.permutation = map->permutation,
+                                             .element_bytes = element_bytes,
+                                             .shards = faro::capi::shards_of(ranks, rank, cut_in, cut_out)}));
+  });
+}
+
+void faro_shard_plan_destroy(faro_shard_plan* plan) { delete plan; }
+
+faro_status faro_shard_plan_bytes(const faro_shard_plan* plan, uint64_t* in_bytes, uint64_t* out_bytes) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(in_bytes, kPlanShards, "in_bytes");
+    require_argument(out_bytes, kPlanShards, "out_bytes");
+    *in_bytes = plan->plan.in_bytes();
+    *out_bytes = plan->plan.out_bytes();
+  });
+}
+
+faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received,
+                                     const faro_shard_message** messages, uint64_t* count) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(messages, kPlanShards, "messages");
+    require_argument(count, kPlanShards, "count");
+    const auto& asked = received != 0 ? plan->receives : plan->sends;
+    *messages = asked.data();
+    *count = asked.size();
+  });
+}
+
+faro_status faro_shard_plan_pass(const faro_shard_plan* plan, int unpack, const faro_options* options,
+                                 faro_plan** pass) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(pass, kPlanShards, "pass");
+    const faro::PlanOptions planned = faro::capi::plan_options(options);
+    const bool is_empty = (unpack != 0 ? plan->plan.out_elements() : plan->plan.in_elements()) == 0;
+    *pass = is_empty || faro::capi::pass_of(*plan, unpack).is_nothing()
+                ? nullptr
+                : faro::capi::new_pass(*plan, unpack, planned);
+  });
+}
+
+faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int unpack, faro_map** map) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(map, kPlanShards, "map");
+    const faro::ShardPass& pass = faro::capi::pass_of(*plan, unpack);
+    if (!pass.permutation && !pass.is_nothing()) {
+      faro::fail(faro::ErrorCode::unsupported, kPlanShards, "a pass of boxes",
+                 "a permutation of the whole part", "faro_shard_plan_pass plans boxes");
+    }
+    *map = pass.permutation ? new faro_map{*pass.permutation} : nullptr;
+  });
+}
+
+faro_status faro_shard_plan_explain(const faro_shard_plan* plan, char** text) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(text, kPlanShards, "text");
+    *text = given_away(plan->plan.explain());
+  });
+}
+
+faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** json) {
+  return guarded([&] {
+    require_argument(plan, kPlanShards, "plan");
+    require_argument(json, kPlanShards, "json");
+    *json = given_away(plan->plan.explain_json());
+  });
+}

@@ -1,0 +1,112 @@
+// What a rank on a GPU queues: passes over its part whose output lies in several arrays, strided views into
+// another device's memory, and streams beside the caller's, on which an exchange goes on meanwhile.
+//
+// In a build without CUDA every constructor refuses with ErrorCode::device, "cuda: not built".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "faro/plan/strided_plan.hpp"
+#include "faro/stream.hpp"
+#include "plan/gpu/part_pass.hpp"
+
+namespace faro::cuda {
+
+/// A range of a pass's slices.
+struct Slices {
+  std::uint64_t first = 0;
+  std::uint64_t count = 1;
+};
+
+class PartExecutor {
+ public:
+  /// Loads the kernel on `device`. `multiprocessors`: it takes so many and leaves the others free, for
+  /// kernels that run at the same time; 0: all. Passes without tiles take all. Errors: ErrorCode::device for
+  /// a failed call.
+  PartExecutor(const faro::detail::PartPass& pass, int device, int multiprocessors = 0);
+  PartExecutor(PartExecutor&&) noexcept;
+  PartExecutor& operator=(PartExecutor&&) noexcept;
+  ~PartExecutor();
+
+  /// Queues it. `arrays`: where each of the arrays begins, those that nothing is written to may be null.
+  /// Requires: arrays that the device can write to, aligned to pass().vector_bytes, without overlap
+  /// (unchecked). Errors: ErrorCode::device for a failed launch.
+  void run(const void* in, std::span<std::byte* const> arrays, const Slices& slices, Stream stream) const;
+
+  const faro::detail::PartPass& pass() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class PeerView {
+ public:
+  /// A view on `plan.target().device`. `over_links`: what it writes is another device's, so that few of its
+  /// blocks fill a link; the others leave room for a view that stays. Errors: ErrorCode::device for a failed
+  /// call.
+  PeerView(const StridedPlan& plan, bool over_links);
+  PeerView(PeerView&&) noexcept;
+  PeerView& operator=(PeerView&&) noexcept;
+  ~PeerView();
+
+  /// Queues it. Requires: arrays that the device can reach, of plan.in_elements() and plan.out_elements(),
+  /// without overlap (unchecked). Errors: ErrorCode::value for misaligned arrays; ErrorCode::device for a
+  /// failed launch.
+  void run(const void* in, void* out, Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A stream beside the caller's, of high priority.
+class SideStream {
+ public:
+  explicit SideStream(int device);
+  SideStream(SideStream&&) noexcept;
+  SideStream& operator=(SideStream&&) noexcept;
+  ~SideStream();
+
+  Stream stream() const;
+  /// Its later work waits for what is queued on `other` so far.
+  void follow(Stream other);
+  /// What is queued on it so far is step k, counted from 0.
+  void mark(std::size_t k);
+  /// Later work of `other` waits for step k, which was marked.
+  void lead(Stream other, std::size_t k);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Queues a copy between any two arrays that the device can reach.
+void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
+
+/// Memory of the host that devices copy from and to at the links' rate. Grows, and does not shrink.
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  ~PinnedArray();
+
+  /// At least so many bytes; what was in it is lost where it grows. Errors: ErrorCode::device.
+  std::byte* of_bytes(std::uint64_t bytes);
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Waits for all work queued on a stream. Errors: ErrorCode::device where it failed.
+void finish(int device, Stream stream);
+
+/// Whether all work queued on a stream is done. Errors: ErrorCode::device where it failed.
+bool is_done(int device, Stream stream);
+
+}  // namespace faro::cuda

@@ -1,0 +1,351 @@
+#include "shard/device_shards.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/error.hpp"
+
+namespace faro::detail {
+namespace {
+
+// The map of units: an element's bits stay below.
+Affine of_units(const Affine& map, const ShardUnit& unit) {
+  return direct_sum(Affine(unit.extended_bits), map);
+}
+
+bool is_aligned(const void* array, std::uint64_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(array) % bytes == 0;
+}
+
+bool is_own(const ShardMessage& message, int rank) { return message.peer == rank; }
+
+int log2_of(std::uint64_t count) { return count == 0 ? 0 : static_cast<int>(std::bit_width(count)) - 1; }
+
+}  // namespace
+
+std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
+  if (!std::has_single_bit(element_bytes)) return std::nullopt;
+  constexpr int widest_bits = 4;
+  const int bits = log2_of(element_bytes);
+  return ShardUnit{.unit_bits = std::min(bits, widest_bits),
+                   .extended_bits = std::max(0, bits - widest_bits)};
+}
+
+// --- stores
+
+std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
+  const ShardStores& stores = plan.stores();
+  const Target target = cuda::target(device);
+  StoredShards made;
+  if (stores.map) {
+    const auto unit = shard_unit(plan.problem().element_bytes);
+    if (!unit) return std::nullopt;
+    const PartProblem part{.map = of_units(*stores.map, *unit),
+                           .local_bits = log2_of(plan.in_elements()) + unit->extended_bits,
+                           .rank = static_cast<f2::Word>(plan.problem().shards.rank),
+                           .unit_bits = unit->unit_bits};
+    const auto units = make_unit_part_pass(part);
+    if (!units) return std::nullopt;
+    made.units_.emplace(*units, device);
+    if (const auto tiles = make_part_pass(part, target)) made.tiles_.emplace(*tiles, device);
+    return made;
+  }
+  if (!stores.by_views) return std::nullopt;
+  // Those over links come first: they take longest, and leave room for the one that stays.
+  const int self = plan.problem().shards.rank;
+  for (const bool over_links : {true, false}) {
+    for (const ShardView& each : stores.views) {
+      if ((each.peer != self) != over_links) continue;
+      const StridedPlan view(each.view, plan.problem().element_bytes, target);
+      made.views_.push_back(
+          {.peer = each.peer, .view = cuda::PeerView(view, over_links), .side = cuda::SideStream(device)});
+    }
+  }
+  return made;
+}
+
+void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream) {
+  const std::vector<std::byte*> arrays = memory.open(mine, stream);
+  if (units_) {
+    const bool takes_tiles = tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
+                             std::all_of(arrays.begin(), arrays.end(), [this](const std::byte* array) {
+                               return is_aligned(array, tiles_->pass().vector_bytes);
+                             });
+    const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
+    executor.run(in, arrays, {}, stream);
+  }
+  // Views of several peers at once: each has a link, or the memory of this device.
+  for (View& each : views_) {
+    std::byte* const to = arrays[static_cast<std::size_t>(each.peer)];
+    if (views_.size() == 1) {
+      each.view.run(in, to, stream);
+      continue;
+    }
+    each.side.follow(stream);
+    each.view.run(in, to, each.side.stream());
+    each.side.mark(0);
+  }
+  if (views_.size() > 1) {
+    for (View& each : views_) each.side.lead(stream, 0);
+  }
+  memory.close(stream);
+}
+
+std::string StoredShards::kernel() const {
+  if (!units_) return "boxes";
+  return tiles_ ? tiles_->pass().kernel : units_->pass().kernel;
+}
+
+// --- slices
+
+SlicedShards::SlicedShards(const ShardPlan& plan, int device)
+    : device_(device),
+      rank_(plan.problem().shards.rank),
+      packs_(!plan.pack().is_nothing()),
+      unpacks_(!plan.unpack().is_nothing()),
+      links_(device) {}
+
+std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, const Choice& choice) {
+  const bool has_passes = !plan.pack().is_nothing() || !plan.unpack().is_nothing();
+  if (!has_passes) {
+    SlicedShards made(plan, device);
+    made.cut(plan, 1);
+    return made;
+  }
+  if (plan.stores().by_views && !choice.in_place) {
+    SlicedShards made(plan, device);
+    made.make_views(plan);
+    made.cut(plan, 1);
+    return made;
+  }
+  if (!plan.places() || !shard_unit(plan.problem().element_bytes)) return std::nullopt;
+  for (const bool directly : {true, false}) {
+    if (directly && choice.in_place) continue;
+    Choice each = choice;
+    each.slice_bits = std::min(choice.slice_bits, plan.slice_bits());
+    for (; each.slice_bits >= (directly ? 0 : 1); --each.slice_bits) {
+      SlicedShards made(plan, device);
+      if (made.make_passes(plan, each, directly)) return made;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& problem,
+                                                          const Choice& choice) const {
+  const Target target = cuda::target(device_);
+  const auto pass = make_part_pass(problem, target);
+  if (!pass) return std::nullopt;
+  const int few = choice.link_multiprocessors == 0
+                      ? 0
+                      : std::max(1, target.multiprocessors - choice.link_multiprocessors);
+  return Pass{.on_all = cuda::PartExecutor(*pass, device_),
+              .beside_links = cuda::PartExecutor(*pass, device_, few)};
+}
+
+// Functionals on places of the part, a number's bits: of `matrix` x from bit `first` on. Widened to units.
+struct NumberedBy {
+  const Affine& of;
+  int first = 0;
+  int count = 0;
+};
+namespace {
+void add_slices(PartProblem& part, const NumberedBy& by, int extended_bits) {
+  for (int i = by.first; i < by.first + by.count; ++i) {
+    f2::Word mask = 0;
+    for (int j = 0; j < by.of.bits(); ++j) {
+      if (f2::bit(by.of.matrix().column(j), i)) mask |= f2::unit(j);
+    }
+    part.slice_masks.push_back(mask << extended_bits);
+    part.slice_sources.push_back(by.of.inverse_matrix().column(i) << extended_bits);
+  }
+}
+
+const Affine* affine_of(const ShardPass& pass) {
+  return pass.permutation ? std::get_if<Affine>(&*pass.permutation) : nullptr;
+}
+}  // namespace
+
+bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool directly) {
+  const ShardUnit unit = *shard_unit(plan.problem().element_bytes);
+  const int m = log2_of(plan.in_elements());
+  const int rho = plan.rho().value_or(0);
+  const int w_bits = m - rho;
+  const int k = choice.slice_bits;
+  const Affine identity(m);
+  const Affine* const packing = affine_of(plan.pack());
+  const Affine* const unpacking = affine_of(plan.unpack());
+  FARO_CHECK((packing != nullptr) == packs_ && (unpacking != nullptr) == unpacks_);
+  const Affine& pack = packs_ ? *packing : identity;
+  const Affine& map = plan.arrivals() ? *plan.arrivals() : *plan.places();
+  const auto own_of = [this](const std::vector<ShardMessage>& messages) -> std::optional<std::uint64_t> {
+    for (const ShardMessage& each : messages) {
+      if (is_own(each, rank_)) return each.offset_bytes / each.bytes;
+    }
+    return std::nullopt;
+  };
+  const auto part_of = [&](const Affine& places, f2::Word rank) {
+    return PartProblem{.map = of_units(places, unit),
+                       .local_bits = m + unit.extended_bits,
+                       .rank = rank,
+                       .unit_bits = unit.unit_bits};
+  };
+  const int message_bits = directly ? rho : 0;
+  if (packs_) {
+    PartProblem part = part_of(map, static_cast<f2::Word>(rank_));
+    if (directly) add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
+    add_slices(part, {pack, w_bits - k, k}, unit.extended_bits);
+    pack_ = make_pass(part, choice);
+    if (!pack_) return false;
+    pack_->message_bits = message_bits;
+    if (directly) pack_->left_out = own_of(plan.sends());
+  }
+  if (unpacks_) {
+    PartProblem part = part_of(*unpacking, 0);
+    if (directly) add_slices(part, {identity, w_bits, rho}, unit.extended_bits);
+    add_slices(part, {identity, w_bits - k, k}, unit.extended_bits);
+    unpack_ = make_pass(part, choice);
+    if (!unpack_) return false;
+    unpack_->message_bits = message_bits;
+    if (directly) unpack_->left_out = own_of(plan.receives());
+  }
+  if (directly) {
+    PartProblem part = part_of(*plan.places(), static_cast<f2::Word>(rank_));
+    add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
+    std::optional<Pass> own = make_pass(part, choice);
+    if (!own) return false;
+    const auto number = own_of(plan.sends());
+    if (number) {
+      own_message_ = *number;
+      own_pass_ = std::move(own->beside_links);
+    }
+  }
+  slice_moved_by_ = pack.complement() >> (w_bits - k) & f2::low_mask(k);
+  find_slots(plan, map, pack);
+  cut(plan, std::uint64_t{1} << k);
+  return true;
+}
+
+void SlicedShards::make_views(const ShardPlan& plan) {
+  by_views_ = true;
+  const Target target = cuda::target(device_);
+  const auto add = [&](std::vector<cuda::PeerView>& to, const Strided& view) {
+    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), false);
+  };
+  // A pass has a view for each message, in their order.
+  for (std::size_t i = 0; i < plan.pack().views.size(); ++i) {
+    if (!is_own(plan.sends()[i], rank_)) add(pack_views_, plan.pack().views[i]);
+  }
+  for (std::size_t i = 0; i < plan.unpack().views.size(); ++i) {
+    if (!is_own(plan.receives()[i], rank_)) add(unpack_views_, plan.unpack().views[i]);
+  }
+  for (const ShardView& each : plan.stores().views) {
+    if (each.peer == rank_) add(own_views_, each.view);
+  }
+}
+
+void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
+                             Stream stream) {
+  void* const target = unpacks_ ? buffers.received : out;
+  const void* const from = packs_ ? buffers.to_send : in;
+  for (const cuda::PeerView& view : pack_views_) view.run(in, buffers.to_send, stream);
+  links_.follow(stream);
+  communicator.exchange(from, sends_.front(), target, receives_.front(), links_.stream());
+  links_.mark(0);
+  for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
+  links_.lead(stream, 0);
+  for (const cuda::PeerView& view : unpack_views_) view.run(buffers.received, out, stream);
+}
+
+// Which slot of the receiver's a message has, as its first element tells.
+void SlicedShards::find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack) {
+  const int m = pack.bits();
+  const int w_bits = m - plan.rho().value_or(0);
+  const auto self = static_cast<f2::Word>(rank_);
+  sent_at_.assign(static_cast<std::size_t>(plan.problem().shards.ranks), 0);
+  const Affine back = pack.inverse();
+  for (std::size_t at = 0; at < plan.sends().size(); ++at) {
+    const ShardMessage& message = plan.sends()[at];
+    const f2::Word first = static_cast<f2::Word>(at) << w_bits;
+    const f2::Word place = map(back(first) | self << m);
+    FARO_CHECK(static_cast<int>(place >> m) == message.peer);
+    const f2::Word slot = (place & f2::low_mask(m)) >> w_bits;
+    sent_at_[static_cast<std::size_t>(message.peer)] =
+        (static_cast<std::int64_t>(at) - static_cast<std::int64_t>(slot)) *
+        static_cast<std::int64_t>(message.bytes);
+  }
+}
+
+void SlicedShards::run_slice(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays,
+                             std::uint64_t slice, bool beside_links, Stream stream) const {
+  const cuda::PartExecutor& executor = beside_links ? pass.beside_links : pass.on_all;
+  const std::uint64_t first = slice << pass.message_bits;
+  const std::uint64_t end = (slice + 1) << pass.message_bits;
+  const auto run = [&](std::uint64_t from, std::uint64_t to) {
+    if (from < to) executor.run(in, arrays, {.first = from, .count = to - from}, stream);
+  };
+  if (!pass.left_out) return run(first, end);
+  run(first, first + *pass.left_out);
+  run(first + *pass.left_out + 1, end);
+}
+
+void SlicedShards::cut(const ShardPlan& plan, std::uint64_t slices) {
+  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+    const auto part = [&](const std::vector<ShardMessage>& messages) {
+      std::vector<ShardMessage> parts;
+      for (const ShardMessage& each : messages) {
+        if (is_own(each, rank_)) continue;
+        const std::uint64_t bytes = each.bytes / slices;
+        parts.push_back(
+            {.peer = each.peer, .offset_bytes = each.offset_bytes + slice * bytes, .bytes = bytes});
+      }
+      return parts;
+    };
+    sends_.push_back(part(plan.sends()));
+    receives_.push_back(part(plan.receives()));
+  }
+  for (const ShardMessage& each : plan.sends()) {
+    if (is_own(each, rank_)) own_sends_.push_back(each);
+  }
+  for (const ShardMessage& each : plan.receives()) {
+    if (is_own(each, rank_)) own_receives_.push_back(each);
+  }
+  FARO_CHECK(own_sends_.size() == own_receives_.size());
+}
+
+bool SlicedShards::takes(const void* in, const void* out) const {
+  constexpr std::uint64_t vector_bytes = 16;
+  return is_aligned(in, vector_bytes) && is_aligned(out, vector_bytes);
+}
+
+std::vector<std::byte*> SlicedShards::pack_arrays(std::byte* to_send, std::byte* target) const {
+  std::vector<std::byte*> arrays;
+  for (std::size_t rank = 0; rank < sent_at_.size(); ++rank) {
+    const auto begin =
+        reinterpret_cast<std::uintptr_t>(to_send) + static_cast<std::uintptr_t>(sent_at_[rank]);
+    arrays.push_back(static_cast<int>(rank) == rank_
+                         ? target
+                         : reinterpret_cast<std::byte*>(begin));  // NOLINT(performance-no-int-to-ptr)
+  }
+  return arrays;
+}
+
+void SlicedShards::copy_own(const std::byte* from, std::byte* to, Stream stream) const {
+  for (std::size_t i = 0; i < own_sends_.size(); ++i) {
+    cuda::copy_between(from + own_sends_[i].offset_bytes, to + own_receives_[i].offset_bytes,
+                       own_sends_[i].bytes, device_, stream);
+  }
+}
+
+// While the links work.
+void SlicedShards::keep_own(const void* in, const std::byte* from, void* out, std::byte* to,
+                            Stream stream) const {
+  if (!own_pass_) return copy_own(from, to, stream);
+  std::vector<std::byte*> arrays(sent_at_.size(), nullptr);
+  arrays[static_cast<std::size_t>(rank_)] = static_cast<std::byte*>(out);
+  own_pass_->run(in, arrays, {.first = own_message_, .count = 1}, stream);
+}
+
+}  // namespace faro::detail

@@ -1,0 +1,159 @@
+// Two ways for ranks on GPUs that are faster than pack, exchange and unpack one after the other.
+//
+//     StoredShards     one kernel reads a rank's part and writes straight into the arrays of all ranks
+//
+//     SlicedShards     pack      0 1 2 3            messages in slices: while one crosses the links, the next
+//     is
+//                      exchange    0 1 2 3          packed, and the one before unpacked
+//                      unpack        0 1 2 3
+//
+// Where no tile holds elements of several messages, what a rank keeps is neither packed nor unpacked: it goes
+// straight to the output while the links work. Kernels of the links want whole multiprocessors, so the passes
+// beside them leave some free.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engines/cuda_parts.hpp"
+#include "faro/shards.hpp"
+
+namespace faro::detail {
+
+/// log2 of the width and what a unit has of it; none for widths that are no power of two.
+struct ShardUnit {
+  int unit_bits = 0;      // log2 of a unit's bytes, at most 16
+  int extended_bits = 0;  // log2 of the units of an element
+};
+std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes);
+
+class StoredShards {
+ public:
+  /// None where the plan has no such way, or no kernel. Errors: ErrorCode::device for a failed call.
+  static std::optional<StoredShards> make(const ShardPlan& plan, int device);
+
+  /// Into `mine` of all ranks: the outputs, or what is unpacked.
+  void run(const void* in, void* mine, PeerMemory& memory, Stream stream);
+
+  std::string kernel() const;
+
+ private:
+  StoredShards() = default;
+
+  struct View {
+    int peer = 0;
+    cuda::PeerView view;
+    cuda::SideStream side;
+  };
+  std::optional<cuda::PartExecutor> tiles_;  // for aligned arrays
+  std::optional<cuda::PartExecutor> units_;
+  std::vector<View> views_;
+};
+
+class SlicedShards {
+ public:
+  struct Buffers {
+    std::byte* to_send = nullptr;
+    std::byte* received = nullptr;
+  };
+  struct Choice {
+    int slice_bits = 0;            // at most
+    int link_multiprocessors = 0;  // that the passes leave free while the links work
+    bool in_place = false;         // what the rank keeps may not be written while it is read
+  };
+  /// None where the plan has no slices, or no kernel for them. Without passes one slice, and what the rank
+  /// keeps is copied meanwhile.
+  static std::optional<SlicedShards> make(const ShardPlan& plan, int device, const Choice& choice);
+
+  /// Whether the passes' kernels take these arrays; pack_whole() and unpack_whole() of the caller else.
+  bool takes(const void* in, const void* out) const;
+
+  template <typename PackWhole, typename UnpackWhole>
+  void run(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream,
+           const PackWhole& pack_whole, const UnpackWhole& unpack_whole);
+
+  std::size_t slices() const { return sends_.size(); }
+  /// Whether what the rank keeps goes to the output in one pass, without packing and unpacking.
+  bool keeps_directly() const { return own_pass_.has_value() || !own_views_.empty(); }
+
+ private:
+  // A pass by slices, and by the messages in them where the rank's own is left out: on all multiprocessors,
+  // and on those that are not the links'.
+  struct Pass {
+    cuda::PartExecutor on_all;
+    cuda::PartExecutor beside_links;
+    int message_bits = 0;  // log2 of the messages that slices are told apart by; 0: none
+    std::optional<std::uint64_t> left_out = {};  // the number of the rank's own
+  };
+
+  SlicedShards(const ShardPlan& plan, int device);
+  bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
+  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied meanwhile.
+  void make_views(const ShardPlan& plan);
+  void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream);
+  std::optional<Pass> make_pass(const PartProblem& problem, const Choice& choice) const;
+  void cut(const ShardPlan& plan, std::uint64_t slices);
+  void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
+
+  void run_slice(const Pass& pass, const void* in, const std::vector<std::byte*>& arrays, std::uint64_t slice,
+                 bool beside_links, Stream stream) const;
+  void keep_own(const void* in, const std::byte* from, void* out, std::byte* to, Stream stream) const;
+  void copy_own(const std::byte* from, std::byte* to, Stream stream) const;
+  // Where packing writes the message for each rank; this rank's own goes to where it is received.
+  std::vector<std::byte*> pack_arrays(std::byte* to_send, std::byte* target) const;
+
+  int device_ = 0;
+  int rank_ = 0;
+  bool packs_ = false;
+  bool unpacks_ = false;
+  std::optional<Pass> pack_;
+  std::optional<Pass> unpack_;
+  std::optional<cuda::PartExecutor> own_pass_;  // slices are messages
+  bool by_views_ = false;
+  std::vector<cuda::PeerView> pack_views_;
+  std::vector<cuda::PeerView> unpack_views_;
+  std::vector<cuda::PeerView> own_views_;
+  std::uint64_t own_message_ = 0;
+  std::uint64_t slice_moved_by_ = 0;   // pack's slice of message slice 0
+  std::vector<std::int64_t> sent_at_;  // by rank: where its message begins, less its slot there
+  std::vector<ShardMessage> own_sends_;
+  std::vector<ShardMessage> own_receives_;
+  std::vector<std::vector<ShardMessage>> sends_;  // by slice
+  std::vector<std::vector<ShardMessage>> receives_;
+  cuda::SideStream links_;
+};
+
+template <typename PackWhole, typename UnpackWhole>
+void SlicedShards::run(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
+                       Stream stream, const PackWhole& pack_whole, const UnpackWhole& unpack_whole) {
+  auto* const target = unpacks_ ? buffers.received : static_cast<std::byte*>(out);
+  const auto* const from = packs_ ? buffers.to_send : static_cast<const std::byte*>(in);
+  const bool by_slices = takes(in, out);
+  const std::vector<std::byte*> arrays = pack_arrays(buffers.to_send, target);
+  links_.follow(stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    if (packs_ && by_slices) {
+      run_slice(*pack_, in, arrays, k ^ slice_moved_by_, k > 0, stream);
+    } else if (packs_ && k == 0) {
+      pack_whole();
+    }
+    if (packs_) links_.follow(stream);
+    communicator.exchange(from, sends_[k], target, receives_[k], links_.stream());
+    links_.mark(k);
+  }
+  if (!by_slices) {
+    copy_own(from, target, stream);
+  } else if (!packs_ || keeps_directly()) {
+    keep_own(in, from, out, target, stream);
+  }
+  for (std::size_t k = 0; k < slices(); ++k) {
+    links_.lead(stream, k);
+    if (unpacks_ && by_slices)
+      run_slice(*unpack_, target, {static_cast<std::byte*>(out)}, k, k + 1 < slices(), stream);
+  }
+  if (unpacks_ && !by_slices) unpack_whole();
+}
+
+}  // namespace faro::detail
