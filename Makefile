@@ -15,7 +15,7 @@ help:
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
 	@echo "make bench-axes  permutations of axes on the CPU beside a copy, and HPTT where it is; ARGS='--suites ttc': ten minutes"
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
-	@echo "make wheel    build/wheel/, the Python package as a wheel; seconds after make build"
+	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute"
 	@echo "make bench-machine  the memory machines and edge colouring, accesses and edges a second; seconds"
 	@echo "make gpu-test   build/gpu-test/, a folder that tests the CUDA engine on a machine with a GPU; run where one is"
@@ -84,13 +84,21 @@ bench-files:
 	@cmake --build --preset release --target faro
 	@bench/files.sh build/faro $(ARGS)
 
+# For every processor, and every GPU that faro knows; on a machine that cannot fetch a CUDA compiler for the CPU alone.
+cuda_of_wheel = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -UCMAKE_CUDA_ARCHITECTURES)
+
 wheel:
-	@tools/install_dependencies.sh python
-	@cmake --preset release --log-level=WARNING >/dev/null
+	@tools/install_dependencies.sh wheel
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL $(cuda_of_wheel) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_library faro_swizzle
 	@tools/make_wheel.sh build build/wheel
 
-bench-python: wheel
+# With the kernels that the tree has.
+bench-python:
+	@tools/install_dependencies.sh python
+	@cmake --preset release -DFARO_CPU_TARGETS=ALL --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target faro_library faro_swizzle
+	@tools/make_wheel.sh build build/wheel
 	@tools/bench_python.sh build $(ARGS)
 
 bench-machine:

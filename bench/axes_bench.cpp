@@ -74,6 +74,7 @@ class Hptt {
     double_ = reinterpret_cast<Transpose<double>>(dlsym(library_, "dTensorTranspose"));
   }
 
+  bool is_here() const { return float_ != nullptr; }
   bool takes(const AxesShape& shape) const {
     return (shape.element_bytes == sizeof(float) && float_ != nullptr) ||
            (shape.element_bytes == sizeof(double) && double_ != nullptr);
@@ -149,8 +150,9 @@ class AxesBench {
     add(fmt::format(
         "# Permutations of axes on a CPU\n\n{}; {}; commit {}; load {:.1f} before; `{}`\n\n"
         "Every result was verified before it was timed. Medians of alternating rounds; shares are "
-        "of the plain copy of the\nsame bytes in the same rounds. HPTT plans in each call.\n",
-        machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command));
+        "of the plain copy of the\nsame bytes in the same rounds. HPTT {}.\n",
+        machine_text(), target_.name, FARO_COMMIT, load_average(), options_.command,
+        hptt_.is_here() ? "plans in each call" : "was not found, so it was not measured"));
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
       const auto& names = options_.suites;

@@ -190,7 +190,7 @@ def draw_index(results, colours):
 
 
 def draw_axes(results, colours):
-    page = results / "h200-2026-11-23-axes.md"
+    page = max(results.glob("h200-*-axes.md"))  # the newest
     suites = {}
     heading = ""
     for line in page.read_text(encoding="utf-8").splitlines():

@@ -161,7 +161,8 @@ void CommonOptions::add_tile(CLI::App& command) {
 
 void CommonOptions::add_threads(CLI::App& command) {
   command
-      .add_option("--threads", threads, "Threads; the default is what OMP_NUM_THREADS says, else every core")
+      .add_option("--threads", threads,
+                  "Number of threads; the default is OMP_NUM_THREADS, else one for each core")
       ->type_name("T")
       ->check(refuse_empty);
 }
@@ -172,13 +173,14 @@ void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help
 
 void CommonOptions::add_batch(CLI::App& command) {
   command
-      .add_option("--batch", batch, "Arrays that follow one another, each permuted alike; the default is 1")
+      .add_option("--batch", batch,
+                  "The file holds N arrays one after another, and each is permuted alike; the default is 1")
       ->type_name("N")
       ->check(refuse_empty);
 }
 
 void CommonOptions::add_json(CLI::App& command) {
-  command.add_flag("--json", json, "JSON on standard output; docs/guide/json.md describes it");
+  command.add_flag("--json", json, "Print JSON on standard output; docs/guide/json.md describes it");
 }
 
 PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
@@ -213,15 +215,16 @@ void IndexOptions::add_direction(CLI::App& command) {
 
 void IndexOptions::add_choice(CLI::App& command) {
   command
-      .add_option("--method", method,
-                  "Of an index array: direct, window, runs, partition, row_column or row_column_5 instead of "
-                  "the fastest")
+      .add_option(
+          "--method", method,
+          "For an index array: use this method instead of the fastest: direct, window, runs, partition, "
+          "row_column or row_column_5")
       ->type_name("M")
       ->check(refuse_empty);
-  command.add_option("--chunk-bits", chunk_bits, "Of a partition: chunks of 2^C elements")
+  command.add_option("--chunk-bits", chunk_bits, "With --method partition: chunks of 2^C elements")
       ->type_name("C")
       ->check(refuse_empty);
-  command.add_option("--levels", levels, "Of a partition: the bits of each level, such as 8,8")
+  command.add_option("--levels", levels, "With --method partition: the bits of each level, such as 8,8")
       ->type_name("B,B")
       ->check(refuse_empty);
 }
@@ -230,8 +233,8 @@ void IndexOptions::add_repeats(CLI::App& command) {
   command
       .add_option(
           "--repeats", repeats,
-          "Of an index array: the way for a plan that is run N times, its schedule's making included; "
-          "without, for one that is run very often (`faro permute` plans for 1)")
+          "For an index array: choose the method for a plan that is run N times, the making of its schedule "
+          "included; without this, for one that is run very often (`faro permute` plans for one run)")
       ->type_name("N")
       ->check(refuse_empty);
 }
@@ -241,7 +244,7 @@ Direction IndexOptions::direction(const std::string& spec) const {
     fail(ErrorCode::value, "read `" + spec + "`", "--gather and --scatter", "one of them");
   if ((gather || scatter) && spec.find('@') == std::string::npos) {
     fail(ErrorCode::value, "read `" + spec + "`", gather ? "--gather" : "--scatter",
-         "it with an index array, @index.npy", "inverse(…) turns any permutation round");
+         "that option with an index array, @index.npy", "inverse(…) inverts any other permutation");
   }
   return gather ? Direction::gather : Direction::scatter;
 }

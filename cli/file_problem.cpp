@@ -160,8 +160,14 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
     }
     return "";
   }
-  if (elements % wanted == 0)
-    return fmt::format("--batch {} permutes that many arrays alike", elements / wanted);
+  if (elements % wanted == 0) {
+    const std::uint64_t times = elements / wanted;
+    std::string batch = fmt::format("--batch {} permutes that many arrays alike", times);
+    const std::uint64_t bytes = times * header.item_bytes;
+    const bool may_be_wide = !has_options(options) && bytes <= kMaxElementBytes;
+    if (!may_be_wide) return batch;
+    return fmt::format("{}, --element-bytes {} moves {} items at a time as one element", batch, bytes, times);
+  }
   if (items % wanted == 0 && items / wanted * header.item_bytes <= kMaxElementBytes)
     return fmt::format("--element-bytes {} makes elements that fit", items / wanted * header.item_bytes);
   return "";
@@ -205,8 +211,9 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
           : fmt::format("shape {}, which {} takes", shape_text(made.axes->shape), options.label());
   std::string remedy = "the result's shape follows the axes; a reshaped array would fit";
   if (is_transpose && array.size() == 2) {
-    remedy = options.inverse ? fmt::format("`transpose({}, {})` undone is this array's", array[1], array[0])
-                             : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
+    remedy = options.inverse
+                 ? fmt::format("this array is the result of `transpose({}, {})`", array[1], array[0])
+                 : fmt::format("`transpose({}, {})` is this array's", array[0], array[1]);
   }
   fail(ErrorCode::value, permuting(options), "shape " + shape_text(array), wanted, remedy);
 }
@@ -214,7 +221,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
 // `flip(1)` of an array with an axis 1: along it, as numpy's flip(a, 1). A number that is that of all
 // elements, or of rows, is a count.
 std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Shape& shape) {
-  if (has_options(options) || shape.size() < 2) return std::nullopt;
+  if (has_options(options) || shape.empty()) return std::nullopt;
   std::string text;
   std::copy_if(options.spec.begin(), options.spec.end(), std::back_inserter(text),
                [](unsigned char c) { return std::isspace(c) == 0; });
@@ -276,8 +283,12 @@ std::string elements_text(const Division& division, std::uint64_t item_bytes, co
 
 // Elements that no kernel takes as they are, as smaller ones that move together.
 void fit_width(const PermuteOptions& options, FileProblem& made, const Division& division,
-               std::uint64_t item_bytes) {
+               std::uint64_t item_bytes, Widths widths) {
   std::uint64_t width = division.group * item_bytes;
+  if (widths == Widths::any && std::holds_alternative<Affine>(made.problem.permutation)) {
+    made.problem.element_bytes = width;
+    return;
+  }
   if (division.axis && width > kMaxElementBytes) {
     const std::uint64_t units = widening_for(width, kMaxElementBytes);
     made.problem.permutation = widened(made.problem.permutation, units);
@@ -320,12 +331,13 @@ std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   const Shape array = slice(shape, *part);
   std::optional<NamedAxes> moved;
   if (axes && axes->shape == array) moved = axes;
-  if (!axes) moved = axes_moved(plan.problem().permutation, array);
+  const bool is_whole = plan.blocks() == Blocks{} && plan.exceptions().empty();
+  if (!axes) moved = axes_moved((is_whole ? plan.problem() : plan.given()).permutation, array);
   if (!moved) return shape;
   return replaced(shape, *part, moved->target_shape());
 }
 
-FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header) {
+FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header, Widths widths) {
   const Shape& shape = header.shape;
   PermuteOptions options = asked;
   if (const auto along_axis = axis_of_flip(asked, shape)) {
@@ -353,14 +365,61 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
                    .result_shape = {},
                    .elements = elements_text(division, header.item_bytes, shape)};
   check_axes(options, made, division);
-  fit_width(options, made, division, header.item_bytes);
+  fit_width(options, made, division, header.item_bytes, widths);
   return made;
+}
+
+namespace {
+
+// The axes of a file in Fortran order put into C order. `parts` are the file's, some of them taken apart: the
+// parts of an axis stay together, its axes go from the last to the first. Nothing where they are others.
+std::optional<NamedAxes> from_fortran(const Shape& shape, const Shape& parts) {
+  std::vector<std::size_t> ends;  // of each axis's parts
+  std::size_t part = 0;
+  for (const std::uint64_t extent : shape) {
+    std::uint64_t product = 1;
+    while (product != extent && part < parts.size()) product *= parts[part++];
+    if (product != extent) return std::nullopt;
+    ends.push_back(part);
+  }
+  for (; part < parts.size(); ++part)
+    if (parts[part] != 1) return std::nullopt;
+  if (ends.empty()) return std::nullopt;
+  ends.back() = parts.size();
+  NamedAxes turned{.shape = {}, .order = std::vector<int>(parts.size())};
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    for (std::size_t p = axis == 0 ? 0 : ends[axis - 1]; p < ends[axis]; ++p) {
+      turned.order[p] = static_cast<int>(turned.shape.size());
+      turned.shape.push_back(parts[p]);
+    }
+  }
+  return turned;
+}
+
+}  // namespace
+
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
+  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
+  if (!is_whole) return std::nullopt;
+  if (asked.axes) {
+    const auto turned = from_fortran(header.shape, asked.axes->shape);
+    if (!turned) return std::nullopt;
+    const NamedAxes both = asked.axes->after(*turned);
+    return Axes(both.shape, both.order);
+  }
+  const auto turned = from_fortran(header.shape, header.shape);
+  if (!turned) return std::nullopt;
+  const auto before = affine_form(Axes(turned->shape, turned->order));
+  const auto map = affine_form(asked.problem.permutation);
+  if (before && map) return compose(*map, *before);
+  return std::nullopt;
 }
 
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
   const auto refuse = [&](const std::string& got) {
-    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got, "it with a permutation of axes",
-         "written in C order first, `axes(0 1 ...)` with --order F turns the file round");
+    fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
+         "that option with a permutation of axes",
+         "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
   };
   if (!made.part) refuse("an axis cut in two");
   const Shape array = slice(made.shape, *made.part);
@@ -400,6 +459,7 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
   made.problem.permutation = Axes(whole, order);
   made.problem.element_bytes = header.item_bytes;
   made.problem.batch = 1;
+  made.axes = NamedAxes{.shape = std::move(whole), .order = std::move(order)};
   return made;
 }
 

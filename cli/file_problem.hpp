@@ -49,9 +49,18 @@ struct FileProblem {
   std::vector<std::uint64_t> shape_after(const Plan& plan) const;
 };
 
+/// Of which elements affine maps are left as they are: of those that kernels take, or, for sweeps over files,
+/// of all.
+enum class Widths : std::uint8_t { of_kernels, any };
+
 /// Errors: ErrorCode::value where the file's items do not fit the permutation in number or in shape, and
 /// those of parse_spec.
-FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header);
+FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
+                            Widths widths = Widths::of_kernels);
+
+/// What carries the problem out on a file's data as it lies in Fortran order: that of an array of the
+/// reversed shape, its axes reversed first. Nothing where the permutation does not go together with that.
+std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
 
 /// The same with the result's first axis the fastest, all in one permutation of axes. Errors:
 /// ErrorCode::unsupported where the permutation is none of axes.

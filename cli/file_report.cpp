@@ -35,7 +35,8 @@ void print_file_json(const PermuteOptions& options, const FileTold& told, const 
   json["batch"] = told.batch;
   json["bytes"] = report.facts.moved_bytes;
   json["plan"] = report.facts.text();
-  json["engine"] = name(Engine::cpu);
+  json["engine"] = name(report.engine);
+  json["engine_reason"] = report.engine_text;
   json["memory_bytes"] = told.budget;
   json["sweeps"] = report.facts.sweeps;
   json["tiles"] = report.facts.tiles;
@@ -67,8 +68,10 @@ std::string file_line(const FileTold& told, const file::Report& report) {
   std::vector<std::vector<std::string>> more;
   more.push_back({report.facts.text(), short_plan(report.facts)});
   if (report.resumed_tiles > 0)
-    more.push_back({fmt::format("{} of {} tiles were there", report.resumed_tiles, report.facts.tiles),
-                    fmt::format("{} tiles were there", report.resumed_tiles)});
+    more.push_back(
+        {fmt::format("{} of {} tiles were finished before", report.resumed_tiles, report.facts.tiles),
+         fmt::format("{} tiles finished before", report.resumed_tiles)});
+  if (!report.engine_text.empty()) more.push_back({report.engine_text, name(report.engine)});
   if (told.shape != told.shape_before) more.push_back({"shape " + shape_text(told.shape)});
   more.push_back({report.io, way_alone(report.io)});
   return fitted_line(heads, more);

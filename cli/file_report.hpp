@@ -1,6 +1,6 @@
 // What a run over files tells: how far it is while it runs, one line or JSON when it is done.
 //
-//     on a terminal     faro: permuting one sweep, …: 43% of 186 GiB, 1.2 GiB/s, 88 s left
+//     on a terminal     faro: permuting in.npy: 43% of 186 GiB, 1.2 GiB/s, 88 s left
 //     elsewhere         the same, a line a minute
 //     --json            {"event":"progress","done_bytes":…} on standard error, a line a second; then the
 //                       report on standard output

@@ -26,7 +26,15 @@
 namespace faro::cli {
 namespace {
 
-constexpr const char* kQuickStart = R"(faro plans and runs permutations of arrays at the speed of a copy.
+// "permute, explain or bench"
+std::string list_of(std::span<const std::string> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
+constexpr const char* kQuickStart = R"(faro plans and runs fast permutations of large arrays, on CPUs and GPUs.
 
   faro new 2^24 u4 in.npy                        an array to try it on
   faro permute bit_reversal in.npy out.npy       out[pi(x)] = in[x], written beside and renamed
@@ -37,6 +45,7 @@ constexpr const char* kQuickStart = R"(faro plans and runs permutations of array
   faro info                                      version, processor, engines
 
 `faro help` lists the verbs, `faro help VERB` the options of one.)";
+
 class Command {
  public:
   Command() {
@@ -79,7 +88,7 @@ class Command {
   // faro help [VERB]
   Verb help_verb() {
     CLI::App* const command = app_.add_subcommand("help", "Print this page, or that of a verb");
-    command->add_option("VERB", verb_to_help_, "The verb; without, what verbs there are");
+    command->add_option("VERB", verb_to_help_, "A verb; without it all verbs are listed");
     return {command, [this] {
               if (verb_to_help_.empty()) {
                 // app_.help() would be the page of the verb that was read: this one.
@@ -104,9 +113,7 @@ class Command {
     std::vector<std::string_view> candidates(names.begin(), names.end());
     if (!word.starts_with('-')) {
       const std::string suggestion = did_you_mean(word, candidates);
-      fail(ErrorCode::usage, "find the verb", "`" + word + "`",
-           "permute, explain, bench, maps, info, new, layout, reproduce, simulate, network, emit, "
-           "tune, synth, take, put, add, route or help",
+      fail(ErrorCode::usage, "find the verb", "`" + word + "`", list_of(names),
            suggestion.empty() ? "`faro --help` lists them" : suggestion);
     }
     constexpr std::array<std::string_view, 3> flags{"--help", "--version", "-h"};
@@ -140,16 +147,20 @@ class Command {
     fail(ErrorCode::usage, operation, error.what(), "each option at most once, with its value", help);
   }
 
-  // "SPEC IN.npy OUT.npy"
+  // "SPEC IN.npy OUT.npy", and with options that have to be there "IN.npy OUT.npy --seed SEED"
   static std::string verb_usage(const CLI::App& command) {
     std::string usage;
     for (const CLI::Option* option : command.get_options()) {
       if (option->get_positional()) usage += (usage.empty() ? "" : " ") + option->get_name(true);
     }
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->get_positional() || !option->get_required()) continue;
+      usage += (usage.empty() ? "" : " ") + option->get_name() + " " + option->get_type_name();
+    }
     return usage.empty() ? "no arguments" : usage;
   }
 
-  CLI::App app_{"Plans and runs permutations of arrays at the speed of a copy.", "faro"};
+  CLI::App app_{"Plans and runs fast permutations of large arrays, on CPUs and GPUs.", "faro"};
   std::vector<Verb> verbs_;
   std::string verb_to_help_;
 };

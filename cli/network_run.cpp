@@ -133,11 +133,15 @@ std::string run_line(std::string text, const network::Executable& program, doubl
   constexpr std::size_t kColumns = 80;
   const network::Problem& problem = program.plan().problem();
   const std::string arrays = problem.batch == 1 ? "" : fmt::format("{} x ", problem.batch);
+  const int bits = problem.program.bits();
+  const std::string elements = fmt::format("{}{} {}", arrays, bits == 0 ? "1" : fmt::format("2^{}", bits),
+                                           network::to_text(problem.element));
+  const std::string checked = verified ? ", verified" : "";
   const std::string done =
-      fmt::format(": {}2^{} {} in {}, {:.3g} ms, {:.3g} GB/s{}", arrays, problem.program.bits(),
-                  network::to_text(problem.element),
-                  fmt::format("{} {}", program.sweeps(), program.sweeps() == 1 ? "pass" : "passes"), run_ms,
-                  rate, verified ? ", verified" : "");
+      program.sweeps() == 0
+          ? fmt::format(": {}, no pass is needed{}", elements, checked)
+          : fmt::format(": {} in {} {}, {}, {:.3g} GB/s{}", elements, program.sweeps(),
+                        program.sweeps() == 1 ? "pass" : "passes", time_text(run_ms), rate, checked);
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return (text.size() + done.size() <= kColumns ? text : "program") + done;

@@ -61,7 +61,8 @@ void TextFile::commit() {
 void add_no_sync(CLI::App& command) {
   command.add_flag_callback(
       "--no-sync", [] { io::set_sync(false); },
-      "Do not wait until files are on the disk: faster, and a power cut may lose old and new");
+      "Do not wait until files are on the disk: faster, but a power cut may lose both the old and the new "
+      "file");
 }
 
 }  // namespace faro::cli

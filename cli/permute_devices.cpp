@@ -140,10 +140,16 @@ void permute_devices(const PermuteOptions& options) {
     json["verified"] = options.verify;
     print(json);
   } else if (!options.quiet) {
-    note(fmt::format(
-        "{}: {} on {}, method {}; {} sent by one of them; {:.3g} ms with fetching, {:.3g} ms in all{}",
-        options.label(), asked.elements, count_text(devices.size(), "device"), name(plan.method()),
-        size_text(plan.sent_bytes()), ms, milliseconds_since(start), options.verify ? ", verified" : ""));
+    note(ranks_line({.label = options.label(),
+                     .elements = asked.elements,
+                     .ranks = count_text(devices.size(), "device"),
+                     .by = "",
+                     .method = std::string(name(plan.method())),
+                     .bytes = input.data().size(),
+                     .sent_bytes = plan.sent_bytes(),
+                     .milliseconds = ms,
+                     .total_ms = milliseconds_since(start),
+                     .verified = options.verify}));
   }
   output.commit();
 }

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "cli/file_problem.hpp"
 #include "cli/file_report.hpp"
+#include "cli/ordered_input.hpp"
 #include "cli/permute_stream.hpp"
 #include "cli/permute_strided.hpp"
 #include "cli/report.hpp"
@@ -30,8 +32,7 @@ namespace {
 std::string file_operation(const PermuteOptions& options) { return "permute `" + options.in + "`"; }
 
 // Why only memory will do; empty where files will.
-std::string needs_memory(const PermuteOptions& options, Engine engine) {
-  if (engine == Engine::cuda) return "--engine cuda";
+std::string needs_memory(const PermuteOptions& options) {
   if (!options.map.empty()) return "--map";
   if (!options.plan_cache.empty()) return "--plan-cache";
   return "";
@@ -40,8 +41,10 @@ std::string needs_memory(const PermuteOptions& options, Engine engine) {
 // What is swept, and what becomes of it.
 struct FileWork {
   std::optional<file::Sweep> sweep;
-  std::string spec;      // canonical
-  std::string elements;  // "2^30 elements of 4 bytes"
+  bool needs_order = false;         // what is swept is the data in C order
+  std::optional<Problem> by_index;  // instead: an index array over arrays that memory does not hold
+  std::string spec;                 // canonical
+  std::string elements;             // "2^30 elements of 4 bytes"
   std::uint64_t count = 0;
   std::uint64_t width = 0;
   std::uint64_t batch = 1;
@@ -50,28 +53,11 @@ struct FileWork {
   io::MemoryOrder order = io::MemoryOrder::c;
 };
 
-// Data in Fortran order is that of an array of the reversed shape, its axes reversed first. Errors:
-// ErrorCode::unsupported where the permutation does not go together with that.
-Permutation of_fortran_data(const PermuteOptions& options, const io::NpyHeader& header,
-                            const FileProblem& asked) {
-  NamedAxes turned{.shape = {header.shape.rbegin(), header.shape.rend()},
-                   .order = std::vector<int>(header.shape.size())};
-  std::iota(turned.order.rbegin(), turned.order.rend(), 0);
-  const Permutation first = Axes(turned.shape, turned.order);
-  const bool is_whole = asked.problem.batch == 1 && asked.problem.element_bytes == header.item_bytes;
-  if (is_whole && asked.axes && asked.axes->shape == header.shape) {
-    const NamedAxes both = asked.axes->after(turned);
-    return Axes(both.shape, both.order);
-  }
-  const auto before = affine_form(first);
-  const auto map = affine_form(asked.problem.permutation);
-  if (is_whole && before && map) return compose(*map, *before);
-  fail(ErrorCode::unsupported, file_operation(options),
-       "data in Fortran order, larger than the memory for it, with " + options.label(),
-       "a permutation of all axes, or data in C order",
-       "`axes(" +
-           fmt::format("{}", fmt::join(std::vector<int>(turned.order.rbegin(), turned.order.rend()), " ")) +
-           ")` writes it in C order");
+// A plan that says what an index array really is. Elements of any width are planned.
+Plan plan_of_shape(Problem problem, int threads) {
+  problem.placement = Placement::out_of_place;
+  if (std::holds_alternative<Affine>(problem.permutation)) problem.element_bytes = 1;
+  return {problem, cpu::target(threads)};
 }
 
 FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
@@ -80,10 +66,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.shape_before = header.shape;
   if (is_strided_text(options.spec)) {
     const Strided view = view_of(options, header);
-    if (header.fortran_order) {
-      fail(ErrorCode::unsupported, file_operation(options), "a strided view of data in Fortran order",
-           "data in C order, whose elements it counts");
-    }
+    work.needs_order = header.fortran_order;
     work.sweep.emplace(view, header.item_bytes, file_options);
     work.spec = to_text(view);
     work.count = element_count(view);
@@ -92,7 +75,7 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
     work.elements = count_text(work.count, "element") + " of " + size_text(work.width);
     return work;
   }
-  FileProblem asked = file_problem_of(options, header);
+  FileProblem asked = file_problem_of(options, header, Widths::any);
   if (options.order == "F") {
     asked = in_fortran_order(options, header, std::move(asked));
     work.order = io::MemoryOrder::fortran;
@@ -103,8 +86,20 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
   work.batch = asked.problem.batch;
   work.elements = asked.elements;
   // The shape is that of what an index array was recognised as.
-  work.shape = asked.shape_after(Plan(asked.problem, cpu::target(file_options.threads)));
-  if (header.fortran_order) asked.problem.permutation = of_fortran_data(options, header, asked);
+  work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
+  if (header.fortran_order) {
+    const auto from_there = on_fortran_data(header, asked);
+    work.needs_order = !from_there;
+    if (from_there) asked.problem.permutation = *from_there;
+  }
+  if (std::holds_alternative<Indexed>(asked.problem.permutation)) {
+    asked.problem.permutation = normal_form(asked.problem.permutation, file_options.threads);
+    if (std::holds_alternative<Indexed>(asked.problem.permutation) &&
+        !file::holds_arrays(asked.problem, file_options)) {
+      work.by_index = asked.problem;
+      return work;
+    }
+  }
   work.sweep.emplace(asked.problem, file_options);
   return work;
 }
@@ -113,6 +108,8 @@ FileWork work_of(const PermuteOptions& options, const io::NpyHeader& header,
 file::Options options_of(const PermuteOptions& options, std::uint64_t item_bytes, std::uint64_t budget) {
   file::Options made{.memory_bytes = budget,
                      .threads = options.common.plan_options(item_bytes).threads,
+                     .engine = options.common.plan_options(item_bytes).engine,
+                     .device = options.common.plan_options(item_bytes).device,
                      .io = io_of(options.io),
                      .verify = options.verify,
                      .keep_unfinished = true,
@@ -142,9 +139,22 @@ std::vector<std::byte> header_of_result(const PermuteOptions& options, const std
   return io::npy_header_bytes(descr, shape, order, io::kTransferBlock);
 }
 
+// "64MiB": what --memory reads as this many bytes.
+std::string budget_text(std::uint64_t bytes) {
+  constexpr std::array<std::pair<std::string_view, int>, 4> kUnits{
+      {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
+  for (const auto& [unit, shift] : kUnits) {
+    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0)
+      return fmt::format("{}{}", bytes >> shift, unit);
+  }
+  return std::to_string(bytes);
+}
+
 std::string resumable_text(const PermuteOptions& options, std::uint64_t budget) {
-  return fmt::format("`{}` is as it was; --resume --memory {} goes on with what is finished", options.out,
-                     budget);
+  // As it was typed; the default may be another by then.
+  return fmt::format("`{}` is as it was; the same command with --resume{} goes on with what is finished",
+                     options.out,
+                     options.memory.empty() ? fmt::format(" --memory {}", budget_text(budget)) : "");
 }
 
 void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
@@ -153,40 +163,50 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   file::Options file_options = options_of(options, header.item_bytes, budget);
   const FileWork work = work_of(options, header, file_options);
   const InterruptNote interrupted(resumable_text(options, budget));
-  watch.watch("permuting " + work.sweep->facts().text(), told_of(options, work, budget), file_options);
-  file::run(*work.sweep, {.path = options.in, .offset = header.data_offset},
-            {.path = options.out, .header = header_of_result(options, header.descr, work.shape, work.order)},
-            file_options);
+  const file::Output out{.path = options.out,
+                         .header = header_of_result(options, header.descr, work.shape, work.order)};
+  watch.watch("permuting " + options.in, told_of(options, work, budget), file_options);
+  io::NpyHeader as_read = header;
+  as_read.fortran_order = work.needs_order;
+  const OrderedInput ordered(options, as_read, file_options);
+  if (ordered.is_cancelled()) return;
+  if (work.by_index) {
+    file::permute_indexed(*work.by_index, ordered.input(), out, file_options);
+  } else {
+    file::run(*work.sweep, ordered.input(), out, file_options);
+  }
 }
 
-// The file of a scatter's index array that is SPEC alone; empty for others.
+// The file of an index array that is SPEC alone; empty for others.
 std::string index_file_of(const PermuteOptions& options) {
   const bool is_file = options.spec.starts_with('@') && options.spec.ends_with(".npy");
-  return is_file && !options.index.gather && !options.inverse ? options.spec.substr(1) : "";
+  return is_file ? options.spec.substr(1) : "";
 }
 
 // An index array that memory does not hold beside the array, read as it is needed.
-void scatter(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
+void by_index_file(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
   const std::string index = index_file_of(options);
   const std::uint64_t count = io::read_npy_header(index).item_count();
   const bool is_rows = !header.shape.empty() && header.shape.front() == count;
   const bool has_others = !options.common.batch.empty() || !options.common.element_bytes.empty() ||
-                          options.order == "F" || header.fortran_order ||
-                          (!options.axis.empty() && options.axis != "0");
+                          options.order == "F" || (!options.axis.empty() && options.axis != "0");
   if (has_others || (!is_rows && (options.rows || header.item_count() != count))) {
     fail(ErrorCode::unsupported, file_operation(options),
          "an index array larger than the memory with other options than --rows, or of another count",
          fmt::format("{} alone, over {} items or rows", options.spec, count),
-         "with more --memory there is more that it goes with");
+         "with enough --memory for the whole array all options work together");
   }
   const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
+  const bool is_gather = (options.index.direction(options.spec) == Direction::gather) != options.inverse;
   run_records(options, header,
               {.count = count,
                .record_bytes = record_bytes,
                .elements = count_text(count, is_rows ? "row" : "element") + " of " + size_text(record_bytes),
                .budget = budget},
               [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
-                file::scatter(index, record_bytes, in, out, file_options);
+                file::permute_indexed(
+                    {.path = index, .direction = is_gather ? Direction::gather : Direction::scatter},
+                    record_bytes, in, out, file_options);
               });
 }
 
@@ -238,7 +258,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
   const InterruptNote interrupted(resumable_text(options, run.budget));
   FileWatch watch(options);
   file::Options file_options = options_of(options, header.item_bytes, run.budget);
-  watch.watch("permuting " + run.elements,
+  watch.watch("permuting " + options.in,
               {.label = options.label(),
                .spec = options.spec,
                .elements = run.elements,
@@ -249,7 +269,9 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
                .shape = header.shape,
                .budget = run.budget},
               file_options);
-  move({.path = options.in, .offset = header.data_offset},
+  const OrderedInput ordered(options, header, file_options);
+  if (ordered.is_cancelled()) return;
+  move(ordered.input(),
        {.path = options.out,
         .header = header_of_result(options, header.descr, header.shape, io::MemoryOrder::c)},
        file_options);
@@ -267,16 +289,17 @@ void require_whole(const std::string& path) {
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option(
-          "--memory", options.memory,
-          "What may be used for arrays, such as 16GiB; larger ones are permuted from file to file. The "
-          "default is 60% of what is free")
+      .add_option("--memory", options.memory,
+                  "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
+                  "file to file. The "
+                  "default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   add_journal_options(command, options);
   command
       .add_option("--io", options.io,
-                  "From file to file: auto, uring, threads (both with O_DIRECT) or buffered")
+                  "For larger files, how they are read and written: auto, uring, threads (both with "
+                  "O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   add_raw_options(command, options);
@@ -284,11 +307,11 @@ void add_file_options(CLI::App& command, PermuteOptions& options) {
 
 void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
-                   "From file to file: go on where the same command was interrupted");
+                   "For larger files: go on where the same command was interrupted");
   command
       .add_option(
           "--checkpoint", options.checkpoint,
-          "From file to file: note what is finished, for --resume, every so many seconds; the default "
+          "For larger files: every so many seconds, record what is finished, for --resume; the default "
           "is 5")
       ->type_name("SECONDS")
       ->check(refuse_empty);
@@ -296,8 +319,9 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   command
-      .add_option("--raw", options.raw,
-                  "The files have no header, and items of this dtype, such as f4; with --shape")
+      .add_option(
+          "--raw", options.raw,
+          "Read and write files without a header, whose items have this dtype, such as f4; needs --shape")
       ->type_name("DTYPE")
       ->check(refuse_empty);
   command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")
@@ -320,28 +344,26 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   const io::NpyHeader header = header_of_input(options);
   const std::uint64_t budget = memory_budget(options.memory);
   if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
-  const Engine engine = options.common.plan_options(header.item_bytes).engine;
-  const std::string reason = options.has_out ? "a second file" : needs_memory(options, engine);
+  const std::string reason = options.has_out ? "a second file" : needs_memory(options);
   if (!reason.empty() || header.fortran_order) {
     if (options.memory.empty() && options.raw.empty()) return false;
     fail(ErrorCode::unsupported, file_operation(options),
          header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, on the CPU, in one file", "with more --memory there is more that it goes with");
+         "data in C order, in one file",
+         "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   FileWork work;
-  const FileProblem asked = file_problem_of(options, header);
+  const FileProblem asked = file_problem_of(options, header, Widths::any);
   work.spec = to_text(asked.problem.permutation);
   work.elements = asked.elements;
   work.count = element_count(asked.problem.permutation);
   work.width = asked.problem.element_bytes;
   work.batch = asked.problem.batch;
   work.shape_before = header.shape;
-  Problem out_of_place = asked.problem;
-  out_of_place.placement = Placement::out_of_place;
   file::Options file_options = options_of(options, header.item_bytes, budget);
-  work.shape = asked.shape_after(Plan(out_of_place, cpu::target(file_options.threads)));
+  work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
   file::InPlaceFile in_place{.path = options.in, .offset = header.data_offset};
   if (options.raw.empty()) {
     io::require_writable(options.in);
@@ -361,12 +383,10 @@ bool permute_by_file(const PermuteOptions& options) {
   const std::uint64_t copies = header.fortran_order ? 3 : 2;
   const std::uint64_t budget = memory_budget(options.memory);
   const std::string index = index_file_of(options);
-  const std::uint64_t index_bytes =
-      options.memory.empty() || index.empty() ? 0 : io::read_npy_header(index).data_bytes();
+  const std::uint64_t index_bytes = index.empty() ? 0 : io::read_npy_header(index).data_bytes();
   const bool is_raw = !options.raw.empty();
   if (!is_raw && bytes + index_bytes <= budget / copies) return false;
-  const Engine engine = options.common.plan_options(header.item_bytes).engine;
-  const std::string reason = needs_memory(options, engine);
+  const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     if (options.memory.empty() && !is_raw) return false;
     fail(ErrorCode::unsupported, file_operation(options),
@@ -374,11 +394,12 @@ bool permute_by_file(const PermuteOptions& options) {
          is_raw ? "a .npy file" : fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
-  if (options.memory.empty() && !is_raw && options.spec.starts_with('@')) return false;
-  if (index.empty() || bytes + index_bytes <= budget / copies) {
+  // An index array is known better in memory, where there is room for what recognises it.
+  constexpr std::uint64_t kIndexShare = 4;
+  if (index_bytes <= budget / kIndexShare) {
     sweep(options, header, budget);
   } else {
-    scatter(options, header, budget);
+    by_index_file(options, header, budget);
   }
   return true;
 }

@@ -111,7 +111,7 @@ void complete_spec(PermuteOptions& options) {
   if (options.lengths.empty()) return;
   if (!faro::detail::is_pattern(options.spec)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "--let with " + options.spec,
-         "it with a pattern of axes", "for example 'b (h d) s -> b h s d' --let h=8");
+         "that option with a pattern of axes", "for example 'b (h d) s -> b h s d' --let h=8");
   }
   for (const std::string& length : options.lengths) options.spec += ", " + length;
   options.lengths.clear();

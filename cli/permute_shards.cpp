@@ -30,7 +30,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
-#include "permutation/record_shuffle.hpp"
+#include "file/record_shuffle.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {
@@ -396,11 +396,16 @@ class PermutedShards {
       return print(json);
     }
     if (options_.quiet) return;
-    note(fmt::format("{}: {} in {}, by {}, method {}; {} sent by a rank; {:.3g} ms, {:.3g} ms in all{}",
-                     options_.label(), asked_.elements,
-                     count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                     communicator_->name(), name(plan.method()), size_text(plan.sent_bytes()), ms, total_ms,
-                     options_.verify ? ", verified" : ""));
+    note(ranks_line({.label = options_.label(),
+                     .elements = asked_.elements,
+                     .ranks = count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
+                     .by = "by " + std::string(communicator_->name()),
+                     .method = std::string(name(plan.method())),
+                     .bytes = bytes,
+                     .sent_bytes = plan.sent_bytes(),
+                     .milliseconds = ms,
+                     .total_ms = total_ms,
+                     .verified = options_.verify}));
   }
 
   const PermuteOptions& options_;
@@ -459,7 +464,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     made.elements =
         count_text(made.count, by_rows ? "row" : "item") + " of " + size_text(made.problem.element_bytes);
     made.shape = header.shape;
-    const auto shuffle = std::make_shared<const RecordShuffle>(made.count, seed);
+    const auto shuffle = std::make_shared<const file::RecordShuffle>(made.count, seed);
     const bool inverse = options.inverse;
     // Each rank computes where its own records go.
     made.plan = [shuffle, inverse, &communicator](const ShardProblem& problem) {

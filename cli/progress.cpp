@@ -1,6 +1,7 @@
 #include "cli/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,13 @@ constexpr std::chrono::milliseconds kRefresh{200};
 constexpr std::chrono::minutes kWithoutTerminal{1};
 
 double seconds_now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+std::size_t terminal_columns() {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUsual;
+}
 
 }  // namespace
 
@@ -85,7 +93,11 @@ void Progress::show(bool on_terminal) {
   const auto first = on_terminal ? Clock::duration(kSilence) : Clock::duration(kWithoutTerminal);
   const auto next = on_terminal ? Clock::duration(kRefresh) : first;
   for (auto pause = first; !changed_.wait_for(lock, pause, has_ended); pause = next) {
-    const std::string text = fit_for_a_terminal(line(seconds_now() - step_begin_));
+    const double seconds = seconds_now() - step_begin_;
+    std::string text = fit_for_a_terminal(line(seconds));
+    // A line that wraps could not be taken back.
+    if (on_terminal && text.size() >= terminal_columns())
+      text = "faro: " + progress_text(done_, bytes_, seconds);
     std::fprintf(stderr, on_terminal ? "\r\x1b[K%s" : "%s\n", text.c_str());
     std::fflush(stderr);
     shown = on_terminal;

@@ -15,6 +15,7 @@
 #endif
 
 #include "cli/arguments.hpp"
+#include "cli/permute_options.hpp"
 #include "cli/report.hpp"
 
 namespace faro::cli {
@@ -73,7 +74,7 @@ void CutOptions::add(CLI::App& command) {
                   "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)")
       ->type_name("CUT")
       ->check(refuse_empty);
-  command.add_option("--shard-out", out, "How the output is cut, likewise")
+  command.add_option("--shard-out", out, "How the output is cut, in the same form")
       ->type_name("CUT")
       ->check(refuse_empty);
 }
@@ -107,6 +108,19 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   if (!cuts.is_given() && map && std::has_single_bit(count) && std::has_single_bit(ranks) && ranks <= count)
     made.axes.reset();
   return made;
+}
+
+std::string ranks_line(const RanksTold& told) {
+  const std::string rate =
+      fmt::format("{}, {:.3g} GB/s{}", time_text(told.milliseconds), gb_per_s(told.bytes, told.milliseconds),
+                  told.verified ? ", verified" : "");
+  const std::string compact = compacted(told.elements) + ", " + rate;
+  return fitted_line({told.label + ": " + told.elements + " in " + rate, told.label + ": " + compact,
+                      short_label(told.label) + ": " + compact, compact},
+                     {{told.ranks + (told.by.empty() ? "" : " " + told.by), told.ranks},
+                      {"each sends " + size_text(told.sent_bytes)},
+                      {"method " + told.method},
+                      {time_text(told.total_ms) + " with its files"}});
 }
 
 }  // namespace faro::cli

@@ -64,4 +64,20 @@ struct BenchedShards {
 };
 void bench_shards(const BenchedShards& asked);
 
+/// The one line of a run by several ranks, of at most 80 columns as long as the name of its method leaves
+/// room.
+struct RanksTold {
+  std::string label;     // as it was typed
+  std::string elements;  // "2^20 elements of 4 bytes"
+  std::string ranks;     // "4 ranks", "2 GPUs"
+  std::string by;        // "by MPI"; empty without
+  std::string method;
+  std::uint64_t bytes = 0;
+  std::uint64_t sent_bytes = 0;  // by one rank
+  double milliseconds = 0;
+  double total_ms = 0;  // with reading and writing
+  bool verified = false;
+};
+std::string ranks_line(const RanksTold& told);
+
 }  // namespace faro::cli

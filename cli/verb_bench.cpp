@@ -42,7 +42,7 @@ struct BenchOptions {
 
 struct Row {
   std::string spec;   // canonical
-  std::string label;  // for the table: as it was typed where the canonical text is long
+  std::string label;  // for the table: as it was typed, or the canonical text where that is long
   std::uint64_t element_bytes = 0;
   std::uint64_t bytes = 0;
   std::string device;
@@ -248,14 +248,14 @@ Benched bench(const BenchOptions& options, const std::string& spec, Progress& pr
   const std::uint64_t bytes = total_bytes(problem);
   const std::string text = to_text(problem.permutation);
   check_memory(problem, text);
-  progress.step("planning " + text);
+  progress.step("planning " + spec);
   // The first plan of a process wakes the device, a fifth of a second that is not planning.
   static_cast<void>(
       faro::plan({.permutation = maps::bit_reversal(kWakingBits), .element_bytes = problem.element_bytes},
                  {.engine = plan_options.engine, .device = plan_options.device}));
   const std::vector<Contestant> plans = contestants_of(problem, plan_options, options.index.choice());
   const ExecutablePlan& plan = plans.front().plan;
-  progress.step("measuring " + text);
+  progress.step("measuring " + spec);
   const io::Buffer in(bytes);
   const io::Buffer out(bytes);
   fill(in.span());
@@ -271,7 +271,7 @@ Benched bench(const BenchOptions& options, const std::string& spec, Progress& pr
     const double ms = timings[i].median_ms;
     const bool planned = i < plans.size();
     benched.rows.push_back({.spec = text,
-                            .label = text.size() <= kLongestLabel ? text : spec,
+                            .label = spec.size() > kLongestLabel && text.size() < spec.size() ? text : spec,
                             .element_bytes = problem.element_bytes,
                             .bytes = bytes,
                             .device = device,
@@ -359,7 +359,7 @@ void bench_all(const BenchOptions& options) {
 Verb bench_verb(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* const command =
-      app.add_subcommand("bench", "Verify a permutation, then time it against naive and copy");
+      app.add_subcommand("bench", "Verify a permutation, then time it beside the obvious loop and a copy");
   command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")
       ->required()
       ->type_name("");
@@ -375,9 +375,10 @@ Verb bench_verb(CLI::App& app) {
       ->type_name("SIZE")
       ->check(refuse_empty);
   command->add_flag("--in-place", options->in_place,
-                    "In one array, beside the same with two arrays, the obvious loop and a copy");
-  command->add_flag("--shards", options->shards,
-                    "Under mpirun: spread over the ranks, beside its local passes and its exchange alone");
+                    "Time it in place, and beside it out of place, the obvious loop and a copy");
+  command->add_flag(
+      "--shards", options->shards,
+      "Run under mpirun: time the array spread over the ranks, and its local passes and its exchange alone");
   options->cuts.add(*command);
   options->common.add_threads(*command);
   options->common.add_json(*command);

@@ -107,18 +107,21 @@ Verb emit_verb(CLI::App& app) {
   word("--name", options->name, "F", "The function, and the prefix of all names; the default is faro_kernel");
   word("--n-tile", options->tile_bits, "N",
        "log2 of the elements in a row of the tile; the default fits the element");
-  word("--n-iter", options->iteration_bits, "N", "Of iters: log2 of the tiles a block; the default is 3");
-  command->add_flag("--plain-rows", options->plain_rows, "Of iters: rows of the tile are not turned");
-  command->add_flag(
-      "--factors", options->factors,
-      "Of tile, banks and iters: a kernel for each factor of A = (U R)(R L P), the published pair");
+  word("--n-iter", options->iteration_bits, "N",
+       "With --kernel iters: log2 of the number of tiles for each block; the default is 3");
+  command->add_flag("--plain-rows", options->plain_rows,
+                    "With --kernel iters: do not rotate the rows of the tile");
+  command->add_flag("--factors", options->factors,
+                    "With --kernel tile, banks or iters: write one kernel for each factor of A = (U R)(R L "
+                    "P), the published pair");
   command->add_flag("--launcher", options->launcher, "Also NAME_launch and NAME_workspace_bytes");
   word("--map", options->map, "EXPR",
        "C++ over v, the element, and the indices x and y: out[y] = EXPR where y = pi(x)");
   word("--target", options->target, "LANGUAGE", "cuda (the default) or cpp");
   word("--out", options->out, "FILE", "Write to this file instead of standard output");
   add_no_sync(*command);
-  command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
+  command->add_flag("--json", options->json,
+                    "Print JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { run(*options); }};
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -131,21 +132,44 @@ std::string drawing_of(const ExplainOptions& options, const Explanation& explana
   return figure_svg(figure, affine(normal_form(explanation.plan.problem().permutation), "explain --figure"));
 }
 
-// A strided view has one pass, and neither a drawing nor a choice of methods.
+// A view's plan, for a kind of GPU where none is here.
+StridedPlan view_plan(const ExplainOptions& options, std::uint64_t width, const PlanOptions& plan_options) {
+  const Strided view = parse_strided(options.spec);
+  const bool on_gpu = plan_options.engine == Engine::cuda;
+  if (!options.capability.empty() && !on_gpu) {
+    fail(ErrorCode::value, "explain", "--capability with --engine " + options.common.engine,
+         "--capability with --engine cuda");
+  }
+  if (on_gpu && options.common.device.empty()) {
+    const cuda::Status status = cuda::status();
+    if (!options.capability.empty() || !status.available) {
+      const Capability capability =
+          options.capability.empty() ? kUsualCapability : parse_capability(options.capability);
+      Target target = cuda::target_of_capability(capability.major, capability.minor);
+      if (options.capability.empty()) target.name += "; there is none here (" + status.reason + ")";
+      return {view, width, std::move(target)};
+    }
+  }
+  return plan_only(view, width, plan_options);
+}
+
+// A strided view has one pass, and no choice of methods.
 void explain_view(const ExplainOptions& options) {
-  const bool has_others = !options.svg.empty() || options.in_place || !options.common.batch.empty() ||
-                          !options.capability.empty() || !options.common.tile.empty();
+  const bool has_others = options.in_place || !options.common.batch.empty() || !options.common.tile.empty() ||
+                          !options.figure.empty();
   if (has_others) {
-    fail(ErrorCode::value, "explain",
-         "--svg, --in-place, --batch, --capability or --tile with a strided view", "a view alone");
+    fail(ErrorCode::value, "explain", "--in-place, --batch, --tile or --figure with a strided view",
+         "a view alone");
   }
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   PlanOptions plan_options = options.common.plan_options(width);
   plan_options.index_choice = options.index.choice();
-  const StridedPlan plan = plan_only(parse_strided(options.spec), width, plan_options);
+  const StridedPlan plan = view_plan(options, width, plan_options);
+  TextFile svg(options.svg, options.svg.empty() ? "" : plan.svg());
   std::string text = options.common.json ? plan.explain_json() : plan.explain();
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
+  svg.commit();
 }
 
 // A line of an explanation: a word, and what there is to say of it.
@@ -177,23 +201,38 @@ void explain_files(const ExplainOptions& options) {
          "--file alone");
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
+  const PlanOptions plan_options = options.common.plan_options(width);
   const file::Options file_options{.memory_bytes = memory,
-                                   .threads = options.common.plan_options(width).threads};
+                                   .threads = plan_options.threads,
+                                   .engine = plan_options.engine,
+                                   .device = plan_options.device};
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
+  std::optional<file::Facts> of_records;  // instead
   if (is_strided_text(options.spec)) {
     sweep.emplace(parse_strided(options.spec), width, file_options);
   } else {
     problem = {.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                .element_bytes = width,
                .batch = options.common.batch_count()};
-    sweep.emplace(*problem, file_options);
+    problem->permutation = normal_form(problem->permutation, file_options.threads);
+    if (std::holds_alternative<Indexed>(problem->permutation) &&
+        !file::holds_arrays(*problem, file_options)) {
+      of_records =
+          file::record_facts(element_count(problem->permutation) * problem->batch, width, true, file_options);
+    } else {
+      sweep.emplace(*problem, file_options);
+    }
   }
-  const file::Facts& facts = sweep->facts();
+  const file::Facts facts = of_records ? *of_records : sweep->facts();
+  const file::TilePlan tile_plan = of_records ? file::TilePlan() : sweep->tile_plan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
     seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
+  // Of a distribution the other sides are in order: whole buckets are.
+  if (seconds && facts.sweeps == 2)
+    *seconds += curve->predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
   std::optional<double> published;
   if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
   const double reads = static_cast<double>(facts.moved_bytes) /
@@ -213,6 +252,9 @@ void explain_files(const ExplainOptions& options) {
     json["tile_bytes"] = facts.tile_bytes;
     json["read_run_bytes"] = facts.read_run_bytes;
     json["write_run_bytes"] = facts.write_run_bytes;
+    json["tile_plan"] = {{"permutation", tile_plan.permutation},
+                         {"text", tile_plan.text},
+                         {"plan", tile_plan.json.empty() ? Json() : Json::parse(tile_plan.json)}};
     json["transfers"] = reads + writes;
     json["published_transfers"] = published ? Json(*published) : Json();
     json["predicted_ms"] = seconds ? Json(*seconds * 1e3) : Json();
@@ -224,23 +266,30 @@ void explain_files(const ExplainOptions& options) {
       explained("files", fmt::format("{} read and as many written, with {} of memory",
                                      size_text(facts.moved_bytes), size_text(memory))),
       explained("sweeps", facts.text())};
-  if (facts.tiles > 0) {
+  if (of_records) {
+    lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
+  } else if (facts.tiles > 0) {
     lines.push_back(
-        explained("tiles", fmt::format("{}; three buffers: one is permuted to the second while the "
-                                       "third is written and read",
+        explained("tiles", fmt::format("{}; of three buffers, one is permuted into another while the "
+                                       "third is written and refilled",
                                        facts.tiles)));
-    lines.push_back(explained("transfers", fmt::format("{:.4g} of a segment, {:.4g} read and {:.4g} written",
-                                                       reads + writes, reads, writes)));
+    lines.push_back(
+        explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
+                                           reads + writes, reads, writes)));
   }
   if (published) {
-    lines.push_back(
-        explained("literature", fmt::format("at most {:.4g} transfers, 2 N/B (6 ceil(rank / "
-                                            "lg(M/B)) + 5) with B that segment: {:.3g} times as many",
-                                            *published, *published / (reads + writes))));
+    lines.push_back(explained(
+        "literature",
+        fmt::format("at most {:.0f} transfers of such segments, 2 N/B (6 ceil(rank / lg(M/B)) + 5): "
+                    "{:.3g} times as many",
+                    *published, *published / (reads + writes))));
   }
   lines.push_back(explained("time", seconds
                                         ? fmt::format("{:.3g} s predicted, by {}", *seconds, curve->source)
                                         : "not known: `faro tune --disk DIR` measures a disk"));
+  std::istringstream nested(tile_plan.text);
+  if (!tile_plan.text.empty()) lines.push_back("of each tile, in memory");
+  for (std::string line; std::getline(nested, line);) lines.push_back(line.empty() ? line : "  " + line);
   print(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
@@ -295,11 +344,13 @@ void explain(const ExplainOptions& options) {
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
   const Explanation explanation = make_explanation(options, problem);
-  TextFile svg(options.svg, options.svg.empty()
-                                ? std::string()
-                                : typed_names().in_drawing(drawing_of(options, explanation),
-                                                           problem.permutation, options.spec));
-  std::string text = options.common.json ? explanation.plan.explain_json() : as_typed(explanation.text);
+  TextFile svg(options.svg, options.svg.empty() ? std::string()
+                                                : typed_names().in_drawing(
+                                                      drawing_of(options, explanation),
+                                                      explanation.plan.problem().permutation, options.spec));
+  std::string text = options.common.json
+                         ? explanation.plan.explain_json()
+                         : typed_names().in_explanation(explanation.text, problem.permutation, options.spec);
   while (!options.common.json && text.ends_with('\n')) text.pop_back();
   print(text);
   svg.commit();
@@ -309,7 +360,7 @@ void explain(const ExplainOptions& options) {
 
 Verb explain_verb(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
-  CLI::App* const command = app.add_subcommand("explain", "Tell how a permutation is run, and why");
+  CLI::App* const command = app.add_subcommand("explain", "Explain how a permutation would be run, and why");
   command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
       ->required()
       ->type_name("");
@@ -326,7 +377,9 @@ Verb explain_verb(CLI::App& app) {
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command);
-  command->add_option("--shards", options->shards, "Spread over N ranks: what one of them does")
+  command
+      ->add_option("--shards", options->shards,
+                   "Plan for an array spread over N ranks, and print what one rank does")
       ->type_name("N")
       ->check(refuse_empty);
   command->add_option("--rank", options->rank, "With --shards: which rank; the default is 0")
@@ -334,26 +387,31 @@ Verb explain_verb(CLI::App& app) {
       ->check(refuse_empty);
   command
       ->add_option("--link", options->link,
-                   "With --shards: GB/s out of a rank, for the predicted time; the default is 25")
+                   "With --shards: GB/s that a rank can send, for the predicted time; the default is 25")
       ->type_name("RATE")
       ->check(refuse_empty);
   options->cuts.add(*command);
-  command->add_flag("--file", options->by_file, "From file to file, within --memory");
+  command->add_flag("--file", options->by_file,
+                    "Plan for a file that is larger than the memory, see --memory");
   command
       ->add_option("--memory", options->memory,
-                   "With --file: what buffers may take, such as 16GiB; the default is 60% of what is free")
+                   "With --file: memory for buffers, such as 16GiB; the default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
   command
       ->add_option("--disk", options->disk,
-                   "With --file: a folder on the disk whose time is predicted; the default is this one")
+                   "With --file: a folder on the disk for which the time is predicted; the default is the "
+                   "present folder")
       ->type_name("DIR")
       ->check(refuse_empty);
-  command->add_flag("--in-place", options->in_place, "In one array instead of from one to another");
+  command->add_flag("--in-place", options->in_place,
+                    "Plan in place: the result takes the place of the input");
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->index.add_repeats(*command);
-  command->add_option("--svg", options->svg, "Also draw the index bits, the tile and its banks to this file")
+  command
+      ->add_option("--svg", options->svg,
+                   "Also draw the plan to this file: index bits, tile and banks, or the box of axes")
       ->type_name("FILE")
       ->check(refuse_empty);
   command

@@ -146,7 +146,8 @@ void lay_out(const LayoutOptions& options) {
 
 Verb layout_verb(CLI::App& app) {
   const auto options = std::make_shared<LayoutOptions>();
-  CLI::App* const command = app.add_subcommand("layout", "Advise on a layout of an array in shared memory");
+  CLI::App* const command =
+      app.add_subcommand("layout", "Find a layout of an array in shared memory without bank conflicts");
   const auto size = [&](const std::string& name, std::string& value, const std::string& help) {
     command->add_option(name, value, help)->type_name("N")->check(refuse_empty);
   };
@@ -154,13 +155,14 @@ Verb layout_verb(CLI::App& app) {
   size("--columns", options->columns, "Elements of a row");
   options->common.add_element_bytes(*command, "Bytes of an element: 1, 2, 4, 8 or 16; the default is 4");
   command
-      ->add_option("--access", options->accesses,
-                   "What a warp does, as often as needed: row, column, diagonal, stride(K), each also with a "
-                   "vector of V elements a lane, as in row(8) and stride(K, V); or @FILE, a recorded trace")
+      ->add_option(
+          "--access", options->accesses,
+          "An access of a warp; give one option for each: row, column, diagonal, stride(K), each also with a "
+          "vector of V elements for each lane, as in row(8) and stride(K, V); or @FILE, a recorded trace")
       ->type_name("ACCESS")
       ->allow_extra_args(false)
       ->check(refuse_empty);
-  command->add_option("--seed", options->seed, "Of the random layouts; the default is 0")
+  command->add_option("--seed", options->seed, "Seed of the random layouts; the default is 0")
       ->type_name("N")
       ->check(refuse_empty);
   command

@@ -319,27 +319,30 @@ Verb network_verb(CLI::App& app) {
   command->add_option("ACTION", options->action, "explain, run or list")->required()->type_name("");
   command
       ->add_option("PROGRAM", options->program,
-                   "Such as `sort`, `parm(3; pairs(min_max)) . bmmc(bit_reversal)` or `@file`")
+                   "The program, such as `sort`, `parm(3; pairs(min_max)) . bmmc(bit_reversal)` or `@file`")
       ->type_name("");
-  command->add_option("IN.npy", options->in, "Of `run`: one array of 2^n elements, or a batch of them")
+  command
+      ->add_option("IN.npy", options->in, "With `run`: one array of 2^n elements, or a batch of such arrays")
       ->type_name("");
-  command->add_option("OUT.npy", options->out, "Of `run`: the result, with the dtype and shape of IN.npy")
+  command->add_option("OUT.npy", options->out, "With `run`: the result, with the dtype and shape of IN.npy")
       ->type_name("");
   const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
     command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
   };
-  add("--bits", options->bits, "N", "Of `explain`: arrays of 2^N elements");
+  add("--bits", options->bits, "N", "With `explain`: plan for arrays of 2^N elements");
   add("--element", options->element, "T",
-      "Of `explain`: i32, u32, i64, u64, f32, f64, c64, c128, with a value u32+value; the default is u32, or "
-      "c64 where that does not fit");
+      "With `explain`: i32, u32, i64, u64, f32, f64, c64 or c128; u32+value is a key with a value; the "
+      "default is u32, or "
+      "c64 where the program needs complex numbers");
   add("--tile-bits", options->tile_bits, "M", "2^M elements a tile; the default suits the engine");
   add("--segment-bits", options->segment_bits, "S", "2^S elements a segment; the default suits the engine");
-  add("--svg", options->svg, "FILE", "Of `explain`: also draw the network to this file, up to 64 elements");
-  command->add_flag("--steps", options->steps, "Of `explain`: also tell each step of the rewriting");
+  add("--svg", options->svg, "FILE", "With `explain`: also draw the network to this file, up to 64 elements");
+  command->add_flag("--steps", options->steps, "With `explain`: also print each step of the rewriting");
   command->add_flag("--pairs", options->pairs,
-                    "Of `run`: keys and values, along a last axis of 2; ordered by key, then by value");
-  command->add_flag("--verify", options->verify, "Of `run`: check the result before writing");
-  command->add_flag("--quiet", options->quiet, "Of `run`: nothing on standard error but errors");
+                    "With `run`: the last axis, of extent 2, holds a key and a value; they are ordered by "
+                    "key, then by value");
+  command->add_flag("--verify", options->verify, "With `run`: check the result before it is written");
+  command->add_flag("--quiet", options->quiet, "With `run`: print nothing on standard error but errors");
   options->common.add_batch(*command);
   options->common.add_engine(*command);
   options->common.add_device(*command);

@@ -66,6 +66,8 @@ std::string code_of_name(const std::string& name) {
 }
 
 std::string suggest_type(const std::string& misspelt) {
+  if (misspelt.starts_with("bfloat") || misspelt.starts_with("float8"))
+    return ".npy files have no such dtype: u2 holds the bits of a bfloat16, u1 those of 8 bits";
   std::vector<std::string_view> names;
   names.reserve(std::size(kNamedTypes));
   for (const NamedType& type : kNamedTypes) names.push_back(type.name);
@@ -301,7 +303,9 @@ Verb new_verb(CLI::App& app) {
   command->add_option("SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar")
       ->required()
       ->type_name("");
-  command->add_option("DTYPE", options->dtype, "A numpy type: u4, >f8, c16, S32, V32, or by name, float32")
+  command
+      ->add_option("DTYPE", options->dtype,
+                   "A NumPy type, such as u4, >f8, c16, S32 or V32, or its name, such as float32")
       ->required()
       ->type_name("");
   command->add_option("OUT.npy", options->out, "The file to write")->required()->type_name("");
@@ -311,7 +315,7 @@ Verb new_verb(CLI::App& app) {
           "index (the default), random (the same on every machine), zeros, or pattern: bytes 0, 1, 2, ...")
       ->type_name("F")
       ->check(refuse_empty);
-  command->add_option("--seed", options->seed, "Of --fill random; the default is 0")
+  command->add_option("--seed", options->seed, "Seed of --fill random; the default is 0")
       ->type_name("N")
       ->check(refuse_empty);
   add_no_sync(*command);

@@ -66,7 +66,7 @@ std::string map_element(const PermuteOptions& options, const io::NpyHeader& head
 // --map as a plan, or the plan itself.
 ExecutablePlan with_map(const PermuteOptions& options, const io::NpyHeader& header, ExecutablePlan plan) {
   if (options.map.empty()) return plan;
-  return plan.with_map(options.map, map_element(options, header, plan.plan().problem().element_bytes));
+  return plan.with_map(options.map, map_element(options, header, plan.plan().given().element_bytes));
 }
 
 void check_map(const PermuteOptions& options) {
@@ -108,12 +108,14 @@ std::shared_ptr<const schedule::IndexSchedule> kept_schedule(const PermuteOption
   const std::string operation = "permute `" + options.in + "`";
   const std::string remedy = "delete `" + options.plan_cache + "` to have it made anew";
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
-  if (indexed != nullptr && kept->count != indexed->count()) {
+  const std::uint64_t count = kept->count * kept->blocks.repeats * kept->blocks.together;
+  if (indexed != nullptr && count != indexed->count()) {
     fail(ErrorCode::value, operation,
-         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(kept->count, "element")),
+         fmt::format("--plan-cache {}, made for {}", options.plan_cache, count_text(count, "element")),
          fmt::format("a plan for {}", count_text(indexed->count(), "element")), remedy);
   }
-  if (indexed != nullptr && kept->fingerprint != schedule::fingerprint(*indexed)) {
+  const auto block = indexed == nullptr ? std::nullopt : schedule::scheduled_block(*indexed, kept->blocks);
+  if (indexed != nullptr && (!block || kept->fingerprint != schedule::fingerprint(*block))) {
     fail(ErrorCode::value, operation,
          "--plan-cache " + options.plan_cache + ", made from another index array",
          "a plan of " + options.spec, remedy);
@@ -197,7 +199,7 @@ void check_plan_cache(const PermuteOptions& options) {
 void check_plan_cache_of(const PermuteOptions& options, const Problem& problem) {
   if (options.plan_cache.empty() || std::holds_alternative<Indexed>(problem.permutation)) return;
   fail(ErrorCode::value, "permute `" + options.in + "`", "--plan-cache with " + to_text(problem.permutation),
-       "it with an index array", "nothing else needs a schedule");
+       "that option with an index array", "no other permutation needs a schedule");
 }
 
 void print_json(const PermuteOptions& options, const FileProblem& asked, const Planned& planned,
@@ -257,12 +259,23 @@ void check_files(const PermuteOptions& options) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
          "`faro permute --help` shows how; --in-place takes one file");
   }
+  if (options.has_out && options.out.empty())
+    fail(ErrorCode::file, "write OUT", "an empty name", "the name of a file");
   require_whole(options.in);
   if (!options.in_place && options.raw.empty()) require_npy_name("permute `" + options.in + "`", options.out);
   if (!options.in_place && io::same_file(options.in, options.out)) {
     fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files",
          "--in-place permutes one file");
   }
+}
+
+// Data in Fortran order is a view of what it means: the permutation takes its axes along. Where it cannot,
+// the data is put into C order first.
+void read_as_view(const PermuteOptions& options, io::NpyInput& input, FileProblem& asked) {
+  const auto permutation = options.map.empty() ? on_fortran_data(input.header(), asked) : std::nullopt;
+  if (!permutation) return input.put_in_c_order();
+  asked.result_shape = asked.shape_after(Plan(asked.problem, cpu::target(1)));
+  asked.problem.permutation = *permutation;
 }
 
 void permute(PermuteOptions options) {
@@ -292,10 +305,11 @@ void permute(PermuteOptions options) {
     const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
-    const io::NpyInput input(options.in, progress.advance());
-    const std::span<const std::byte> in = input.data();
+    io::NpyInput input(options.in, progress.advance(), io::FortranData::as_it_lies);
     asked = file_problem_of(options, input.header());
     if (options.order == "F") asked = in_fortran_order(options, input.header(), std::move(asked));
+    if (input.header().fortran_order) read_as_view(options, input, asked);
+    const std::span<const std::byte> in = input.data();
     const PlanOptions plan_options = options.common.plan_options(asked.problem.element_bytes);
     check_plan_cache_of(options, asked.problem);
     progress.step("planning " + options.spec);
@@ -349,29 +363,31 @@ Verb permute_verb(CLI::App& app) {
               "--in-place")
           ->type_name("");
   command->add_flag("--in-place", options->in_place,
-                    "Replace the file's own data, in memory of its size; its shape follows the permutation");
+                    "Replace the file by its permuted copy, made in memory of the file's size; the shape "
+                    "follows the permutation");
   command->add_flag(
       "--no-backup", options->no_backup,
-      "With --in-place: permute the file where it lies instead of a copy that takes its place; an "
-      "interruption leaves it permuted in part");
+      "With --in-place: permute the file itself, without a copy; an interruption leaves it permuted in part");
   command->add_flag("--shards", options->shards,
-                    "Under mpirun: each rank reads, permutes and writes its part of the files");
+                    "Run under mpirun: each rank reads, permutes and writes its part of the files");
   command
       ->add_option("--devices", options->devices,
-                   "With --engine cuda: several GPUs, such as 0,1, each of which holds a part of the array")
+                   "With --engine cuda: use several GPUs, such as 0,1; each holds a part of the array")
       ->type_name("N,N")
       ->check(refuse_empty);
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
   command
-      ->add_option("--piece-bytes", options->piece_bytes,
-                   "With --engine cuda: the array travels in pieces of at most this size, such as 64MiB")
+      ->add_option(
+          "--piece-bytes", options->piece_bytes,
+          "With --engine cuda: send the array to the GPU in pieces of at most this size, such as 64MiB")
       ->type_name("SIZE")
       ->check(refuse_empty);
   command
-      ->add_option("--device-bytes", options->device_bytes,
-                   "With --engine cuda: device memory to use at most; the default is half of what is free")
+      ->add_option(
+          "--device-bytes", options->device_bytes,
+          "With --engine cuda: use at most so much device memory; the default is half of what is free")
       ->type_name("SIZE")
       ->check(refuse_empty);
   command
@@ -381,47 +397,49 @@ Verb permute_verb(CLI::App& app) {
       ->check(refuse_empty);
   command
       ->add_option("--element", options->element,
-                   "With --map: the type of v, such as float; the default is the dtype's")
+                   "With --map: the type of v, such as float; the default follows the dtype")
       ->type_name("TYPE")
       ->check(refuse_empty);
   options->index.add_direction(*command);
   command
-      ->add_option("--plan-cache", options->plan_cache,
-                   "Of an index array: use the schedule in this file, or make it and keep it there")
+      ->add_option(
+          "--plan-cache", options->plan_cache,
+          "For an index array: read its schedule from this file, or make the schedule and write it there")
       ->type_name("FILE")
       ->check(refuse_empty);
   options->index.add_choice(*command);
   options->common.add_batch(*command);
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
-  command->add_flag("--rows", options->rows,
-                    "Elements are rows, or the records of any array: the same as --axis 0");
+  command->add_flag("--rows", options->rows, "Move whole rows, the same as --axis 0");
   command
-      ->add_option(
-          "--axis", options->axis,
-          "Elements are what lies along axis K, each permuted whole; 0 where a permutation is as long as "
-          "the file has rows")
+      ->add_option("--axis", options->axis,
+                   "Permute along axis K, where each element is a whole slice; the default is 0 where the "
+                   "permutation is as "
+                   "long as the file has rows")
       ->type_name("K")
       ->check(refuse_empty);
   command
       ->add_option("--let", options->lengths,
-                   "Of a pattern of axes: a length that the file does not tell, such as h=8")
+                   "For a pattern of named axes: a length that the file does not determine, such as h=8")
       ->type_name("NAME=LENGTH")
       ->allow_extra_args(false)
       ->check(refuse_empty);
   command
-      ->add_option("--order", options->order,
-                   "Of OUT.npy: C, the last axis the fastest, or F, the first; a permutation of axes takes "
-                   "one pass all the same")
+      ->add_option(
+          "--order", options->order,
+          "Memory order of OUT.npy: C, where the last axis is the fastest, or F, where the first is; a "
+          "permutation of axes takes one pass either way")
       ->type_name("ORDER")
       ->check(refuse_empty);
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
-  command->add_flag("--verify", options->verify,
-                    "Check every element against the obvious loop before writing; from file to file, by sums "
-                    "over what is read and written");
+  command->add_flag(
+      "--verify", options->verify,
+      "Check every element against the obvious loop before writing; larger files are checked by sums "
+      "over what is read and written");
   add_file_options(*command, *options);
   options->common.add_threads(*command);
   add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
+  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
   options->common.add_json(*command);
   return {command, [options, out] {
             options->has_out = out->count() > 0;

@@ -55,18 +55,19 @@ void recover(const RecoverOptions& options) {
 Verb recover_verb(CLI::App& app) {
   const auto options = std::make_shared<RecoverOptions>();
   PermuteOptions& permute = options->permute;
-  CLI::App* const command =
-      app.add_subcommand("recover", "Finish, or take back, what an interrupted run in place left in part");
+  CLI::App* const command = app.add_subcommand("recover", "Finish or undo an interrupted run in place");
   command->add_option("FILE", permute.in, "The file that was permuted with --in-place")
       ->required()
       ->type_name("");
-  command->add_flag("--undo", options->undo, "Take back what was done: the file is as it was before");
-  command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
+  command->add_flag("--undo", options->undo, "Undo what was done, so that the file is as it was before");
+  command
+      ->add_option("--io", permute.io,
+                   "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   permute.common.add_threads(*command);
   add_no_sync(*command);
-  command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");
+  command->add_flag("--quiet", permute.quiet, "Print nothing on standard error but errors");
   permute.common.add_json(*command);
   return {command, [options] { recover(*options); }};
 }

@@ -115,16 +115,17 @@ Verb reproduce_verb(CLI::App& app) {
   const auto options = std::make_shared<ReproduceOptions>();
   CLI::App* const command =
       app.add_subcommand("reproduce", "Compute a published table again, and show both side by side");
-  command->add_option("NAME", options->name, "What to reproduce, such as rap-table2; --list has them all")
+  command->add_option("NAME", options->name, "What to reproduce, such as rap-table2; --list names all")
       ->type_name("")
       ->check(refuse_empty);
-  command->add_flag("--list", options->list, "The names, one a line");
-  command->add_option("--seed", options->seed, "Of the random layouts and accesses; the default is 1")
+  command->add_flag("--list", options->list, "List the names");
+  command->add_option("--seed", options->seed, "Seed of the random layouts and accesses; the default is 1")
       ->type_name("S")
       ->check(refuse_empty);
   command
-      ->add_option("--trials", options->trials,
-                   "Of every estimated cell; the default keeps standard errors small enough to judge")
+      ->add_option(
+          "--trials", options->trials,
+          "Number of trials for each estimated cell; the default keeps standard errors small enough to judge")
       ->type_name("N")
       ->check(refuse_empty);
   command

@@ -201,14 +201,13 @@ void run_route(const RouteVerbOptions& options) {
 
 Verb route_verb(CLI::App& app) {
   const auto options = std::make_shared<RouteVerbOptions>();
-  CLI::App* const command =
-      app.add_subcommand("route", "Find where items go when they are put together by their keys");
+  CLI::App* const command = app.add_subcommand("route", "Group items by their keys: find where each goes");
   const auto option = [&](const char* flag, std::string& to, const char* type, const std::string& what) {
     return command->add_option(flag, to, what)->type_name(type)->check(refuse_empty);
   };
   command
       ->add_option("KEYS.npy", options->keys,
-                   "The bucket of each item, whole numbers: one a row, or rows x k of them")
+                   "The bucket of each item, as whole numbers of shape (rows) or (rows, k)")
       ->required()
       ->type_name("");
   option("--buckets", options->buckets, "N", "Keys are 0 to N - 1, and -1 for items that go nowhere")
@@ -221,7 +220,7 @@ Verb route_verb(CLI::App& app) {
   options->common.add_device(*command);
   options->common.add_threads(*command);
   add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
+  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
   options->common.add_json(*command);
   return {command, [options] { run_route(*options); }};
 }

@@ -418,13 +418,13 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
            "itself), fp32, fp64 or compensated");
   }
   if (verb != RowVerb::put)
-    command->add_flag("--bf16", options->bf16, "Items of 2 bytes are bfloat16 numbers");
-  command->add_flag("--explain", options->explain, "Print how it would be done, and write nothing");
+    command->add_flag("--bf16", options->bf16, "Read items of 2 bytes as bfloat16 numbers");
+  command->add_flag("--explain", options->explain, "Explain how it would be done, and write nothing");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);
   add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Nothing on standard error but errors");
+  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
   options->common.add_json(*command);
   return {command, [options] { run_verb(*options); }};
 }

@@ -33,17 +33,13 @@ void shuffle(ShuffleOptions& options) {
   }
   const std::uint64_t budget = memory_budget(permute.memory);
   const io::NpyHeader header = header_of_input(permute);
-  if (header.fortran_order) {
-    fail(ErrorCode::unsupported, "shuffle `" + permute.in + "`", "data in Fortran order", "data in C order",
-         "`faro permute` of all its `axes` in their order writes it so");
-  }
-  const bool by_rows = permute.rows && !header.shape.empty();
-  const file::Shuffle asked{.records = by_rows ? header.shape.front() : header.item_count(),
-                            .record_bytes = by_rows && header.item_count() > 0
-                                                ? header.data_bytes() / header.shape.front()
-                                                : header.item_bytes,
-                            .seed = seed,
-                            .inverse = permute.inverse};
+  // Rows of no items are nothing to move.
+  const bool by_rows = permute.rows && !header.shape.empty() && header.item_count() > 0;
+  const file::Shuffle asked{
+      .records = by_rows ? header.shape.front() : header.item_count(),
+      .record_bytes = by_rows ? header.data_bytes() / header.shape.front() : header.item_bytes,
+      .seed = seed,
+      .inverse = permute.inverse};
   permute.spec = fmt::format("shuffle {} by seed {}", by_rows ? "of rows" : "of items", seed);
   run_records(permute, header,
               {.count = asked.records,
@@ -73,24 +69,28 @@ Verb shuffle_verb(CLI::App& app) {
       ->required()
       ->type_name("SEED")
       ->check(refuse_empty);
-  command->add_flag("--rows", permute.rows, "Records are rows, along the first axis; else they are items");
+  command->add_flag("--rows", permute.rows,
+                    "Shuffle whole rows, along the first axis, instead of single items");
   command->add_flag("--inverse", permute.inverse, "Put shuffled records back where they were");
   command
       ->add_option("--memory", permute.memory,
-                   "What buffers may take, such as 16GiB; the default is 60% of what is free")
+                   "Memory for buffers, such as 16GiB; the default is 60% of the free memory")
       ->type_name("SIZE")
       ->check(refuse_empty);
-  command->add_flag("--verify", permute.verify, "Check by sums over what is read and written");
+  command->add_flag("--verify", permute.verify,
+                    "Check the result by sums over what was read and what was written");
   add_journal_options(*command, permute);
   add_raw_options(*command, permute);
-  command->add_option("--io", permute.io, "auto, uring, threads (both with O_DIRECT) or buffered")
+  command
+      ->add_option("--io", permute.io,
+                   "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered")
       ->type_name("WAY")
       ->check(refuse_empty);
   command->add_flag("--shards", permute.shards,
-                    "Under mpirun: each rank reads, moves and writes its part of the files");
+                    "Run under mpirun: each rank reads, moves and writes its part of the files");
   permute.common.add_threads(*command);
   add_no_sync(*command);
-  command->add_flag("--quiet", permute.quiet, "Nothing on standard error but errors");
+  command->add_flag("--quiet", permute.quiet, "Print nothing on standard error but errors");
   permute.common.add_json(*command);
   return {command, [options] { shuffle(*options); }};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "capi/author_json.hpp"
 #include "cli/arguments.hpp"
@@ -13,6 +14,7 @@
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
 #include "machine/run_trace.hpp"
+#include "permutation/notes.hpp"
 #include "programs/simulation.hpp"
 #include "suggest.hpp"
 
@@ -104,6 +106,18 @@ Result run_trace(const SimulateOptions& options) {
   return result;
 }
 
+// Of n words, where that is not 0. An index array of more than any program takes is refused before it is
+// made.
+Permutation permutation_of(const std::string& spec, std::uint64_t n) {
+  ParseOptions options;
+  options.most_index_elements = 2 * programs::kMostElements;
+  if (n != 0) options.shape.emplace(1, n);
+  faro::detail::NotedPermutation read = faro::detail::parse_with_notes(spec, options);
+  for (const std::string& line : read.notes) note("faro: " + line);
+  remember_name(read.parsed.permutation, spec);
+  return std::move(read.parsed.permutation);
+}
+
 Result run_program(const SimulateOptions& options) {
   const bool permutes = options.program == kPermute;
   if (!options.file.empty() && (!permutes || !options.spec.empty())) {
@@ -117,7 +131,7 @@ Result run_program(const SimulateOptions& options) {
   if (!options.n.empty()) request.n = parse_number("--n", options.n, 1, programs::kMostElements);
   if (!options.layout.empty()) request.layout = programs::parse_matrix_layout(options.layout);
   const std::string spec = options.file.empty() ? options.spec : "@\"" + options.file + "\"";
-  if (!spec.empty()) request.permutation = request.n != 0 ? parse_spec(spec, request.n) : parse_spec(spec);
+  if (!spec.empty()) request.permutation = permutation_of(spec, request.n);
   programs::Simulation simulation = programs::simulate(request);
   return {.machine = simulation.request.machine,
           .report = simulation.report,
@@ -225,44 +239,47 @@ Verb simulate_verb(CLI::App& app) {
   command
       ->add_option(
           "FILE", options->file,
-          "Of `trace`: a line for each access of a warp; of `permute`: a file instead of --spec, such "
-          "as index.npy")
+          "With trace: a text file with a line for each access of a warp; with permute: a file such as "
+          "index.npy instead of --spec")
       ->type_name("");
   const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
     command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
   };
-  add("--machine", options->machine, "M", "dmm (the default), umm or hmm");
-  add("--width", options->width, "W", "Memory banks, and threads of a warp; the default is 32");
+  add("--machine", options->machine, "M", "The machine: dmm (the default), umm or hmm");
+  add("--width", options->width, "W", "Number of memory banks and of threads in a warp; the default is 32");
   add("--latency", options->latency, "L", "Time units of an access; the default is 32");
   add("--threads", options->threads, "P",
-      "A multiple of W that divides N; the default is the most that the program allows");
-  add("--n", options->n, "N", "Words; the default is W x W, or what SPEC has");
+      "Number of threads, a multiple of W that divides N; the default is the most that the program allows");
+  add("--n", options->n, "N", "Number of words; the default is W x W, or what SPEC needs");
   add("--registers", options->registers, "R",
-      "Words that a thread holds, for transpose-rotating and permute on the umm; the default is W");
-  add("--dmms", options->dmms, "K", "DMMs of the hmm; the default is 1");
+      "Words that a thread keeps in registers, for transpose-rotating and permute on the umm; the default is "
+      "W");
+  add("--dmms", options->dmms, "K", "Number of DMMs in the hmm; the default is 1");
   add("--shared-latency", options->shared_latency, "L",
       "Time units of an access to a DMM of the hmm; the default is 1");
-  add("--spec", options->spec, "SPEC", "What permute does; the default is a random permutation");
-  add("--seed", options->seed, "S", "Of the random permutation, and of --layout; the default is 0");
+  add("--spec", options->spec, "SPEC", "With permute: the permutation; the default is a random one");
+  add("--seed", options->seed, "S", "Seed of the random permutation and of --layout; the default is 0");
   add("--layout", options->layout, "L",
       "raw, ras or rap: how the rows of the matrix of contiguous, stride, diagonal, transpose-crsw, -srcw "
       "and "
       "-drdw are shifted");
-  command->add_flag("--direct", options->direct, "With permute: the plain loop, without a schedule");
-  command->add_flag("--overlap", options->overlap,
-                    "Also time asynchronous issue, an access a warp at a time");
+  command->add_flag("--direct", options->direct, "With permute: run the plain loop, without a schedule");
+  command->add_flag(
+      "--overlap", options->overlap,
+      "Also compute the time where a warp may issue an access before others have completed theirs");
   command->add_flag("--timeline", options->timeline,
                     "Also print what enters the pipeline in the first 256 units");
-  add("--svg", options->svg, "FILE", "Also draw that to this file");
+  add("--svg", options->svg, "FILE", "Also draw the same to this file");
   add("--ranks", options->shards.ranks, "N",
-      "Of shards: ranks, or several numbers of them, such as 8,64,4096; the default is 8");
+      "With shards: the number of ranks, or several such numbers, as in 8,64,4096; the default is 8");
   add("--topology", options->shards.topology, "T",
-      "Of shards: flat (the default), islands, or a file of JSON that docs/guide/shards.md describes");
+      "With shards: flat (the default), islands, or a JSON file that docs/guide/shards.md describes");
   add("--element-bytes", options->shards.element_bytes, "B",
-      "Of shards: bytes of an element; the default is 4");
+      "With shards: bytes of an element; the default is 4");
   options->shards.cuts.add(*command);
   add_no_sync(*command);
-  command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
+  command->add_flag("--json", options->json,
+                    "Print JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { simulate(*options); }};
 }
 

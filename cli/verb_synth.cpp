@@ -219,6 +219,7 @@ void run(const SynthOptions& given) {
     swizzle::SynthesisOptions search;
     search.space = space;
     search.time_limit_seconds = static_cast<double>(limit);
+    search.processor_time = true;  // the same outcome on a busy machine
     search.progress = [&progress](const swizzle::Progress& now) {
       progress.step(fmt::format("{}, {:.0f}%, {} found", now.stage, 100 * now.done,
                                 count_text(now.solutions, "solution")));
@@ -270,23 +271,27 @@ Verb synth_verb(CLI::App& app) {
                         const std::string& help) {
     command->add_option(name, value, help)->type_name(type)->check(refuse_empty);
   };
-  word("EXAMPLE", options->example, "", "Such as aos-crc; --list has them all");
-  command->add_flag("--list", options->list, "The examples, one a line");
-  word("--struct", options->struct_words, "S", "Words of a struct, taps of conv-2d, side of transpose");
+  word("EXAMPLE", options->example, "", "The example, such as aos-crc; --list names all");
+  command->add_flag("--list", options->list, "List the examples");
+  word("--struct", options->struct_words, "S",
+       "Number of words in a struct, of taps of conv-2d, or the side of transpose");
   word("--warp", options->warp, "W", "Lanes of a warp; the default is 32");
   word("--space", options->space, "SPACE", "easy, easy-conditions, full (the default) or extra");
-  command->add_flag("--all", options->all, "Every solution, not only the cheapest");
+  command->add_flag("--all", options->all, "Print every solution, not only the cheapest");
   word("--emit", options->emit, "FILE", "Write the kernel as CUDA C++");
   word("--emit-device", options->emit_device, "FILE",
-       "Write what stands between its loads and its stores as a __device__ function on registers");
+       "Write the part between loads and stores as a __device__ function on registers");
   word("--element", options->element, "T",
        "With --emit or --emit-device: uint32_t (the default), uint64_t or float");
-  word("--batch", options->batch, "N", "With --emit: any number of problems, told at launch, N to a block");
+  word("--batch", options->batch, "N",
+       "With --emit: solve any number of problems, an argument of the launch, N of them in a block");
   command->add_flag("--image", options->image,
-                    "With --emit: a whole image, whose width and height are told at launch");
-  word("--time-limit", options->time_limit, "SECONDS", "Of the search; the default is 600");
+                    "With --emit: process a whole image, whose width and height are arguments of the launch");
+  word("--time-limit", options->time_limit, "SECONDS",
+       "Stop the search after this much processor time; the default is 600");
   add_no_sync(*command);
-  command->add_flag("--json", options->json, "JSON on standard output; docs/guide/json.md describes it");
+  command->add_flag("--json", options->json,
+                    "Print JSON on standard output; docs/guide/json.md describes it");
   return {command, [options] { run(*options); }};
 }
 

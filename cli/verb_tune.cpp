@@ -145,16 +145,17 @@ void tune(const TuneOptions& options) {
 
 Verb tune_verb(CLI::App& app) {
   const auto options = std::make_shared<TuneOptions>();
-  CLI::App* const command =
-      app.add_subcommand("tune", "Measure what plans of index arrays are chosen by, and keep it");
+  CLI::App* const command = app.add_subcommand(
+      "tune", "Measure this machine and keep the figures, by which plans for index arrays are chosen");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);
-  command->add_flag("--quick", options->quick, "Fewer sizes and widths, a smaller file: some seconds");
+  command->add_flag("--quick", options->quick,
+                    "Measure fewer sizes and widths, and a smaller file: takes seconds");
   command
       ->add_option(
           "--disk", options->disk,
-          "Measure instead how fast the disk of this folder reads and writes segments, with a file of "
+          "Measure instead how fast the disk of this folder reads and writes segments, using a file of "
           "1 GiB that is removed")
       ->type_name("DIR")
       ->check(refuse_empty);

@@ -1,5 +1,5 @@
-// The planner of the site: what decides and tells, compiled to WebAssembly, without engines, files or
-// threads.
+// The planner of the site: the part of faro that plans and explains, compiled to WebAssembly, without engines,
+// files or threads.
 //
 // One function takes a request and gives a reply, both JSON, so that the page needs no bindings:
 //
@@ -83,7 +83,7 @@ Json explain(const Request& request, detail::TypedNames& names) {
       .batch = request.number("batch", 1, 0, kMost),
       .placement = request.flag("in_place") ? Placement::in_place : Placement::out_of_place};
   const Plan plan(problem, target_of(request.text("capability", "9.0")));
-  std::string text = names.in(plan.explain());
+  std::string text = names.in_explanation(plan.explain(), problem.permutation, request.text("spec", ""));
   trim(text);
   Json reply = {{"permutation", names.in(to_text(problem.permutation))},
                 {"elements", std::to_string(element_count(problem.permutation))},
@@ -92,7 +92,7 @@ Json explain(const Request& request, detail::TypedNames& names) {
                 {"notes", notes},
                 {"svg", nullptr}};
   try {
-    reply["svg"] = names.in_drawing(plan.svg(), problem.permutation, request.text("spec", ""));
+    reply["svg"] = names.in_drawing(plan.svg(), plan.problem().permutation, request.text("spec", ""));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported) throw;
     reply["no_svg"] = names.in(error.what());

@@ -95,6 +95,17 @@ struct AxesWalk {
   const Axes& map;
 };
 
+// The images themselves.
+template <typename Map>
+struct ImageWalk {
+  template <typename Move>
+  void operator()(std::uint64_t first, std::uint64_t end, const Move& move) const {
+    for (std::uint64_t x = first; x < end; ++x) move(x, map(x));
+  }
+
+  const Map& map;
+};
+
 template <typename Index>
 struct IndexWalk {
   template <typename Move>
@@ -116,6 +127,9 @@ void with_walk(const Permutation& permutation, const Action& action) {
   if (const auto* const affine = std::get_if<Affine>(&permutation)) return action(AffineWalk(*affine));
   if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return action(CyclicWalk{*cyclic});
   if (const auto* const axes = std::get_if<Axes>(&permutation)) return action(AxesWalk{*axes});
+  if (const auto* const map = std::get_if<Modular>(&permutation)) return action(ImageWalk<Modular>{*map});
+  if (const auto* const map = std::get_if<CyclicAxes>(&permutation))
+    return action(ImageWalk<CyclicAxes>{*map});
   const auto& indexed = std::get<Indexed>(permutation);
   if (const auto wide = indexed.entries64(); !wide.empty()) {
     return action(IndexWalk<std::uint64_t>{wide.data(), indexed.direction()});

@@ -102,6 +102,14 @@ TEST_F(AxesCli, FlipAlongAnAxis) {
   const auto all = permuted("'flip(60)'", "t.npy", "(3, 4, 5)");
   EXPECT_EQ(all.front(), in.back());
   expect_refused("'flip(7)' t.npy out2.npy", "flip(7)");
+  // A single axis is one, too.
+  ASSERT_EQ(run("new 7 u4 line.npy").status, 0);
+  const auto line = items_of("line.npy");
+  for (const std::string spec : {"'flip(0)'", "'flip(-1)'", "'flip(7)'", "flip"}) {
+    const auto backwards = permuted(spec, "line.npy", "(7,)");
+    EXPECT_TRUE(std::equal(backwards.begin(), backwards.end(), line.rbegin(), line.rend())) << spec;
+  }
+  expect_refused("'flip(1)' line.npy out2.npy", "flip(1)");
 }
 
 TEST_F(AxesCli, FortranOrder) {
@@ -118,7 +126,22 @@ TEST_F(AxesCli, FortranOrder) {
     ASSERT_EQ(run("permute identity f.npy again.npy").status != 0, true);  // 60 items are no 2^n
     ASSERT_EQ(run("permute 'roll(0)' f.npy again.npy").status, 0);
     EXPECT_EQ(items_of("again.npy"), items_of("c.npy"));
+    // A Fortran file is a view: of it, too, and again written in Fortran order.
+    ASSERT_EQ(run("permute 'axes(0 1 2)' t.npy g.npy --order F").status, 0);
+    for (const std::string how : {"", " --memory 1MiB"}) {
+      const Result viewed = run("permute " + spec + " g.npy v.npy --verify" + how);
+      ASSERT_EQ(viewed.status, 0) << viewed.err;
+      EXPECT_EQ(shape_of("v.npy"), shape_of("c.npy"));
+      EXPECT_EQ(items_of("v.npy"), items_of("c.npy"));
+      ASSERT_EQ(run("permute " + spec + " g.npy w.npy --order F" + how).status, 0);
+      EXPECT_EQ(bytes_of("w.npy").find("'fortran_order': True") != std::string::npos, true);
+      ASSERT_EQ(run("permute 'roll(0)' w.npy again.npy").status, 0);
+      EXPECT_EQ(items_of("again.npy"), items_of("c.npy")) << spec << how;
+    }
   }
+  ASSERT_EQ(run("permute 'a b c -> b (c a)' t.npy j.npy --order F").status, 0);
+  ASSERT_EQ(run("permute 'b (c a) -> a b c' j.npy back.npy --let c=5").status, 0);
+  EXPECT_EQ(items_of("back.npy"), in);
   // Batches and elements keep their places.
   ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy f.npy --batch 3 --order F").status, 0);
   ASSERT_EQ(run("permute 'transpose(4, 5)' t.npy c.npy --batch 3").status, 0);
@@ -149,6 +172,37 @@ TEST_F(AxesCli, StridedViews) {
   expect_refused("'strided(4 4; 6 1; 2 1)' t.npy out2.npy", "which meet");
   expect_refused("'strided(4 4; -6 1; 4 1)' t.npy out2.npy", "leave the input");
   expect_refused("'strided(4 4; 6 1; 4 1)' t.npy --in-place", "--in-place with a strided view");
+}
+
+// A box in words, in JSON with the keys of its page, and drawn.
+TEST_F(AxesCli, ExplainsBoxes) {
+  for (const std::string engine : {"cpu", "cuda"}) {
+    const std::string how = " --engine " + engine + " --svg box.svg";
+    const Result told = run("explain 'axes(96 75 75 96; 3 2 1 0)'" + how);
+    ASSERT_EQ(told.status, 0) << told.err;
+    for (const char* const part : {"  box   ", "units of 4 bytes", "  runs   ", "of 384 bytes", "pitch "})
+      EXPECT_NE(told.out.find(part), std::string::npos) << part << told.out;
+    EXPECT_NE(bytes_of("box.svg").find("2160000 bytes"), std::string::npos);
+    const Result json = run("explain 'axes(96 75 75 96; 3 2 1 0)' --json --engine " + engine);
+    std::set<std::string> keys;
+    collect_keys(Json::parse(json.out), "", keys);
+    std::set<std::string> of_box;
+    for (const std::string& key : leaves_of(keys))
+      if (key.starts_with("passes[].box")) of_box.insert(key);
+    EXPECT_EQ(of_box, documented_keys()["explain, of a box"]);
+  }
+  const Result view = run("explain 'strided(300 500; 1 600; 500 1)' --engine cuda --svg view.svg");
+  ASSERT_EQ(view.status, 0) << view.err;
+  for (const char* const part : {"  box   ", "  loads ", "sectors of 32 bytes", "wavefronts", "  counted"})
+    EXPECT_NE(view.out.find(part), std::string::npos) << part << view.out;
+  EXPECT_NE(bytes_of("view.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(AxesCli, EqualAxesInPlace) {
+  ASSERT_EQ(run("new 6x5x6x2 u4 t.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(2 1 0 3)' t.npy out.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(2 1 0 3)' t.npy --in-place --verify").status, 0);
+  EXPECT_EQ(items_of("t.npy"), items_of("out.npy"));
 }
 
 TEST_F(AxesCli, InPlaceSaysWhatElseItTakes) {

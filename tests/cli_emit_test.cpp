@@ -142,7 +142,7 @@ TEST_F(CliEmit, RefusalsAreOneLineAndWriteNothing) {
                             {"'gray(20)' --kernel iters --n-iter eleven", 2, "--n-iter"},
                             {"'gry(20)'", 2, "gray"},
                             {"'roll(16, 3)'", 3, "roll(16, 3), wanted an affine map"},
-                            {"'axes(3 4; 1 0)'", 3, "transpose(3, 4), wanted an affine map"},
+                            {"'axes(3 4; 1 0)'", 3, "axes(3 4; 1 0), wanted an affine map"},
                             {"'indices(1 0 2 3 4)'", 3, "an affine map"},
                             {"'gray(20)' --kernl tile", 2, "--kernel"},
                             {"", 2, "SPEC"}}) {

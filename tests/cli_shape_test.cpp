@@ -295,4 +295,64 @@ TEST_F(ShapeCli, ExplainsByTheNameThatWasTyped) {
   EXPECT_EQ(bytes_of("plan.svg").find("affine("), std::string::npos);
 }
 
+// Also where its own text is as short, or the plan is for another form; and what that is stands below.
+TEST_F(ShapeCli, ExplainsWhatATypedNameIsInOtherWords) {
+  const struct {
+    const char* typed;
+    const char* other;
+  } kCases[] = {
+      {"soa_to_aos(10,3)", "transpose(3, 10)"},
+      {"compose(gray(4), bit_reversal(4))", "affine(4; 0xc 0x6 0x3 0x1; 0x0)"},
+      {"b s h d -> b h s d, b=8, s=4096, h=32, d=128", "axes(8 4096 32 128; 0 2 1 3)"},
+      {"flip(32)", "reverse(5)"},
+      {"axes(2 3 4 5; 0 2 3 1)", "axes(2 3 20; 0 2 1)"},
+      {"rotate_bits(6,-1)", "bits(6; 5 0 1 2 3 4)"},
+  };
+  for (const auto& c : kCases) {
+    const Result result = run("explain '" + std::string(c.typed) + "'");
+    ASSERT_EQ(result.status, 0) << result.err;
+    const std::string head =
+        "permutation   " + std::string(c.typed) + "\n              the same as " + c.other + "\n";
+    EXPECT_TRUE(result.out.starts_with(head)) << result.out;
+  }
+  for (const std::string same : {"gray(12)", "roll(1000,7)", "random(100, 7)", "multiply(15, 2)"}) {
+    const Result result = run("explain '" + same + "'");
+    EXPECT_TRUE(result.out.starts_with("permutation   " + same + "\n")) << result.out;
+    EXPECT_EQ(result.out.find("the same as"), std::string::npos) << result.out;
+  }
+  ASSERT_EQ(run("explain 'b s h -> b h s, b=2, s=4, h=8' --svg axes.svg").status, 0);
+  EXPECT_NE(bytes_of("axes.svg").find("b s h -&gt; b h s, b=2, s=4, h=8"), std::string::npos);
+}
+
+// Shapes without any item, whatever their rows.
+TEST_F(ShapeCli, NothingIsShuffled) {
+  ASSERT_EQ(run("new 3x0x2 f4 nothing.npy").status, 0);
+  for (const std::string rows : {"", " --rows"}) {
+    const Result result = run("shuffle nothing.npy out.npy --seed 1" + rows);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(bytes_of("out.npy").find("(3, 0, 2)"), std::string::npos);
+  }
+}
+
+// No remedy that gives another result than what was likely wanted.
+TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
+  ASSERT_EQ(run("new 16 b1 mask.npy").status, 0);
+  ASSERT_EQ(run("new 16000 f4 flat.npy").status, 0);
+  ASSERT_EQ(run("new 16 f4 short.npy").status, 0);
+  for (const auto& [arguments, part] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"permute @mask.npy short.npy out.npy", "numpy.flatnonzero(mask)"},
+           {"permute 'random(1000, 1)' flat.npy out.npy",
+            "--batch 16 permutes that many arrays alike, --element-bytes 64 moves 16 items at a time"},
+           {"new 16 bfloat16 b.npy", "u2 holds the bits of a bfloat16"},
+           {"permute gray short.npy ''", "cannot write OUT: got an empty name"},
+           {"permute 'random(16000, 1)' flat.npy out.npy --memory 4KiB", "`faro shuffle`"},
+           {"shuffle short.npy out.npy", "no --seed, wanted IN.npy OUT.npy --seed SEED"},
+           {"shufle", "recover or help; did you mean `shuffle`?"}}) {
+    const Result result = run(arguments);
+    EXPECT_NE(result.status, 0) << arguments;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  }
+}
+
 }  // namespace cli_shape_test

@@ -146,6 +146,11 @@ TEST_F(CliSimulate, AnyPermutation) {
   EXPECT_NE(run("simulate permute order.npy --width 4").out.find("n = 10, padded to 12 by words that stay"),
             std::string::npos);
   EXPECT_EQ(run("simulate permute order.npy --spec gray").status, 2);
+  // Before 4 GiB of indices are drawn.
+  const Result large = run("simulate permute --spec 'random(2^30, 1)'");
+  EXPECT_EQ(large.status, 2);
+  EXPECT_NE(large.err.find("an index array of 2^30 elements, wanted at most 2^27"), std::string::npos)
+      << large.err;
   EXPECT_EQ(run("simulate permute missing.npy").status, 6);
 }
 

@@ -236,11 +236,14 @@ TEST(CpuStridedEngine, RandomViews) {
     const auto& axes = std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel);
     const char* const move = axes.move == detail::AxesMove::pieces   ? "pieces"
                              : axes.move == detail::AxesMove::planes ? "planes"
+                             : axes.move == detail::AxesMove::groups ? "groups"
+                             : axes.move == detail::AxesMove::lines  ? "lines"
                                                                      : "table";
     reached.insert(std::string(move) + (axes.staged ? ", staged" : ""));
   }
   EXPECT_GT(moved, trials / 3);
-  EXPECT_EQ(reached, (std::set<std::string>{"pieces", "planes", "planes, staged", "table", "table, staged"}));
+  EXPECT_EQ(reached, (std::set<std::string>{"pieces", "planes", "planes, staged", "table", "table, staged",
+                                            "groups, staged", "lines, staged"}));
 }
 
 // Sizes of many boxes, ends that are cut, and what fills a box with one run.
@@ -253,6 +256,75 @@ TEST(CpuStridedEngine, FlipsOfOneAxisOfAnyWidth) {
     view.out_strides = {4, 1};
     view.in_offset = 3;
     expect_moved(view, {.width = width});
+  }
+}
+
+// Groups of columns: of every width, of rows and columns that fill no square, upwards and downwards, to runs
+// that follow one another and runs that lie apart.
+TEST(CpuStridedEngine, GroupsOfColumns) {
+  std::mt19937_64 random(192);
+  int groups = 0;
+  for (int trial = 0; trial < (kInstrumented ? 40 : 600); ++trial) {
+    const std::uint64_t width = std::uint64_t{1} << random() % 5;
+    const std::uint64_t rows = 64 / width + random() % 300;
+    const std::uint64_t columns = 2 + random() % 200;
+    const auto signed_of = [](std::uint64_t count) { return static_cast<std::int64_t>(count); };
+    Strided view{.extents = {columns, 2, rows}, .in_strides = {}, .out_strides = {}};
+    const std::uint64_t gap = random() % 3 == 0 ? random() % 40 : 0;
+    view.in_strides = {1, signed_of(columns), signed_of(2 * columns)};
+    view.out_strides = {signed_of(rows + gap), signed_of((rows + gap) * columns), 1};
+    if (random() % 2 == 0) {
+      view.in_strides[0] = -1;
+      view.in_offset = columns - 1;
+    }
+    const Setting setting{.width = width,
+                          .in_past_line = random() % 2 * (random() % 64),
+                          .out_past_line = random() % 2 * (random() % 64),
+                          .threads = 1 + static_cast<int>(random() % 2),
+                          .stores = Stores::streamed};
+    expect_moved(view, setting);
+    if (::testing::Test::HasFatalFailure()) return;
+    const StridedPlan plan = plan_of(view, setting);
+    if (plan.permutation_plan() != nullptr) continue;
+    groups += std::get<detail::CpuAxes>(plan.passes().front().cpu->kernel).move == detail::AxesMove::groups;
+  }
+  EXPECT_GT(groups, kInstrumented ? 10 : 200);
+}
+
+// Two equal axes change places in one array, across others, with arrays before them and parts behind.
+TEST(CpuStridedEngine, EqualAxesInPlace) {
+  std::mt19937_64 random(193);
+  for (int trial = 0; trial < (kInstrumented ? 60 : 600); ++trial) {
+    const bool large = trial % 40 == 0;
+    const std::uint64_t side = large ? 60 + random() % 90 : 2 + random() % 11;
+    const std::vector<std::uint64_t> shape{1 + random() % 3, side, 1 + random() % (large ? 3 : 6), side,
+                                           1 + random() % 4};
+    const std::vector<int> order{0, 3, 2, 1, 4};
+    const std::vector<std::uint64_t> widths{1, 2, 3, 4, 8, 12, 16, 100, 3000};
+    const std::uint64_t width = widths[random() % (large ? 6 : widths.size())];
+    const std::uint64_t batch = 1 + random() % 3;
+    const Problem problem{.permutation = Axes(shape, order),
+                          .element_bytes = width,
+                          .batch = batch,
+                          .placement = Placement::in_place};
+    Strided view = view_of(shape, order);
+    const std::uint64_t count = Axes(shape, order).count();
+    view.extents.insert(view.extents.begin(), batch);
+    view.in_strides.insert(view.in_strides.begin(), static_cast<std::int64_t>(count));
+    view.out_strides.insert(view.out_strides.begin(), static_cast<std::int64_t>(count));
+    Guarded data(count * width * batch, random() % 64);
+    Guarded wanted(count * width * batch, 0);
+    fill(data, static_cast<std::uint64_t>(trial));
+    move_by_loop(view, width, data.data(), wanted.data());
+    const bool is_affine = std::holds_alternative<Affine>(normal_form(problem.permutation));
+    if (is_affine && (width & (width - 1)) != 0) continue;  // refused: another width than a power of two
+    const Plan plan(problem, cpu::target(1 + static_cast<int>(random() % 3)));
+    const cpu::Executor executor(plan);
+    executor.run_in_place(data.data());
+    ASSERT_TRUE(std::equal(data.data(), data.data() + data.bytes(), wanted.data()))
+        << to_text(problem.permutation) << ", elements of " << width << " bytes, batch " << batch;
+    ASSERT_EQ(*(data.data() - 1), kPoison);
+    ASSERT_EQ(*(data.data() + data.bytes()), kPoison);
   }
 }
 

@@ -100,7 +100,7 @@ TEST_F(FileInPlace, EveryAffineMapOfUpToThreeBits) {
 
 TEST_F(FileInPlace, RandomAffineMapsOfEveryWidth) {
   std::uint64_t seed = 0;
-  for (const std::uint64_t width : {1, 2, 4, 16, 64}) {
+  for (const std::uint64_t width : {1, 4, 12, 64}) {
     for (const int n : {5, 8, 11}) {
       ++seed;
       // 8 to 64 tiles: each step wakes threads.

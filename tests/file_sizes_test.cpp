@@ -10,7 +10,7 @@
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
 #include "file_support.hpp"
-#include "permutation/record_shuffle.hpp"
+#include "file/record_shuffle.hpp"
 
 namespace faro {
 namespace file_sizes_test {
@@ -120,7 +120,7 @@ TEST_F(FileSizes, BitReversalOfEightGiBOfBytes) {
 
 TEST_F(FileSizes, ShuffleOfFiveGiBOfBytes) {
   constexpr std::uint64_t kCount = (std::uint64_t{5} << 30) + 3;
-  const RecordShuffle shuffle(kCount, 9);
+  const file::RecordShuffle shuffle(kCount, 9);
   const file::Options options{.memory_bytes = std::uint64_t{1} << 30};
   check(kCount, shuffle, [&] {
     return file::shuffle({.records = kCount, .record_bytes = 1, .seed = 9}, {directory_ / "in", 0},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,13 +20,14 @@
 #include "faro/file.hpp"
 #include "file/buckets.hpp"
 #include "file/checksums.hpp"
+#include "file/moves.hpp"
+#include "file/record_shuffle.hpp"
 #include "file/sweep.hpp"
 #include "file_support.hpp"
 #include "io/file_system.hpp"
 #include "io/npy.hpp"
 #include "io/transfers.hpp"
 #include "oracle.hpp"
-#include "permutation/record_shuffle.hpp"
 #include "refusal.hpp"
 
 namespace faro {
@@ -133,6 +136,24 @@ TEST_F(FileSweep, RandomAxes) {
   }
 }
 
+// No kernel moves elements of these widths by an affine map that is nothing else.
+TEST_F(FileSweep, AffineMapsOfElementsOfAnyWidth) {
+  std::uint64_t seed = 0;
+  for (const std::uint64_t width : {3, 6, 12, 24, 100, 5000, 8192}) {
+    for (const int n : {1, 5, 9}) {
+      ++seed;
+      check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width}, budget(100 * width));
+      check({.permutation = maps::gray(n), .element_bytes = width, .batch = 3},
+            budget(3 * (width << n) / 4 + 3 * width));
+      check({.permutation = maps::random_bmmc(n, seed), .element_bytes = width, .batch = 2},
+            budget(4000 * width));
+    }
+  }
+  file::Options verified = budget(5000);
+  verified.verify = true;
+  check({.permutation = maps::random_bmmc(12, 2), .element_bytes = 12, .batch = 2}, verified);
+}
+
 TEST_F(FileSweep, RollsAndFlips) {
   for (const std::uint64_t count : {1, 2, 5, 64, 1000, 4097}) {
     for (const std::int64_t shift : {0, 1, -1, 3, 500}) {
@@ -175,7 +196,8 @@ TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
         Bytes expected(out_elements(view) * width, std::byte{0});
         const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cpu, .threads = 1});
         plan.run(data.data(), 1300, expected.data(), out_elements(view));
-        const file::Options options = budget(600 * width, io);
+        file::Options options = budget(600 * width, io);
+        options.verify = io == file::Io::threads;
         const file::Sweep sweep(view, width, options);
         EXPECT_TRUE(file::run(sweep, {directory_ / "in", 0}, {directory_ / "out"}, options).finished);
         EXPECT_TRUE(read_file(directory_ / "out") == expected) << to_text(view) << " of " << width;
@@ -212,6 +234,41 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   Bytes swapped = out;
   std::swap_ranges(swapped.begin(), swapped.begin() + 12, swapped.begin() + 1200);
   EXPECT_EQ(code_of(swapped, 0, data.size()), ErrorCode::verification);
+}
+
+// Where the output's elements come from, by a view's strides, against a walk over its indices.
+TEST_F(FileSweep, SourcesOfViews) {
+  const Strided view{.extents = {3, 1, 4, 5},
+                     .in_strides = {-7, 99, 0, 2},
+                     .out_strides = {40, 3, 6, 1},
+                     .in_offset = 30,
+                     .out_offset = 2};
+  const auto sources = file::sources_of(view);
+  ASSERT_TRUE(sources);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      std::array<std::uint64_t, 5> row{};
+      (*sources)(2 + 40 * i + 6 * k, row);
+      for (std::uint64_t l = 0; l < 5; ++l) EXPECT_EQ(row[l], 30 - 7 * i + 2 * l);
+    }
+  }
+  // 0, 2, 4 and 3, 5, 7: no axis lies inside the other.
+  EXPECT_FALSE(file::sources_of({.extents = {2, 3}, .in_strides = {3, 1}, .out_strides = {3, 2}}));
+  // A wrong element is found.
+  const Bytes data = random_bytes(240, 3);
+  const file::Rows in{.count = 1, .bytes = 240, .vectors = {}, .digits = {}};
+  const file::Rows out{.count = 1, .bytes = 5, .begin = 42, .vectors = {}, .digits = {}};
+  for (const bool is_wrong : {false, true}) {
+    file::Checksums sums(*sources, true, 1, "the test", 1);
+    Bytes written{data[23], data[25], data[27], data[29], data[is_wrong ? 30 : 31]};
+    sums.add_read(in, out, data.data());
+    sums.add_written(out, written.data());
+    EXPECT_EQ(test::code_of([&] {
+                sums.require_equal(5);
+                fail(ErrorCode::value, "", "", "");
+              }),
+              is_wrong ? ErrorCode::verification : ErrorCode::value);
+  }
 }
 
 TEST_F(FileSweep, VerifiesEveryForm) {
@@ -263,7 +320,7 @@ TEST_F(FileSweep, RefusesBeforeAnythingIsWritten) {
   EXPECT_EQ(code_of([&] { run("in", "none/out"); }), ErrorCode::file);
   EXPECT_EQ(files(), 1U);
   EXPECT_EQ(code_of([&] { file::Sweep(problem, budget(11)); }), ErrorCode::value);
-  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 3}, budget(300)); }),
+  EXPECT_EQ(code_of([&] { file::Sweep({.permutation = maps::gray(10), .element_bytes = 0}, budget(300)); }),
             ErrorCode::value);
   EXPECT_EQ(
       code_of([&] {
@@ -363,7 +420,7 @@ TEST_F(FileResume, TwoRunsOnOneOutputExcludeEachOther) {
 TEST_F(FileSweep, ASeedPermutesAnyCount) {
   for (const std::uint64_t count : {1, 2, 3, 100, 4096, 4097, 5000, 65536, 100003}) {
     for (const std::uint64_t seed : {0, 1, 12345}) {
-      const RecordShuffle shuffle(count, seed);
+      const file::RecordShuffle shuffle(count, seed);
       std::vector<bool> taken(count, false);
       for (std::uint64_t x = 0; x < count; ++x) {
         const std::uint64_t y = shuffle(x);
@@ -373,19 +430,23 @@ TEST_F(FileSweep, ASeedPermutesAnyCount) {
         ASSERT_EQ(shuffle.inverse(y), x);
       }
       std::vector<std::uint64_t> places(count);
-      std::iota(places.begin(), places.end(), 0UL);
-      shuffle.apply(places, false);
-      for (std::uint64_t x = 0; x < count; ++x) ASSERT_EQ(places[x], shuffle(x));
-      shuffle.apply(places, true);
-      for (std::uint64_t x = 0; x < count; ++x) ASSERT_EQ(places[x], x);
+      // By vectors, from anywhere.
+      for (const bool inverse : {false, true}) {
+        for (const std::uint64_t first : {std::uint64_t{0}, count / 3, count - 1}) {
+          const std::span<std::uint64_t> part = std::span(places).first(count - first);
+          shuffle.fill(first, inverse, part);
+          for (std::uint64_t i = 0; i < part.size(); ++i)
+            ASSERT_EQ(part[i], inverse ? shuffle.inverse(first + i) : shuffle(first + i)) << count;
+        }
+      }
     }
   }
   // Files that were shuffled are put back by later versions, too.
-  const RecordShuffle few(8, 7);
-  const RecordShuffle many(1000000, 7);
-  EXPECT_EQ((std::vector{few(0), few(1), few(2), few(7)}), (std::vector<std::uint64_t>{7, 6, 5, 3}));
+  const file::RecordShuffle few(8, 7);
+  const file::RecordShuffle many(1000000, 7);
+  EXPECT_EQ((std::vector{few(0), few(1), few(2), few(7)}), (std::vector<std::uint64_t>{1, 4, 5, 7}));
   EXPECT_EQ((std::vector{many(0), many(1), many(999999)}),
-            (std::vector<std::uint64_t>{986449, 554400, 231231}));
+            (std::vector<std::uint64_t>{794625, 798155, 520799}));
 }
 
 // Every place is about as likely for every record: 16 cells, 3 degrees of 5 sigma.
@@ -396,7 +457,7 @@ TEST_F(FileSweep, SeedsSpreadEvenly) {
     std::array<int, 16> cells{};
     std::array<int, 16> steps{};  // of a record and its neighbour
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-      const RecordShuffle shuffle(kCount, seed);
+      const file::RecordShuffle shuffle(kCount, seed);
       const std::uint64_t y = shuffle(x);
       ++cells[y * 16 / kCount];
       ++steps[(shuffle((x + 1) % kCount) + kCount - y) % kCount * 16 / kCount];
@@ -406,12 +467,38 @@ TEST_F(FileSweep, SeedsSpreadEvenly) {
   }
 }
 
+// What a random permutation has one of on the mean, and fewer rounds more: records that stay, and neighbours
+// that stay neighbours. 400 seeds; 5 sigma are 100. And each sixteenth sends as much to each, 5 sigma of 256.
+TEST_F(FileSweep, SeedsLeaveNoTraceOfTheOrder) {
+  for (const std::uint64_t count : {4097, 5000, 8192}) {
+    constexpr int kSeeds = 400;
+    int stay = 0;
+    int neighbours = 0;
+    double table = 0;
+    std::vector<std::uint64_t> places(count);
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      file::RecordShuffle(count, seed).fill(0, false, places);
+      std::array<int, 256> sent{};
+      for (std::uint64_t x = 0; x < count; ++x) {
+        stay += places[x] == x ? 1 : 0;
+        neighbours += x > 0 && places[x] == places[x - 1] + 1 ? 1 : 0;
+        ++sent[x * 16 / count * 16 + places[x] * 16 / count];
+      }
+      const double even = static_cast<double>(count) / 256;
+      for (const int each : sent) table += (each - even) * (each - even) / even;
+    }
+    EXPECT_NEAR(stay, kSeeds, 100) << count;
+    EXPECT_NEAR(neighbours, kSeeds, 100) << count;
+    EXPECT_NEAR(table / kSeeds, 15 * 15, 5.5) << count;  // degrees of freedom
+  }
+}
+
 TEST_F(FileSweep, ShufflesAreTheSameForEveryBudget) {
   for (const std::uint64_t width : {1, 12, 100}) {
     for (const std::uint64_t count : {1, 700, 6001}) {
       const Bytes data = random_bytes(count * width, width);
       write_file(directory_ / "in", joined(random_bytes(77, 1), data));
-      const RecordShuffle shuffle(count, 5);
+      const file::RecordShuffle shuffle(count, 5);
       Bytes expected(data.size());
       for (std::uint64_t x = 0; x < count; ++x)
         std::copy_n(&data[x * width], width, &expected[shuffle(x) * width]);
@@ -440,7 +527,7 @@ TEST_F(FileSweep, ShufflesAreVerifiedAndResumed) {
   for (const std::uint64_t width : {4, 40}) {
     const Bytes data = random_bytes(kCount * width, width);
     write_file(directory_ / "in", data);
-    const RecordShuffle shuffle(kCount, 8);
+    const file::RecordShuffle shuffle(kCount, 8);
     Bytes expected(data.size());
     for (std::uint64_t x = 0; x < kCount; ++x)
       std::copy_n(&data[x * width], width, &expected[shuffle(x) * width]);
@@ -514,6 +601,108 @@ TEST_F(FileSweep, ShapesOfBucketsKeepToTheBudget) {
   EXPECT_LT(shape->buckets() * shape->region_bytes, (4UL << 30) * 101 / 100);
 }
 
+// The sweep holds the plan of its tiles: of axes a view, of affine maps the map of a coset.
+TEST_F(FileSweep, HoldsThePlanOfItsTiles) {
+  const file::Options options = budget(3 << 12);
+  const auto plan_of = [&](const Permutation& permutation, std::uint64_t width) {
+    return file::Sweep({.permutation = permutation, .element_bytes = width}, options).tile_plan();
+  };
+  // Tiles of 2^10 elements of 4 bytes in segments of 2^5: five bits come from either end.
+  const file::TilePlan affine = plan_of(maps::bit_reversal(20), 4);
+  EXPECT_EQ(affine.permutation, to_text(Permutation(maps::bit_reversal(10))));
+  EXPECT_EQ(affine.text, plan_only({.permutation = maps::bit_reversal(10), .element_bytes = 4},
+                                   {.engine = Engine::cpu, .threads = 2})
+                             .explain());
+  EXPECT_FALSE(affine.json.empty());
+  const file::TilePlan axes = plan_of(Axes({100, 200}, {1, 0}), 2);
+  EXPECT_TRUE(axes.permutation.starts_with("strided(")) << axes.permutation;
+  EXPECT_FALSE(axes.text.empty());
+  const file::TilePlan any = plan_of(maps::gray(12), 12);
+  EXPECT_NE(any.text.find("elements of 12 bytes"), std::string::npos) << any.text;
+  EXPECT_TRUE(any.json.empty());
+  const file::Sweep nothing({.permutation = maps::gray(12), .element_bytes = 4, .batch = 0}, options);
+  EXPECT_TRUE(nothing.tile_plan().text.empty());
+}
+
+// The first tile goes both ways, later ones the faster.
+TEST_F(FileSweep, TheFasterEngineIsTaken) {
+  using namespace std::chrono_literals;
+  for (const bool host_is_faster : {false, true}) {
+    file::EngineTrial trial;
+    int by_device = 0;
+    int by_host = 0;
+    const auto device = [&] {
+      ++by_device;
+      std::this_thread::sleep_for(host_is_faster ? 20ms : 0ms);
+    };
+    const auto host = [&] {
+      ++by_host;
+      std::this_thread::sleep_for(host_is_faster ? 0ms : 20ms);
+    };
+    EXPECT_TRUE(trial.text().empty());
+    for (int tile = 0; tile < 5; ++tile) trial.run(device, host, 1000);
+    EXPECT_EQ(trial.chosen(), host_is_faster ? Engine::cpu : Engine::cuda);
+    EXPECT_EQ(by_device, host_is_faster ? 2 : 6);
+    EXPECT_EQ(by_host, host_is_faster ? 5 : 1);
+    EXPECT_NE(trial.text().find(" by cuda, "), std::string::npos) << trial.text();
+  }
+  if (cuda::status().available) return;
+  file::Options options = budget(300);
+  options.engine = Engine::cuda;
+  EXPECT_EQ(test::code_of(
+                [&] { file::Sweep({.permutation = maps::bit_reversal(8), .element_bytes = 4}, options); }),
+            ErrorCode::device);
+}
+
+TEST_F(FileSweep, IndexArraysOfEveryDirectionAndPlace) {
+  constexpr std::uint64_t kCount = 700;
+  constexpr std::uint64_t kWidth = 5;
+  constexpr std::uint64_t kBatch = 3;
+  const Bytes data = random_bytes(kCount * kWidth * kBatch, 2);
+  write_file(directory_ / "in", data);
+  std::vector<std::uint32_t> index(kCount);
+  for (std::uint32_t x = 0; x < kCount; ++x) index[x] = x * 337 % kCount;
+  Bytes file = io::npy_header_bytes("'<u4'", std::vector<std::uint64_t>{kCount});
+  const auto entries = std::as_bytes(std::span(index));
+  file.insert(file.end(), entries.begin(), entries.end());
+  write_file(directory_ / "index.npy", file);
+  for (const Direction direction : {Direction::scatter, Direction::gather}) {
+    Bytes expected(data.size());
+    for (std::uint64_t x = 0; x < kCount * kBatch; ++x) {
+      const std::uint64_t other = x / kCount * kCount + index[x % kCount];
+      const std::uint64_t from = direction == Direction::scatter ? x : other;
+      const std::uint64_t to = direction == Direction::scatter ? other : x;
+      std::copy_n(&data[from * kWidth], kWidth, &expected[to * kWidth]);
+    }
+    for (const std::uint64_t memory : {6000, 60000, 600000}) {
+      for (const bool verify : {false, true}) {
+        file::Options options = budget(memory);
+        options.verify = verify;
+        const file::Input in{.path = directory_ / "in"};
+        const file::Output out{.path = directory_ / "out"};
+        const auto by_file =
+            file::permute_indexed({.path = directory_ / "index.npy", .direction = direction, .batch = kBatch},
+                                  kWidth, in, out, options);
+        EXPECT_TRUE(by_file.finished);
+        EXPECT_EQ(by_file.verified, verify);
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << memory;
+        fs::remove(directory_ / "out");
+        const Problem problem{
+            .permutation = Indexed(index, direction), .element_bytes = kWidth, .batch = kBatch};
+        EXPECT_TRUE(file::permute_indexed(problem, in, out, options).finished);
+        EXPECT_TRUE(read_file(directory_ / "out") == expected) << memory;
+        fs::remove(directory_ / "out");
+        EXPECT_EQ(files(), 2U);
+      }
+    }
+  }
+  const Problem problem{.permutation = Indexed(index, Direction::scatter), .element_bytes = kWidth};
+  EXPECT_EQ(test::code_of([&] {
+              file::permute_indexed(problem, {directory_ / "in", 0}, {directory_ / "out"}, budget(3000));
+            }),
+            ErrorCode::value);
+}
+
 TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
   constexpr std::uint64_t kCount = 3000;
   constexpr std::uint64_t kWidth = 6;
@@ -533,8 +722,8 @@ TEST_F(FileSweep, IndexFilesLargerThanTheBudget) {
     write_file(directory_ / "index.npy", file);
   };
   const auto scatter = [&](std::uint64_t memory) {
-    file::scatter(directory_ / "index.npy", kWidth, {directory_ / "in", 0}, {directory_ / "out"},
-                  budget(memory));
+    file::permute_indexed(file::IndexFile{.path = directory_ / "index.npy"}, kWidth, {directory_ / "in", 0},
+                          {directory_ / "out"}, budget(memory));
   };
   for (const bool wide : {false, true}) {
     write_index(wide);

@@ -386,6 +386,17 @@ TEST(IndexDeviceLogic, RecognisesAsTheHost) {
   expect_recognised(entries_of_map(9000, maps::flip(9000)), Family::cyclic);
   expect_recognised(perturbed(rolled, 4444, 4445), Family::runs);
 
+  expect_recognised(entries_of_map(9001, maps::affine_mod(9001, 1234, 77)), Family::modular);
+  expect_recognised(perturbed(entries_of_map(1 << 13, maps::multiply(1 << 13, 5)), 7, 6000),
+                    Family::exceptions);
+  expect_recognised(perturbed(affine, 7, 6000), Family::exceptions);
+  for (const CyclicAxes& axes :
+       {CyclicAxes({30, 41}, {1, 0}, {maps::roll(30, 0), maps::flip(41)}),
+        CyclicAxes({7, 30, 11}, {2, 0, 1},
+                   {maps::roll(7, 3), maps::flip(30), Cyclic{.count = 11, .shift = 4, .reversed = true}}),
+        CyclicAxes({64, 64}, {0, 1}, {maps::roll(64, 32), maps::roll(64, 5)})})
+    expect_recognised(entries_of_map(axes.count(), axes), Family::cyclic_axes);
+
   for (const Axes& axes : {Axes({50, 180}, {1, 0}), Axes({3, 7, 11, 5, 9}, {4, 2, 0, 3, 1}),
                            Axes({2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, {9, 1, 7, 3, 5, 4, 6, 2, 8, 0})}) {
     const auto entries = entries_of_map(axes.count(), axes);

@@ -191,6 +191,50 @@ TEST_F(LargeArrays, TransposedInPlace) {
   expect_transposed_in_place(46349, 46351);
 }
 
+// side x side x side elements of one byte, axes reversed, every one held to the definition.
+void expect_axes_reversed(std::uint64_t side, std::uint64_t past) {
+  const std::uint64_t bytes = side * side * side;
+  ASSERT_GT(bytes, past);
+  if (io::available_memory_bytes() < 2 * bytes + kSpareBytes) {
+    GTEST_SKIP() << "needs " << (bytes >> 29) << " GiB of memory, " << (io::available_memory_bytes() >> 30)
+                 << " GiB are available";
+  }
+  const Problem problem{.permutation = Axes({side, side, side}, {2, 1, 0}), .element_bytes = 1};
+  const ExecutablePlan reverse = plan(problem);
+  const io::Buffer in(bytes);
+  const io::Buffer out(bytes);
+  for_each_below(side * side, [&](std::uint64_t row) {
+    for (std::uint64_t k = 0; k < side; ++k) put_element<1>(row * side + k, in.data() + row * side + k);
+  });
+
+  reverse.run(in.data(), out.data(), bytes);
+
+  std::atomic<std::uint64_t> wrong{bytes};
+  for_each_below(side * side, [&](std::uint64_t row) {  // of the output: k, then j
+    const std::uint64_t k = row / side;
+    const std::uint64_t j = row % side;
+    for (std::uint64_t i = 0; i < side; ++i) {
+      std::byte expected;
+      put_element<1>((i * side + j) * side + k, &expected);
+      if (out.data()[row * side + i] != expected) wrong = row * side + i;
+    }
+  });
+  EXPECT_EQ(wrong.load(), bytes) << "the element at " << wrong.load() << " does not belong there\n  "
+                                 << describe(problem);
+}
+
+TEST_F(LargeArrays, AxesOfMoreThanTwoGiElements) {
+  if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";
+  release();
+  expect_axes_reversed(1291, std::uint64_t{1} << 31);
+}
+
+TEST_F(LargeArrays, AxesOfMoreThanFourGiElements) {
+  if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";
+  release();
+  expect_axes_reversed(1627, std::uint64_t{1} << 32);
+}
+
 // Few rows, with a common divisor.
 TEST_F(LargeArrays, SkinnyTransposedInPlace) {
   if (kInstrumented) GTEST_SKIP() << "an instrumented build takes too long";

@@ -116,8 +116,8 @@ TEST(Modular, HasAText) {
   }
   EXPECT_EQ(to_text(parse_permutation("affine_mod(10, -3, -1)")), "affine_mod(10, 7, 9)");
   EXPECT_EQ(to_text(parse_permutation("multiply(10, 23)")), "multiply(10, 3)");
-  EXPECT_EQ(parse_permutation("compose(multiply(9, 5), multiply(9, 2))"),
-            parse_permutation("indices(0 1 2 3 4 5 6 7 8)"));
+  EXPECT_EQ(normal_form(parse_permutation("compose(multiply(9, 5), multiply(9, 2))")),
+            normal_form(parse_permutation("indices(0 1 2 3 4 5 6 7 8)")));
   EXPECT_EQ(parse_permutation("power(multiply(100, 3), 2)"), parse_permutation("multiply(100, 9)"));
   EXPECT_EQ(parse_permutation("inverse(multiply(100, 3))"), parse_permutation("multiply(100, 67)"));
   EXPECT_EQ(normal_form(parse_permutation("multiply(1000, -1)")),

@@ -186,11 +186,11 @@ TEST(Qasm, WhatIsMeasuredAtTheEndIsPassedOverAndTold) {
   const std::string one = "circuit(2; x 0)";
   EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; barrier q; x q[0];", one), Notes{});
   EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; x q[0]; barrier q; measure q -> c;", one),
-            Notes{"c.qasm: passed over 1 measurement behind the gates"});
+            Notes{"c.qasm: ignored 1 measurement after the gates"});
   EXPECT_EQ(
       notes_of("qreg q[2]; creg c[2]; x q[0]; measure q[0] -> c[0]; barrier q; measure q[1] -> c[1];", one),
-      Notes{"c.qasm: passed over 2 measurements and 1 barrier behind the gates"});
-  const std::string told = "c.qasm: passed over 1 measurement behind the gates";
+      Notes{"c.qasm: ignored 2 measurements and 1 barrier after the gates"});
+  const std::string told = "c.qasm: ignored 1 measurement after the gates";
   for (const std::string text :
        {"c = measure q;", "c[0] = measure q[1];", "measure q;", "bit[2] d = measure q;",
         "bit d = measure q[0];", "c[0:1] = measure q[{1, 0}];"}) {
@@ -198,6 +198,16 @@ TEST(Qasm, WhatIsMeasuredAtTheEndIsPassedOverAndTold) {
   }
   // Another qubit's gates may follow.
   EXPECT_EQ(notes_of("qubit[2] q; measure q[1]; x q[0];", one), Notes{told});
+}
+
+// What compilers for a device write: its qubits by number, none of them declared.
+TEST(Qasm, PhysicalQubitsAreNumberedAsTheyAre) {
+  const std::string head = "OPENQASM 3.0; include \"stdgates.inc\"; ";
+  EXPECT_EQ(parse_qasm(head + "x $0; cx $0, $2; swap $2, $1;", "c.qasm"),
+            circuit("circuit(3; x 0; cx 0 2; swap 2 1)"));
+  EXPECT_EQ(parse_qasm(head + "bit[2] c; x $3; barrier $0, $1; c[0] = measure $3;", "c.qasm"),
+            circuit("circuit(4; x 3)"));
+  EXPECT_EQ(parse_qasm(head + "gate f a, b { cx a, b; } f $5, $0;", "c.qasm"), circuit("circuit(6; cx 5 0)"));
 }
 
 struct BadCircuit {
@@ -297,7 +307,13 @@ TEST(Qasm, Refused) {
        ""},
       {"qreg q[2];\nx q", ErrorCode::spec, "the end of the file at c.qasm:2", ""},
       {"qreg q[2];\n/* x q;", ErrorCode::spec, "`/*` without `*/` at c.qasm:2", ""},
-      {"qreg q[2];\n/* a\nb */ x $0;", ErrorCode::spec, "`$` at c.qasm:3", ""},
+      {"qreg q[2];\n/* a\nb */ x $0;", ErrorCode::unsupported,
+       "`$0` beside qubits of the other kind at c.qasm:3", ""},
+      {"x $0;\nqubit[2] q;", ErrorCode::unsupported, "`q` beside qubits of the other kind at c.qasm:2", ""},
+      {"x $64;", ErrorCode::value, "`$64` at c.qasm:1", ""},
+      {"x $99999999999999999999;", ErrorCode::value, "at c.qasm:1", ""},
+      {"x $;", ErrorCode::spec, "`$` at c.qasm:1", ""},
+      {"cx $1, $1;", ErrorCode::value, "`cx` on one qubit (number 1) twice at c.qasm:1", ""},
       {"qreg q[2];\n;", ErrorCode::spec, "`;` at c.qasm:2", ""},
       {"qreg \xcf\x88[2];", ErrorCode::spec, "`\xcf\x88` at c.qasm:1", ""},
   };

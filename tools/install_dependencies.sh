@@ -2,8 +2,10 @@
 # Installs the Debian packages that faro needs and that are missing, and a CUDA compiler where there is a GPU but none.
 # Asks nothing; needs the network only where something is missing.
 #
-#     tools/install_dependencies.sh [build|python|test|gpu|docs|page]   (default: test, which is build, python, docs and more; gpu is
-#                                                                        test, and the CUDA compiler even where there is no GPU)
+#     tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page]
+#
+# (default: test, which is build, python, docs and more; gpu is test, and wheel is python, with the CUDA compiler even where
+# there is no GPU)
 #
 # The site's planner takes emscripten, a gigabyte, and its tests Chromium: `page` installs both; `docs` emscripten where it can, for without
 # it the site has no planner; `test` neither, and what needs them is skipped.
@@ -27,12 +29,12 @@ cuda_toolkit=build/cuda-toolkit
 kind=${1:-test}
 case "$kind" in
   build) wanted=("${build_packages[@]}") ;;
-  python) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
+  python | wheel) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
   docs) wanted=("${docs_packages[@]}") ;;
   page) wanted=("${docs_packages[@]}" "${planner_packages[@]}" chromium) ;;
   test | gpu) wanted=("${build_packages[@]}" "${test_packages[@]}" "${docs_packages[@]}") ;;
   *)
-    echo "usage: tools/install_dependencies.sh [build|python|test|gpu|docs|page]" >&2
+    echo "usage: tools/install_dependencies.sh [build|python|wheel|test|gpu|docs|page]" >&2
     exit 2
     ;;
 esac
@@ -114,7 +116,7 @@ fi
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0
-if [[ $wheels == 1 ]] || { ! tools/has_nvcc.sh && { [[ $kind == gpu ]] || has_gpu; }; }; then
+if [[ $wheels == 1 ]] || { ! tools/has_nvcc.sh && { [[ $kind == gpu || $kind == wheel ]] || has_gpu; }; }; then
   why_not=""
   install_cuda || echo "no CUDA compiler, so faro is built for the CPU alone: $why_not"
 fi

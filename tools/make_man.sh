@@ -57,7 +57,7 @@ version=$("$faro" --version | head -n 1)
 mkdir -p "$(dirname "$page")"
 {
   printf '.TH FARO 1 "" "%s" "User Commands"\n' "$version"
-  printf '.SH NAME\nfaro \\- plans and runs permutations of arrays at the speed of a copy\n'
+  printf '.SH NAME\nfaro \\- plans and runs fast permutations of large arrays, on CPUs and GPUs\n'
   printf '.SH SYNOPSIS\n.B faro\n\\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n'
   printf '.SH DESCRIPTION\n'
   as_man command <<<"$help"

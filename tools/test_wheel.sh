@@ -24,6 +24,17 @@ cd "$build"
 # FARO_PYTHON_EXTRAS: libraries whose tests are run, too, "jax torch qiskit"; the others' are skipped.
 read -ra extras <<<"${FARO_PYTHON_EXTRAS:-}"
 "${pip[@]}" install pytest hypothesis numpy ml_dtypes "${extras[@]}" || exit 77
+# Types: the package's own, those of a program of a user, and the stub is what the extension has.
+"${pip[@]}" install mypy || exit 77
+(
+  cd "$build"
+  "$environment/bin/python" -m mypy --no-error-summary -p faro
+  "$environment/bin/python" -m mypy --no-error-summary --strict "$source_dir/python/tests/typed.py"
+  "$environment/bin/python" "$source_dir/python/tests/typed.py"
+  PYTHONPATH=$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+    "$build/python-tools/bin/python" -m nanobind.stubgen -q -m faro._faro -o "$environment/_faro.pyi"
+  diff "$environment/_faro.pyi" <(tail -n +2 "$source_dir/python/faro/_faro.pyi")
+)
 cd "$source_dir/python/tests"
 PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" -m pytest -q -p no:cacheprovider -c "$source_dir/pyproject.toml" \
   --rootdir "$source_dir/python/tests" "$source_dir/python/tests" "$@"

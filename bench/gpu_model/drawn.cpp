@@ -326,6 +326,43 @@ std::optional<double> ReadyProblem::predicted_us() const {
   return sum;
 }
 
+std::vector<std::string> ReadyProblem::passes() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& kernel, std::uint64_t launches, std::uint64_t blocks,
+                       std::uint64_t shared, std::uint64_t read, std::uint64_t written, std::uint64_t tables,
+                       const machine::AccessCounts& counts, double us) {
+    lines.push_back(fmt::format(
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{:.2f}", kernel, launches, blocks,
+        shared, read, written, tables, counts.global_loads.requests, counts.global_loads.sectors,
+        counts.global_loads.lines, counts.global_stores.requests, counts.global_stores.sectors,
+        counts.global_stores.lines, counts.shared_loads.requests + counts.shared_stores.requests,
+        counts.shared_loads.wavefronts + counts.shared_stores.wavefronts, us));
+  };
+  if (state_->network) {
+    const network::Plan& made = state_->network->plan();
+    for (const network::LaunchCounts& launch : network::predict(made)) {
+      add(fmt::format("network of {} layers in {} groups", launch.layers, launch.groups), 1, 0, 0,
+          state_->bytes, state_->bytes, 0, launch.counts,
+          state_->calibration ? network::predict_us(made, launch, *state_->calibration) : 0);
+    }
+    return lines;
+  }
+  const Plan& made = state_->permutation->plan();
+  const PassCounter counter(made, {.rates = state_->calibration});
+  for (std::size_t i = 0; i < made.passes().size(); ++i) {
+    const Pass& pass = made.passes()[i];
+    const auto& counted = counter(i);
+    std::uint64_t tables = 0;
+    for (const PassTable& table : pass.tables) tables += table.bytes;
+    const bool has_kernel = pass.gpu && !pass.gpu->kernels.empty();
+    add(has_kernel ? to_text(pass.gpu->kernels.front()) : name(pass.kind),
+        pass.launch ? pass.launch->launches : 0, pass.launch ? pass.launch->blocks : 0,
+        pass.launch ? pass.launch->shared_bytes : 0, pass.bytes_read, pass.bytes_written, tables,
+        counted ? counted->counts : machine::AccessCounts{}, counter.microseconds(i).value_or(0));
+  }
+  return lines;
+}
+
 machine::AccessCounts count(const DrawnProblem& drawn, const Target& target) {
   const Making made = drawn.make();
   machine::AccessCounts sum;

@@ -54,6 +54,12 @@ struct DrawOptions {
 /// Families one after another, in the order of the page.
 std::vector<DrawnProblem> draw(const DrawOptions& options);
 
+/// The columns of ReadyProblem::passes().
+inline constexpr const char* kPassColumns =
+    "kernel\tlaunches\tblocks\tshared_bytes\tbytes_read\tbytes_written\ttable_bytes\tload_requests\tload_"
+    "sectors\t"
+    "load_lines\tstore_requests\tstore_sectors\tstore_lines\tshared_requests\twavefronts\tpredicted_us";
+
 /// A drawn problem made ready on the device, with what is predicted of it.
 class ReadyProblem {
  public:
@@ -69,6 +75,8 @@ class ReadyProblem {
   std::string kernels() const;
   /// Microseconds; nothing where a pass has no prediction.
   std::optional<double> predicted_us() const;
+  /// What the cost of each launched pass is made of, a line a pass, as tab-separated columns (kPassColumns).
+  std::vector<std::string> passes() const;
 
  private:
   struct State;

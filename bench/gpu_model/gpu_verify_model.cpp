@@ -4,6 +4,7 @@
 //     gpu_verify_model --launch           every case once, to be run under ncu (tools/gpu_verify_run.sh)
 //     gpu_verify_model --report CSV OUT   the profile beside the predictions
 //     gpu_verify_model --times OUT        times beside predicted times
+//     gpu_verify_model --fit OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as a table
 //
 // A report goes to OUT.md; the exit status is 5 where a prediction misses.
 #include <fmt/format.h>
@@ -47,6 +48,8 @@ constexpr const char* kUsage =
   --launch           launches every case once, in order; run it under ncu
   --report CSV OUT   writes OUT.md: the profile CSV of --launch beside what was predicted
   --times OUT        writes OUT.md: measured times beside predicted ones
+  --fit OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: every pass of NUMBER other problems of each family, its counts
+                     and the measured time of its problem
   --help
 
 `run`, beside this program, does all of it.
@@ -168,6 +171,24 @@ bool report_times(const std::string& out) {
   return off_of(times) == 0 && off_of(drawn) == 0 && left_out.empty();
 }
 
+// Writes OUT.tsv.
+void write_fit(const std::string& out, std::uint64_t seed, int number,
+               const std::vector<std::string>& families) {
+  const Calibration calibration = cuda::calibrate();
+  std::vector<DrawnProblem> problems = draw({.seed = seed,
+                                             .least_bytes = kPredictableBytes,
+                                             .most_bytes = 4 * kPredictableBytes,
+                                             .of_family = number});
+  std::erase_if(problems, [&](const DrawnProblem& problem) {
+    return !families.empty() && std::find(families.begin(), families.end(), problem.family) == families.end();
+  });
+  std::string left_out;
+  const std::vector<TimeRow> rows = measure_drawn(problems, calibration, left_out);
+  io::write_file(out + ".tsv", pass_rows(rows));
+  std::printf("%s\n%s\n%s", calibration_table(calibration).c_str(), drawn_table(rows).c_str(),
+              left_out.c_str());
+}
+
 int run(const CommandLine& line) {
   const std::vector<std::string>& words = line.words();
   const std::string mode = words.empty() ? "" : words.front();
@@ -181,8 +202,12 @@ int run(const CommandLine& line) {
     if (!report_counts(words[1], words[2])) return exit_status(ErrorCode::verification);
   } else if (mode == "--times" && words.size() == 2) {
     if (!report_times(words[1])) return exit_status(ErrorCode::verification);
+  } else if (mode == "--fit" && words.size() >= 4) {
+    write_fit(words[1], parse_count({"SEED", words[2]}), parse_int({"NUMBER", words[3]}, 1),
+              {words.begin() + 4, words.end()});
   } else {
-    refuse({"read the command line", mode}, "--metrics, --launch, --report CSV OUT, or --times OUT");
+    refuse({"read the command line", mode},
+           "--metrics, --launch, --report CSV OUT, --times OUT, or --fit OUT SEED NUMBER");
   }
   return 0;
 }

@@ -1,6 +1,9 @@
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu_model/marker.hpp"
 
@@ -23,6 +26,16 @@ void begin_case() {
 void end_case() {
   gpu::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   gpu::check_cuda(cudaProfilerStop(), "cudaProfilerStop");
+}
+
+void keep_workspaces() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  gpu::check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  gpu::check_cuda(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
+  gpu::check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most),
+                  "cudaMemPoolSetAttribute");
 }
 
 }  // namespace faro::bench::gpu_model

@@ -1,4 +1,4 @@
-// Marks where cases begin in a profile, and says what is to be profiled.
+// Marks where cases begin in a profile, and says what is to be profiled and what not to be timed.
 #pragma once
 
 namespace faro::bench::gpu_model {
@@ -11,5 +11,9 @@ inline constexpr const char* kMarker = "begin_case";
 void begin_case();
 /// Up to here, when all are done.
 void end_case();
+
+/// What a run allocates for its workspace stays with the process, so that the next is not timed with mapping
+/// it: up to twice the time of a partition's passes. Errors: ErrorCode::device.
+void keep_workspaces();
 
 }  // namespace faro::bench::gpu_model

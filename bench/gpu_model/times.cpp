@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "bench/arguments.hpp"
+#include "bench/gpu_model/marker.hpp"
 #include "bench/maps.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
@@ -76,6 +77,7 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
   const cuda::DeviceArray in(most);
   const cuda::DeviceArray out(most);
   const cuda::StreamClock clock;
+  keep_workspaces();
   for (const DrawnProblem& problem : problems) {
     std::fprintf(stderr, "times: %s: %s, %d bytes\n", problem.family.c_str(), problem.spec.c_str(),
                  static_cast<int>(problem.element_bytes));
@@ -90,7 +92,8 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
                       .bytes = problem.bytes,
                       .predicted_us = predicted.value_or(0),
                       .measured_us = measured,
-                      .kernels = ready.kernels()});
+                      .kernels = ready.kernels(),
+                      .passes = ready.passes()});
     } catch (const Error& error) {
       left_out += fmt::format("- {}, `{}` of {} bytes: {}\n", problem.family, problem.spec,
                               problem.element_bytes, error.what());
@@ -139,6 +142,18 @@ std::string drawn_rows(const std::vector<TimeRow>& rows) {
     table += fmt::format("| {} | `{}` | {} | {:.0f} MiB | {:.1f} | {:.1f} | {:+.1f}% | {} |\n", row.family,
                          row.spec, row.element_bytes, static_cast<double>(row.bytes) / kMiB, row.predicted_us,
                          row.measured_us, 100 * row.error(), row.kernels);
+  }
+  return table;
+}
+
+std::string pass_rows(const std::vector<TimeRow>& rows) {
+  std::string table =
+      fmt::format("family\tproblem\telement_bytes\tbytes\tmeasured_us\tpass\t{}\n", kPassColumns);
+  for (const TimeRow& row : rows) {
+    for (std::size_t i = 0; i < row.passes.size(); ++i) {
+      table += fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\t{}\n", row.family, row.spec, row.element_bytes,
+                           row.bytes, row.measured_us, i, row.passes[i]);
+    }
   }
   return table;
 }

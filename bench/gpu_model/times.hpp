@@ -22,6 +22,7 @@ struct TimeRow {
   double measured_us = 0;  // the median of several runs
 
   std::string kernels = {};
+  std::vector<std::string> passes = {};  // ReadyProblem::passes()
 
   double error() const { return predicted_us / measured_us - 1; }
 };
@@ -39,6 +40,8 @@ std::vector<TimeRow> measure_drawn(const std::vector<DrawnProblem>& problems, co
 std::string drawn_table(const std::vector<TimeRow>& rows);
 /// Every row.
 std::string drawn_rows(const std::vector<TimeRow>& rows);
+/// Every pass of every row, as tab-separated columns: what the factors of costs are fitted to.
+std::string pass_rows(const std::vector<TimeRow>& rows);
 
 /// Markdown: the rates, and a line for each size and width.
 std::string calibration_table(const Calibration& calibration);

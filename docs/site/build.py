@@ -4,7 +4,7 @@
 The sources are the repository's Markdown as it stands, so that every page reads the same on a code host. They are staged under BUILD/source
 in the repository's own tree, with these additions: a page for each installed header (api.py), the Python reference (python_api.py), an index of the kept results, `<picture>` as
 two images that follow the site's light and dark, and the navigation. A link to a file that is no page becomes a download; a link to
-nothing is an error, as is every warning of Sphinx. PLANNER is faro_planner.js, what decides and tells in WebAssembly (page/); without it
+nothing is an error, as is every warning of Sphinx. PLANNER is faro_planner.js, the planner in WebAssembly (page/); without it
 the planner's page says so. Beside each page lies its Markdown, and llms.txt lists all of them. No network is used.
 """
 
@@ -103,9 +103,10 @@ class Stage:
 
     def add_planner(self, has_core):
         """The page's fields are HTML, which a code host would show as text: they are added when it is staged."""
-        text = ("# The planner\n\nHow a permutation would be run on a GPU, what it would cost, and why: type it and see. The planner is faro's own "
-                "code, what decides and tells, compiled to WebAssembly: it says what `faro explain`, `faro layout` and `faro simulate` print, and "
-                "sends nothing anywhere. [All maps](guide/maps.md), [layouts](guide/layouts.md) and [memory machines](guide/machine.md) have pages.\n")
+        text = ("# The planner\n\nType a permutation, and this page shows how a GPU would run it, what that costs, and why. It also shows layouts of "
+                "shared memory and the timelines of memory machines. The planner is faro's own code, compiled to WebAssembly, so it prints what "
+                "`faro explain`, `faro layout` and `faro simulate` print. It sends nothing anywhere. More about [maps](guide/maps.md), "
+                "[layouts](guide/layouts.md) and [memory machines](guide/machine.md).\n")
         self.add("docs/planner.md", text)
         if not has_core:
             self.raw["docs/planner.md"] = "\n```{note}\nThis site was built without emscripten, so the planner is not in it.\n```\n"

@@ -3,7 +3,7 @@
 //     std::vector<std::shared_ptr<Communicator>> ranks = in_memory_communicators(4);   // threads as ranks
 //     std::shared_ptr<Communicator> rank = mpi_communicator(MPI_COMM_WORLD);           // faro/mpi.hpp
 //
-// A rank is whoever holds a part of an array: a thread, a process, a GPU. All that a permutation of shards
+// A rank is a thread, a process or a GPU that has a part of an array. All that a permutation of shards
 // needs of them is an exchange of messages whose sizes both sides know, and a word from everybody to
 // everybody, by which an error on one rank becomes an error on all instead of a wait without end.
 #pragma once

@@ -1,4 +1,4 @@
-/* faro in C: plans and runs permutations of arrays at the speed of a copy.
+/* faro in C: plans and runs fast permutations of large arrays, on CPUs and GPUs.
  *
  *     faro_plan* plan = NULL;
  *     if (faro_plan_text("bit_reversal(20)", 0, NULL, 4, NULL, &plan) != FARO_OK) {
@@ -8,7 +8,7 @@
  *     faro_plan_run(plan, in, out, NULL);                       out[pi(x)] = in[x]
  *     faro_plan_destroy(plan);
  *
- * This is the interface for other languages: C99, opaque objects, no C++ type, no exception. libfaro_c.so exports
+ * This is the interface for other languages: C99, opaque objects, no C++ type, no exception. libfaro.so exports
  * these functions and nothing else; they are in the C++ library, too. What the functions mean, cost and refuse is told
  * beside those of C++ that they call: faro.hpp (plans), permutation/permutation.hpp (maps and their text),
  * permutation/strided.hpp (views), rows.hpp and routing.hpp (rows), network/network.hpp (networks).
@@ -52,7 +52,8 @@ typedef enum faro_status {
   FARO_DEVICE = 6,       /* no such device, or a device call failed */
   FARO_VERIFICATION = 7, /* a result differs from what it should be */
   FARO_FILE = 8,         /* missing, malformed, unwritable, or the disk is full */
-  FARO_MEMORY = 9        /* not enough memory */
+  FARO_MEMORY = 9,       /* not enough memory */
+  FARO_ENDED = 10        /* by the caller's keep_on; the output is partly written */
 } faro_status;
 
 /* Of the calling thread's last failure, valid until its next: the whole in one line, and its parts. Empty texts
@@ -70,10 +71,22 @@ FARO_API int faro_abi_version(void);
 /* Of memory that a function of this header gave away. */
 FARO_API void faro_free(void* memory);
 
+/* Long work on the CPU can be ended. While it is set, plans, rows and networks that the calling thread runs there, of
+ * 64 MiB and more and not in place, ask `keep_on(context)` on this thread, at most ten times a second: 0 ends the run with
+ * FARO_ENDED. Null: nobody is asked. */
+FARO_API void faro_set_keep_on(int (*keep_on)(void* context), void* context);
+
+/* While it is 1, the calling thread knows that its arrays lie in the memory that a plan's engine takes, as a library knows
+ * its own arrays: nobody asks the CUDA driver, which takes a microsecond an array once a process uses it. Arrays elsewhere
+ * then end the process. */
+FARO_API void faro_set_memory_known(int known);
+
 /* Whether plans can run on a GPU here, and one line that says why. `reason` may be null. */
 FARO_API faro_status faro_cuda_status(int* available, char** reason);
 /* The number of the calling thread's device. Errors: FARO_DEVICE without one. */
 FARO_API faro_status faro_cuda_device(int* device);
+/* The number of the device whose memory it is; -1 for the host's, and where the process uses no CUDA driver. */
+FARO_API int faro_cuda_device_of(const void* memory);
 
 /* --- maps: permutations as values, out[pi(x)] = in[x] */
 
@@ -131,6 +144,7 @@ typedef struct faro_options {
   int in_place;      /* one array, permuted where it is */
   uint64_t batch;    /* arrays that follow one another, each permuted alike; 0: one */
   uint64_t repeats;  /* of an index array: how often the plan will be run; 0: often */
+  uint64_t reserved[4]; /* zeros: for options to come */
 } faro_options;
 
 typedef struct faro_plan faro_plan;
@@ -187,7 +201,8 @@ FARO_API faro_status faro_plan_explain(const faro_plan* plan, char** text);
 FARO_API faro_status faro_plan_explain_json(const faro_plan* plan, char** json);
 /* The drawing. Errors: FARO_UNSUPPORTED for a plan without one. */
 FARO_API faro_status faro_plan_svg(const faro_plan* plan, char** svg);
-/* Microseconds of a run, NaN where nothing is known: what is known is index arrays on the CPU, and GPUs. */
+/* Microseconds of a run: on the CPU by measured curves (`faro tune`, else those of a machine with two cores), where there is
+ * none for the way by that of a copy; on a GPU as docs/guide/concepts.md says. NaN where nothing is known. */
 FARO_API faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds);
 
 /* What was asked for, as bytes that make the plan again on any machine: a header in words and, of an index array, its
@@ -252,6 +267,7 @@ typedef struct faro_route_options {
   uint64_t multiple;     /* of a bucket's places; 0: 1 */
   int64_t capacity;      /* of a bucket; negative: no limit */
   int threads;
+  uint64_t reserved[4]; /* zeros: for options to come */
 } faro_route_options;
 FARO_API faro_status faro_route(const void* keys, uint64_t count, int key_bytes, int is_signed,
                                 const faro_route_options* options, faro_routing** routing);
@@ -299,12 +315,21 @@ FARO_API void faro_combine_plan_destroy(faro_combine_plan* plan);
 FARO_API faro_status faro_combine_plan_run(const faro_combine_plan* plan, const void* in, void* out, void* stream);
 FARO_API faro_status faro_combine_plan_check(const faro_combine_plan* plan, void* stream);
 
-/* --- networks, on the host: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
+/* --- networks: `sort`, `wht`, `fft`, 'parm(3; pairs(min_max))', ... on arrays of 2^bits elements */
 
-/* `element`: "u32", "f64", "c64", "u32+value", ... `batch` arrays, one after another. */
+/* On the host. `element`: "u32", "f64", "c64", "u32+value", ... `batch` arrays, one after another. */
 FARO_API faro_status faro_network_run(const char* program, int bits, const char* element, uint64_t batch, int threads,
                                       const void* in, void* out);
 FARO_API faro_status faro_network_explain(const char* program, int bits, const char* element, char** text);
+
+/* Made once, which takes milliseconds, on a GPU half a second, and run often: of the options `engine`, `threads`,
+ * `device` and `batch` count. On a GPU the arrays lie there, and a run is queued on `stream`. */
+typedef struct faro_network_plan faro_network_plan;
+FARO_API faro_status faro_network_plan_make(const char* program, int bits, const char* element,
+                                            const faro_options* options, faro_network_plan** plan);
+FARO_API void faro_network_plan_destroy(faro_network_plan* plan);
+FARO_API faro_status faro_network_plan_run(const faro_network_plan* plan, const void* in, void* out, void* stream);
+FARO_API faro_status faro_network_plan_explain(const faro_network_plan* plan, char** text);
 
 /* --- files larger than memory (faro/file.hpp): raw data from an offset on, in sweeps within a budget of memory */
 
@@ -324,6 +349,7 @@ typedef struct faro_file_options {
   /* Called by any thread, but by one at a time; other than 0 ends the run. May be null. */
   int (*progress)(void* context, uint64_t done_bytes, uint64_t total_bytes);
   void* context;
+  uint64_t reserved[4]; /* zeros: for options to come */
 } faro_file_options;
 
 typedef struct faro_file {
@@ -404,7 +430,7 @@ FARO_API faro_status faro_simulate(const char* request, char** json);
  * with "example" and its "struct" and "warp", or with "name", "specification" and "sketch" as src/capi_synth/
  * sketch_json.hpp has them; and any of "space", "time_limit" in seconds (600), "all", "emit": an object with "name",
  * "element", "batch", "image", "device_function". `keep_on(context)` is asked at most ten times a second, and ends the search
- * by 0; null: nobody is asked. In libfaro_c and the Python package, not in the C++ library, whose functions faro_swizzle has. */
+ * by 0; null: nobody is asked. In libfaro.so and the Python package, not in the C++ library, whose functions faro_swizzle has. */
 FARO_API faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context, char** json);
 
 #ifdef __cplusplus

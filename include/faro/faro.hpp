@@ -1,4 +1,4 @@
-// faro: plans and runs permutations of arrays at the speed of a copy.
+// faro: plans and runs fast permutations of large arrays, on CPUs and GPUs.
 //
 //     #include <faro/faro.hpp>
 //

@@ -29,6 +29,7 @@
 
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::file {
 
@@ -53,12 +54,16 @@ struct Progress {
 struct Options {
   /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
   std::uint64_t memory_bytes = 0;
-  int threads = 0;      // that permute: as PlanOptions::threads
+  int threads = 0;  // that permute: as PlanOptions::threads
+  /// Engine::cuda: a device permutes the tiles where it is faster than the CPU, which the first tile shows.
+  /// It has to hold a tile twice. Of records by a seed or an index file the CPU sorts whatever is asked for.
+  Engine engine = Engine::cpu;
+  int device = -1;      // of engine cuda: its ordinal; -1: the current one
   int io_threads = 0;   // that read and write; 0: 8
   int queue_depth = 0;  // requests that each of these has under way by io_uring; 0: 32
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
-  /// (docs/guide/files.md says what they prove). Permutations only.
+  /// (docs/guide/files.md says what they prove).
   bool verify = false;
   /// Leaves an unfinished output beside OUT with a journal of its finished tiles, for `resume`.
   bool keep_unfinished = false;
@@ -104,9 +109,18 @@ struct Facts {
   std::string text() const;
 };
 
+/// The plan that a sweep holds for its tiles: of a whole one, its rows one behind another in memory.
+struct TilePlan {
+  std::string permutation;  // in text form
+  std::string text;         // explained, several lines
+  std::string json;  // likewise (docs/guide/json.md, "explain"); empty where elements are copied one by one
+};
+
 /// What a run did.
 struct Report {
   Facts facts;
+  Engine engine = Engine::cpu;   // that permuted the tiles
+  std::string engine_text;       // "12 GB/s by cuda, 3.4 by cpu": of engine cuda, what the first tile showed
   bool finished = false;         // false: cancelled, and no output is there
   std::string io;                // "io_uring with O_DIRECT", "buffered, for O_DIRECT is refused by …"
   std::uint64_t read_bytes = 0;  // of data: asked for, without the rests of blocks
@@ -131,6 +145,8 @@ class Sweep {
   Sweep(const Strided& view, std::uint64_t element_bytes, const Options& options);
 
   const Facts& facts() const;
+  /// Nothing in it where nothing is moved. Errors: those of Plan.
+  TilePlan tile_plan() const;
 
   struct State;
   const State& state() const { return *state_; }
@@ -138,6 +154,10 @@ class Sweep {
  private:
   std::shared_ptr<const State> state_;
 };
+
+/// Whether the budget holds whole arrays of the batch with all that permuting them takes: what a Sweep of an
+/// index array needs. Without, permute_indexed() distributes them.
+bool holds_arrays(const Problem& problem, const Options& options);
 
 /// out[b][pi(x)] = in[b][x], from file to file; the same file for every budget. The output appears at its
 /// path whole, or not at all; its room is reserved before the first byte is read.
@@ -217,10 +237,29 @@ struct Shuffle {
 /// beside the output. Errors: as run() of a sweep; ErrorCode::value for too little memory.
 Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const Options& options = {});
 
-/// out[index[x]] = in[x] for records of record_bytes; `index` is an .npy file of 4- or 8-byte integers, of
-/// any size, which is read as it is needed. The scratch file has 2 bytes a record more. Errors: as shuffle();
-/// ErrorCode::file for another file; ErrorCode::value where it is no permutation.
-Report scatter(const std::filesystem::path& index, std::uint64_t record_bytes, const Input& in,
-               const Output& out, const Options& options = {});
+/// What a distribution of records and its sweep do: of a shuffle, or of an index array. Errors:
+/// ErrorCode::value for too little memory.
+Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_index, const Options& options);
+
+/// An index array in an .npy file of one axis of 4- or 8-byte integers, of any size: it is read as it is
+/// needed. Arrays of a batch are permuted alike.
+struct IndexFile {
+  std::filesystem::path path;
+  Direction direction = Direction::scatter;
+  std::uint64_t batch = 1;
+};
+
+/// out[index[x]] = in[x], or of a gather out[x] = in[index[x]], for records of record_bytes. The scratch file
+/// has 2 bytes a record more. A gather's array is turned round first, which takes four files' room of its
+/// size beside the output. Errors: as shuffle(); ErrorCode::file for another file; ErrorCode::value where it
+/// is no permutation.
+Report permute_indexed(const IndexFile& index, std::uint64_t record_bytes, const Input& in, const Output& out,
+                       const Options& options = {});
+
+/// The same by an index array in memory, whose bytes are taken out of the budget; batches included. Errors:
+/// also ErrorCode::value for another permutation, and where the array takes more than three quarters of the
+/// budget.
+Report permute_indexed(const Problem& problem, const Input& in, const Output& out,
+                       const Options& options = {});
 
 }  // namespace faro::file

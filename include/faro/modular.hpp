@@ -54,4 +54,17 @@ void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negatio
 void permute_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
                         std::span<const std::byte> in, std::span<std::byte> out, const OnDevice& where);
 
+/// The same automorphism on the values of polynomials, n = 2^m of each, in the bit-reversed order in which
+/// transforms of number theory leave them: place p has the value at psi^(2 rev(p) + 1), psi a root of order 2
+/// n. Nothing is negated, aligned blocks of 2^s values stay together, and no index is stored. The values are
+/// elements of any width. As many polynomials as the spans hold. Law:    transformed and permuted is permuted
+/// by permute_negacyclic() and transformed. Errors: as permute; also ErrorCode::value for an n that is no
+/// power of two, and for an even k. Source: the automorphisms of cyclotomic rings; see docs/guide/rows.md.
+void permute_evaluations(std::uint64_t n, std::int64_t k, std::uint64_t element_bytes,
+                         std::span<const std::byte> in, std::span<std::byte> out, int threads = 0);
+
+/// The same for arrays of a device. Errors: also as permute's there.
+void permute_evaluations(std::uint64_t n, std::int64_t k, std::uint64_t element_bytes,
+                         std::span<const std::byte> in, std::span<std::byte> out, const OnDevice& where);
+
 }  // namespace faro

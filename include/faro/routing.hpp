@@ -40,6 +40,7 @@ namespace cuda {
 class RouteExecutor;
 class CombineExecutor;
 class DispatchExecutor;
+class SegmentsExecutor;
 }  // namespace cuda
 
 struct RouteOptions {
@@ -208,5 +209,40 @@ std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumb
 /// arrays of other sizes (the input holds at least offsets.back() elements), and such that overlap.
 void take_segments(const Segments& segments, const RowNumbers& from, std::span<const std::byte> in,
                    std::span<std::byte> out, int threads = 0);
+
+/// Segments taken on a device, by offsets and numbers that are read by each run: how long the output gets is
+/// for the device to find out, and nothing waits for it.
+class ExecutableSegments {
+ public:
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it. `out` has room for as many elements as there may be; what the segments leave of it stays as
+  /// it was. `offsets`: becomes where they begin in it, one more than are taken, on the device; may be null.
+  /// A segment that is wrong is taken as an empty one, elements that have no room are left out, and check()
+  /// tells of both. Errors: ErrorCode::value for arrays that overlap, are no whole number of elements, or are
+  /// not the device's; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets = nullptr,
+           Stream stream = {}) const;
+  /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
+  /// workspace_bytes() or not aligned to 16 bytes.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
+           Workspace workspace, Stream stream) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong,
+  /// and for segments that had no room.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableSegments(std::uint64_t element_bytes, std::shared_ptr<const cuda::SegmentsExecutor> executor);
+  friend ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from, int device);
+  void require(std::span<const std::byte> in, std::span<const std::byte> out) const;
+  std::uint64_t element_bytes_;
+  std::shared_ptr<const cuda::SegmentsExecutor> executor_;
+};
+
+/// Errors: those of take_segments() but for what the entries say; ErrorCode::value for offsets and numbers
+/// that are not the device's or not aligned; ErrorCode::device.
+ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from,
+                                 int device = cuda::kCurrentDevice);
 
 }  // namespace faro

@@ -46,7 +46,7 @@ struct RowOptions {
   Engine engine = Engine::automatic;
   int device = cuda::kCurrentDevice;  // of engine cuda
   /// Of engine cuda: the entries stay as they are, and the plan is run many times. Elements of 4 or 8 bytes
-  /// are then taken, and added, by a schedule that is made once, where they are too many for the caches.
+  /// are then taken, put and added, by a schedule that is made once, where they are too many for the caches.
   bool reused = false;
 };
 

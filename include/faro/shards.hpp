@@ -55,7 +55,7 @@ using ShardCut = std::variant<ShardAxis, ShardBits>;
 /// messages. Errors: ErrorCode::value.
 ShardCut parse_cut(const std::string& text, const std::string& operation = "read a cut");
 
-/// Who holds what: how many ranks, which one this is, and how input and output are cut.
+/// How an array is divided: how many ranks there are, which one this is, and how input and output are cut.
 struct Shards {
   int ranks = 1;
   int rank = 0;

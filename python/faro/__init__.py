@@ -1,4 +1,4 @@
-"""faro: permutations of arrays at the speed of a copy.
+"""faro: fast permutations of large arrays, on CPUs and GPUs.
 
 >>> import numpy as np, faro
 >>> x = np.arange(24).reshape(2, 3, 4)
@@ -37,29 +37,35 @@ __version__: str = _faro.version()
 
 
 def cuda_status() -> tuple[bool, str]:
-    """Whether arrays on a GPU can be permuted here, and one line that says why."""
+    """Whether arrays on a GPU can be permuted here, and one line that says why.
+
+    >>> available, reason = cuda_status()
+    >>> available in (True, False) and len(reason) > 0
+    True
+    """
     available, reason = _faro.cuda_status()
     return available, str(reason)
 
 
 def clear_plans() -> None:
-    """Forgets the plans that calls have made. They are at most 1024 each of NumPy's arrays and of others."""
+    """Forgets the plans that calls have made. They are at most 1024 each of NumPy's arrays and of others.
+
+    >>> clear_plans()
+    """
     from . import _run
 
     _faro.clear_plans()
     _run._plan_on.cache_clear()
 
 
-__all__ = (
-    _authors.__all__
-    + _functions.__all__
-    + _networks.__all__
-    + _plan.__all__
-    + _rows.__all__
-    + [
-        "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
-        "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
-    ]
-)
+__all__ = [
+    "FaroDeviceError", "FaroError", "FaroFileError", "FaroInternalError", "FaroMemoryError", "FaroTypeError",
+    "FaroUnsupportedError", "FaroValueError", "clear_plans", "cuda_status", "maps", "shards", "sketch",
+]
+__all__ += _authors.__all__
+__all__ += _functions.__all__
+__all__ += _networks.__all__
+__all__ += _plan.__all__
+__all__ += _rows.__all__
 
 _arrays.numpy()

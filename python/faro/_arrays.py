@@ -2,8 +2,8 @@
 
 This is the long way: arrays of NumPy, and of libraries that offer DLPack's functions to C, are read by the extension
 (python/src/calls.cpp) wherever they are dense or strided and nothing else is to be thought of. Here an array is read by
-the first of these that it has: PyTorch's own methods, the CUDA Array Interface, the buffer protocol, ``__dlpack__``. To
-faro an element is so many bytes, whatever they mean.
+the first of these that it has: PyTorch's and NumPy's own methods; CuPy's and Numba's CUDA Array Interface, for their current
+stream; ``__dlpack__``; anyone's CUDA Array Interface; the buffer protocol. To faro an element is so many bytes, whatever they mean.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _faro
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroDeviceError, FaroTypeError, FaroUnsupportedError, refuse
 
 CPU = 1
 CUDA = 2
@@ -47,10 +47,11 @@ def numpy() -> Any:
     """NumPy where it is installed, else None. Arrays of NumPy then take the short way."""
     global _numpy
     if _numpy is False:
+        module: Any = None
         try:
             import numpy as module
         except ImportError:
-            module = None
+            pass
         _numpy = module
         if module is not None:
             _let_read_directly(module)
@@ -100,12 +101,14 @@ def describe(x: Any, writable: bool = False, recorded: bool = False) -> Array:
     np = numpy() if "numpy" in sys.modules or _numpy is False else _numpy
     if np is not None and isinstance(x, np.ndarray):
         return _of_numpy(x, np, writable)
-    if hasattr(x, "__cuda_array_interface__"):
+    if kind in ("cupy", "numba") and hasattr(x, "__cuda_array_interface__"):
         return _of_cuda_interface(x)
     if isinstance(x, (bytes, bytearray, memoryview)) or kind == "array":
         return _of_buffer(x, writable)
     if hasattr(x, "__dlpack__"):
-        return _of_dlpack(x)
+        return _of_dlpack(x, writable)
+    if hasattr(x, "__cuda_array_interface__"):
+        return _of_cuda_interface(x)
     try:
         memoryview(x).release()
     except TypeError:
@@ -151,8 +154,9 @@ def is_tensor(x: Any) -> bool:
 
 def is_of_jax(x: Any) -> bool:
     """Whether it is an array of JAX that its own library has to make: on a device, or traced."""
-    jax = sys.modules.get("jax")
-    if jax is None or not isinstance(x, getattr(jax, "Array", ())):
+    jax: Any = sys.modules.get("jax")
+    kind: Any = getattr(jax, "Array", ())
+    if jax is None or not isinstance(x, kind):
         return False
     return isinstance(x, jax.core.Tracer) or not isinstance(x.sharding, jax.sharding.SingleDeviceSharding) or any(
         device.platform != "cpu" for device in x.devices()
@@ -206,7 +210,7 @@ def _of_buffer(x: Any, writable: bool) -> Array:
     held = _faro.Buffer(x, writable)
     address, shape, strides, itemsize, readonly = held.facts()
     np = numpy()
-    format = view.format or "B"
+    format: Any = view.format or "B"
 
     def new(shape: tuple[int, ...]) -> Any:
         if np is not None and not isinstance(x, memoryview):
@@ -228,7 +232,7 @@ def _of_cuda_interface(x: Any) -> Array:
     address, readonly = facts["data"]
     kind = _module_of(x)
     if kind == "cupy":
-        import cupy
+        import cupy  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         def new(shape: tuple[int, ...]) -> Any:
             with cupy.cuda.Device(x.device.id):
@@ -239,7 +243,7 @@ def _of_cuda_interface(x: Any) -> Array:
             int(cupy.cuda.get_current_stream().ptr), x, new, x.dtype,
         )
     if kind == "numba":
-        from numba import cuda
+        from numba import cuda  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         device = int(cuda.get_current_device().id)
         stream = facts.get("stream") or 0
@@ -248,21 +252,30 @@ def _of_cuda_interface(x: Any) -> Array:
             lambda s: cuda.device_array(s, x.dtype), x.dtype,
         )
 
-    def none_known(_shape: tuple[int, ...]) -> Any:
-        refuse(
-            "make an array",
-            f"a {type(x).__name__}, of a library that faro does not know",
-            "out=",
-            "give the result as out=",
-            kind=FaroTypeError,
-        )
-
+    device = _faro.cuda_device_of(int(address)) if 0 not in shape else 0
+    if device < 0:
+        available, reason = _faro.cuda_status()
+        refuse("read an array", f"a {type(x).__name__} whose memory is no device's", "memory of a CUDA device",
+               "" if available else reason, kind=FaroDeviceError)
     return Array(
-        address, shape, tuple(strides), itemsize, readonly, 0, int(facts.get("stream") or 0), x, none_known, facts["typestr"]
+        address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x, _made_by_namespace(x),
+        facts["typestr"],
     )
 
 
-def _of_dlpack(x: Any) -> Array:
+def _made_by_namespace(x: Any) -> Callable[[tuple[int, ...]], Any]:
+    """New arrays on a GPU, of a library that follows the array API standard."""
+
+    def new(shape: tuple[int, ...]) -> Any:
+        if hasattr(x, "__array_namespace__"):
+            return x.__array_namespace__().empty(shape, dtype=x.dtype, device=x.device)
+        refuse("make an array", f"a {type(x).__name__} on a GPU, of a library that faro does not know", "out=",
+               "give the result as out=", kind=FaroTypeError)
+
+    return new
+
+
+def _of_dlpack(x: Any, writable: bool) -> Array:
     try:
         capsule = x.__dlpack__(max_version=(1, 1))
     except TypeError:
@@ -271,16 +284,16 @@ def _of_dlpack(x: Any) -> Array:
     if device_type not in _HOST_DEVICES and device_type != CUDA:
         refuse("read an array", f"an array on a device of DLPack's type {device_type}", "an array on cpu or cuda")
 
+    if writable and readonly:
+        refuse("write an array", "a read-only array", "an array that can be written to")
+
     def new(shape: tuple[int, ...]) -> Any:
-        if device_type == CUDA:
-            refuse(
-                "make an array", f"a {type(x).__name__} on a GPU", "out=", "give the result as out=", kind=FaroTypeError
-            )
         _, made = _faro.new_array(list(shape), *dtype)
         return made
 
     return Array(
-        address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule), new, dtype
+        address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule),
+        new if device_type != CUDA else _made_by_namespace(x), dtype,
     )
 
 

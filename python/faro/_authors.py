@@ -13,7 +13,11 @@ __all__ = ["layout", "emit", "simulate", "synth", "Layout", "LayoutCandidate", "
 
 @dataclass(frozen=True)
 class LayoutCandidate:
-    """A layout that was weighed: its worst congestion, and what each access costs."""
+    """A layout that was weighed: its worst congestion, and what each access costs.
+
+    >>> sorted({c.worst for c in layout(32, 32, 4, ["row", "column"]).candidates})[0]
+    1
+    """
 
     layout: str
     worst: int
@@ -24,7 +28,11 @@ class LayoutCandidate:
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout that was chosen, why, and the device code of ``shared_index(i, j)``."""
+    """The layout that was chosen, why, and the device code of ``shared_index(i, j)``.
+
+    >>> "shared_index" in layout(64, 64, 2, ["row(8)", "column(8)"]).code
+    True
+    """
 
     choice: str
     worst: int
@@ -57,7 +65,11 @@ def layout(rows: int, columns: int, element_bytes: int, accesses: str | Iterable
 
 @dataclass(frozen=True)
 class Emitted:
-    """Source code that carries out a map, and its kernels with their launches and predicted accesses."""
+    """Source code that carries out a map, and its kernels with their launches and predicted accesses.
+
+    >>> emit("gray(10)", element="float").element_bytes
+    4
+    """
 
     text: str = field(repr=False)
     map: str
@@ -94,7 +106,11 @@ def emit(by: "str | maps.Map", *, kernel: str | None = None, target: str = "cuda
 
 @dataclass(frozen=True)
 class Simulation:
-    """A program's exact time on a memory machine, in units, its formula and its accesses."""
+    """A program's exact time on a memory machine, in units, its formula and its accesses.
+
+    >>> simulate("transpose-diagonal", width=4, latency=5, threads=16, n=16).machine
+    'dmm'
+    """
 
     program: str
     machine: str
@@ -125,7 +141,11 @@ def simulate(program: str, *, machine: str = "dmm", width: int = 32, latency: in
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What a search for swizzles found, or proved."""
+    """What a search for swizzles found, or proved.
+
+    >>> synth("aos-crc", struct=3, warp=8).solutions > 0
+    True
+    """
 
     outcome: str  #: "found", "none": proven that there is none, or "not finished"
     solutions: int | None  #: distinct ones; None where none was found and the search was not finished

@@ -39,7 +39,7 @@ def _plan(kind: str, sizes: tuple[int, ...], is_signed: bool, fill: bytes | None
     return _PlanOfRows(kind, sizes, is_signed, fill, adds, device)
 
 
-def _entries(indices: Any, device: int, operation: str) -> tuple[Any, _arrays.Array]:
+def _entries(indices: Any, device: int | None, operation: str) -> tuple[Any, _arrays.Array]:
     array = _arrays.describe(indices)
     if array.device != device:
         refuse(operation, "indices in another memory", "indices on the arrays' device",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 
 class FaroError(Exception):
     """Something that faro refused or could not do.
 
     ``str(error)`` is one line; its parts are ``operation``, ``got``, ``wanted`` and ``remedy``, each one line
     of plain text. Nothing has been written when it is raised, unless it says so.
+
+    >>> import faro
+    >>> try:
+    ...     faro.maps.parse("bit_reversl(3)")
+    ... except faro.FaroError as error:
+    ...     "bit_reversal" in error.remedy
+    True
     """
 
     operation: str = ""
@@ -67,7 +76,7 @@ def _make(status: int, message: str, operation: str, got: str, wanted: str, reme
     return error
 
 
-def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[FaroError] = FaroValueError):
+def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[FaroError] = FaroValueError) -> NoReturn:
     """Raises an error of these parts."""
     error = kind(f"{operation}: got {got}, wanted {wanted}" + (f"; {remedy}" if remedy else ""))
     error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy

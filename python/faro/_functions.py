@@ -3,7 +3,10 @@
 All take arrays of any strides and element types: NumPy's, PyTorch's, CuPy's, JAX's, and whatever else has
 ``__dlpack__``, the CUDA Array Interface or a buffer. The result is a new dense array of the same kind on the same
 device, or ``out=``, an array of the result's shape and element type that does not overlap the input. Device arrays are
-moved on their device, on the library's current stream or on ``stream=``.
+moved on their device, on the library's current stream or on ``stream=``. ``inverse=True`` goes the way back:
+``f(f(x, …), …, inverse=True)`` is ``x``. Each reads and writes every element once.
+
+Ctrl-C ends the move of a large array on the host; an ``out=`` is then partly written. What is done in place is done whole.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import math
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _run, maps
-from ._errors import FaroTypeError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -20,17 +23,22 @@ __all__ = [
 ]
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None,
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
                  in_place: bool = False) -> Any:
-    """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them.
+    """The axes in another order, as ``numpy.transpose(x, axes)``, moved. ``axes=None`` reverses them. ``inverse=True``: by
+    the inverse order.
 
     ``in_place=True`` permutes ``x``, a dense array, where it is and returns it with its new shape: axes of powers of two
-    in at most two sweeps, and two axes of any extents.
+    in at most two sweeps, and two axes of any extents. Raises FaroValueError for what is no order of the axes, and
+    FaroUnsupportedError for one that cannot be done in place.
 
     >>> import numpy as np, faro
     >>> faro.permute_dims(np.arange(6).reshape(2, 3), (1, 0)).tolist()
     [[0, 3], [1, 4], [2, 5]]
     """
+    if inverse and axes is not None:
+        order = _run.order_of(axes, len(axes), "permute_dims")
+        axes = tuple(order.index(a) for a in range(len(order)))
     if in_place:
         array = _arrays.describe(x)
         order = _run.order_of(axes, len(array.shape), "permute_dims")
@@ -38,14 +46,20 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, 
     return _faro.run(x, _run.PERMUTE_DIMS, tuple(axes) if axes.__class__ is list else axes, out, stream)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, stream: Any = None,
+def transpose(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
               in_place: bool = False) -> Any:
-    """``permute_dims`` by NumPy's older name."""
-    return permute_dims(x, axes, out=out, stream=stream, in_place=in_place)
+    """``permute_dims`` by NumPy's older name.
+
+    >>> import numpy as np, faro
+    >>> faro.transpose(np.arange(6).reshape(2, 3)).shape
+    (3, 2)
+    """
+    return permute_dims(x, axes, inverse=inverse, out=out, stream=stream, in_place=in_place)
 
 
 def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
-    """A dense array of the same elements; ``x`` itself where it is dense already and there is no ``out``.
+    """A dense array of the same elements; ``x`` itself where it is dense already and there is no ``out``. The way back is
+    ``out=`` with strides.
 
     >>> import numpy as np, faro
     >>> faro.ascontiguousarray(np.arange(8)[::-2]).tolist()
@@ -56,25 +70,36 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     return _faro.run(x, _run.COPY, None, out, stream)
 
 
-def flip(x: Any, axis: int | Sequence[int] | None = None, *, out: Any = None, stream: Any = None) -> Any:
-    """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``.
+def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
+         in_place: bool = False) -> Any:
+    """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``. Its own inverse.
+
+    ``in_place=True`` turns ``x``, a dense array whose extents are powers of two, where it is. Raises FaroValueError for an
+    axis that there is not, FaroUnsupportedError for other arrays in place.
 
     >>> import numpy as np, faro
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
     [[2, 3], [0, 1]]
     """
+    if in_place:
+        shape = _arrays.describe(x).shape
+        flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(shape), "flip")
+        return _in_place(x, _flip_mask(shape, flipped), out, stream)
     return _faro.run(x, _run.FLIP, tuple(axis) if isinstance(axis, list) else axis, out, stream)
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, out: Any = None,
-         stream: Any = None) -> Any:
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
+         out: Any = None, stream: Any = None) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
+    ``inverse=True`` shifts them back. Raises FaroValueError for an axis that there is not, or other counts of both.
 
     >>> import numpy as np, faro
     >>> faro.roll(np.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
     """
-    shifts = tuple(shift) if isinstance(shift, list) else shift
+    shifts: Any = tuple(shift) if isinstance(shift, list) else shift
+    if inverse:
+        shifts = tuple(-s for s in shifts) if isinstance(shifts, tuple) else -shifts
     axes = tuple(axis) if isinstance(axis, list) else axis
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
@@ -85,7 +110,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
 
     ``by`` is a map, or its text form (docs/guide/maps.md), which takes its size from ``x``. ``inverse=True`` goes the
     other way, a gather. ``axis``: the map permutes along this axis alone. Texts that name axes give the result its shape;
-    else it is ``x``'s. ``in_place=True`` permutes ``x``, a dense array, where it is.
+    else it is ``x``'s. ``in_place=True`` permutes ``x``, a dense array, where it is, and returns it.
 
     Raises FaroValueError for a text that cannot be read and sizes that do not fit; FaroUnsupportedError in place for
     what is neither affine nor a transposition.
@@ -99,9 +124,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if axis is not None:
-        if in_place:
-            refuse("permute", "in_place along an axis", "in_place of a whole array")
-        return _along(x, by, inverse, axis, out, stream)
+        return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
         return _in_place(x, _text_or_map(by, inverse), out, stream)
     if isinstance(by, str):
@@ -110,7 +133,8 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     return _faro.run(array, _run.MAP, ~by if inverse else by, out, stream)
 
 
-def bit_reverse(x: Any, axis: int | None = None, *, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+def bit_reverse(x: Any, axis: int | None = None, *, inverse: bool = False, out: Any = None, stream: Any = None,
+                in_place: bool = False) -> Any:
     """Element ``i`` goes to the reverse of i's bits, along ``axis`` or the flat array: what a Fourier transform needs
     before or after it. Its own inverse. Raises FaroValueError where the extent is no power of two.
 
@@ -121,58 +145,86 @@ def bit_reverse(x: Any, axis: int | None = None, *, out: Any = None, stream: Any
     return permute(x, "bit_reversal", axis=axis, out=out, stream=stream, in_place=in_place)
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, out: Any = None,
-                   stream: Any = None) -> Any:
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False,
+                   out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
     """The qubits of state vectors in another order: qubit k of the result is qubit ``order[k]`` of ``state``.
 
     ``state`` has 2^n amplitudes in its last axis, or n axes of two, and any axes before them. ``little_endian=False``:
     qubit 0 is the highest index bit, as in PennyLane and Cirq, and the call is ``numpy.transpose`` of n axes of two;
-    ``True``: qubit 0 is the lowest, as in Qiskit.
+    ``True``: qubit 0 is the lowest, as in Qiskit. ``in_place=True`` permutes ``state``, a dense array, where it is. Raises
+    FaroValueError for another number of amplitudes and for what is no order of the qubits.
 
     >>> import numpy as np, faro
     >>> faro.permute_qubits(np.arange(8), (2, 0, 1)).tolist()
     [0, 2, 4, 6, 1, 3, 5, 7]
     """
+    if inverse:
+        given = _run.order_of(order, len(order), "permute_qubits")
+        order = tuple(given.index(q) for q in range(len(given)))
+    if in_place:
+        n = len(order)
+        axes = _run.qubit_axes(tuple(order), bool(little_endian))
+        to = [0] * n
+        for place, source in enumerate(axes):
+            to[n - 1 - source] = n - 1 - place
+        before = _run.before_qubits(_arrays.describe(state).shape, n)
+        return _in_place(state, maps.bits(to), out, stream, math.prod(before))
     return _faro.run(state, _run.QUBITS, (tuple(order), bool(little_endian)), out, stream)
 
 
-def rearrange(x: Any, pattern: str, *, out: Any = None, stream: Any = None, **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats.
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False,
+              **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats. ``inverse=True``: from its right side to its left.
+    ``in_place=True``: as ``permute_dims``. Raises FaroValueError for a pattern that does not fit ``x``.
 
     >>> import numpy as np, faro
     >>> faro.rearrange(np.zeros((2, 6, 5)), "b (h d) s -> b h s d", h=3).shape
     (2, 3, 5, 2)
     """
     said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
-    return _faro.run(x, _run.TEXT, (said, False), out, stream)
+    if in_place:
+        return _in_place(x, _text_or_map(said, inverse), out, stream)
+    return _faro.run(x, _run.TEXT, (said, bool(inverse)), out, stream)
 
 
-def aos_to_soa(x: Any, *, out: Any = None, stream: Any = None) -> Any:
+def aos_to_soa(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
     """An array of structures as a structure of arrays: shape (n, words) becomes (words, n). A one-dimensional
-    structured array of NumPy whose fields are all of one type becomes (fields, n) of that type.
+    structured array of NumPy whose fields are all of one type becomes (fields, n) of that type. ``inverse=True``:
+    ``soa_to_aos``. ``in_place=True``: in one array, of any numbers of structures and words. Raises FaroValueError for other
+    shapes and for structures of several types.
 
     >>> import numpy as np, faro
     >>> points = np.array([(1, 2), (3, 4)], dtype=[("x", "i4"), ("y", "i4")])
     >>> faro.aos_to_soa(points).tolist()
     [[1, 3], [2, 4]]
     """
+    if inverse:
+        return soa_to_aos(x, out=out, stream=stream, in_place=in_place)
     fields = getattr(getattr(x, "dtype", None), "fields", None)
     if fields:
         types = {field[0] for field in fields.values()}
         if len(types) != 1 or next(iter(types)).itemsize * len(fields) != x.dtype.itemsize:
             refuse("aos_to_soa", f"structures of {x.dtype}", "fields of one type, without gaps")
-        x = ascontiguousarray(x)
+        x = x if in_place else ascontiguousarray(x)
         x = x.view(next(iter(types))).reshape(*x.shape, len(fields))
     if len(x.shape) != 2:
         refuse("aos_to_soa", f"an array of {len(x.shape)} axes", "shape (structures, words)")
-    return permute_dims(x, (1, 0), out=out, stream=stream)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
 
 
-def soa_to_aos(x: Any, *, out: Any = None, stream: Any = None) -> Any:
-    """A structure of arrays as an array of structures: shape (words, n) becomes (n, words)."""
+def soa_to_aos(x: Any, *, inverse: bool = False, out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
+    """A structure of arrays as an array of structures: shape (words, n) becomes (n, words). The rest as ``aos_to_soa``,
+    its inverse.
+
+    >>> import numpy as np, faro
+    >>> faro.soa_to_aos(np.array([[1, 3], [2, 4]])).tolist()
+    [[1, 2], [3, 4]]
+    """
     if len(x.shape) != 2:
         refuse("soa_to_aos", f"an array of {len(x.shape)} axes", "shape (words, structures)")
-    return permute_dims(x, (1, 0), out=out, stream=stream)
+    if inverse:
+        return aos_to_soa(x, out=out, stream=stream, in_place=in_place)
+    return permute_dims(x, (1, 0), out=out, stream=stream, in_place=in_place)
 
 
 # --- what they share
@@ -192,7 +244,21 @@ def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
     return ~by if inverse else by
 
 
-def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any) -> Any:
+def _flip_mask(shape: tuple[int, ...], flipped: tuple[int, ...]) -> "maps.Map | None":
+    """A flip of axes of powers of two complements their index bits."""
+    bits, mask = 0, 0
+    for axis in reversed(range(len(shape))):
+        if shape[axis] & (shape[axis] - 1):
+            refuse("flip", f"an axis of {shape[axis]} in place", "powers of two", "without in_place",
+                   kind=FaroUnsupportedError)
+        if axis in flipped and shape[axis]:
+            mask |= (shape[axis] - 1) << bits
+        bits += max(shape[axis], 1).bit_length() - 1
+    return maps.xor(bits, mask) if bits else None
+
+
+def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any, batch: int = 1, row: int = 1) -> Any:
+    """``batch``: so many arrays, one after another, each by the map, in rows of so many elements."""
     if out is not None:
         refuse("permute", "in_place and out=", "one of them")
     array = _arrays.describe(x, writable=True)
@@ -201,6 +267,8 @@ def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any) -> Any
     if by is None or array.size <= 1:
         return x
     opts = _run.options_for(array.device, in_place=True)
+    if batch > 1:
+        opts.set_batch(batch)
     if isinstance(by, str):
         handle = _faro.plan_array(by, list(array.shape), None, array.itemsize, opts)
         shape = handle.out_shape()
@@ -208,16 +276,16 @@ def _in_place(x: Any, by: "str | maps.Map | None", out: Any, stream: Any) -> Any
             refuse("permute", f"an array of {array.size} elements", f"{math.prod(shape)}, as `{by}` has")
         named = _run._is_named(by, shape)
     else:
-        if by.count != array.size:
-            refuse("permute", f"an array of {array.size} elements", f"{by.count}, as the map has")
-        handle, named = _faro.plan_map(by._handle, array.itemsize, opts), False
+        if by.count * batch * row != array.size:
+            refuse("permute", f"an array of {array.size} elements", f"{by.count * batch * row}, as the map has")
+        handle, named = _faro.plan_map(by._handle, array.itemsize * row, opts), False
     handle.run_in_place(array.address, _run.stream_of(array, stream, "permute"))
     return x.reshape(shape) if named and tuple(shape) != array.shape else x
 
 
-def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any) -> Any:
+def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, stream: Any, in_place: bool) -> Any:
     """Every slice along the axis is permuted alike: arrays of rows, or of elements where the axis is the last."""
-    if _arrays.is_recorded(x):
+    if _arrays.is_recorded(x) and not in_place:
         from .torch import _along_recorded
 
         return _along_recorded(x, by, inverse, axis, out, stream)
@@ -229,6 +297,8 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
         refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
     if inverse:
         chosen = ~chosen
+    if in_place:
+        return _in_place(x, chosen, out, stream, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :]))
     if not _arrays.is_dense(array):
         x = ascontiguousarray(x)
         array = _arrays.describe(x)

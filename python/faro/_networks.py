@@ -1,50 +1,77 @@
-"""Networks: programs of permutations and operations on pairs, run in few sweeps over memory. On the host."""
+"""Networks: programs of permutations and operations on pairs, run in few sweeps over memory."""
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from typing import Any
 
 from . import _arrays, _faro, _run
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroTypeError, refuse
 
-__all__ = ["network", "explain_network", "sort", "walsh_hadamard"]
+__all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
+# Narrow ones are sorted as wider ones of the same order.
+_WIDER = {"i1": "int32", "i2": "int32", "u1": "int32", "u2": "int32", "b1": "int32", "f2": "float32"}
+
+
+def _kind_of(array: _arrays.Array) -> str:
+    """``f4``, ``c16``, …: NumPy's letter, for types of any library."""
+    dtype = array.dtype
+    kind = getattr(dtype, "kind", None)
+    if kind is None and isinstance(dtype, tuple):  # DLPack's code, bits, lanes
+        kind = {0: "i", 1: "u", 2: "f", 5: "c"}.get(dtype[0], "?")
+    if kind is None:
+        name = str(dtype).rpartition(".")[2]
+        kind = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bool": "b", "bfloat": "f"}.get(
+            name.rstrip("0123456789"), "?")
+        if isinstance(dtype, str):  # a buffer's format
+            kind = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f")}.get(dtype, "?")
+    return f"{kind}{array.itemsize}"
 
 
 def _element_of(array: _arrays.Array) -> str:
-    dtype = array.dtype
-    kind = getattr(dtype, "kind", None)
-    if kind is None:
-        name = str(dtype).rpartition(".")[2]
-        kind = {"float": "f", "int": "i", "uint": "u", "complex": "c"}.get(name.rstrip("0123456789"), "?")
-    element = _ELEMENTS.get(f"{kind}{array.itemsize}")
-    if element is None or not getattr(dtype, "isnative", True):
-        refuse("run a network", f"elements {dtype}", "32- and 64-bit integers and floats, complex64 or complex128",
+    element = _ELEMENTS.get(_kind_of(array))
+    if element is None or not getattr(array.dtype, "isnative", True):
+        refuse("run a network", f"elements {array.dtype}", "32- and 64-bit integers and floats, complex64 or complex128",
                kind=FaroTypeError)
     return element
 
 
-def network(x: Any, program: str, axis: int = -1, *, out: Any = None, threads: int = 0) -> Any:
+@functools.lru_cache(maxsize=64)
+def _plan(program: str, bits: int, element: str, batch: int, threads: int, device: int | None) -> Any:
+    """Kept, for it takes milliseconds, on a GPU half a second."""
+    engine, number = (1, 0) if device is None else (2, device + 1)
+    return _faro.NetworkPlan.make(program, bits, element, batch, engine, threads, number)
+
+
+def network(x: Any, program: str, axis: int = -1, *, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
     """The program on every slice along ``axis``, which has a power of two of elements: ``"sort"``, ``"wht"``, ``"fft"``,
-    ``"parm(3; wht) . bmmc(bit_reversal)"``, … (docs/guide/network.md has the grammar).
+    ``"parm(3; wht) . bmmc(bit_reversal)"``, … (docs/guide/network.md has the grammar). Elements are 32- and 64-bit
+    integers and floats, complex64 and complex128. Arrays on a GPU are taken there, their kernel compiled at the first call.
+
+    Raises FaroValueError for a program that cannot be read and for another extent, FaroTypeError for other elements,
+    FaroDeviceError where no kernel can be compiled.
 
     >>> import numpy as np, faro
     >>> faro.network(np.array([1.0, 2.0, 3.0, 4.0], np.complex64), "fft").tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
     array = _arrays.describe(x)
-    if array.device is not None:
-        refuse("run a network", "an array on a GPU", "an array of the host", kind=FaroUnsupportedError)
     rank = len(array.shape)
+    if rank == 0:
+        refuse("run a network", "a single number", "an array")
     k = _run.axis_of(axis, rank, "run a network")
     extent = array.shape[k]
     if extent == 0 or extent & (extent - 1):
         refuse("run a network", f"an axis of {extent}", "a power of two")
+    queue = _run.stream_of(array, stream, "run a network")
+    element = _element_of(array)
     order = tuple(a for a in range(rank) if a != k) + (k,)
     last = k == rank - 1
-    moved = _faro.run(x, _run.PERMUTE_DIMS, order, None, None) if not last or not _arrays.is_dense(array) else x
+    moved = _faro.run(x, _run.PERMUTE_DIMS, order, None, stream) if not last or not _arrays.is_dense(array) else x
     source = _arrays.describe(moved)
     # An output with the axis at its place takes a second array where the axis is not the last.
     direct = last and (out is None or _arrays.is_dense(_run.check_out(x, array, out, array.shape, "run a network")))
@@ -52,37 +79,130 @@ def network(x: Any, program: str, axis: int = -1, *, out: Any = None, threads: i
     target = _arrays.describe(made, writable=True)
     batch = math.prod(source.shape[:-1])
     if batch:
-        bits = extent.bit_length() - 1
-        _faro.network_run(program, bits, _element_of(array), batch, threads, source.address, target.address)
+        plan = _plan(program, extent.bit_length() - 1, element, batch, threads, array.device)
+        plan.run(source.address, target.address, queue)
     if direct:
         return made if out is not None else _arrays.given_back(x, made)
     back = [0] * rank
     for place, a in enumerate(order):
         back[a] = place
-    return _faro.run(_arrays.given_back(x, made), _run.PERMUTE_DIMS, tuple(back), out, None)
+    return _faro.run(_arrays.given_back(x, made), _run.PERMUTE_DIMS, tuple(back), out, stream)
 
 
 def explain_network(program: str, bits: int, element: str = "f32") -> str:
-    """What ``network`` would do on arrays of 2^bits elements, in words."""
+    """What ``network`` would do on arrays of 2^bits elements on the host, in words.
+
+    >>> "2^20 elements of 4 bytes" in explain_network("sort", 20, "u32")
+    True
+    """
     return str(_faro.network_explain(program, bits, element))
 
 
-def sort(x: Any, axis: int = -1, *, out: Any = None, threads: int = 0) -> Any:
-    """Sorted along ``axis``, a power of two of elements, by a sorting network. Floats are in IEEE 754's total order:
-    -nan, -inf, …, -0.0, 0.0, …, inf, nan.
+def sort(x: Any, axis: int = -1, *, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
+    """Sorted along ``axis``, by a sorting network: n log^2 n comparisons, whatever the values, and the same on a GPU. Floats
+    are in IEEE 754's total order: -nan, -inf, …, -0.0, 0.0, …, inf, nan.
+
+    An axis of a power of two is sorted as it is; another is filled up to the next one first, and elements of 8 and 16 bits of
+    NumPy and PyTorch are widened. Raises FaroTypeError for elements that have no order.
 
     >>> import numpy as np, faro
-    >>> faro.sort(np.array([3, 1, 2, 0])).tolist()
-    [0, 1, 2, 3]
+    >>> faro.sort(np.array([3, 1, 2])).tolist()
+    [1, 2, 3]
     """
-    return network(x, "sort", axis, out=out, threads=threads)
+    array = _arrays.describe(x)
+    kind = _kind_of(array)
+    if kind in _WIDER or str(array.dtype).endswith("bfloat16"):
+        return _sort_narrow(x, array, _WIDER.get(kind, "float32"), axis, out, stream, threads)
+    rank = len(array.shape)
+    if rank == 0:
+        refuse("sort", "a single number", "an array")
+    k = _run.axis_of(axis, rank, "sort")
+    extent = array.shape[k]
+    if kind[:1] not in "iuf":
+        refuse("sort", f"elements {array.dtype}", "numbers that have an order", kind=FaroTypeError)
+    if extent > 0 and extent & (extent - 1) == 0:
+        return network(x, "sort", k, out=out, stream=stream, threads=threads)
+    if array.size == 0:
+        return _faro.run(x, _run.COPY, None, out, stream)
+    _element_of(array)
+    return _sort_filled(x, array, k, kind, out, stream, threads)
 
 
-def walsh_hadamard(x: Any, axis: int = -1, *, out: Any = None, threads: int = 0) -> Any:
-    """The Walsh-Hadamard transform along ``axis`` in natural order, unscaled: done twice it is n times ``x``.
+def _sort_filled(x: Any, array: _arrays.Array, k: int, kind: str, out: Any, stream: Any, threads: int) -> Any:
+    """Sorted with as many of the greatest behind it as make a power of two; they come out last, and are cut off."""
+    extent = array.shape[k]
+    longer = 1 << extent.bit_length()
+    bits = 8 * array.itemsize
+    top = (1 << (bits if kind[0] == "u" else bits - 1)) - 1
+    if array.device is None:
+        from ._rows import take
+
+        places = list(range(extent)) + [-1] * (longer - extent)
+        filled = take(x, places, k, fill=top.to_bytes(array.itemsize, sys.byteorder))
+    else:
+        filled = array.new(array.shape[:k] + (longer,) + array.shape[k + 1 :])
+        here = (slice(None),) * k
+        filled[here + (slice(0, extent),)] = x
+        whole = filled.view(f"i{array.itemsize}") if not _arrays.is_tensor(filled) else filled.view(
+            getattr(sys.modules["torch"], f"int{bits}"))
+        whole[here + (slice(extent, None),)] = top - (1 << bits if kind[0] == "u" else 0)
+    done = network(filled, "sort", k, stream=stream, threads=threads)
+    source = _arrays.describe(done)
+    made = array.new(array.shape) if out is None else out
+    target = _arrays.describe(made, writable=True) if out is None else _run.check_out(x, array, out, array.shape, "sort")
+    cut = _run.view(array.shape, source.strides, target.strides, 0, array.itemsize, _run.options_for(array.device))
+    cut.run(source.address, target.address, _run.stream_of(array, stream, "sort"))
+    return made if out is not None else _arrays.given_back(x, made)
+
+
+def _sort_narrow(x: Any, array: _arrays.Array, wider: str, axis: int, out: Any, stream: Any, threads: int) -> Any:
+    if hasattr(x, "astype"):
+        sorted_wide = sort(x.astype(wider), axis, stream=stream, threads=threads)
+        narrow = sorted_wide.astype(x.dtype)
+    elif _arrays.is_tensor(x):
+        sorted_wide = sort(x.to(getattr(sys.modules["torch"], wider)), axis, stream=stream, threads=threads)
+        narrow = sorted_wide.to(x.dtype)
+    else:
+        refuse("sort", f"elements {array.dtype} of a {type(x).__name__}", "elements of 32 or 64 bits", kind=FaroTypeError)
+    return narrow if out is None else _faro.run(narrow, _run.COPY, None, out, stream)
+
+
+def _scaled(program: str, x: Any, axis: int, inverse: bool, operation: str) -> str:
+    """The inverse of a transform that is n times its own inverse, or its conjugate's."""
+    if not inverse:
+        return program
+    array = _arrays.describe(x)
+    if _kind_of(array)[:1] not in "fc":
+        refuse(operation, f"the inverse of elements {array.dtype}", "floats or complex numbers", kind=FaroTypeError)
+    extent = array.shape[_run.axis_of(axis, len(array.shape), operation)] if array.shape else 1
+    if extent < 2:
+        return program
+    return f"each(multiply {1 / extent!r}) . {program}"
+
+
+def walsh_hadamard(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, stream: Any = None,
+                   threads: int = 0) -> Any:
+    """The Walsh-Hadamard transform along ``axis``, a power of two of elements, in natural order, unscaled; ``inverse=True``
+    divides by their number, so that it takes the transform back.
 
     >>> import numpy as np, faro
     >>> faro.walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0])).tolist()
     [2.0, 0.0, 0.0, 2.0]
     """
-    return network(x, "wht", axis, out=out, threads=threads)
+    program = _scaled("wht", x, axis, inverse, "transform")
+    return network(x, program, axis, out=out, stream=stream, threads=threads)
+
+
+def fft(x: Any, axis: int = -1, *, inverse: bool = False, out: Any = None, stream: Any = None, threads: int = 0) -> Any:
+    """The discrete Fourier transform along ``axis``, a power of two of complex numbers, as ``numpy.fft.fft``, and with
+    ``inverse=True`` as ``numpy.fft.ifft``. In the elements' own precision.
+
+    >>> import numpy as np, faro
+    >>> faro.fft(np.array([1, 2, 3, 4], np.complex64)).tolist()
+    [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
+    """
+    array = _arrays.describe(x)
+    if _kind_of(array)[:1] != "c":
+        refuse("transform", f"elements {array.dtype}", "complex64 or complex128", kind=FaroTypeError)
+    program = _scaled("inverse_fft", x, axis, True, "transform") if inverse else "fft"
+    return network(x, program, axis, out=out, stream=stream, threads=threads)

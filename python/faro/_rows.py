@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _arrays, _device_rows, _faro, _run
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._functions import ascontiguousarray
 from .maps import IndexEntries, index_entries
 
 __all__ = ["take", "put", "add_at", "route", "combine", "Routing"]
@@ -83,18 +84,23 @@ def _fill_bytes(fill: Any, array: _arrays.Array) -> bytes | None:
     refuse("take", f"fill {fill!r}", "0, or bytes", kind=FaroTypeError)
 
 
-def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out: Any = None, stream: Any = None,
-         check: bool = False, threads: int = 0) -> Any:
+def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False, fill: Any = None, out: Any = None,
+         stream: Any = None, check: bool = False, threads: int = 0) -> Any:
     """The rows ``x[indices[i]]`` along ``axis``, as ``numpy.take``; ``axis=None``: of the flat array.
 
     ``fill``: what an index of -1 gives, a number (or bytes, repeated along the row); None: -1 is refused.
     Raises FaroValueError naming the first index that is no row. On a GPU ``indices`` lie there, too, such an index leaves
     its row of the result unwritten, and ``check=True`` waits and raises.
 
+    ``inverse=True``, of indices that name every row once, goes the way back: ``result[indices[i]] = x[i]``. ``put`` writes some
+    rows.
+
     >>> import numpy as np, faro
     >>> faro.take(np.array([10, 20, 30]), [2, 0, 2, -1], fill=0).tolist()
     [30, 10, 30, 0]
     """
+    if inverse:
+        return _take_back(x, indices, axis, fill, out, stream, check, threads)
     if fill is None and out is None and stream is None and not (check or threads):
         made = _faro.take_short(x, indices, axis)
         if made is not None:
@@ -126,6 +132,27 @@ def take(x: Any, indices: Any, axis: int | None = None, *, fill: Any = None, out
         _faro.take(move, _fill_bytes(fill, array), array.address, target.address)
     elif entries.size:  # nothing to move, but every index still has to name a row
         _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0)
+    return made if out is not None else _arrays.given_back(x, made)
+
+
+def _take_back(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool, threads: int) -> Any:
+    if fill is not None:
+        refuse("take", "fill= of an inverse", "none: every row is written")
+    array = _arrays.describe(x)
+    shape = array.shape if axis is not None else (array.size,)
+    if not shape:
+        refuse("take", "a single number", "an array of rows")
+    k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
+    entries = _arrays.describe(indices) if array.device is not None else index_entries(indices, "take")
+    if entries.shape != (shape[k],):
+        refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
+               "put() writes some rows")
+    if axis is None and len(array.shape) != 1:
+        x = ascontiguousarray(x).reshape(-1)
+    made = array.new(shape) if out is None else out
+    if out is not None:
+        _run.check_out(x, array, out, shape, "take")
+    put(made, indices, x, k, stream=stream, check=check, threads=threads)
     return made if out is not None else _arrays.given_back(x, made)
 
 
@@ -199,7 +226,11 @@ def _into(out: Any, indices: Any, values: Any, axis: int, operation: str, thread
 
 @dataclass(frozen=True)
 class Routing:
-    """Where the items of ``route`` go; the arrays are int64, of NumPy where it is installed."""
+    """Where the items of ``route`` go; the arrays are int64, of NumPy where it is installed.
+
+    >>> route([1, 0], 2).inverse.tolist()
+    [1, 0]
+    """
 
     places: Any  #: of each item, -1: it goes nowhere
     inverse: Any  #: the item at each place, -1: padding
@@ -228,7 +259,7 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     ([3, 0, 4, 2, 1], [0, 2, 3, 5])
     """
     on_gpu = _on_gpu(keys)
-    entries = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
+    entries: Any = _arrays.describe(keys) if on_gpu else index_entries(keys, "route")
     if keys_per_row is None:
         keys_per_row = entries.shape[-1] if len(entries.shape) > 1 else 1
     most = 2**40
@@ -247,7 +278,8 @@ def route(keys: Any, buckets: int, *, keys_per_row: int | None = None, multiple:
     )
     lists = [_list_of(routed, which) for which in range(5)]
     dropped, absent = routed.lost()
-    return Routing(*lists, dropped, absent, keys_per_row)
+    places, inverse, offsets, counts, rows = lists
+    return Routing(places, inverse, offsets, counts, rows, dropped, absent, keys_per_row)
 
 
 def _on_gpu(keys: Any) -> bool:

@@ -289,16 +289,21 @@ def qubit_axes(order: Shape, little_endian: bool) -> list[int]:
     return axes
 
 
+def before_qubits(shape: Shape, n: int) -> Shape:
+    """The axes before those of n qubits."""
+    if shape[len(shape) - n :] == (2,) * n and n > 0:
+        return shape[: len(shape) - n]
+    if shape and shape[-1] == 1 << n:
+        return shape[:-1]
+    refuse("permute_qubits", f"an array of shape {shape}", f"2^{n} amplitudes in the last axis, or {n} axes of two")
+
+
 def _plan_qubits(shape: Shape, strides: Shape, width: int, argument: Any, opts: Any) -> tuple[Any, Shape]:
     order, little_endian = argument
     n = len(order)
     axes = qubit_axes(order, little_endian)
-    if shape[len(shape) - n :] == (2,) * n and n > 0:
-        before, ins = len(shape) - n, list(strides[len(shape) - n :])
-    elif shape and shape[-1] == 1 << n:
-        before, ins = len(shape) - 1, [strides[-1] << (n - 1 - a) for a in range(n)]
-    else:
-        refuse("permute_qubits", f"an array of shape {shape}", f"2^{n} amplitudes in the last axis, or {n} axes of two")
+    before = len(before_qubits(shape, n))
+    ins = list(strides[before:]) if len(shape) - before == n else [strides[-1] << (n - 1 - a) for a in range(n)]
     extents = shape[:before] + (2,) * n
     moved = strides[:before] + tuple(ins[a] for a in axes)
     return _dense_view(extents, moved, width, opts), shape

@@ -103,10 +103,18 @@ def _axes_view(shape: Sequence[int], order: Sequence[int]) -> str:
     return _view([shape[a] for a in order], [strides[a] for a in order])
 
 
-def permute_dims(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them."""
+def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, as ``jax.numpy.permute_dims``. ``axes=None`` reverses them. ``inverse=True``: by the inverse
+    order.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute_dims(jnp.zeros((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     x = _jnp.asarray(x)
     order = _run.order_of(axes, x.ndim, "permute_dims")
+    if inverse:
+        order = tuple(order.index(a) for a in range(x.ndim))
     after = tuple(x.shape[a] for a in order)
     back = tuple(order.index(a) for a in range(x.ndim))
     return _moved(x, _axes_view(x.shape, order), _axes_view(after, back), after)
@@ -116,7 +124,12 @@ transpose = permute_dims
 
 
 def flip(x: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``."""
+    """The elements along ``axis``, several or all axes, in reverse order, as ``jax.numpy.flip``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.flip(jnp.arange(3)).tolist()
+    [2, 1, 0]
+    """
     x = _jnp.asarray(x)
     flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, x.ndim, "flip")
     first = x.ndim - len(flipped)
@@ -138,11 +151,19 @@ def _each(x: Any, axis: int, text: str, back: str) -> Any:
     return _move.bind(flat, move=text, back=back, before=one, after=one, batch=True).reshape(x.shape)
 
 
-def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
-    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array."""
+def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The elements shifted along an axis, and round its end, as ``jax.numpy.roll``; ``axis=None``: the flat array. ``inverse=True``
+    shifts them back.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.roll(jnp.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
     x = _jnp.asarray(x)
+    if inverse:
+        shift = tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift  # type: ignore[operator]
     if axis is None:
-        total = sum(shift) if isinstance(shift, (tuple, list)) else shift
+        total: Any = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return roll(x.reshape(-1), int(total), 0).reshape(x.shape)
     sums = _run._shifts(shift, axis, x.ndim)
     shifts = [s % extent if extent else 0 for s, extent in zip(sums, x.shape)]
@@ -166,7 +187,12 @@ def _text_moves(text: str, inverse: bool, shape: tuple[int, ...]) -> tuple[str, 
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
-    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``."""
+    """Element ``i`` of the flat array goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute(jnp.arange(4), "bit_reversal").tolist()
+    [0, 2, 1, 3]
+    """
     x = _jnp.asarray(x)
     text = by
     if isinstance(by, maps.Map):
@@ -181,14 +207,27 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
 
 
 def bit_reverse(x: Any) -> Any:
-    """Element ``i`` of the flat array goes to the reverse of i's bits. Its own inverse."""
+    """Element ``i`` of the flat array goes to the reverse of i's bits. Its own inverse.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.bit_reverse(jnp.arange(4)).tolist()
+    [0, 2, 1, 3]
+    """
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
-    """The qubits of state vectors in another order, as ``faro.permute_qubits``."""
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+    """The qubits of state vectors in another order, as ``faro.permute_qubits``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.permute_qubits(jnp.arange(4), (1, 0)).tolist()
+    [0, 2, 1, 3]
+    """
     state = _jnp.asarray(state)
     n = len(order)
+    if inverse:
+        given = _run.order_of(order, n, "permute_qubits")
+        order = tuple(given.index(q) for q in range(n))
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = state.shape[state.ndim - n :] == (2,) * n and n > 0
     if not grouped and (state.ndim == 0 or state.shape[-1] != 1 << n):
@@ -200,9 +239,14 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``."""
-    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()))
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.rearrange(jnp.zeros((2, 6)), "a (b c) -> b a c", b=3).shape
+    (3, 2, 2)
+    """
+    return permute(x, pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items()), inverse=inverse)
 
 
 # --- rows
@@ -308,14 +352,24 @@ def _indices(index: Any, operation: str) -> Any:
 
 
 def take(x: Any, index: Any, axis: int = 0) -> Any:
-    """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used."""
+    """The rows ``x[index[i]]`` along ``axis``, as ``jax.numpy.take``. An index that is no row fails when it is used.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.take(jnp.array([5, 6, 7]), jnp.array([2, 2, 0])).tolist()
+    [7, 7, 5]
+    """
     x = _jnp.asarray(x)
     return _take.bind(x, _indices(index, "take"), axis=_run.axis_of(axis, x.ndim, "take"))
 
 
 def add_rows(values: Any, index: Any, rows: int, axis: int = 0) -> Any:
     """Zeros of ``rows`` rows along ``axis``, with ``values[i]`` added to row ``index[i]`` in the order of i: the transpose
-    of ``take``, the same in every run."""
+    of ``take``, the same in every run.
+
+    >>> import jax.numpy as jnp, faro.jax
+    >>> faro.jax.add_rows(jnp.array([1.0, 2.0, 4.0]), jnp.array([1, 1, 0]), 2).tolist()
+    [4.0, 3.0]
+    """
     values, index = _jnp.asarray(values), _indices(index, "add_rows")
     k = _run.axis_of(axis, values.ndim, "add_rows")
     if values.shape[k : k + index.ndim] != index.shape:

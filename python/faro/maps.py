@@ -19,10 +19,10 @@ import array as _array
 import json as _json
 import os as _os
 import tempfile as _tempfile
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Iterator, NoReturn, Sequence
 
 from . import _arrays, _faro
-from ._errors import FaroTypeError, refuse
+from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 
 __all__ = [
     "Map", "parse", "identity", "bit_reversal", "reverse", "xor", "rotate_bits", "shuffle", "swap_bits", "bits", "gray",
@@ -38,7 +38,12 @@ def _whole(value: Any, operation: str, what: str, least: int, most: int) -> int:
 
 
 class Map:
-    """A permutation of ``count`` indices. Immutable; made by the functions of this module."""
+    """A permutation of ``count`` indices. Immutable; made by the functions of this module.
+
+    >>> m = parse("gray(3)")
+    >>> m.count, m(2), (m @ m)(2), (~m)(3), (m ** 8).is_identity
+    (8, 3, 2, 2, True)
+    """
 
     __slots__ = ("_handle", "_text")
 
@@ -48,14 +53,23 @@ class Map:
 
     @property
     def count(self) -> int:
-        """The number of indices."""
+        """The number of indices.
+
+        >>> gray(3).count
+        8
+        """
         return self._handle.count()
 
-    __len__ = count.fget
+    def __len__(self) -> int:
+        return self.count
 
     @property
     def text(self) -> str:
-        """The text form, which ``parse`` reads but for long index arrays."""
+        """The text form, which ``parse`` reads but for long index arrays.
+
+        >>> (~gray(3)).text
+        'affine(3; 0x1 0x3 0x7; 0x0)'
+        """
         if self._text is None:
             self._text = str(self._handle.text())
         return self._text
@@ -75,7 +89,11 @@ class Map:
 
     @property
     def inverse(self) -> "Map":
-        """The way back, as ``~m``."""
+        """The way back, as ``~m``.
+
+        >>> gray(3).inverse == ~gray(3)
+        True
+        """
         return ~self
 
     def __pow__(self, k: int) -> "Map":
@@ -96,12 +114,20 @@ class Map:
 
     @property
     def is_identity(self) -> bool:
-        """Whether everything stays where it is."""
+        """Whether everything stays where it is.
+
+        >>> (reverse(3) ** 2).is_identity
+        True
+        """
         return self._handle.equal(self._handle.compose(self._handle.inverse()))
 
     @property
     def normal_form(self) -> "Map":
-        """The same map in the form with the most to offer: an index array is recognised."""
+        """The same map in the form with the most to offer: an index array is recognised.
+
+        >>> from_indices([0, 2, 1, 3]).normal_form == bit_reversal(2)
+        True
+        """
         return Map(self._handle.normal_form())
 
     @property
@@ -119,12 +145,20 @@ class Map:
 
     @property
     def complement(self) -> int:
-        """c of an affine map, ``m(x) = A x ^ c``."""
+        """c of an affine map, ``m(x) = A x ^ c``.
+
+        >>> xor(3, 5).complement
+        5
+        """
         return self._handle.matrix()[1]
 
     @property
     def indices(self) -> Any:
-        """``m(0), m(1), …`` as uint64: a NumPy array, or an array.array without NumPy."""
+        """``m(0), m(1), …`` as uint64: a NumPy array, or an array.array without NumPy.
+
+        >>> bit_reversal(2).indices.tolist()
+        [0, 2, 1, 3]
+        """
         np = _arrays.numpy()
         count = self.count
         if np is not None:
@@ -137,7 +171,12 @@ class Map:
 
     @property
     def picture(self) -> str:
-        """The index bits in letters; of what is not affine, up to 26 elements before and after."""
+        """The index bits in letters; of what is not affine, up to 26 elements before and after.
+
+        >>> print(bit_reversal(3).picture)
+        y2  y1  y0
+        x0  x1  x2
+        """
         return str(self._handle.picture())
 
     def __repr__(self) -> str:
@@ -164,102 +203,182 @@ def parse(text: str, shape: Sequence[int] | None = None) -> Map:
 
 
 def catalogue() -> list[dict[str, str]]:
-    """Every named map: its name, syntax, meaning and an example."""
+    """Every named map: its name, syntax, meaning and an example.
+
+    >>> "gray" in {entry["name"] for entry in catalogue()}
+    True
+    """
     return _json.loads(_faro.catalogue())
 
 
 def identity(n: int) -> Map:
-    """2^n indices stay where they are."""
+    """2^n indices stay where they are.
+
+    >>> identity(3).is_identity
+    True
+    """
     return parse(f"identity({n})")
 
 
 def bit_reversal(n: int) -> Map:
-    """Bit i goes to n - 1 - i."""
+    """Bit i goes to n - 1 - i.
+
+    >>> [bit_reversal(3)(x) for x in range(4)]
+    [0, 4, 2, 6]
+    """
     return parse(f"bit_reversal({n})")
 
 
 def reverse(n: int) -> Map:
-    """x goes to 2^n - 1 - x."""
+    """x goes to 2^n - 1 - x.
+
+    >>> reverse(3)(0)
+    7
+    """
     return parse(f"reverse({n})")
 
 
 def xor(n: int, mask: int) -> Map:
-    """x goes to x ^ mask."""
+    """x goes to x ^ mask.
+
+    >>> xor(3, 5)(1)
+    4
+    """
     return parse(f"xor({n}, {mask})")
 
 
 def rotate_bits(n: int, k: int) -> Map:
-    """Bit i goes to (i + k) mod n."""
+    """Bit i goes to (i + k) mod n.
+
+    >>> rotate_bits(4, 1)(9)
+    3
+    """
     return parse(f"rotate_bits({n}, {k})")
 
 
 def shuffle(n: int) -> Map:
-    """The perfect (faro) shuffle: rotate_bits(n, 1)."""
+    """The perfect (faro) shuffle: rotate_bits(n, 1).
+
+    >>> shuffle(3).indices.tolist()
+    [0, 2, 4, 6, 1, 3, 5, 7]
+    """
     return parse(f"shuffle({n})")
 
 
 def swap_bits(n: int, i: int, j: int) -> Map:
-    """Bits i and j change places."""
+    """Bits i and j change places.
+
+    >>> swap_bits(3, 0, 2)(1)
+    4
+    """
     return parse(f"swap_bits({n}, {i}, {j})")
 
 
 def bits(to: Sequence[int]) -> Map:
-    """Bit i goes to to[i]."""
+    """Bit i goes to to[i].
+
+    >>> bits([1, 2, 0])(1)
+    2
+    """
     return parse(f"bits({len(to)}; {' '.join(str(int(t)) for t in to)})")
 
 
 def gray(n: int) -> Map:
-    """x goes to x ^ (x >> 1)."""
+    """x goes to x ^ (x >> 1).
+
+    >>> [gray(2)(x) for x in range(4)]
+    [0, 1, 3, 2]
+    """
     return parse(f"gray({n})")
 
 
 def transpose(rows: int, columns: int) -> Map:
-    """A row-major rows x columns array becomes columns x rows."""
+    """A row-major rows x columns array becomes columns x rows.
+
+    >>> transpose(3, 5)(1)
+    3
+    """
     return parse(f"transpose({rows}, {columns})")
 
 
 def axes(shape: Sequence[int], order: Sequence[int]) -> Map:
-    """The axes of an array of this shape, as ``numpy.transpose(x, order)`` orders them."""
+    """The axes of an array of this shape, as ``numpy.transpose(x, order)`` orders them.
+
+    >>> axes((2, 3, 4), (2, 0, 1)).count
+    24
+    """
     return Map(_faro.map_from_axes(list(shape), list(order)))
 
 
 def morton(d: int, b: int) -> Map:
-    """A d-dimensional array of 2^b elements a side becomes Morton (Z) order."""
+    """A d-dimensional array of 2^b elements a side becomes Morton (Z) order.
+
+    >>> morton(2, 1).indices.tolist()
+    [0, 1, 2, 3]
+    """
     return parse(f"morton({d}, {b})")
 
 
 def roll(count: int, shift: int) -> Map:
-    """x goes to (x + shift) mod count."""
+    """x goes to (x + shift) mod count.
+
+    >>> roll(5, -1)(0)
+    4
+    """
     return parse(f"roll({count}, {shift % count if count else 0})")
 
 
 def flip(count: int) -> Map:
-    """x goes to count - 1 - x."""
+    """x goes to count - 1 - x.
+
+    >>> flip(5)(0)
+    4
+    """
     return parse(f"flip({count})")
 
 
 def multiply(count: int, factor: int) -> Map:
-    """x goes to factor * x mod count, an index array. ``factor`` has no divisor with ``count``."""
+    """x goes to factor * x mod count, an index array. ``factor`` has no divisor with ``count``.
+
+    >>> [multiply(7, 3)(x) for x in range(4)]
+    [0, 3, 6, 2]
+    """
     return parse(f"multiply({count}, {factor})")
 
 
 def random(count: int, seed: int) -> Map:
-    """A permutation drawn from ``seed``, the same on every machine."""
+    """A permutation drawn from ``seed``, the same on every machine.
+
+    >>> sorted(random(5, 1).indices.tolist())
+    [0, 1, 2, 3, 4]
+    """
     return parse(f"random({count}, {seed})")
 
 
 def random_bmmc(n: int, seed: int) -> Map:
-    """An affine map on n bits drawn from ``seed``."""
+    """An affine map on n bits drawn from ``seed``.
+
+    >>> (random_bmmc(6, 1) @ ~random_bmmc(6, 1)).is_identity
+    True
+    """
     return parse(f"random_bmmc({n}, {seed})")
 
 
 def aos_to_soa(count: int, words: int) -> Map:
-    """An array of ``count`` structs of ``words`` words becomes ``words`` arrays."""
+    """An array of ``count`` structs of ``words`` words becomes ``words`` arrays.
+
+    >>> aos_to_soa(3, 2).indices.tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
     return parse(f"aos_to_soa({count}, {words})")
 
 
 def soa_to_aos(count: int, words: int) -> Map:
-    """Its inverse."""
+    """Its inverse.
+
+    >>> soa_to_aos(3, 2) == ~aos_to_soa(3, 2)
+    True
+    """
     return parse(f"soa_to_aos({count}, {words})")
 
 
@@ -343,7 +462,12 @@ def circuit(n: int, gates: Iterable[Sequence[Any]]) -> Map:
 
 
 def from_qasm(source: str | _os.PathLike[str]) -> Map:
-    """The map of an OpenQASM 2 or 3 circuit of X, CX, SWAP and what is made of them: a path, or the text itself."""
+    """The map of an OpenQASM 2 or 3 circuit of X, CX, SWAP and what is made of them: a path, or the text itself. Raises
+    FaroValueError for another gate and what cannot be read, with its line, FaroFileError for a file that is not there.
+
+    >>> from_qasm('OPENQASM 3;\\nqubit[2] q;\\nx q[1];\\n')(0)
+    2
+    """
     text = _os.fspath(source)
     if "\n" not in text and "OPENQASM" not in text:
         return parse(f'@"{text}"')
@@ -354,10 +478,14 @@ def from_qasm(source: str | _os.PathLike[str]) -> Map:
 
 
 def from_qiskit(quantum_circuit: Any) -> Map:
-    """The map of a Qiskit circuit of X, CX, SWAP, permutation gates, barriers and identities; qubit k is bit k, as
-    Qiskit has it. Raises FaroUnsupportedError for another gate, naming it."""
+    """The map of a Qiskit circuit of X, CX, SWAP, permutation gates, barriers and identities, and of gates that are made of
+    them; qubit k is bit k, as Qiskit has it. Raises FaroUnsupportedError for another gate, naming it, and for a global
+    phase. Needs nothing of Qiskit but the circuit.
+
+    >>> from_qiskit(circuit_of_qiskit) == circuit(2, [("x", 0), ("cx", 0, 1)])  # doctest: +SKIP
+    True
+    """
     n = quantum_circuit.num_qubits
-    number = {qubit: k for k, qubit in enumerate(quantum_circuit.qubits)}
     made = identity(n)
     gates: list[tuple[Any, ...]] = []
 
@@ -367,22 +495,45 @@ def from_qiskit(quantum_circuit: Any) -> Map:
         gates = []
         return result
 
-    for instruction in quantum_circuit.data:
-        name = instruction.operation.name
-        on = [number[qubit] for qubit in instruction.qubits]
-        if name in ("x", "cx", "swap"):
+    for name, on, pattern in _gates_of_qiskit(quantum_circuit, list(range(n)), None):
+        if pattern is None:
             gates.append((name, *on))
-        elif name == "permutation":
-            # Qubit i of the gate's result is qubit pattern[i] of what it is given.
-            pattern = [int(p) for p in instruction.operation.pattern]
-            made = taken()
-            to = list(range(n))
-            for i, source in enumerate(pattern):
-                to[on[source]] = on[i]
-            made = bits(to) @ made
-        elif name not in ("id", "barrier"):
-            from ._errors import FaroUnsupportedError
-
-            refuse("read a circuit", f"the gate {name}", "x, cx, swap and permutation gates",
-                   "other gates do not permute amplitudes by an affine map", kind=FaroUnsupportedError)
+            continue
+        made = taken()
+        # Qubit i of the gate's result is qubit pattern[i] of what it is given.
+        to = list(range(n))
+        for i, source in enumerate(pattern):
+            to[on[source]] = on[i]
+        made = bits(to) @ made
     return taken()
+
+
+def _gates_of_qiskit(quantum_circuit: Any, on_qubits: list[int], within: str | None) -> Iterator[tuple[str, list[int], Any]]:
+    """(name, qubits, the pattern of a permutation) of each gate; those of gates that are defined by others, too."""
+    if getattr(quantum_circuit, "global_phase", 0) != 0:
+        _refuse_gate(within or f"a global phase of {quantum_circuit.global_phase}")
+    number = dict(zip(quantum_circuit.qubits, on_qubits))
+    for instruction in quantum_circuit.data:
+        operation = instruction.operation
+        name = operation.name
+        on = [number[qubit] for qubit in instruction.qubits]
+        if name in ("id", "barrier"):
+            continue
+        if getattr(instruction, "clbits", ()) or getattr(operation, "condition", None) is not None:
+            _refuse_gate(within or f"{name}, with classical bits")
+        if name in ("x", "cx", "swap"):
+            yield name, on, None
+        elif name == "cx_o0":  # where the control is 0
+            yield from (("x", on[:1], None), ("cx", on, None), ("x", on[:1], None))
+        elif name == "permutation":
+            yield name, on, [int(p) for p in operation.pattern]
+        else:
+            definition = getattr(operation, "definition", None)
+            if definition is None:
+                _refuse_gate(within or name)
+            yield from _gates_of_qiskit(definition, on, within or name)
+
+
+def _refuse_gate(what: str) -> NoReturn:
+    refuse("read a circuit", f"the gate {what}" if " phase " not in what else what, "x, cx, swap and permutation gates",
+           "other gates do not permute amplitudes by an affine map", kind=FaroUnsupportedError)

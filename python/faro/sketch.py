@@ -37,7 +37,10 @@ __all__ = ["Specification", "Program", "Index", "lane", "warp", "block", "select
 
 
 class Index:
-    """A whole number that a lane knows. Immutable."""
+    """A whole number that a lane knows. Immutable.
+
+    >>> half = (lane // 2) % 2
+    """
 
     __slots__ = ("_tree",)
     __hash__ = None  # type: ignore[assignment]
@@ -124,7 +127,10 @@ block = Index(["block"])  #: the block's number
 
 
 def select(condition: Any, if_true: Any, if_false: Any) -> Index:
-    """One of two indices, both of which are evaluated."""
+    """One of two indices, both of which are evaluated.
+
+    >>> neighbour = select(lane % 2 == 0, lane + 1, lane - 1)
+    """
     return _node("select", condition, if_true, if_false)
 
 
@@ -152,13 +158,23 @@ def total(terms: Iterable[Any], *, outer: str = "+", inner: str = "", divisor: i
 
     Operators: ``"+"``, ``"*"``, ``"^"``, ``"&"``, ``"|"``, ``"min"``, ``"max"``. Terms are values, or sequences of them where
     there is an ``inner``; their order does not matter.
+
+    >>> spec = Specification()
+    >>> I, O = spec.input("I", 4), spec.output("O", 1)
+    >>> O[0] = total([I[i] for i in range(4)], divisor=4)
     """
     given = [list(term) if inner else [term] for term in terms]
     return {"sum": {"outer": outer, "inner": inner, "divisor": divisor}, "terms": given}
 
 
 class Specification:
-    """Inputs, outputs, and what each element of an output must be: ordinary Python over symbols."""
+    """Inputs, outputs, and what each element of an output must be: ordinary Python over symbols.
+
+    >>> spec = Specification()
+    >>> I, O = spec.input("I", 4), spec.output("O", 4)
+    >>> for i in range(4):
+    ...     O[i] = I[3 - i]
+    """
 
     def __init__(self) -> None:
         self._arrays: list[_Array] = []
@@ -212,6 +228,15 @@ class Program:
     """Warps of lanes with registers: declarations, then statements in the order in which they are called.
 
     A mistake is found when the program is given to ``faro.synth``, which raises FaroValueError naming it.
+
+    >>> spec = Specification()
+    >>> I, O = spec.input("I", 4), spec.output("O", 4)
+    >>> for i in range(4):
+    ...     O[i] = I[3 - i]
+    >>> p = Program(spec, warp=4)
+    >>> x = p.registers("x", 1)
+    >>> p.load(x[0], I, 3 - lane)
+    >>> p.store(O, lane, x[0])
     """
 
     def __init__(self, specification: Specification, *, warp: int = 32, warps: int = 1, blocks: int = 1, name: str = "sketch"):

@@ -301,8 +301,17 @@ def _(info: Any, in_dims: Any, values: Any, index: Any, dim: int, rows: int) -> 
 # --- what users call
 
 
-def permute_dims(x: Any, dims: Sequence[int] | None = None) -> Any:
-    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them."""
+def permute_dims(x: Any, dims: Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The axes in another order, moved: ``x.permute(dims).contiguous()``. ``dims=None`` reverses them. ``inverse=True``: by the
+    inverse order.
+
+    >>> import torch, faro.torch
+    >>> x = torch.arange(6.0).reshape(2, 3)
+    >>> faro.torch.permute_dims(x, (1, 0)).shape
+    torch.Size([3, 2])
+    """
+    if inverse and dims is not None:
+        dims = _inverse_order(dims)
     if _is_traced():
         return _call("permute_dims", x, list(range(x.dim() - 1, -1, -1)) if dims is None else list(dims))
     return _faro.run(x, _run.PERMUTE_DIMS, dims if dims is None else tuple(dims), None, None)
@@ -312,7 +321,12 @@ transpose = permute_dims
 
 
 def flip(x: Any, dims: int | Sequence[int] | None = None) -> Any:
-    """The elements along the axes in reverse order, as ``torch.flip``; ``dims=None``: along all."""
+    """The elements along the axes in reverse order, as ``torch.flip``; ``dims=None``: along all.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.flip(torch.arange(3)).tolist()
+    [2, 1, 0]
+    """
     if _is_traced():
         return _call("flip", x, _all_dims(x, dims))
     return _faro.run(x, _run.FLIP, tuple(dims) if isinstance(dims, list) else dims, None, None)
@@ -324,9 +338,17 @@ def _all_dims(x: Any, dims: int | Sequence[int] | None) -> list[int]:
     return [dims] if isinstance(dims, int) else list(dims)
 
 
-def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Any:
-    """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor."""
+def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None, *, inverse: bool = False) -> Any:
+    """The elements shifted along the axes, and round their ends, as ``torch.roll``; ``dims=None``: the flat tensor.
+    ``inverse=True`` shifts them back.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.roll(torch.arange(4), 1).tolist()
+    [3, 0, 1, 2]
+    """
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if inverse:
+        shifts = tuple(-s for s in shifts)
     axes = None if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if _is_traced():
         return _call("roll", x, list(shifts), list(axes or ()))
@@ -334,7 +356,12 @@ def roll(x: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None =
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False) -> Any:
-    """Element ``i`` of the flat tensor goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``."""
+    """Element ``i`` of the flat tensor goes to ``m(i)``, for a map or its text (docs/guide/maps.md), as ``faro.permute``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.permute(torch.arange(4), "bit_reversal").tolist()
+    [0, 2, 1, 3]
+    """
     text = by if isinstance(by, str) else _text_of(by)
     if _is_traced():
         return _call("permute", x, text, inverse, 0)
@@ -352,13 +379,25 @@ def _text_of(by: maps.Map) -> str:
 
 
 def bit_reverse(x: Any) -> Any:
-    """Element ``i`` of the flat tensor goes to the reverse of i's bits. Its own inverse."""
+    """Element ``i`` of the flat tensor goes to the reverse of i's bits. Its own inverse.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.bit_reverse(torch.arange(4)).tolist()
+    [0, 2, 1, 3]
+    """
     return permute(x, "bit_reversal")
 
 
-def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False) -> Any:
-    """The qubits of state vectors in another order, as ``faro.permute_qubits``."""
+def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = False, inverse: bool = False) -> Any:
+    """The qubits of state vectors in another order, as ``faro.permute_qubits``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.permute_qubits(torch.arange(4), (1, 0)).tolist()
+    [0, 2, 1, 3]
+    """
     n = len(order)
+    if inverse:
+        order = _inverse_order(order)
     dims = _run.qubit_axes(tuple(order), little_endian)
     grouped = tuple(state.shape[state.dim() - n :]) == (2,) * n and n > 0
     before = list(state.shape[: state.dim() - n]) if grouped else list(state.shape[:-1])
@@ -370,14 +409,24 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
     return permute_dims(axes, [*range(k), *(k + d for d in dims)]).reshape(state.shape)
 
 
-def rearrange(x: Any, pattern: str, **lengths: int) -> Any:
-    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``."""
+def rearrange(x: Any, pattern: str, *, inverse: bool = False, **lengths: int) -> Any:
+    """The axes as a pattern of einops says, without sums or repeats, as ``faro.rearrange``.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.rearrange(torch.zeros(2, 6), "a (b c) -> b a c", b=3).shape
+    torch.Size([3, 2, 2])
+    """
     said = pattern + "".join(f", {name}={int(length)}" for name, length in lengths.items())
-    return permute(x, said)
+    return permute(x, said, inverse=inverse)
 
 
 def take(x: Any, index: Any, dim: int = 0) -> Any:
-    """The rows ``x[index[i]]`` along ``dim``, as ``torch.index_select``. ``index``: a tensor of int32 or int64 on x's device."""
+    """The rows ``x[index[i]]`` along ``dim``, as ``torch.index_select``. ``index``: a tensor of int32 or int64 on x's device.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.take(torch.tensor([5, 6, 7]), torch.tensor([2, 2, 0])).tolist()
+    [7, 7, 5]
+    """
     d = _run.axis_of(dim, x.dim(), "take")
     if _is_traced() or _arrays.is_recorded(x) or _arrays.is_recorded(index):
         return _call("take", x, index, d)
@@ -386,7 +435,12 @@ def take(x: Any, index: Any, dim: int = 0) -> Any:
 
 def add_rows(values: Any, index: Any, rows: int, dim: int = 0) -> Any:
     """Zeros of ``rows`` rows along ``dim``, with ``values[i]`` added to row ``index[i]`` in the order of i: the transpose of
-    ``take``, the same in every run."""
+    ``take``, the same in every run.
+
+    >>> import torch, faro.torch
+    >>> faro.torch.add_rows(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1, 1, 0]), 2).tolist()
+    [4.0, 3.0]
+    """
     return _call("add_rows", values, index, _run.axis_of(dim, values.dim(), "add_rows"), rows)
 
 

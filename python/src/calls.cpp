@@ -81,15 +81,19 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
   return entry;
 }
 
+// Libraries know where their arrays lie.
+struct KnownMemory {
+  KnownMemory() { faro_set_memory_known(1); }
+  ~KnownMemory() { faro_set_memory_known(0); }
+  KnownMemory(const KnownMemory&) = delete;
+  KnownMemory& operator=(const KnownMemory&) = delete;
+};
+
 void move(const PlanHandle& plan, bool holds_lock, const void* in, void* out, void* stream = nullptr) {
+  const KnownMemory known;
   const auto run = [&] { return faro_plan_run(plan.plan.get(), in, out, stream); };
   if (holds_lock) return check(run());
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = run();
-  }
-  check(status);
+  do_unlocked(run);
 }
 
 bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t* shape) {
@@ -254,16 +258,17 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
 
 // --- the functions
 
+nb::object run_short(nb::handle array, int op, nb::handle argument, nb::handle out) {
+  if (is_ndarray(array)) {
+    return out.is_none() || is_ndarray(out) ? run_ndarray(array, op, argument, out) : nb::object();
+  }
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  return type.functions != nullptr ? run_tensor(array, type, op, argument, out) : nb::object();
+}
+
 nb::object run(nb::handle array, int op, nb::handle argument, nb::handle out, nb::handle stream) {
   nb::object made;
-  if (stream.is_none()) {
-    if (is_ndarray(array)) {
-      if (out.is_none() || is_ndarray(out)) made = run_ndarray(array, op, argument, out);
-    } else {
-      const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
-      if (type.functions != nullptr) made = run_tensor(array, type, op, argument, out);
-    }
-  }
+  if (stream.is_none()) made = run_short(array, op, argument, out);
   if (made.is_valid()) return made;
   return nb::borrow(session().other)(array, op, argument, out, stream);
 }
@@ -373,14 +378,10 @@ faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, 
 }
 
 void take_on_host(const faro_rows& rows, const void* in, void* out) {
-  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock)
-    return check(faro_take(&rows, nullptr, 0, in, out));
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = faro_take(&rows, nullptr, 0, in, out);
-  }
-  check(status);
+  const KnownMemory known;
+  const auto take = [&] { return faro_take(&rows, nullptr, 0, in, out); };
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(take());
+  do_unlocked(take);
 }
 
 using RowPlan = std::shared_ptr<const faro_row_plan>;
@@ -450,6 +451,7 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, co
     take_on_host(rows, address_of(in), made.data());
   } else {
     const RowPlan plan = planned_rows(rows, in.device.device_id);
+    const KnownMemory known;
     check(faro_row_plan_run(plan.get(), rows.entries, address_of(in), made.data(),
                             current_stream(*type.functions, in)));
   }

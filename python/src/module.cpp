@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <string>
 
 #include "plan_handle.hpp"
@@ -18,6 +19,9 @@ NB_MODULE(_faro, module) {
     char* reason = nullptr;
     faro::python::check(faro_cuda_status(&available, &reason));
     return nb::make_tuple(available != 0, faro::python::taken(reason));
+  });
+  module.def("cuda_device_of", [](std::uintptr_t address) {
+    return faro_cuda_device_of(reinterpret_cast<const void*>(address));
   });
   faro::python::bind_maps(module);
   faro::python::bind_plans(module);

@@ -38,12 +38,7 @@ Options options_of(int engine, int threads, int device, bool in_place, std::uint
 template <typename Make>
 PlanHandle made_plan(const Make& make) {
   faro_plan* plan = nullptr;
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;  // an index array is recognised, a schedule is made
-    status = make(&plan);
-  }
-  check(status);
+  do_unlocked([&] { return make(&plan); });  // an index array is recognised, a schedule is made
   PlanHandle handle;
   handle.plan.reset(plan);
   return handle;
@@ -71,22 +66,13 @@ void PlanHandle::run(std::uintptr_t in, std::uintptr_t out, std::uintptr_t strea
                          reinterpret_cast<void*>(stream));
   };
   if (out_bytes() < kBytesWithLock) return check(move());
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = move();
-  }
-  check(status);
+  do_unlocked(move);
 }
 
 void PlanHandle::run_in_place(std::uintptr_t data, std::uintptr_t stream) const {
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status =
-        faro_plan_run_in_place(plan.get(), reinterpret_cast<void*>(data), reinterpret_cast<void*>(stream));
-  }
-  check(status);
+  do_unlocked([&] {
+    return faro_plan_run_in_place(plan.get(), reinterpret_cast<void*>(data), reinterpret_cast<void*>(stream));
+  });
 }
 
 void bind_plans(nb::module_& module) {

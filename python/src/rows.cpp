@@ -46,16 +46,13 @@ struct RowPlanHandle {
   std::unique_ptr<faro_row_plan, RowPlanDeleter> plan;
 };
 
-// Runs without the interpreter's lock.
-template <typename Move>
-void moved(const Move& move) {
-  faro_status status = FARO_OK;
-  {
-    nb::gil_scoped_release released;
-    status = move();
-  }
-  check(status);
-}
+struct NetworkPlanDeleter {
+  void operator()(faro_network_plan* plan) const { faro_network_plan_destroy(plan); }
+};
+
+struct NetworkPlanHandle {
+  std::unique_ptr<faro_network_plan, NetworkPlanDeleter> plan;
+};
 
 const void* in_of(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
 void* out_of(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
@@ -82,14 +79,14 @@ void bind_rows(nb::module_& module) {
         const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
         const void* const value = filled ? bytes.data() : nullptr;
         const std::uint64_t size = bytes.size();
-        moved([&] { return faro_take(&rows.value, value, size, in_of(in), out_of(out)); });
+        do_unlocked([&] { return faro_take(&rows.value, value, size, in_of(in), out_of(out)); });
       },
       nb::arg("rows"), nb::arg("fill").none(), nb::arg("input"), nb::arg("output"));
   module.def("put", [](const Rows& rows, std::uintptr_t in, std::uintptr_t out) {
-    moved([&] { return faro_put(&rows.value, in_of(in), out_of(out)); });
+    do_unlocked([&] { return faro_put(&rows.value, in_of(in), out_of(out)); });
   });
   module.def("add", [](const Rows& rows, int number, int sums, std::uintptr_t in, std::uintptr_t out) {
-    moved([&] {
+    do_unlocked([&] {
       return faro_add(&rows.value, static_cast<faro_number>(number), static_cast<faro_sums>(sums), in_of(in),
                       out_of(out));
     });
@@ -109,7 +106,7 @@ void bind_rows(nb::module_& module) {
             const void* const value = filled ? bytes.data() : nullptr;
             const std::uint64_t size = bytes.size();
             faro_row_plan* plan = nullptr;
-            moved([&] {
+            do_unlocked([&] {
               if (kind == "take") return faro_row_plan_take(&rows.value, value, size, &options, &plan);
               if (kind == "put") return faro_row_plan_put(&rows.value, &options, &plan);
               return faro_row_plan_add(&rows.value, static_cast<faro_number>(number), static_cast<faro_sums>(sums),
@@ -128,7 +125,7 @@ void bind_rows(nb::module_& module) {
            })
       .def("check",
            [](const RowPlanHandle& self, std::uintptr_t stream) {
-             moved([&] { return faro_row_plan_check(self.plan.get(), out_of(stream)); });
+             do_unlocked([&] { return faro_row_plan_check(self.plan.get(), out_of(stream)); });
            })
       .def("explain", [](const RowPlanHandle& self) {
         return told([&](char** text) { return faro_row_plan_explain(self.plan.get(), text); });
@@ -141,9 +138,10 @@ void bind_rows(nb::module_& module) {
                                                      .keys_per_row = keys_per_row,
                                                      .multiple = multiple,
                                                      .capacity = capacity,
-                                                     .threads = 0};
+                                                     .threads = 0,
+                                                     .reserved = {}};
                     faro_route_plan* plan = nullptr;
-                    moved([&] {
+                    do_unlocked([&] {
                       return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
                                                   device + 1, &plan);
                     });
@@ -169,14 +167,14 @@ void bind_rows(nb::module_& module) {
              check(faro_route_plan_run(self.plan.get(), &to, out_of(stream)));
            })
       .def("check", [](const RoutePlanHandle& self, std::uintptr_t stream) {
-        moved([&] { return faro_route_plan_check(self.plan.get(), out_of(stream)); });
+        do_unlocked([&] { return faro_route_plan_check(self.plan.get(), out_of(stream)); });
       });
   nb::class_<CombinePlanHandle>(module, "CombinePlan")
       .def_static("make",
                   [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number, int sums,
                      int device) {
                     faro_combine_plan* plan = nullptr;
-                    moved([&] {
+                    do_unlocked([&] {
                       return faro_combine_plan_make(&rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
                                                     static_cast<faro_number>(number), static_cast<faro_sums>(sums),
                                                     device + 1, &plan);
@@ -190,26 +188,46 @@ void bind_rows(nb::module_& module) {
              check(faro_combine_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
            })
       .def("check", [](const CombinePlanHandle& self, std::uintptr_t stream) {
-        moved([&] { return faro_combine_plan_check(self.plan.get(), out_of(stream)); });
+        do_unlocked([&] { return faro_combine_plan_check(self.plan.get(), out_of(stream)); });
       });
   module.def("combine", [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
                            int sums, std::uintptr_t in, std::uintptr_t out) {
-    moved([&] {
+    do_unlocked([&] {
       return faro_combine(&rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
                           static_cast<faro_number>(number), static_cast<faro_sums>(sums), in_of(in),
                           out_of(out));
-    });
-  });
-  module.def("network_run", [](const std::string& program, int bits, const std::string& element,
-                               std::uint64_t batch, int threads, std::uintptr_t in, std::uintptr_t out) {
-    moved([&] {
-      return faro_network_run(program.c_str(), bits, element.c_str(), batch, threads, in_of(in), out_of(out));
     });
   });
   module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
     return told(
         [&](char** text) { return faro_network_explain(program.c_str(), bits, element.c_str(), text); });
   });
+  nb::class_<NetworkPlanHandle>(module, "NetworkPlan")
+      .def_static("make",
+                  [](const std::string& program, int bits, const std::string& element, std::uint64_t batch,
+                     int engine, int threads, int device) {
+                    faro_options options{};
+                    options.engine = static_cast<faro_engine>(engine);
+                    options.threads = threads;
+                    options.device = device;
+                    options.batch = batch;
+                    faro_network_plan* plan = nullptr;
+                    do_unlocked([&] {
+                      return faro_network_plan_make(program.c_str(), bits, element.c_str(), &options, &plan);
+                    });
+                    NetworkPlanHandle handle;
+                    handle.plan.reset(plan);
+                    return handle;
+                  })
+      .def("run",
+           [](const NetworkPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
+             do_unlocked([&] {
+               return faro_network_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream));
+             });
+           })
+      .def("explain", [](const NetworkPlanHandle& self) {
+        return told([&](char** text) { return faro_network_plan_explain(self.plan.get(), text); });
+      });
 
   nb::class_<RoutingHandle>(module, "Routing")
       // Copies a list to an address that has room for it.
@@ -240,9 +258,10 @@ void bind_rows(nb::module_& module) {
                                      .keys_per_row = keys_per_row,
                                      .multiple = multiple,
                                      .capacity = capacity,
-                                     .threads = threads};
+                                     .threads = threads,
+                                     .reserved = {}};
     faro_routing* routing = nullptr;
-    moved([&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
+    do_unlocked([&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
     RoutingHandle handle;
     handle.routing.reset(routing);
     return handle;

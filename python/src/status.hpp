@@ -21,6 +21,25 @@ void check(faro_status status);
 [[noreturn]] void refuse(const char* operation, const std::string& got, const std::string& wanted,
                          const std::string& remedy = {});
 
+/// Does long work without the interpreter's lock: other Python threads run, and Ctrl-C ends what runs on the CPU.
+/// `work` gives a status. Throws what Python raised meanwhile, or what went wrong.
+template <typename Work>
+void do_unlocked(const Work& work) {
+  const auto keep_on = [](void*) {
+    const nb::gil_scoped_acquire held;
+    return PyErr_CheckSignals() == 0 ? 1 : 0;
+  };
+  faro_status status = FARO_OK;
+  {
+    const nb::gil_scoped_release released;
+    faro_set_keep_on(keep_on, nullptr);
+    status = work();
+    faro_set_keep_on(nullptr, nullptr);
+  }
+  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+  check(status);
+}
+
 /// A text of the library's, which is freed.
 nb::str taken(char* text);
 

@@ -3,6 +3,7 @@
 import array
 import doctest
 import importlib
+import inspect
 import pathlib
 import re
 
@@ -79,7 +80,7 @@ def test_torch():
         assert torch.equal(faro.permute_dims(on_gpu, (2, 0, 1)).cpu(), y)
 
 
-MODULES = ["faro", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
+MODULES = ["faro", "faro._errors", "faro.maps", "faro._functions", "faro._plan", "faro._rows", "faro._networks", "faro._authors",
            "faro.sketch"]
 
 
@@ -90,11 +91,28 @@ def test_examples_in_docstrings(name):
     assert found.failed == 0
 
 
-def test_every_function_has_a_docstring():
-    for name in faro.__all__:
-        assert getattr(faro, name).__doc__, name
-    for name in faro.maps.__all__:
-        assert getattr(faro.maps, name).__doc__, name
+@pytest.mark.parametrize("name", ["faro.torch", "faro.jax"])
+def test_examples_of_libraries(name):
+    pytest.importorskip(name.partition(".")[2])
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+    for function in module.__all__:
+        if not function.endswith("_sharded"):  # they take several processes, or a mesh
+            assert ">>>" in getattr(module, function).__doc__, function
+
+
+def test_everything_public_has_an_example():
+    for module in (faro, faro.maps):
+        for name in module.__all__:
+            member = getattr(module, name)
+            if inspect.ismodule(member) or inspect.isclass(member) and issubclass(member, Exception):
+                assert member.__doc__, name
+                continue
+            assert ">>>" in (member.__doc__ or ""), name
+    for kind in (faro.Plan, faro.maps.Map):
+        for name, member in vars(kind).items():
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                assert ">>>" in (member.__doc__ or ""), name
 
 
 def python_blocks():
@@ -109,3 +127,18 @@ def python_blocks():
 @pytest.mark.parametrize("program", list(python_blocks()))
 def test_pages(program):
     exec(compile(program, "page", "exec"), {"__name__": "page"})
+
+
+def library_blocks():
+    """Those of the guide that need a library: each is a program."""
+    guide = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/python.md"
+    if guide.exists():
+        for block in re.findall(r"^```py\n(.*?)^```", guide.read_text(), re.M | re.S):
+            library = re.match(r"import (\w+)", block).group(1)
+            yield pytest.param(library, block, id=library)
+
+
+@pytest.mark.parametrize("library, program", list(library_blocks()))
+def test_pages_of_libraries(library, program):
+    pytest.importorskip(library)
+    exec(compile(program, "page", "exec"), {"__name__": "__main__"})

@@ -144,6 +144,87 @@ def test_wrong_rows():
         faro.put(torch.zeros(4, 4, device="cuda"), torch.tensor([1, 1], device="cuda"), x[:2], check=True)
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32, torch.float64, torch.int16, torch.bfloat16])
+@pytest.mark.parametrize("shape, axis", [((5, 1024), 1), ((64, 9), 0), ((3, 1000), -1), ((100,), 0)])
+def test_sort(shape, axis, dtype):
+    x = torch.randint(-100, 100, shape, device="cuda").to(dtype)
+    got = moved(faro.sort, x, axis)
+    assert got.dtype == dtype and got.is_cuda and torch.equal(got, torch.sort(x, dim=axis).values)
+    assert torch.equal(faro.sort(x, axis), got)  # by the kept kernel
+
+
+def test_transforms():
+    x = torch.randn(7, 512, device="cuda", dtype=torch.complex64)
+    assert torch.allclose(moved(faro.fft, x), torch.fft.fft(x), atol=1e-3)
+    assert torch.allclose(faro.fft(faro.fft(x), inverse=True), x, atol=1e-4)
+    real = torch.randn(512, 7, device="cuda")
+    there = faro.walsh_hadamard(real, 0)
+    assert torch.allclose(there.cpu(), torch.from_numpy(faro.walsh_hadamard(real.cpu().numpy(), 0)), atol=1e-3)
+    out = torch.empty_like(real)
+    assert faro.walsh_hadamard(there, 0, inverse=True, out=out) is out and torch.allclose(out, real, atol=1e-4)
+
+
+def test_inverses_and_in_place():
+    x = filled((16, 8, 32))
+    for there in (lambda y, **how: faro.permute_dims(y, (2, 0, 1), **how), lambda y, **how: faro.flip(y, 1, **how),
+                  lambda y, **how: faro.rearrange(y, "a b c -> c a b", **how),
+                  lambda y, **how: faro.permute(y, "gray", axis=1, **how)):
+        assert torch.equal(there(moved(there, x), inverse=True), x)
+        own = x.clone()
+        got = moved(there, own, in_place=True)
+        assert got.data_ptr() == own.data_ptr() and torch.equal(got, there(x))
+    assert torch.equal(faro.roll(moved(faro.roll, x, 5, 1), 5, 1, inverse=True), x)
+    state = torch.randn(3, 256, device="cuda", dtype=torch.complex64)
+    order = (3, 1, 0, 2, 7, 5, 6, 4)
+    there = moved(faro.permute_qubits, state, order)
+    assert torch.equal(faro.permute_qubits(there, order, inverse=True), state)
+    assert torch.equal(moved(faro.permute_qubits, state.clone(), order, in_place=True), there)
+    p = torch.randperm(100, device="cuda")
+    rows = filled((100, 6))
+    assert torch.equal(faro.take(faro.take(rows, p, 0), p, 0, inverse=True, check=True), rows)
+
+
+class OnlyDLPack:
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **how):
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+class OnlyCudaInterface:
+    def __init__(self, x):
+        self.x = x
+        self.__cuda_array_interface__ = x.__cuda_array_interface__
+
+
+@pytest.mark.parametrize("kind", [OnlyDLPack, OnlyCudaInterface])
+def test_arrays_of_unknown_libraries(kind):
+    x = filled((30, 50))
+    torch.cuda.synchronize()
+    out = torch.empty(50, 30, device="cuda")
+    assert faro.permute_dims(kind(x), (1, 0), out=out) is out
+    torch.cuda.synchronize()
+    assert torch.equal(out, x.T)
+    with pytest.raises(faro.FaroTypeError, match="out="):
+        faro.permute_dims(kind(x), (1, 0))
+    with pytest.raises(faro.FaroValueError, match="device"):
+        faro.permute_dims(kind(x), (1, 0), out=np.empty((50, 30), np.float32))
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.uint16, torch.complex32])
+def test_unusual_types(dtype):
+    x = torch.arange(64 * 32, device="cuda").to(torch.int32)
+    x = x.to(torch.uint8).view(dtype) if dtype.itemsize == 1 else x.to(torch.int16).view(dtype) if dtype.itemsize == 2 else x.view(dtype)
+    x = x.reshape(-1, 32)
+    raw = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[dtype.itemsize]
+    got = moved(faro.permute_dims, x, (1, 0))
+    assert got.dtype == dtype and torch.equal(got.view(raw), x.view(raw).T)
+
+
 def test_other_devices_are_refused():
     with pytest.raises(faro.FaroValueError, match="device"):
         faro.permute_dims(filled((4, 8)), (1, 0), out=torch.empty(8, 4))

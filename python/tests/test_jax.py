@@ -128,3 +128,14 @@ def test_refusals():
         jax.block_until_ready(jax.jit(lambda x: fj.take(x, jnp.array([0, 7]), 0))(x))
     with pytest.raises(faro.FaroValueError, match="whole numbers"):
         fj.take(x, jnp.array([0.5]))
+
+
+def test_the_way_back():
+    x = filled((2, 4, 8))
+    for there in (lambda y, **how: fj.permute_dims(y, (2, 0, -2), **how), lambda y, **how: fj.transpose(y, **how),
+                  lambda y, **how: fj.roll(y, (1, -2), (0, 2), **how), lambda y, **how: fj.roll(y, 5, **how),
+                  lambda y, **how: fj.rearrange(y, "a (b c) d -> c a d b", b=2, **how),
+                  lambda y, **how: fj.permute(y, "gray", **how),
+                  lambda y, **how: fj.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
+        back = there(there(x), inverse=True)
+        assert (back == x).all()

@@ -87,38 +87,59 @@ def test_qiskit():
     circuit.x(3)
     circuit.cx(3, 1)
     circuit.append(library.PermutationGate([2, 0, 3, 1]), range(4))
+    circuit.barrier()
     circuit.swap(0, 2)
+    circuit.cx(1, 0, ctrl_state=0)
+    part = qiskit.QuantumCircuit(3, name="part")
+    part.swap(0, 2)
+    part.append(library.PermutationGate([1, 2, 0]), [2, 0, 1])
+    circuit.append(part.to_gate(), [3, 0, 2])
     m = maps.from_qiskit(circuit)
     from qiskit.quantum_info import Statevector
 
     for x in range(16):
         assert Statevector.from_int(x, 16).evolve(circuit).data[m(x)] == 1
-    circuit.h(0)
-    with pytest.raises(faro.FaroUnsupportedError, match="h"):
+    for wrong, named in ((lambda c: c.h(0), "h"), (lambda c: c.ccx(0, 1, 2), "ccx"), (lambda c: c.rz(0.5, 1), "rz"),
+                         (lambda c: c.measure_all(), "measure")):
+        other = circuit.copy()
+        wrong(other)
+        with pytest.raises(faro.FaroUnsupportedError, match=f"gate {named}\\b"):
+            maps.from_qiskit(other)
+    circuit.global_phase = 1
+    with pytest.raises(faro.FaroUnsupportedError, match="phase"):
         maps.from_qiskit(circuit)
 
 
-def test_circuits_of_qiskits_shape():
-    """Qiskit's interface, played by a stand-in: which gates are read, and how a permutation gate is."""
+class StandIn:
+    """What from_qiskit() reads of a circuit, where Qiskit is not installed."""
 
-    class Operation:
-        def __init__(self, name, pattern=None):
-            self.name, self.pattern = name, pattern
+    class Gate:
+        def __init__(self, name, pattern=None, definition=None):
+            self.name, self.pattern, self.definition = name, pattern, definition
 
     class Instruction:
-        def __init__(self, name, qubits, pattern=None):
-            self.operation, self.qubits = Operation(name, pattern), qubits
+        def __init__(self, operation, qubits):
+            self.operation, self.qubits, self.clbits = operation, qubits, ()
 
-    class Circuit:
-        num_qubits = 3
-        qubits = ["a", "b", "c"]
-        data = [Instruction("x", ["a"]), Instruction("barrier", ["a"]), Instruction("permutation", ["a", "b", "c"], [2, 0, 1])]
+    def __init__(self, n, *gates):
+        self.num_qubits, self.qubits = n, [f"q{k}" for k in range(n)]
+        self.data = [self.Instruction(self.Gate(*gate), [f"q{k}" for k in on]) for gate, on in gates]
 
-    m = maps.from_qiskit(Circuit())
-    # After X on qubit 0: result qubit i is qubit pattern[i].
-    for x in range(8):
-        y = x ^ 1
-        assert m(x) == sum((y >> p & 1) << i for i, p in enumerate([2, 0, 1]))
+
+def test_circuits_that_look_like_qiskits():
+    part = StandIn(2, (("cx_o0",), (1, 0)))
+    c = StandIn(3, (("x",), (2,)), (("permutation", [2, 0, 1]), (0, 1, 2)), (("part", None, part), (2, 0)), (("barrier",), (0, 1, 2)))
+
+    def by_hand(x):
+        x ^= 4
+        x = (x >> 2 & 1) | (x & 1) << 1 | (x >> 1 & 1) << 2  # qubit i is what pattern[i] was
+        return x if x & 1 else x ^ 4  # control: the part's qubit 1, the whole's 0; target: its 0, the whole's 2
+
+    m = maps.from_qiskit(c)
+    assert [m(x) for x in range(8)] == [by_hand(x) for x in range(8)]
+    with pytest.raises(faro.FaroUnsupportedError, match="gate h\\b"):
+        maps.from_qiskit(StandIn(1, (("h",), (0,))))
+
 
 
 @pytest.mark.parametrize("text, shape", [
@@ -139,7 +160,7 @@ def test_plans(text, shape, tmp_path):
     assert (faro.load_plan(tmp_path / "plan")(x) == wanted).all()
     assert not list(tmp_path.glob("*.part"))
     assert p.explain() and p.explain_json()["schema"] == 1 if "steps" not in p.explain_json() else True
-    assert p.predicted_time is None or p.predicted_time >= 0
+    assert p.predicted_time > 0
     assert p.workspace_bytes >= 0
     assert "<pre>" in p._repr_html_() and "faro.Plan" in repr(p)
 

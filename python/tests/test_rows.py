@@ -135,13 +135,35 @@ def test_sort(dtype, axis):
     assert faro.sort(x, axis, out=out) is out and (out == wanted).all()
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "?", "i2", "u2", "f2", "i4", "u4", "i8", "u8", "f4", "f8"])
+@pytest.mark.parametrize("shape", [(5, 7), (3, 1), (2, 64), (0, 5), (5, 0), (1000,)])
+def test_sort_of_any_length(shape, dtype):
+    info = np.iinfo(dtype) if dtype[0] in "iu" else None
+    rng = np.random.default_rng(8)
+    if info is not None:  # the least and the greatest, too
+        x = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+        x.reshape(-1)[:2] = (info.max, info.min)[: x.size]
+    else:
+        x = rng.normal(size=shape).astype(dtype)
+        if dtype != "?" and x.size > 3:
+            x.reshape(-1)[:4] = (np.inf, np.nan, -np.inf, 0)
+    for axis in range(len(shape)):
+        wanted = np.sort(x, axis)
+        got = faro.sort(x, axis)
+        assert got.dtype == x.dtype and np.array_equal(got, wanted, equal_nan=x.dtype.kind == "f")
+        out = np.zeros(shape[:-1] + (2 * shape[-1],), dtype)[..., ::2]
+        assert faro.sort(x, axis, out=out) is out and np.array_equal(out, wanted, equal_nan=x.dtype.kind == "f")
+        assert np.array_equal(faro.sort(x[::-1], axis), np.sort(x[::-1], axis), equal_nan=x.dtype.kind == "f")
+
+
 def test_networks():
     x = np.random.default_rng(6).standard_normal((3, 64))
     z = (x + 1j * x[::-1]).astype("c16")
     assert np.allclose(faro.network(z, "fft"), np.fft.fft(z))
     assert np.allclose(faro.walsh_hadamard(faro.walsh_hadamard(x)), 64 * x)
     assert "pass" in faro.explain_network("sort", 20)
-    for wrong in (lambda: faro.sort(x[:, :63]), lambda: faro.sort(x.astype("f2")), lambda: faro.network(x, "srot"),
-                  lambda: faro.sort(x, 4)):
+    for wrong in (lambda: faro.sort(z), lambda: faro.sort(x.astype("M8[s]")), lambda: faro.sort(np.float32(1)),
+                  lambda: faro.network(x[:, :63], "sort"), lambda: faro.network(x.astype("f2"), "sort"),
+                  lambda: faro.network(x, "srot"), lambda: faro.sort(x, 4), lambda: faro.fft(z[:, :63])):
         with pytest.raises(faro.FaroError):
             wrong()

@@ -175,10 +175,21 @@ def test_vmap_of_indices(in_dims):
             torch.vmap(lambda a, i: ft.take(a, i, 0))(x, wrong)
 
 
-def test_autocast_changes_nothing():
-    x = filled((4, 8))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+@pytest.mark.parametrize("device", DEVICES)
+def test_autocast_changes_nothing(device):
+    x = filled((4, 8), device=device)
+    with torch.autocast(device, dtype=torch.bfloat16):
         assert ft.permute_dims(x, (1, 0)).dtype == torch.float32
+        assert faro.permute_dims(x.requires_grad_(), (1, 0)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.uint16, torch.complex32, torch.float16])
+def test_unusual_types(dtype):
+    raw = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[dtype.itemsize]
+    x = torch.arange(24).to(raw).view(dtype).reshape(2, -1, 3)
+    got = faro.permute_dims(x, (2, 0, 1))
+    assert got.dtype == dtype and torch.equal(got.view(raw), x.view(raw).permute(2, 0, 1))
+    assert torch.equal(ft.flip(x, 0).view(raw), torch.flip(x.view(raw), (0,)))
 
 
 def test_views_and_lazy_bits():
@@ -213,3 +224,14 @@ def test_small(shape, device):
     got = on(device, ft.permute_dims, x)
     assert got.shape == x.shape[::-1]
     assert torch.equal(on(device, ft.flip, x), x)
+
+
+def test_the_way_back():
+    x = filled((2, 4, 8))
+    for there in (lambda y, **how: ft.permute_dims(y, (2, 0, -2), **how), lambda y, **how: ft.transpose(y, **how),
+                  lambda y, **how: ft.roll(y, (1, -2), (0, 2), **how), lambda y, **how: ft.roll(y, 5, **how),
+                  lambda y, **how: ft.rearrange(y, "a (b c) d -> c a d b", b=2, **how),
+                  lambda y, **how: ft.permute(y, "gray", **how),
+                  lambda y, **how: ft.permute_qubits(y.reshape(-1), (2, 0, 4, 1, 3, 5), **how).reshape(y.shape)):
+        back = there(there(x), inverse=True)
+        assert torch.equal(back, x)

@@ -47,8 +47,9 @@ ExecutablePlan ExecutablePlan::with_map(const std::string& map, const std::strin
          "engine cpu, which moves elements and evaluates no CUDA C++", "a plan for engine cuda",
          "`faro emit --target cpp --map` writes the same for a CPU");
   }
-  if (plan().index_plan() != nullptr) {
-    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().problem().permutation),
+  const bool in_part = plan().blocks() != Blocks{} || !plan().exceptions().empty();
+  if (plan().index_plan() != nullptr || in_part) {
+    fail(ErrorCode::unsupported, "map `" + map + "`", to_text(plan().given().permutation),
          "an affine map over F2", "other permutations move elements as they are");
   }
   if (state().in_place()) {
@@ -92,7 +93,8 @@ std::string ExecutablePlan::explain() const {
     return text;
   }
   for (std::size_t i = 0; i < resources.size(); ++i) {
-    if (plan().passes()[i].launch) add_kernel(fmt::format("pass {}", i + 1), resources[i]);
+    if (plan().passes()[i].launch && resources[i].registers > 0)
+      add_kernel(fmt::format("pass {}", i + 1), resources[i]);
   }
   return text;
 }
@@ -106,7 +108,7 @@ void ExecutablePlan::require_same_size(std::uint64_t in_bytes, std::uint64_t out
 }
 
 void ExecutablePlan::require_width_of(std::uint64_t bytes) const {
-  const std::uint64_t wanted = plan().problem().element_bytes;
+  const std::uint64_t wanted = plan().given().element_bytes;
   if (bytes == wanted) return;
   fail(ErrorCode::value, "run", "values of " + std::to_string(bytes) + " bytes",
        "values of the plan's element width, " + std::to_string(wanted) + " bytes",
@@ -155,7 +157,8 @@ void ExecutablePlan::run_staged(const void* in, void* out, std::uint64_t bytes,
                                run(data, bytes, {.data = workspace, .bytes = workspace_bytes()}, {});
                              });
   }
-  if (state().as<cuda::MappedExecutor>() != nullptr || plan().index_plan() != nullptr) {
+  const bool cannot_be_cut = plan().index_plan() != nullptr || !plan().exceptions().empty();
+  if (state().as<cuda::MappedExecutor>() != nullptr || cannot_be_cut) {
     return detail::run_whole(
         plan(), workspace_bytes(), in, out, options,
         [this](void* from, void* to, void* workspace) { run_checked(from, to, workspace, {}); });
@@ -171,11 +174,19 @@ std::uint64_t ExecutablePlan::workspace_bytes() const {
 }
 
 std::shared_ptr<const schedule::IndexSchedule> ExecutablePlan::schedule() const {
-  if (const auto* const on_host = state().as<cpu::Executor>()) return on_host->schedule();
+  const Blocks blocks = plan().blocks();
+  if (const auto* const on_host = state().as<cpu::Executor>()) {
+    auto kept = on_host->schedule();
+    if (kept == nullptr || blocks == Blocks{}) return kept;
+    schedule::IndexSchedule of_blocks = *kept;
+    of_blocks.blocks = blocks;
+    return std::make_shared<const schedule::IndexSchedule>(std::move(of_blocks));
+  }
   const auto* const on_device = state().as<cuda::Executor>();
   const auto* const indexed = std::get_if<Indexed>(&plan().problem().permutation);
   if (on_device == nullptr || indexed == nullptr) return nullptr;
   schedule::IndexSchedule made = on_device->schedule();
+  made.blocks = blocks;
   if (made.fingerprint == 0) {
     made.fingerprint = schedule::fingerprint(indexed->on_host() ? *indexed : cuda::to_host(*indexed));
   }

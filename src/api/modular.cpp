@@ -6,6 +6,7 @@
 #include "engines/cpu/modular.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
+#include "faro/f2/bits.hpp"
 #include "faro/plan/problem.hpp"
 
 namespace faro {
@@ -70,7 +71,40 @@ std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation
   return doubled.factor;
 }
 
+// Of values in bit-reversed order: how many polynomials there are, and the order.
+std::uint64_t require_evaluations(std::uint64_t n, std::uint64_t element_bytes, std::span<const std::byte> in,
+                                  std::span<const std::byte> out) {
+  if (!f2::is_power_of_two(n) || n > Indexed::kMaxCount / 2)
+    refuse_modular("polynomials of " + std::to_string(n) + " values", "a power of two of them, up to 2^39");
+  return require_permutable({.count = n, .factor = 1 % n, .shift = 0}, element_bytes, in, out);
+}
+
+kernels::EvaluationOrder evaluation_order(std::uint64_t n, std::int64_t k) {
+  const Modular doubled = maps::multiply(2 * n, k);  // refuses what has a divisor with 2 n
+  return {.bits = f2::trailing_bit(n), .factor = doubled.factor};
+}
+
 }  // namespace
+
+void permute_evaluations(std::uint64_t n, std::int64_t k, std::uint64_t element_bytes,
+                         std::span<const std::byte> in, std::span<std::byte> out, int threads) {
+  const std::uint64_t batch = require_evaluations(n, element_bytes, in, out);
+  cpu::permute_evaluations(evaluation_order(n, k), {.element_bytes = element_bytes, .batch = batch},
+                           in.data(), out.data(), threads);
+}
+
+void permute_evaluations(std::uint64_t n, std::int64_t k, std::uint64_t element_bytes,
+                         std::span<const std::byte> in, std::span<std::byte> out, const OnDevice& where) {
+  const std::uint64_t batch = require_evaluations(n, element_bytes, in, out);
+  const kernels::EvaluationOrder order = evaluation_order(n, k);
+  cuda::permute_evaluations({.bits = order.bits,
+                             .factor = order.factor,
+                             .element_bytes = element_bytes,
+                             .batch = batch,
+                             .in = in.data(),
+                             .out = out.data()},
+                            where.stream, where.device);
+}
 
 void permute(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
              std::span<std::byte> out, int threads) {

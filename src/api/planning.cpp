@@ -66,15 +66,23 @@ void check_index_options(const Problem& problem, const PlanOptions& options) {
     fail(ErrorCode::value, "plan", "a schedule for " + to_text(problem.permutation),
          "a schedule for an index array", "other permutations need none");
   }
-  const std::uint64_t count = options.index_schedule->count;
-  if (count != indexed->count()) {
+  const Blocks& blocks = options.index_schedule->blocks;
+  const std::uint64_t count = options.index_schedule->count * blocks.repeats * blocks.together;
+  if (count != indexed->count() || (blocks != Blocks{} && !indexed->on_host())) {
     fail(ErrorCode::value, "plan", fmt::format("a schedule of {} elements", count),
          fmt::format("one of the index array's {}", indexed->count()),
          "it was made from another index array");
   }
   schedule::check_schedule(*options.index_schedule, options.threads);
   if (!indexed->on_host()) return;
-  const std::uint64_t wanted = schedule::fingerprint(*indexed);
+  const auto block = schedule::scheduled_block(*indexed, blocks);
+  if (!block) {
+    fail(ErrorCode::value, "plan",
+         fmt::format("a schedule of {} blocks of elements of which {} stay together", blocks.repeats,
+                     blocks.together),
+         "one of this index array, which has no such blocks", "it was made from another index array");
+  }
+  const std::uint64_t wanted = schedule::fingerprint(*block);
   if (options.index_schedule->fingerprint != wanted) {
     fail(ErrorCode::value, "plan",
          fmt::format("a schedule of an index array with fingerprint {:#018x}",
@@ -82,7 +90,7 @@ void check_index_options(const Problem& problem, const PlanOptions& options) {
          fmt::format("one of this index array, {:#018x}", wanted), "it was made from another index array");
   }
   // A fingerprint can be copied, entries cannot be without being the same.
-  if (const auto i = schedule::first_difference(*options.index_schedule, *indexed, options.threads)) {
+  if (const auto i = schedule::first_difference(*options.index_schedule, *block, options.threads)) {
     fail(ErrorCode::verification, "plan", fmt::format("a schedule that moves element {} elsewhere", *i),
          "a schedule of this index array, whose fingerprint it has", "make the schedule anew");
   }
@@ -145,10 +153,8 @@ struct Description {
 
 // A schedule as the planner would have chosen it. Nothing has been tried, so there are no findings.
 Description describe(const IndexSchedule& schedule, const Indexed& indexed) {
-  Description made{
-      .choice = {},
-      .recognition = {
-          .family = Family::general, .permutation = indexed, .runs = {}, .displacement = {}, .findings = {}}};
+  Description made{.choice = {}, .recognition = {}};
+  made.recognition.permutation = indexed;
   if (const auto* const window = std::get_if<schedule::WindowSchedule>(&schedule.what)) {
     made.choice.method = IndexMethod::window;
     made.recognition.displacement = window->window;
@@ -165,6 +171,10 @@ Description describe(const IndexSchedule& schedule, const Indexed& indexed) {
     made.choice.method = IndexMethod::direct;
   }
   made.choice.scheduled = true;
+  if (schedule.blocks != Blocks{}) {
+    made.recognition.family = Family::blocks;
+    made.recognition.blocks = schedule.blocks;
+  }
   return made;
 }
 
@@ -214,11 +224,8 @@ Decision decide(const Problem& problem, const PlanOptions& asked) {
       if (key) plan_cache().keep(*key, made);
       return {std::move(made), reason, nullptr};
     }
-    Recognition as_given{.family = Family::general,
-                         .permutation = problem.permutation,
-                         .runs = {},
-                         .displacement = {},
-                         .findings = {}};
+    Recognition as_given;
+    as_given.permutation = problem.permutation;
     return {Plan(problem, std::move(target), std::move(as_given), options.index_choice), reason, nullptr};
   }
   if (const auto given = options.index_schedule) {

@@ -1,7 +1,10 @@
-// Elements that are taken or added again and again by the same entries, on a device: a permutation between
-// two streams.
+// Elements that are taken, put or added again and again by the same entries, on a device: a permutation
+// between two streams.
 //
-//     take   in, in the order of the entries, repeats and all    -->  permuted to where they go
+//     take   in, in the order of the entries, repeats and all    -->  permuted to where they go; the first
+//     pass
+//                                                                     of that takes, too, where it can
+//     put    permuted into the order of the entries              -->  written in that order
 //     add    permuted into the order of the entries              -->  each sum's elements side by side
 //
 // The entries in their own order are made once (engines/cuda_rows.hpp: sorted_rows); which position each came
@@ -11,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engines/cuda_rows.hpp"
@@ -31,12 +35,15 @@ class ReusedRows {
 
  private:
   ReusedRows(const RowPlan& plan, cuda::SortedRows sorted, ExecutablePlan permutation);
+  ReusedRows(const RowPlan& plan, Plan permutation, std::unique_ptr<const cuda::TakePasses> passes);
   std::uint64_t stream_bytes() const;
   bool takes() const { return std::holds_alternative<Take>(plan_.move()); }
 
   RowPlan plan_;
-  cuda::SortedRows sorted_;
-  ExecutablePlan permutation_;
+  std::unique_ptr<const cuda::TakePasses> passes_;  // with the plan that they are of, or
+  std::optional<Plan> planned_;
+  cuda::SortedRows sorted_;  // these two
+  std::optional<ExecutablePlan> permutation_;
 };
 
 }  // namespace faro::detail

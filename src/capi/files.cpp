@@ -16,6 +16,7 @@ constexpr const char* kFiles = "permute files";
 file::Options options_of(const faro_file_options* given) {
   file::Options options;
   if (given == nullptr) return options;
+  require_zeros(given->reserved, "set options of files");
   options.memory_bytes = given->memory_bytes;
   options.threads = given->threads;
   options.io_threads = given->io_threads;

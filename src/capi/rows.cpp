@@ -1,5 +1,6 @@
 #include "faro/rows.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "api/array_checks.hpp"
+#include "capi/keep_on.hpp"
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
@@ -44,6 +46,7 @@ RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes,
 }
 
 RouteOptions route_options(const faro_route_options& options) {
+  require_zeros(options.reserved, "route keys");
   RouteOptions routed{.buckets = options.buckets, .threads = options.threads};
   if (options.keys_per_row > 0) routed.keys_per_row = options.keys_per_row;
   if (options.multiple > 0) routed.multiple = options.multiple;
@@ -130,6 +133,7 @@ void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void
   const std::uint64_t out_rows = taken ? rows.count : rows.rows;
   const std::span from(static_cast<const std::byte*>(in), bytes_of_rows(rows.outer, in_rows, rows.row_bytes));
   const std::span to(static_cast<std::byte*>(out), bytes_of_rows(rows.outer, out_rows, rows.row_bytes));
+  const Endable endable(std::max(from.size(), to.size()));
   plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, {.threads = rows.threads})
       .run(from, to);
 }
@@ -239,6 +243,7 @@ faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, co
     const std::span from(static_cast<const std::byte*>(in), made.plan().in_bytes());
     const std::span to(static_cast<std::byte*>(out), made.plan().out_bytes());
     const faro::Stream queue(static_cast<CUstream_st*>(stream));
+    const faro::capi::Endable endable(std::max(from.size(), to.size()));
     if (is_elsewhere) return made.with_entries_at(entries).run(from, to, queue);
     made.run(from, to, queue);
   });
@@ -311,6 +316,7 @@ faro_status faro_combine(const faro_rows* rows, uint64_t keys_per_row, const flo
                          faro::capi::bytes_of_rows(1, rows->rows, rows->row_bytes));
     const std::span to(static_cast<std::byte*>(out),
                        faro::capi::bytes_of_rows(1, rows->count / keys_per_row, rows->row_bytes));
+    const faro::capi::Endable endable(std::max(from.size(), to.size()));
     faro::combine(combine, rows->row_bytes, from, to, rows->threads);
   });
 }

@@ -6,6 +6,8 @@
 #include <new>
 #include <string>
 
+#include "engines/cpu/run_watch.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "faro/engines/cuda.hpp"
 
 namespace faro::capi {
@@ -68,6 +70,17 @@ faro_status keep_current_exception() noexcept {
       last_failure().out_of_memory = true;
     }
     return status_of(error.code());
+  } catch (const cpu::RunEnded&) {
+    try {
+      keep({.code = ErrorCode::value,
+            .operation = "run",
+            .got = "a caller who ended it",
+            .wanted = "one who keeps on",
+            .remedy = "the output is partly written"});
+    } catch (...) {
+      last_failure().out_of_memory = true;
+    }
+    return FARO_ENDED;
   } catch (const std::bad_alloc&) {
     try {
       keep({.code = ErrorCode::value,
@@ -136,9 +149,13 @@ faro_status faro_cuda_status(int* available, char** reason) {
   });
 }
 
+void faro_set_memory_known(int known) { faro::cuda::is_memory_known() = known != 0; }
+
 faro_status faro_cuda_device(int* device) {
   return guarded([&] {
     faro::capi::require_argument(device, "ask for CUDA", "device");
     *device = faro::cuda::target().device;
   });
 }
+
+int faro_cuda_device_of(const void* memory) { return faro::cuda::device_of_memory(memory); }

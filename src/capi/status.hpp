@@ -1,6 +1,7 @@
 // What the functions of faro.h have in common: exceptions become statuses, and objects hold C++ values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,6 +33,17 @@ faro_status guarded(Body&& body) noexcept {
 
 /// Errors: ErrorCode::value naming the argument where it is null.
 void require_argument(const void* argument, const char* operation, const char* name);
+
+/// Errors: ErrorCode::value for options that this version does not know.
+template <std::size_t count>
+void require_zeros(const std::uint64_t (&reserved)[count], const char* operation) {
+  for (const std::uint64_t word : reserved) {
+    if (word != 0) {
+      fail(ErrorCode::value, operation, "reserved options that are not zero", "zeros",
+           "the library is older than the program, or the options were not set to zeros");
+    }
+  }
+}
 
 /// A copy of a text that faro_free() takes. Errors: std::bad_alloc.
 char* given_away(const std::string& text);

@@ -135,7 +135,7 @@ void turn_rows(KernelPlan& plan) {
   refuse(
       options, ErrorCode::unsupported,
       fmt::format("a map that is not tiled for n_tile = {}: {} columns of its matrix have no bit at or above "
-                  "{}, not {}",
+                  "{}, and a tiled map has {} such columns",
                   t, rows, t, t),
       "a BP, a BPC or a tiled BMMC", "rungs naive, two-pass and one-pass carry out every map");
 }

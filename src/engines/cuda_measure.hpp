@@ -42,8 +42,11 @@ class DeviceArray {
   std::uint64_t size() const;
 
   /// size() bytes from or to host memory; returns when they have arrived. Errors: ErrorCode::device.
-  void upload(const void* from);
-  void download(void* to) const;
+  void upload(const void* from) { upload(from, size()); }
+  void download(void* to) const { download(to, size()); }
+  /// The first `bytes`. Requires: at most size() (unchecked).
+  void upload(const void* from, std::uint64_t bytes);
+  void download(void* to, std::uint64_t bytes) const;
 
  private:
   struct State;

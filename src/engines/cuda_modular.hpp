@@ -28,4 +28,16 @@ struct ModularMove {
 /// ErrorCode::unsupported for elements of other than 1, 2, 4, 8 or 16 bytes; ErrorCode::device.
 void permute(const ModularMove& move, Stream stream, int device);
 
+struct EvaluationMove {
+  int bits = 0;
+  std::uint64_t factor = 1;
+  std::uint64_t element_bytes = 1;
+  std::uint64_t batch = 1;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+/// Queues it (kernels/evaluation_order.hpp). Errors: as permute().
+void permute_evaluations(const EvaluationMove& move, Stream stream, int device);
+
 }  // namespace faro::cuda

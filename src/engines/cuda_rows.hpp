@@ -56,8 +56,8 @@ class RowExecutor {
 };
 
 /// The entries of a plan in their own order, for good: items[k] are their positions, of equal ones in order.
-/// Of Take keys[k] are the entries; of Add begins[r] is where those of row r begin, rows + 1 of them. Numbers
-/// of 32 bits.
+/// Of Take and Put keys[k] are the entries; of Add begins[r] is where those of row r begin, rows + 1 of them.
+/// Numbers of 32 bits.
 struct SortedRows {
   std::shared_ptr<const DeviceArray> keys;
   std::shared_ptr<const DeviceArray> begins;
@@ -65,12 +65,39 @@ struct SortedRows {
 };
 
 /// Sorts them and waits; nothing where some name no row, or there are 2^32 of them. Errors: ErrorCode::value
-/// for entries that are wrong; ErrorCode::device for too little memory: four arrays of 32-bit entries.
+/// for entries that are wrong, or of Put two of one row; ErrorCode::device for too little memory: four arrays
+/// of 32-bit entries.
 std::optional<SortedRows> sorted_rows(const RowPlan& plan);
 
 /// Of Take, rows of 4 or 8 bytes (checked): writes what is taken, in the order of `sorted`. Queues. Errors:
 /// ErrorCode::value for an input that is not the device's or not aligned to an element.
 void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream);
+
+/// Of Put, rows of 4 or 8 bytes (checked): writes `values`, which are in the order of `sorted`, where they
+/// go. Queues. Errors: likewise, for the output.
+void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream);
+
+/// Elements of 4 or 8 bytes taken by a partition whose first pass takes them as it permutes within chunks
+/// (rows/reused_steps.hpp).
+class TakePasses {
+ public:
+  /// `sorted`: the plan's entries, of Take. `permutation`: of the positions that they came from, gathered, a
+  /// plan of the same device. Nothing where that is no partition of two passes or more, or a chunk's entries
+  /// lie too far apart for a block. Waits. Errors: those of making the schedule.
+  static std::unique_ptr<const TakePasses> of(const RowPlan& plan, const SortedRows& sorted,
+                                              const Plan& permutation);
+  ~TakePasses();
+
+  std::uint64_t workspace_bytes() const;
+  /// Queues. `workspace`: of workspace_bytes(), aligned to 16. Errors: ErrorCode::value for arrays that are
+  /// not the device's, or not aligned to an element.
+  void run(const void* in, void* out, void* workspace, Stream stream) const;
+
+ private:
+  struct State;
+  explicit TakePasses(std::unique_ptr<const State> state);
+  std::unique_ptr<const State> state_;
+};
 
 /// Of Add, rows of one number of 4 or 8 bytes (checked): adds `values`, which are in the order of `sorted`.
 /// Queues. Errors: likewise, for the output.
@@ -132,6 +159,28 @@ class CombineExecutor {
   /// Queues it. Requires: sizes, no overlap (unchecked). Errors: as RowExecutor::run.
   void run(const void* in, void* out, Stream stream) const;
   /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Segments that are taken; offsets and numbers lie on the device.
+class SegmentsExecutor {
+ public:
+  /// Errors: those of faro::take_segments but for what the entries say; ErrorCode::value for entries that are
+  /// not the device's or not aligned; ErrorCode::device.
+  SegmentsExecutor(const Segments& segments, const RowNumbers& from, int device);
+  ~SegmentsExecutor();
+
+  std::uint64_t workspace_bytes() const;
+  /// Queues it. `offsets`: where the segments begin, one more than are taken; may be null. `workspace`: as
+  /// RowExecutor::run. Requires: no overlap (unchecked). Errors: as there.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets, Stream stream,
+           void* workspace) const;
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong,
+  /// and for segments that had no room.
   void check(Stream stream) const;
 
  private:

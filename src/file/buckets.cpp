@@ -15,6 +15,7 @@
 #include "file/cells.hpp"
 #include "file/file_run.hpp"
 #include "file/tiles.hpp"
+#include "io/buffer.hpp"
 #include "io/output_file.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
@@ -118,7 +119,9 @@ class Work {
                        .in_offset = run_.in_offset(),
                        .out_offset = run_.out_offset(),
                        .permute = [this](TileWork&, const std::byte* x, std::byte* y) {
-                         CellSort sort(places_, width_, shape_.cell_bits, shape_.records, options_.threads);
+                         const io::Buffer memory(CellSort::bytes(width_, shape_.records));
+                         CellSort sort(places_, width_, shape_.cell_bits, shape_.records, options_.threads,
+                                       memory.data());
                          if (!sort.sort(0, shape_.records, x)) refuse();
                          with_width(width_, [&](auto width) { place_entries(sort, y, width); });
                        }});
@@ -137,6 +140,11 @@ class Work {
                                   run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
     scratch_ = scratch.descriptor();
     at_.assign((shape_.chunks() + 1) * shape_.buckets(), 0);
+    // Both sweeps use the same memory, so that its pages are cleared once.
+    const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
+    memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
+                             TileBuffers::bytes(bucket_bytes())));
+    sort_memory_ = memory_->data() + sorting;
     try {
       const bool finished = distribute_all(middle, run_bytes) && sweep_buckets(middle);
       // At the end nobody needs it; a run that was cancelled is gone on with.
@@ -150,9 +158,8 @@ class Work {
 
  private:
   bool distribute_all(const io::TransferFile& middle, std::uint64_t run_bytes) {
-    const std::uint64_t counts = shape_.buckets() * (shape_.bucket_cells * kCountBytes + shape_.run_unit);
-    RowTiles chunks(shape_.chunks(), shape_.chunk_records * shape_.stored_bytes() + counts,
-                    shape_.chunk_records * width_, run_bytes, [this](std::uint64_t chunk) {
+    RowTiles chunks(shape_.chunks(), chunk_bytes(), shape_.chunk_records * width_, run_bytes,
+                    [this](std::uint64_t chunk) {
                       const std::uint64_t first = chunk * shape_.chunk_records;
                       const std::uint64_t records = std::min(shape_.chunk_records, shape_.records - first);
                       return TileWork{.in = row_at(first * width_, records * width_),
@@ -161,7 +168,7 @@ class Work {
                     });
     fill_facts(chunks, run_bytes, 2);
     const io::TransferFile from = run_.input(chunks.read_run_bytes);
-    CellSort sort(places_, width_, shape_.cell_bits, shape_.chunk_records, options_.threads);
+    CellSort sort(places_, width_, shape_.cell_bits, shape_.chunk_records, options_.threads, sort_memory_);
     return run_.sweep(
         {.tiles = chunks,
          .in = from,
@@ -170,12 +177,22 @@ class Work {
          .out_offset = 0,
          .sums_written = false,
          .permute = [&](TileWork& work, const std::byte* x, std::byte* y) { distribute(sort, work, x, y); },
-         .found = [&](TileWork& work) { return found(work); }});
+         .found = [&](TileWork& work) { return found(work); },
+         .memory = memory_->data()});
+  }
+
+  // The most of a tile of either sweep.
+  std::uint64_t chunk_bytes() const {
+    return shape_.chunk_records * shape_.stored_bytes() +
+           shape_.buckets() * (shape_.bucket_cells * kCountBytes + shape_.run_unit);
+  }
+  std::uint64_t bucket_bytes() const {
+    return std::max(shape_.region_bytes, shape_.bucket_records() * width_);
   }
 
   bool sweep_buckets(const io::TransferFile& middle) {
-    RowTiles buckets(shape_.buckets(), std::max(shape_.region_bytes, shape_.bucket_records() * width_),
-                     shape_.region_bytes, shape_.bucket_records() * width_, [this](std::uint64_t bucket) {
+    RowTiles buckets(shape_.buckets(), bucket_bytes(), shape_.region_bytes, shape_.bucket_records() * width_,
+                     [this](std::uint64_t bucket) {
                        const std::uint64_t stored = at_[shape_.chunks() * shape_.buckets() + bucket];
                        return TileWork{.in = row_at(bucket * shape_.region_bytes, stored),
                                        .out = row_at(bucket * shape_.bucket_records() * width_,
@@ -184,15 +201,15 @@ class Work {
                      });
     fill_facts(buckets, run_.facts().write_run_bytes, 2);
     const io::TransferFile to = run_.output(buckets.write_run_bytes);
-    return run_.sweep({.tiles = buckets,
-                       .in = middle,
-                       .out = to,
-                       .in_offset = 0,
-                       .out_offset = run_.out_offset(),
-                       .sums_read = false,
-                       .permute = [this](TileWork& work, const std::byte* x, std::byte* y) {
-                         bring_together(work, x, y);
-                       }});
+    return run_.sweep(
+        {.tiles = buckets,
+         .in = middle,
+         .out = to,
+         .in_offset = 0,
+         .out_offset = run_.out_offset(),
+         .sums_read = false,
+         .permute = [this](TileWork& work, const std::byte* x, std::byte* y) { bring_together(work, x, y); },
+         .memory = memory_->data()});
   }
 
   void fill_facts(const Tiles& tiles, std::uint64_t run_bytes, int sweeps) {
@@ -254,12 +271,19 @@ class Work {
           std::memcpy(run + in_bucket * kCountBytes, &count, kCountBytes);
           std::byte* const run_records = run + cells * kCountBytes;
           std::byte* const tags = run_records + records * width_;
-          std::uint64_t at = sort.begin(cell) - begin_of(bucket);
-          const bool is_right = order.in_order(sort, cell, [&](std::uint16_t tag, std::uint64_t entry) {
-            std::memcpy(run_records + at * width, sort.record(entry), width);
-            if (shape_.is_tagged) std::memcpy(tags + at * kTagOfRecord, &tag, kTagOfRecord);
-            ++at;
-          });
+          const std::uint64_t first_record = sort.begin(cell) - begin_of(bucket);
+          std::byte* const cell_records = run_records + first_record * width_;
+          std::byte* const cell_tags = tags + first_record * kTagOfRecord;
+          // The seed's places are a permutation's, a file's need not be.
+          const auto put = [&](std::uint64_t rank, std::uint16_t, std::uint64_t entry) {
+            std::memcpy(cell_records + rank * width, sort.record(entry), width);
+          };
+          const auto put_with_tag = [&](std::uint64_t rank, std::uint16_t tag, std::uint64_t entry) {
+            put(rank, tag, entry);
+            std::memcpy(cell_tags + rank * kTagOfRecord, &tag, kTagOfRecord);
+          };
+          const bool is_right = shape_.is_tagged ? order.rank<true>(sort, cell, put_with_tag)
+                                                 : order.rank<false>(sort, cell, put);
           if (!is_right) is_wrong = true;
           if (in_bucket + 1 != cells) continue;
           const std::uint64_t used = cells * kCountBytes + records * shape_.stored_bytes();
@@ -432,6 +456,8 @@ class Work {
   const Options& options_;
   int threads_;
   int scratch_ = -1;
+  std::optional<io::Buffer> memory_;
+  std::byte* sort_memory_ = nullptr;
   std::vector<std::uint64_t> at_;  // by chunk and bucket: bytes of the earlier chunks' runs in the bucket
 };
 
@@ -478,6 +504,26 @@ std::optional<BucketShape> bucket_shape(std::uint64_t records, std::uint64_t rec
   if (!shape || shape->chunk_records / shape->buckets() * shape->stored_bytes() < kLongRunBytes) return shape;
   const auto in_blocks = shape_of(records, record_bytes, is_tagged, memory_bytes, team, io::kTransferBlock);
   return in_blocks ? in_blocks : shape;
+}
+
+Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_index, const Options& options) {
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  const std::uint64_t bytes = records * record_bytes;
+  Facts facts{.moved_bytes = bytes};
+  if (bytes == 0) return facts;
+  const auto shape = bucket_shape(records, record_bytes, by_index, memory, options.threads);
+  if (!shape) refuse_memory(records, record_bytes, by_index, memory, options.threads);
+  const bool in_one = shape->chunks() == 1 && shape->buckets() == 1;
+  facts.sweeps = in_one ? 1 : 2;
+  facts.tiles = in_one ? 1 : shape->chunks() + shape->buckets();
+  facts.tile_bytes =
+      in_one ? bytes : std::max(shape->region_bytes, shape->chunk_records * shape->stored_bytes());
+  facts.memory_bytes = 3 * facts.tile_bytes;
+  facts.read_run_bytes = in_one ? bytes : shape->region_bytes;
+  facts.write_run_bytes =
+      in_one ? bytes
+             : std::max<std::uint64_t>(shape->chunk_records / shape->buckets(), 1) * shape->stored_bytes();
+  return facts;
 }
 
 Report place_records(const Places& places, std::uint64_t record_bytes, const Input& in, const Output& out,

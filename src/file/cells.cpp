@@ -16,28 +16,33 @@ constexpr std::uint64_t kTagBytes = sizeof(std::uint16_t);
 constexpr std::uint64_t kPlaceBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kLongRecord = 16;      // longer ones are moved once, by their numbers
 constexpr std::uint64_t kPlacesAtOnce = 4096;  // that are asked for
+constexpr std::uint64_t kAhead = 16;           // entries whose lines are fetched before they are stored
 
 std::uint64_t payload_bytes(std::uint64_t record_bytes) {
   return record_bytes > kLongRecord ? sizeof(std::uint32_t) : record_bytes;
 }
 
-}  // namespace
-
-std::uint64_t sorting_bytes(std::uint64_t record_bytes) {
-  return kPlaceBytes + kTagBytes + payload_bytes(record_bytes);
+std::uint64_t entry_bytes(std::uint64_t record_bytes) {
+  const std::uint64_t payload = payload_bytes(record_bytes);
+  return payload <= sizeof(std::uint32_t) ? sizeof(std::uint64_t) : kTagBytes + payload;
 }
 
+}  // namespace
+
+std::uint64_t sorting_bytes(std::uint64_t record_bytes) { return kPlaceBytes + entry_bytes(record_bytes); }
+
 CellSort::CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits,
-                   std::uint64_t most_records, int threads)
+                   std::uint64_t most_records, int threads, std::byte* memory)
     : places_(places),
       width_(record_bytes),
       cell_bits_(cell_bits),
       threads_(detail::thread_count(threads)),
       cells_(detail::ceil_div(places.count(), std::uint64_t{1} << cell_bits)),
       is_indirect_(record_bytes > kLongRecord),
-      entry_bytes_(kTagBytes + payload_bytes(record_bytes)),
-      to_(std::make_unique<io::Buffer>(most_records * kPlaceBytes)),
-      entries_(std::make_unique<io::Buffer>(most_records * entry_bytes_)),
+      payload_bytes_(payload_bytes(record_bytes)),
+      entry_bytes_(entry_bytes(record_bytes)),
+      to_(reinterpret_cast<std::uint64_t*>(memory)),
+      entries_(memory + most_records * kPlaceBytes),
       next_(static_cast<std::size_t>(threads_) * cells_),
       begin_(cells_ + 1) {
   FARO_CHECK(cell_bits <= 16 && most_records <= ~std::uint32_t{0});
@@ -57,7 +62,7 @@ bool CellSort::sort(std::uint64_t first, std::uint64_t records, const std::byte*
 
 // Of each record, and how many of each thread's share go to each cell.
 bool CellSort::find_places(std::uint64_t first, std::uint64_t records) {
-  auto* const to = reinterpret_cast<std::uint64_t*>(to_->data());
+  std::uint64_t* const to = to_;
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));
   const std::uint64_t count_of_places = places_.count();
   std::atomic<bool> is_wrong{false};
@@ -104,30 +109,38 @@ void CellSort::number_cells() {
 
 template <typename Width>
 void CellSort::move_entries(std::uint64_t records, Width payload_bytes) {
-  const auto* const to = reinterpret_cast<const std::uint64_t*>(to_->data());
+  const std::uint64_t* const to = to_;
   const std::uint64_t share = detail::ceil_div(records, static_cast<std::uint64_t>(threads_));
-  const std::size_t entry_bytes = kTagBytes + payload_bytes;
-  std::byte* const entries = entries_->data();
+  std::byte* const entries = entries_;
   const std::uint64_t tag_mask = (std::uint64_t{1} << cell_bits_) - 1;
 #pragma omp parallel for schedule(static) num_threads(threads_)
   for (std::int64_t thread = 0; thread < threads_; ++thread) {
     std::uint32_t* const next = &next_[static_cast<std::uint64_t>(thread) * cells_];
     const std::uint64_t end = std::min(records, (static_cast<std::uint64_t>(thread) + 1) * share);
     for (std::uint64_t i = static_cast<std::uint64_t>(thread) * share; i < end; ++i) {
-      std::byte* const entry = entries + std::uint64_t{next[to[i] >> cell_bits_]++} * entry_bytes;
+      // The line that an entry goes to, or nearly: the cells are more than a core's first cache has lines.
+      if (i + kAhead < end)
+        __builtin_prefetch(entries + next[to[i + kAhead] >> cell_bits_] * entry_bytes_, 1);
+      std::byte* const entry = entries + std::uint64_t{next[to[i] >> cell_bits_]++} * entry_bytes_;
       const auto tag = static_cast<std::uint16_t>(to[i] & tag_mask);
-      std::memcpy(entry, &tag, kTagBytes);
-      if (is_indirect_) {
-        const auto number = static_cast<std::uint32_t>(i);
-        std::memcpy(entry + kTagBytes, &number, sizeof(number));
-      } else {
+      if (payload_bytes > sizeof(std::uint32_t)) {
+        std::memcpy(entry, &tag, kTagBytes);
         std::memcpy(entry + kTagBytes, x_ + i * payload_bytes, payload_bytes);
+        continue;
       }
+      // One word, the payload in its last bytes.
+      std::array<std::byte, sizeof(std::uint64_t)> word{};
+      std::memcpy(word.data(), &tag, kTagBytes);
+      const auto number = static_cast<std::uint32_t>(i);
+      const std::byte* const payload =
+          is_indirect_ ? reinterpret_cast<const std::byte*>(&number) : x_ + i * payload_bytes;
+      std::memcpy(word.data() + word.size() - payload_bytes, payload, payload_bytes);
+      std::memcpy(entry, word.data(), word.size());
     }
   }
 }
 
 CellOrder::CellOrder(int cell_bits)
-    : entry_of_(std::uint64_t{1} << cell_bits), taken_(((std::uint64_t{1} << cell_bits) + 63) / 64) {}
+    : by_entry_(std::uint64_t{1} << cell_bits), by_low_(std::uint64_t{1} << cell_bits) {}
 
 }  // namespace faro::file

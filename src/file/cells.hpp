@@ -4,50 +4,36 @@
 //     entries     |cell 0   |cell 1 |..|                                 tag, payload
 //
 // A tag is the place in the cell, 2 bytes. The payload is the record itself where it is short, so that it is
-// moved once more at the speed of the cache; of a long one its number in the chunk. Each thread counts a
-// share of the chunk and then moves it, so that none waits for another.
+// moved once more at the speed of the cache; of a long one its number in the chunk. With payloads of at most
+// 4 bytes an entry has 8, which are stored at once. Each thread counts a share of the chunk and then moves
+// it, so that none waits for another.
 #pragma once
 
-#include <bit>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "file/buckets.hpp"
-#include "io/buffer.hpp"
+#include "file/widths.hpp"
 
 namespace faro::file {
 
 /// Bytes that sorting takes, beside a counter a cell and thread.
 std::uint64_t sorting_bytes(std::uint64_t record_bytes);
 
-/// Calls body(width) with a compile-time constant for the usual widths.
-template <typename Body>
-void with_width(std::uint64_t width, const Body& body) {
-  switch (width) {
-    case 1:
-      return body(std::integral_constant<std::size_t, 1>());
-    case 2:
-      return body(std::integral_constant<std::size_t, 2>());
-    case 4:
-      return body(std::integral_constant<std::size_t, 4>());
-    case 8:
-      return body(std::integral_constant<std::size_t, 8>());
-    case 16:
-      return body(std::integral_constant<std::size_t, 16>());
-    default:
-      return body(static_cast<std::size_t>(width));
-  }
-}
-
 class CellSort {
  public:
+  /// What `memory` has to hold for so many records at a time.
+  static std::uint64_t bytes(std::uint64_t record_bytes, std::uint64_t most_records) {
+    return most_records * sorting_bytes(record_bytes);
+  }
+  /// Requires: `memory` aligned to 8 bytes (unchecked).
   CellSort(const Places& places, std::uint64_t record_bytes, int cell_bits, std::uint64_t most_records,
-           int threads);
+           int threads, std::byte* memory);
 
   /// Sorts records first … first + records - 1, which lie at x and stay there. Returns false where a place is
   /// none.
@@ -58,11 +44,11 @@ class CellSort {
 
   std::uint16_t tag(std::uint64_t entry) const {
     std::uint16_t tag = 0;
-    std::memcpy(&tag, entries_->data() + entry * entry_bytes_, sizeof(tag));
+    std::memcpy(&tag, entries_ + entry * entry_bytes_, sizeof(tag));
     return tag;
   }
   const std::byte* record(std::uint64_t entry) const {
-    const std::byte* const payload = entries_->data() + entry * entry_bytes_ + sizeof(std::uint16_t);
+    const std::byte* const payload = entries_ + (entry + 1) * entry_bytes_ - payload_bytes_;
     if (!is_indirect_) return payload;
     std::uint32_t number = 0;
     std::memcpy(&number, payload, sizeof(number));
@@ -81,10 +67,11 @@ class CellSort {
   int threads_;
   std::uint64_t cells_;
   bool is_indirect_;
+  std::uint64_t payload_bytes_;
   std::uint64_t entry_bytes_;
   const std::byte* x_ = nullptr;
-  std::unique_ptr<io::Buffer> to_;  // places
-  std::unique_ptr<io::Buffer> entries_;
+  std::uint64_t* to_;  // places
+  std::byte* entries_;
   std::vector<std::uint32_t> next_;   // of each thread and cell: where its next entry goes
   std::vector<std::uint32_t> begin_;  // of each cell
 };
@@ -110,34 +97,55 @@ class CellPlaces {
   std::vector<std::uint64_t> taken_;
 };
 
-/// The entries of a cell in the order of their tags.
+/// The entries of a cell in the order of their tags: sorted by the lower byte, then by the upper.
 class CellOrder {
  public:
   explicit CellOrder(int cell_bits);
 
-  /// Calls body(tag, entry) in ascending order of tags. Returns false where one comes twice.
-  template <typename Body>
-  bool in_order(const CellSort& sort, std::uint64_t cell, const Body& body) {
-    bool is_right = true;
-    for (std::uint64_t entry = sort.begin(cell); entry < sort.begin(cell + 1); ++entry) {
-      const std::uint64_t tag = sort.tag(entry);
-      const std::uint64_t bit = std::uint64_t{1} << tag % 64;
-      is_right = is_right && (taken_[tag / 64] & bit) == 0;
-      taken_[tag / 64] |= bit;
-      entry_of_[tag] = static_cast<std::uint32_t>(entry);
+  /// Calls body(rank, tag, entry) once for each, in no order. Returns false, perhaps after some calls, where
+  /// there are more than places, or with kChecks where a tag comes twice.
+  template <bool kChecks, typename Body>
+  bool rank(const CellSort& sort, std::uint64_t cell, const Body& body) {
+    const std::uint64_t begin = sort.begin(cell);
+    const std::uint64_t count = sort.begin(cell + 1) - begin;
+    if (count > by_entry_.size()) return false;
+    std::array<std::uint32_t, kDigits> low{};
+    std::array<std::uint32_t, kDigits> high{};
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint32_t tag = sort.tag(begin + i);
+      by_entry_[i] = tag << 16 | static_cast<std::uint32_t>(i);
+      ++low[tag % kDigits];
+      ++high[tag / kDigits];
     }
-    for (std::size_t word = 0; word < taken_.size(); ++word) {
-      for (std::uint64_t bits = std::exchange(taken_[word], 0); bits != 0; bits &= bits - 1) {
-        const std::uint64_t tag = word * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
-        body(static_cast<std::uint16_t>(tag), std::uint64_t{entry_of_[tag]});
+    number(low);
+    number(high);
+    for (std::uint64_t i = 0; i < count; ++i) by_low_[low[by_entry_[i] >> 16 & 0xff]++] = by_entry_[i];
+    std::array<std::uint32_t, kDigits> last;
+    if (kChecks) last.fill(~std::uint32_t{0});
+    bool is_right = true;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint32_t tag = by_low_[i] >> 16;
+      const std::uint32_t digit = tag / kDigits;
+      if (kChecks) {
+        is_right = is_right && last[digit] != tag;
+        last[digit] = tag;
       }
+      body(std::uint64_t{high[digit]++}, static_cast<std::uint16_t>(tag), begin + (by_low_[i] & 0xffff));
     }
     return is_right;
   }
 
  private:
-  std::vector<std::uint32_t> entry_of_;  // by tag
-  std::vector<std::uint64_t> taken_;
+  static constexpr std::size_t kDigits = 256;
+
+  // Counts become the numbers of the first.
+  static void number(std::array<std::uint32_t, kDigits>& counts) {
+    std::uint32_t at = 0;
+    for (std::uint32_t& count : counts) at += std::exchange(count, at);
+  }
+
+  std::vector<std::uint32_t> by_entry_;  // tag << 16 | number of the entry in the cell
+  std::vector<std::uint32_t> by_low_;
 };
 
 }  // namespace faro::file

@@ -2,6 +2,7 @@
 //
 //     read       sum of h(pi(x), in[x])     over all x: places worked out by the obvious loop
 //     written    sum of h(y, out[y])        over all ranges that are handed to the disk
+//     of a view  sum of h(y, in[f(y)])       over all y of the output's rows, f worked out from the strides
 //     covered    sum of g(end) - g(begin)   over the same ranges: g(N) - g(0) where each place is in one
 //
 // h and g are keyed by a random number of each run. The last sum holds only where the ranges, all of which
@@ -13,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "faro/permutation/strided.hpp"
 #include "faro/plan/problem.hpp"
 #include "file/tiles.hpp"
 
@@ -27,12 +30,27 @@ using Destinations = std::function<void(std::uint64_t first, std::span<std::uint
 /// Of a problem, by the obvious loop. Keeps a reference to it.
 Destinations destinations_of(const Problem& problem);
 
+/// Of a view, the other way round: fills in where elements first, first + 1, … of the output come from, each
+/// of which some index reaches.
+using Sources = std::function<void(std::uint64_t first, std::span<std::uint64_t> elements)>;
+
+/// By the view's strides alone. Nothing where those of the output interleave. Keeps a copy of the view.
+std::optional<Sources> sources_of(const Strided& view);
+
 class Checksums {
  public:
   /// `what` is named in errors. `threads` as detail::thread_count() takes them.
   Checksums(Destinations destinations, std::uint64_t element_bytes, std::string what, int threads);
 
-  /// A tile's rows as they were read, one behind the other.
+  /// Of a view, instead: elements may be read for many places, or none, and the output have gaps.
+  Checksums(Sources sources, bool has_gaps, std::uint64_t element_bytes, std::string what, int threads);
+
+  /// A tile's rows as they were read, one behind the other. Of a view `out` says what they are read for.
+  void add_read(const Rows& rows, const Rows& out, const std::byte* buffer) {
+    if (!sources_) return add_read(rows, buffer);
+    add_read_for(rows, out, buffer);
+  }
+  /// Requires: no view (unchecked).
   void add_read(const Rows& rows, const std::byte* buffer);
   /// Rows as they will be written.
   void add_written(const Rows& rows, const std::byte* buffer);
@@ -44,11 +62,14 @@ class Checksums {
   void require_equal(std::uint64_t total_bytes) const;
 
  private:
+  void add_read_for(const Rows& rows, const Rows& out, const std::byte* buffer);
   template <typename Place>
   std::uint64_t sum(const Rows& rows, const std::byte* buffer, const Place& place) const;
   std::uint64_t hash(std::uint64_t place, const std::byte* element) const;
 
   Destinations destinations_;
+  Sources sources_;  // of a view
+  bool has_gaps_ = false;
   std::uint64_t width_;
   std::string what_;
   int threads_;

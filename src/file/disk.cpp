@@ -147,7 +147,7 @@ class DiskTrial {
     std::atomic<std::uint64_t> slot{0};
     return seconds_of([&] {
       machinery.team.start(count / together, [&](std::uint64_t item, io::Transfers& requests) {
-        std::byte* const memory = machinery.buffers[0]->data() + slot++ % kBuffers * kMostSegment;
+        std::byte* const memory = machinery.buffers[0] + slot++ % kBuffers * kMostSegment;
         std::vector<io::Piece> pieces;
         for (std::uint64_t i = 0; i < together; ++i) {
           pieces.push_back({.offset = order(item * together + i) * segment,

@@ -51,6 +51,11 @@ void FileRun::verify_by(Destinations destinations, std::uint64_t element_bytes, 
   sums_.emplace(std::move(destinations), element_bytes, what, options_.threads);
 }
 
+void FileRun::verify_by(Sources sources, bool has_gaps, std::uint64_t element_bytes,
+                        const std::string& what) {
+  sums_.emplace(std::move(sources), has_gaps, element_bytes, what, options_.threads);
+}
+
 io::TransferFile FileRun::input(std::uint64_t run_bytes) const {
   return {source_.descriptor(), io::TransferFile::Use::read, choice_.mode_for(run_bytes), source_.path()};
 }
@@ -120,7 +125,7 @@ bool FileRun::sweep(const Stage& stage) {
   const std::string reads = choice_.text(stage.in, tiles.read_run_bytes);
   const std::string writes = choice_.text(stage.out, tiles.write_run_bytes);
   report_.io = reads == writes ? reads : "reads " + reads + "; writes " + writes;
-  Machinery machinery(options_, choice_.mode(), tiles.tile_bytes);
+  Machinery machinery(options_, choice_.mode(), tiles.tile_bytes, stage.memory);
   const int written_to = stage.out.buffered();
   const auto cover = [this, &stage](std::span<const io::Piece> pieces) {
     for (const io::Piece& piece : pieces)
@@ -151,7 +156,7 @@ bool FileRun::sweep(const Stage& stage) {
 // How many of the tiles that an earlier run finished are there as its journal says.
 std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage, Pipeline& pipeline,
                                       const Machinery& machinery) {
-  std::byte* const buffer = machinery.buffers[0]->data();
+  std::byte* const buffer = machinery.buffers[0];
   std::uint64_t tile = 0;
   for (; tile < std::min(finished, stage.tiles.count()) && !teller_.stopped(); ++tile) {
     TileWork work = stage.tiles.tile(tile);
@@ -166,7 +171,7 @@ std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage
     }
     if (sums_ && stage.sums_read) {
       pipeline.read(stage.in, stage.in_offset, work.in, buffer);
-      sums_->add_read(work.in, buffer);
+      sums_->add_read(work.in, work.out, buffer);
     }
     teller_.advance(work.in.total_bytes() + work.out.total_bytes());
   }
@@ -175,7 +180,7 @@ std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage
 }
 
 void FileRun::permuted(const Stage& stage, TileWork& work, const std::byte* x, std::byte* y) {
-  if (sums_ && stage.sums_read) sums_->add_read(work.in, x);
+  if (sums_ && stage.sums_read) sums_->add_read(work.in, work.out, x);
   stage.permute(work, x, y);
   if (sums_ && stage.sums_written) sums_->add_written(work.out, y);
   if (journal_) permuted_.push_back(checksum({y, work.out.total_bytes()}, options_.threads));

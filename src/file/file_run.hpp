@@ -45,6 +45,9 @@ class FileRun {
   /// Compares sums; each element of `element_bytes` at the place that `destinations` gives it.
   void verify_by(Destinations destinations, std::uint64_t element_bytes, const std::string& what);
 
+  /// The same of a view.
+  void verify_by(Sources sources, bool has_gaps, std::uint64_t element_bytes, const std::string& what);
+
   /// A sweep of tiles. The pieces of a stage that has sums_written are those that the output is covered by.
   struct Stage {
     Tiles& tiles;
@@ -59,6 +62,8 @@ class FileRun {
     /// Of a tile that an earlier run finished: what of its rows permute() would have determined. False where
     /// that is not to be found.
     std::function<bool(TileWork& work)> found = {};
+    /// TileBuffers::bytes() of the tiles that are lent; null: allocated.
+    std::byte* memory = nullptr;
   };
   /// Returns false where the run was cancelled.
   bool sweep(const Stage& stage);
@@ -78,6 +83,11 @@ class FileRun {
   bool goes_on() const { return goes_on_; }
   /// Whether the journal has anything that a later run could go on behind.
   bool is_resumable() const { return journal_ && !journal_->finished().empty(); }
+  /// What the report says of the engine that permuted the tiles.
+  void told_engine(Engine engine, const std::string& text) {
+    report_.engine = engine;
+    report_.engine_text = text;
+  }
   /// Facts that are known when all is done.
   Facts& facts() { return report_.facts; }
 

@@ -68,15 +68,15 @@ class InPlaceRun {
   // Writes what the journal has, which the file may have in part. Returns how many steps are done.
   std::uint64_t make_whole() {
     std::uint64_t state = 0;
-    for (const InPlaceJournal::Record& record : journal_.records(machinery_.buffers[0]->data())) {
+    for (const InPlaceJournal::Record& record : journal_.records(machinery_.buffers[0])) {
       const auto [pass, step] = place_of(record.step);
       const TileWork work = passes_[pass]->step(step, record.is_undone != 0);
       if (work.out.total_bytes() != record.bytes)
         refuse("a journal whose steps have other sizes", "the version of faro that wrote it");
       const io::TransferFile file = transfers(pass);
       Pipeline pipeline = pipeline_of(file, {});
-      journal_.read(record, machinery_.buffers[0]->data());
-      pipeline.write(file, journal_.intent().offset, work.out, machinery_.buffers[0]->data());
+      journal_.read(record, machinery_.buffers[0]);
+      pipeline.write(file, journal_.intent().offset, work.out, machinery_.buffers[0]);
       state = record.state;
     }
     sync();

@@ -10,7 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
 #include "faro/plan/plan.hpp"
@@ -20,7 +19,7 @@
 namespace faro::file {
 namespace {
 
-using Moves = std::shared_ptr<const cpu::Executor>;
+using SharedMaker = std::shared_ptr<const MoveMaker>;
 using Passes = std::vector<std::unique_ptr<Steps>>;
 
 constexpr std::uint64_t kThreeBuffers = 3;
@@ -28,11 +27,6 @@ constexpr std::uint64_t kLongestRun = std::uint64_t{4} << 20;
 constexpr double kRunThatPays = 32 << 10;  // runs of it cost twice what long ones do
 constexpr std::size_t kMovesKept = 256;
 constexpr int kMostBlockBits = 32;
-
-Moves moves_of(const Permutation& permutation, std::uint64_t width, int threads) {
-  const Problem problem{.permutation = permutation, .element_bytes = width};
-  return std::make_shared<const cpu::Executor>(Plan(problem, cpu::target(threads)));
-}
 
 // Arrays of a batch that fit: the tiles of a sweep, written where they were read.
 class ArraySteps final : public Steps {
@@ -58,11 +52,8 @@ class ArraySteps final : public Steps {
 class AffineSteps final : public Steps {
  public:
   AffineSteps(const layout::InPlaceFactor& factor, int segment_bits, int capacity_bits,
-              const Problem& problem, int threads)
-      : width_(problem.element_bytes),
-        width_bits_(std::countr_zero(problem.element_bytes)),
-        batch_(problem.batch),
-        threads_(threads) {
+              const Problem& problem, SharedMaker maker)
+      : width_(problem.element_bytes), batch_(problem.batch), maker_(std::move(maker)) {
     const int orbit_bits = factor.orbit_tiles > 1 ? 1 : 0;
     found_ = layout::make_in_place_tile(factor, segment_bits, capacity_bits - segment_bits - orbit_bits);
     const layout::Tile& tile = found_.tile;
@@ -98,7 +89,7 @@ class AffineSteps final : public Steps {
       add_vector(in, tile.block_source(first) ^ tile.block_source(second));
       add_vector(out, difference & ~columns);
     }
-    in.begin = out.begin = number / heads_.size() << (tile.index_bits + width_bits_);
+    in.begin = out.begin = (number / heads_.size() << tile.index_bits) * width_;
     TileWork work{.in = std::move(in), .out = std::move(out), .move = nullptr};
     work.move = moves({second != first, target & columns, low_difference, is_undone});
     if (is_undone) std::swap(work.in, work.out);
@@ -118,21 +109,21 @@ class AffineSteps final : public Steps {
     Rows rows{.count = std::uint64_t{1} << found_.tile.row_bits,
               .bytes = width_ << found_.tile.segment_bits,
               .begin = 0,
-              .base = base << width_bits_,
+              .base = base,
               .vectors = vectors,
-              .digits = {}};
-    for (std::uint64_t& vector : rows.vectors) vector <<= width_bits_;
+              .digits = {},
+              .unit = width_};
     return rows;
   }
 
   void add_vector(Rows& rows, f2::Word vector) const {
-    rows.vectors.push_back(vector << width_bits_);
+    rows.vectors.push_back(vector);
     rows.count *= 2;
   }
 
   // Inside a step's buffer: the tile's local map, of a pair with one more bit that says which tile.
-  Moves moves(const Kind& kind) {
-    Moves& found = moves_[kind];
+  SharedMove moves(const Kind& kind) {
+    SharedMove& found = moves_[kind];
     if (found != nullptr) return found;
     const layout::Tile& tile = found_.tile;
     const int bits = tile.tile_bits();
@@ -142,29 +133,29 @@ class AffineSteps final : public Steps {
     if (kind.is_pair) columns.push_back(f2::Word{1} << bits | kind.low_difference);
     const int all = static_cast<int>(columns.size());
     const Affine map(f2::Matrix::from_columns(all, columns), kind.low);
-    Moves made = moves_of(kind.is_undone ? map.inverse() : map, width_, threads_);
+    SharedMove made =
+        maker_->make({.permutation = kind.is_undone ? map.inverse() : map, .element_bytes = width_});
     if (moves_.size() > kMovesKept) moves_.clear();
     return moves_[kind] = std::move(made);
   }
 
   std::uint64_t width_;
-  int width_bits_;
   std::uint64_t batch_;
-  int threads_;
+  SharedMaker maker_;
   layout::InPlaceTile found_;
   std::vector<std::uint32_t> heads_;  // the first block of each orbit in which anything moves
-  std::map<Kind, Moves> moves_;
+  std::map<Kind, SharedMove> moves_;
 };
 
 // y = shift - x mod N: the first shift + 1 elements reversed, and the others. A step takes a block from
 // either end, and reverses both as one.
 class ReversalSteps final : public Steps {
  public:
-  ReversalSteps(std::uint64_t shift, const Problem& problem, std::uint64_t budget_bytes, int threads)
+  ReversalSteps(std::uint64_t shift, const Problem& problem, std::uint64_t budget_bytes, SharedMaker maker)
       : width_(problem.element_bytes),
         count_(element_count(problem.permutation)),
         batch_(problem.batch),
-        threads_(threads),
+        maker_(std::move(maker)),
         block_(budget_bytes / width_ / 2) {
     FARO_CHECK(block_ > 0);
     add({.begin = 0, .length = shift + 1, .steps = 0});
@@ -194,9 +185,9 @@ class ReversalSteps final : public Steps {
       rows.ranges = {{.at = 0, .offset = low * width_, .bytes = block_ * width_},
                      {.at = block_ * width_, .offset = high * width_, .bytes = block_ * width_}};
     }
-    Moves& moves = moves_[elements];
-    if (moves == nullptr) moves = moves_of(maps::flip(elements), width_, threads_);
-    return {.in = rows, .out = rows, .move = moves};
+    SharedMove& move = moves_[elements];
+    if (move == nullptr) move = maker_->make({.permutation = maps::flip(elements), .element_bytes = width_});
+    return {.in = rows, .out = rows, .move = move};
   }
 
  private:
@@ -216,11 +207,12 @@ class ReversalSteps final : public Steps {
   std::uint64_t width_;
   std::uint64_t count_;
   std::uint64_t batch_;
-  int threads_;
+  SharedMaker maker_;
   std::uint64_t block_;  // elements from either end
   std::vector<Stretch> stretches_;
   std::uint64_t steps_of_array_ = 0;
-  std::map<std::uint64_t, Moves> moves_;  // by elements: at most one for each stretch's end, and whole steps
+  std::map<std::uint64_t, SharedMove>
+      moves_;  // by elements: at most one for each stretch's end, and whole steps
 };
 
 struct Choice {
@@ -255,11 +247,12 @@ Choice choose(const Affine& map, std::uint64_t width, int capacity_bits) {
   return *std::move(best);
 }
 
-Passes passes_of_cyclic(const Cyclic& map, const Problem& problem, std::uint64_t budget, int threads) {
+Passes passes_of_cyclic(const Cyclic& map, const Problem& problem, std::uint64_t budget,
+                        const SharedMaker& maker) {
   Passes passes;
   if (map.count < 2 || (!map.reversed && map.shift == 0)) return passes;
   const auto add = [&](std::uint64_t shift) {
-    passes.push_back(std::make_unique<ReversalSteps>(shift, problem, budget, threads));
+    passes.push_back(std::make_unique<ReversalSteps>(shift, problem, budget, maker));
   };
   if (map.reversed) {
     add(map.shift);
@@ -287,26 +280,28 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
          "for six elements of " + io::size_text(width));
   }
   Passes passes;
+  const auto maker = std::make_shared<const MoveMaker>(options);
   const bool fits = bytes / forward.batch <= budget;
   if (!fits) {
     if (const auto* const cyclic = std::get_if<Cyclic>(&forward.permutation))
-      return passes_of_cyclic(*cyclic, forward, budget, options.threads);
+      return passes_of_cyclic(*cyclic, forward, budget, maker);
     const auto map = affine_form(forward.permutation);
-    if (map && std::has_single_bit(width)) {
+    const Permutation normal = map ? normal_form(forward.permutation, options.threads) : forward.permutation;
+    const auto* const cyclic_form = std::get_if<Cyclic>(&normal);
+    if (cyclic_form != nullptr && !std::has_single_bit(width))
+      return passes_of_cyclic(*cyclic_form, forward, budget, maker);
+    if (map) {
       const int capacity = static_cast<int>(std::bit_width(budget / width)) - 1;
       const Choice choice = choose(*map, width, capacity);
       for (const layout::InPlaceFactor& factor : choice.factors) {
         passes.push_back(
-            std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward, options.threads));
+            std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward, maker));
       }
       return passes;
     }
-    const Permutation normal = map ? normal_form(forward.permutation, options.threads) : forward.permutation;
-    if (const auto* const cyclic = std::get_if<Cyclic>(&normal))
-      return passes_of_cyclic(*cyclic, forward, budget, options.threads);
     fail(ErrorCode::unsupported, "plan " + to_text(forward.permutation) + " in place",
          "arrays of " + io::size_text(bytes / forward.batch) + " and memory for " + io::size_text(budget),
-         "an affine map of elements of 2^k bytes, a roll, a flip, or memory for whole arrays",
+         "an affine map, a roll, a flip, or memory for whole arrays",
          "from one file to another it takes one sweep");
   }
   Problem back = forward;

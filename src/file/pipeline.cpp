@@ -174,13 +174,20 @@ void Teller::advance(std::uint64_t bytes) {
   if (options_.cancelled && options_.cancelled()) stopped_ = true;
 }
 
-Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes)
-    : slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
-      team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
-           options.queue_depth) {
-  for (auto& buffer : buffers)
-    buffer = std::make_unique<io::Buffer>(detail::round_up(tile_bytes, io::kTransferBlock));
+std::uint64_t TileBuffers::bytes(std::uint64_t tile_bytes) {
+  return 3 * detail::round_up(tile_bytes, io::kTransferBlock);
 }
+
+TileBuffers::TileBuffers(std::uint64_t tile_bytes, std::byte* lent)
+    : each_bytes_(detail::round_up(tile_bytes, io::kTransferBlock)),
+      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes)) : nullptr),
+      data_(lent == nullptr ? own_->data() : lent) {}
+
+Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes, std::byte* lent)
+    : buffers(tile_bytes, lent),
+      slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
+      team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
+           options.queue_depth) {}
 
 Pipeline::Pipeline(Machinery& machinery, Teller& teller, Side in, Side out, Hooks hooks)
     : machinery_(machinery), teller_(teller), in_(in), out_(out), hooks_(std::move(hooks)) {}
@@ -254,9 +261,9 @@ void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const R
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
   if (first == tiles.count()) return true;
-  std::byte* x = machinery_.buffers[0]->data();
-  std::byte* y = machinery_.buffers[1]->data();
-  std::byte* z = machinery_.buffers[2]->data();
+  std::byte* x = machinery_.buffers[0];
+  std::byte* y = machinery_.buffers[1];
+  std::byte* z = machinery_.buffers[2];
   const auto work_of = [&](std::uint64_t tile) {
     return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
   };

@@ -83,11 +83,29 @@ class Teller {
   std::atomic<bool> stopped_{false};
 };
 
+/// Three buffers for tiles: of their own, or in memory that is lent.
+class TileBuffers {
+ public:
+  /// Of all three.
+  static std::uint64_t bytes(std::uint64_t tile_bytes);
+
+  /// `lent`: bytes(tile_bytes) aligned to blocks of the disk, or null.
+  TileBuffers(std::uint64_t tile_bytes, std::byte* lent);
+  std::byte* operator[](std::size_t number) const { return data_ + number * each_bytes_; }
+
+ private:
+  std::uint64_t each_bytes_;
+  std::unique_ptr<io::Buffer> own_;
+  std::byte* data_;
+};
+
 /// What a run needs for its tiles: buffers and threads.
 struct Machinery {
-  Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes);
+  Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes,
+            std::byte* lent = nullptr);
 
-  std::array<std::unique_ptr<io::Buffer>, 3> buffers;
+  // Before the threads, which make do with the address space that is left.
+  TileBuffers buffers;
   std::uint64_t slice_bytes = 0;
   IoTeam team;  // the first to go
 };

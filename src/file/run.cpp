@@ -27,7 +27,11 @@ std::string work_text(const Sweep::State& sweep) {
 }
 
 void require_verifiable(const Sweep::State& sweep) {
-  if (!sweep.problem) fail(ErrorCode::unsupported, "verify", "a strided view over files", "a permutation");
+  if (!sweep.problem) {
+    if (sources_of(sweep.views.front())) return;
+    fail(ErrorCode::unsupported, "verify", "a view over files whose strides of the output interleave",
+         "one whose axes lie one inside another");
+  }
   const auto* const indexed = std::get_if<Indexed>(&sweep.problem->permutation);
   if (indexed != nullptr && indexed->direction() == Direction::gather)
     fail(ErrorCode::unsupported, "verify", "a gather's index array over files", "a scatter's");
@@ -42,7 +46,11 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
       in, out, options,
       {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = 2 * state.facts.moved_bytes},
       work_text(state));
-  if (options.verify) {
+  if (options.verify && !state.problem) {
+    const Strided& view = state.views.front();
+    const bool has_gaps = element_count(view) * state.element_bytes != state.out_bytes;
+    work.verify_by(*sources_of(view), has_gaps, state.element_bytes, state.text);
+  } else if (options.verify) {
     const Problem& problem = *state.problem;
     work.verify_by(destinations_of(problem), problem.element_bytes, state.text);
   }
@@ -51,13 +59,15 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
     const std::unique_ptr<Tiles> tiles = state.tiles();
     const io::TransferFile from = work.input(tiles->read_run_bytes);
     const io::TransferFile to = work.output(tiles->write_run_bytes);
-    return work.sweep(
+    const bool finished = work.sweep(
         {.tiles = *tiles,
          .in = from,
          .out = to,
          .in_offset = work.in_offset(),
          .out_offset = work.out_offset(),
          .permute = [](TileWork& tile, const std::byte* x, std::byte* y) { tile.move->run(x, y); }});
+    work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
+    return finished;
   });
 }
 

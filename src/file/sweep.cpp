@@ -79,6 +79,11 @@ std::unique_ptr<Tiles> Sweep::State::tiles() const {
   return tiles_of_views(views, element_bytes, budget);
 }
 
+bool holds_arrays(const Problem& problem, const Options& options) {
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  return problem.batch == 0 || total_bytes(problem) / problem.batch <= tile_bytes_of(problem, memory);
+}
+
 Sweep::Sweep(const Problem& problem, const Options& options) {
   const auto state = std::make_shared<State>();
   state_ = state;
@@ -94,15 +99,20 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
     state->to_run.permutation = normal_form(problem.permutation, options.threads);
   }
   if (!std::holds_alternative<Indexed>(state->to_run.permutation)) {
-    // Refuses what cannot be planned at all.
-    static_cast<void>(Plan(state->to_run, target));
-    state->to_run = detail::in_form_to_run(state->to_run, target);
+    // Refuses what cannot be planned at all. Affine maps of elements of any width can.
+    Problem checked = state->to_run;
+    if (std::holds_alternative<Affine>(checked.permutation) && checked.element_bytes > 0)
+      checked.element_bytes = 1;
+    static_cast<void>(Plan(checked, target));
+    if (checked.element_bytes == problem.element_bytes || problem.element_bytes <= kMaxElementBytes)
+      state->to_run = detail::in_form_to_run(state->to_run, target);
   }
   const std::uint64_t bytes = total_bytes(problem);
   state->in_bytes = bytes;
   state->out_bytes = bytes;
   state->facts.moved_bytes = bytes;
-  state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory), .threads = options.threads};
+  state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory),
+                   .moves = std::make_shared<const MoveMaker>(options)};
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, problem.element_bytes);
   const std::uint64_t array_bytes = bytes / problem.batch;
@@ -110,10 +120,12 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   const bool is_affine = std::holds_alternative<Affine>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
   if (!state->whole_arrays) {
-    if (std::holds_alternative<Indexed>(form)) {
+    if (std::holds_alternative<Indexed>(form) || std::holds_alternative<Modular>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
-           "memory for one of its arrays, its copy and its schedule");
+           "memory for one of its arrays, its copy and its schedule",
+           "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
+           "size");
     }
     if (!is_affine) state->views = views_of(form, problem.batch);
   }
@@ -132,12 +144,17 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state->in_bytes = checked.in_elements() * element_bytes;
   state->out_bytes = checked.out_elements() * element_bytes;
   state->facts.moved_bytes = checked.moved_bytes();
-  state->budget = {.tile_bytes = memory / kBuffers, .threads = options.threads};
+  state->budget = {.tile_bytes = memory / kBuffers, .moves = std::make_shared<const MoveMaker>(options)};
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);
   fill_facts(*state);
 }
 
 const Facts& Sweep::facts() const { return state_->facts; }
+
+TilePlan Sweep::tile_plan() const {
+  if (state_->facts.tiles == 0) return {};
+  return state_->tiles()->plan();
+}
 
 }  // namespace faro::file

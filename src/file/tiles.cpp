@@ -9,8 +9,8 @@
 
 #include "faro/error.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/plan/plan.hpp"
 #include "layout/cache_box.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "rounding.hpp"
 
 namespace faro::file {
@@ -19,16 +19,11 @@ namespace {
 using detail::ceil_div;
 using detail::round_up;
 using Shape = std::vector<std::uint64_t>;
-using SharedMove = std::shared_ptr<const cpu::Executor>;
 
 // Longer rows make no disk faster, and smaller tiles overlap better.
 constexpr std::uint64_t kLongRun = std::uint64_t{4} << 20;
 // Plans of tiles that are kept: more than there are kinds at the ends of arrays, as a rule.
 constexpr std::size_t kMostMoves = 256;
-
-SharedMove move_of(const Problem& problem, int threads) {
-  return std::make_shared<const cpu::Executor>(Plan(problem, cpu::target(threads)));
-}
 
 Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
   return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
@@ -39,7 +34,7 @@ class ArrayTiles final : public Tiles {
  public:
   ArrayTiles(const Problem& problem, const TileBudget& budget)
       : problem_(problem),
-        threads_(budget.threads),
+        moves_(budget.moves),
         array_bytes_(problem.element_bytes * element_count(problem.permutation)) {
     FARO_CHECK(array_bytes_ > 0 && array_bytes_ <= budget.tile_bytes);
     // As few as make a long row, so that neighbouring tiles overlap.
@@ -56,18 +51,22 @@ class ArrayTiles final : public Tiles {
     const std::uint64_t first = number * group_;
     const std::uint64_t arrays = std::min(group_, problem_.batch - first);
     SharedMove& move = arrays == group_ ? whole_ : rest_;
-    if (move == nullptr) {
-      Problem part = problem_;
-      part.batch = arrays;
-      move = move_of(part, threads_);
-    }
+    if (move == nullptr) move = moves_->make(part(arrays));
     const Rows rows = one_row(first * array_bytes_, arrays * array_bytes_);
     return {.in = rows, .out = rows, .move = move};
   }
 
+  TilePlan plan() const override { return moves_->explain(part(group_)); }
+
  private:
+  Problem part(std::uint64_t arrays) const {
+    Problem part = problem_;
+    part.batch = arrays;
+    return part;
+  }
+
   Problem problem_;
-  int threads_;
+  std::shared_ptr<const MoveMaker> moves_;
   std::uint64_t array_bytes_;
   std::uint64_t group_ = 1;
   SharedMove whole_;
@@ -79,11 +78,10 @@ class AffineTiles final : public Tiles {
   AffineTiles(const Problem& problem, const TileBudget& budget)
       : map_(std::get<Affine>(problem.permutation)),
         width_(problem.element_bytes),
-        width_bits_(std::countr_zero(problem.element_bytes)),
         batch_(problem.batch),
-        threads_(budget.threads) {
+        maker_(budget.moves) {
     const std::uint64_t elements = budget.tile_bytes / width_;
-    FARO_CHECK(elements > 0 && std::has_single_bit(width_));
+    FARO_CHECK(elements > 0);
     const auto capacity_bits = static_cast<int>(std::bit_width(elements)) - 1;
     layout_ = layout::make_tile(map_, {.segment_bits = segment_bits(capacity_bits), .directions = {}});
     tile_bytes = width_ << layout_.tile_bits();
@@ -96,7 +94,7 @@ class AffineTiles final : public Tiles {
   TileWork tile(std::uint64_t number) override {
     const std::uint64_t block = number & f2::low_mask(layout_.block_bits());
     const std::uint64_t array = number >> layout_.block_bits();
-    const std::uint64_t begin = array << (map_.bits() + width_bits_);
+    const std::uint64_t begin = (array << map_.bits()) * width_;
     const f2::Word column_mask = f2::low_mask(layout_.segment_bits);
     const f2::Word target = layout_.block_target(block);
     TileWork work{.in = rows_of(layout_.source_rows, layout_.block_source(block)),
@@ -106,6 +104,8 @@ class AffineTiles final : public Tiles {
     work.out.begin = begin;
     return work;
   }
+
+  TilePlan plan() const override { return maker_->explain(local(0)); }
 
  private:
   // The longest segments whose tile fits, but no longer than pays.
@@ -124,10 +124,10 @@ class AffineTiles final : public Tiles {
     Rows rows{.count = std::uint64_t{1} << layout_.row_bits,
               .bytes = width_ << layout_.segment_bits,
               .begin = 0,
-              .base = base << width_bits_,
+              .base = base,
               .vectors = vectors,
-              .digits = {}};
-    for (std::uint64_t& vector : rows.vectors) vector <<= width_bits_;
+              .digits = {},
+              .unit = width_};
     return rows;
   }
 
@@ -146,17 +146,17 @@ class AffineTiles final : public Tiles {
     const auto found = moves_.find(column);
     if (found != moves_.end()) return found->second;
     if (moves_.size() >= kMostMoves) moves_.clear();
-    return moves_
-        .emplace(column,
-                 move_of({.permutation = Affine(layout_.local, column), .element_bytes = width_}, threads_))
-        .first->second;
+    return moves_.emplace(column, maker_->make(local(column))).first->second;
+  }
+
+  Problem local(f2::Word column) const {
+    return {.permutation = Affine(layout_.local, column), .element_bytes = width_};
   }
 
   Affine map_;
   std::uint64_t width_;
-  int width_bits_;
   std::uint64_t batch_;
-  int threads_;
+  std::shared_ptr<const MoveMaker> maker_;
   layout::Tile layout_;
   std::map<f2::Word, SharedMove> moves_;
 };
@@ -306,7 +306,7 @@ class ViewBoxes {
 class ViewTiles final : public Tiles {
  public:
   ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget)
-      : width_(width), threads_(budget.threads) {
+      : width_(width), maker_(budget.moves) {
     for (const Strided& view : views) {
       if (element_count(view) == 0) continue;
       boxes_.emplace_back(normal_form(view), width, budget.tile_bytes);
@@ -339,18 +339,24 @@ class ViewTiles final : public Tiles {
             .move = move(view, extents)};
   }
 
+  TilePlan plan() const override {
+    Shape origin;
+    const Shape extents = boxes_.front().extents(0, origin);
+    return maker_->explain(maker_->plan(boxes_.front().local(extents), width_));
+  }
+
  private:
   SharedMove move(std::size_t view, const Shape& extents) {
     const std::pair key(view, extents);
     const auto found = moves_.find(key);
     if (found != moves_.end()) return found->second;
     if (moves_.size() >= kMostMoves) moves_.clear();
-    const StridedPlan plan(boxes_[view].local(extents), width_, cpu::target(threads_));
-    return moves_.emplace(key, std::make_shared<const cpu::Executor>(plan)).first->second;
+    const StridedPlan plan = maker_->plan(boxes_[view].local(extents), width_);
+    return moves_.emplace(key, maker_->make(plan)).first->second;
   }
 
   std::uint64_t width_;
-  int threads_;
+  std::shared_ptr<const MoveMaker> maker_;
   std::vector<ViewBoxes> boxes_;
   std::vector<std::uint64_t> first_;  // of each view's boxes, their number among all
   std::uint64_t count_ = 0;
@@ -389,7 +395,7 @@ std::uint64_t Rows::offset(std::uint64_t row) const {
     for (std::uint64_t bits = row; bits != 0; bits &= bits - 1) {
       at ^= vectors[static_cast<std::size_t>(std::countr_zero(bits))];
     }
-    return begin + at;
+    return begin + at * unit;
   }
   for (const Digit& digit : digits) {
     at += row % digit.extent * static_cast<std::uint64_t>(digit.stride);
@@ -413,6 +419,7 @@ std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::ui
 
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {
   if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return views_of_cyclic(*cyclic, batch);
+  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return detail::views_of(*axes, batch);
   Strided view = as_strided(std::get<Axes>(permutation));
   const auto count = static_cast<std::int64_t>(element_count(permutation));
   view.extents.insert(view.extents.begin(), batch);

@@ -15,9 +15,9 @@
 #include <memory>
 #include <vector>
 
-#include "engines/cpu.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/problem.hpp"
+#include "file/moves.hpp"
 
 namespace faro::file {
 
@@ -34,6 +34,7 @@ struct Rows {
   std::uint64_t base = 0;              // of row 0
   std::vector<std::uint64_t> vectors;  // XORed onto base by the bits of a row's number
   std::vector<Digit> digits;           // or added, by its digits, fastest first
+  std::uint64_t unit = 1;              // bytes that base and vectors count
 
   /// Instead of all that: ranges of other lengths, `at` bytes from the begin of the buffer.
   struct Range {
@@ -53,7 +54,7 @@ struct Rows {
 struct TileWork {
   Rows in;
   Rows out;
-  std::shared_ptr<const cpu::Executor> move;  // from in's rows to out's, each one behind the other
+  SharedMove move;  // from in's rows to out's, each one behind the other
 };
 
 /// All tiles of a sweep, made when they are asked for.
@@ -64,6 +65,9 @@ class Tiles {
   /// Requires: number < count() (unchecked). By one thread at a time.
   virtual TileWork tile(std::uint64_t number) = 0;
 
+  /// Of a whole tile; nothing in it where tiles have none.
+  virtual TilePlan plan() const { return {}; }
+
   std::uint64_t tile_bytes = 0;      // the most of one side of a tile
   std::uint64_t read_run_bytes = 0;  // of a row of a whole tile
   std::uint64_t write_run_bytes = 0;
@@ -71,7 +75,7 @@ class Tiles {
 
 struct TileBudget {
   std::uint64_t tile_bytes = 0;  // of one side of a tile at most
-  int threads = 0;
+  std::shared_ptr<const MoveMaker> moves;
 };
 
 /// Each array of the batch fits. Requires: so it does (checked).

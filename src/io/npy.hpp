@@ -72,22 +72,30 @@ std::uint64_t npy_item_bytes(const std::string& descr, const std::string& name);
 /// Zero for "|S0"; nothing for objects and for what is no type code.
 std::optional<std::uint64_t> npy_type_code_bytes(std::string_view code);
 
-/// A file's data, mapped for reading. Data in Fortran order is read as what it means, the same array in C
-/// order: into memory of its size, where header().fortran_order is false.
+/// Whether data in Fortran order is read as what it means, the same array in C order, into memory of its
+/// size, where header().fortran_order is false; or as it lies.
+enum class FortranData : std::uint8_t { to_c_order, as_it_lies };
+
+/// A file's data, mapped for reading.
 class NpyInput {
  public:
   /// Brings the data into memory where it fits, so that the first sweep does not wait for the disk page by
   /// page.
   /// Errors: ErrorCode::file where the file is missing, unreadable, no regular file, or its header is
   /// refused; ErrorCode::unsupported for an array larger than the free memory.
-  explicit NpyInput(const std::filesystem::path& path, const Advance& advance = {});
+  explicit NpyInput(const std::filesystem::path& path, const Advance& advance = {},
+                    FortranData fortran = FortranData::to_c_order);
   ~NpyInput();
   NpyInput(const NpyInput&) = delete;
   NpyInput& operator=(const NpyInput&) = delete;
 
   const NpyHeader& header() const { return header_; }
 
-  /// Stays valid while this lives; a file that another process shortens meanwhile raises SIGBUS.
+  /// Where the data is in Fortran order, puts it into C order after all.
+  void put_in_c_order();
+
+  /// Stays valid while this lives, until put_in_c_order(); a file that another process shortens meanwhile
+  /// raises SIGBUS.
   std::span<const std::byte> data() const;
 
  private:

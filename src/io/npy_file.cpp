@@ -153,7 +153,7 @@ NpyHeader read_npy_header(const fs::path& path) {
   }
 }
 
-NpyInput::NpyInput(const fs::path& path, const Advance& advance) {
+NpyInput::NpyInput(const fs::path& path, const Advance& advance, FortranData fortran) {
   const std::string operation = "read `" + path.string() + "`";
   struct stat status {};
   const Descriptor file = open_array(path, operation, status);
@@ -168,12 +168,16 @@ NpyInput::NpyInput(const fs::path& path, const Advance& advance) {
     header_ = parse_npy_header({mapping_, mapping_bytes_}, file_bytes, path.string());
     require_memory_for_array(operation, header_.data_bytes());
     populate(mapping_, mapping_bytes_, advance);
-    if (header_.fortran_order) in_c_order_ = std::make_unique<Buffer>(header_.data_bytes());
+    if (fortran == FortranData::to_c_order) put_in_c_order();
   } catch (...) {
     if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
     throw;
   }
-  if (!in_c_order_) return;
+}
+
+void NpyInput::put_in_c_order() {
+  if (!header_.fortran_order) return;
+  in_c_order_ = std::make_unique<Buffer>(header_.data_bytes());
   ToCOrder(header_, mapping_ + header_.data_offset, in_c_order_->data()).run();
   header_.fortran_order = false;
   munmap(mapping_, mapping_bytes_);

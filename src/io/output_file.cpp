@@ -137,7 +137,7 @@ void OutputFile::open_partial() {
     struct stat named {};
     if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
   }
-  refuse("it being written by " + lock_holder(status), "one process at a time");
+  refuse("a file that " + lock_holder(status) + " is writing", "one process at a time");
 }
 
 void OutputFile::forget_temporary_name() {
@@ -168,9 +168,14 @@ bool OutputFile::reserve(std::uint64_t bytes) {
   if (bytes > (std::uint64_t{1} << 62)) refuse_size(EFBIG, bytes);
   // Asked first: what fails for lack of room has taken all there was, from everybody.
   struct statvfs space {};
-  if (fstatvfs(descriptor(), &space) == 0 && space.f_blocks > 0) {
+  struct stat status {};
+  if (fstatvfs(descriptor(), &space) == 0 && space.f_blocks > 0 && fstat(descriptor(), &status) == 0) {
+    constexpr std::uint64_t kStatBlock = 512;
+    const std::uint64_t taken =
+        static_cast<std::uint64_t>(status.st_blocks) * kStatBlock;  // a partial file's
     const std::uint64_t free_blocks = geteuid() == 0 ? space.f_bfree : space.f_bavail;
-    if (free_blocks * std::uint64_t{space.f_frsize} < bytes) refuse_size(ENOSPC, bytes);
+    if (free_blocks * std::uint64_t{space.f_frsize} < bytes - std::min(bytes, taken))
+      refuse_size(ENOSPC, bytes);
   }
   int error = 0;
   do {

@@ -1,5 +1,8 @@
 #include "kernels/axes_lines_banks.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -8,6 +11,36 @@
 #include "machine/congestion.hpp"
 
 namespace faro::kernels {
+namespace {
+
+// Turns of one phase, of at most as many words as there are banks: hundreds of places are tried a plan.
+class PhaseTurns {
+ public:
+  explicit PhaseTurns(std::uint32_t banks) : banks_(banks) {}
+
+  void begin() {
+    count_.fill(0);
+    most_ = 0;
+  }
+  void add(std::uint32_t word) {
+    const std::uint32_t bank = word % banks_;
+    auto& met = met_[bank];
+    std::uint32_t& count = count_[bank];
+    if (std::find(met.begin(), met.begin() + count, word) != met.begin() + count) return;
+    met[count++] = word;
+    most_ = std::max(most_, count);
+  }
+  std::uint32_t turns() const { return most_; }
+
+ private:
+  static constexpr std::size_t kMostBanks = 32;
+  std::uint32_t banks_;
+  std::uint32_t most_ = 0;
+  std::array<std::uint32_t, kMostBanks> count_{};
+  std::array<std::array<std::uint32_t, kMostBanks>, kMostBanks> met_{};
+};
+
+}  // namespace
 
 void choose_lines_banks(AxesLinesParams& p, int unit_bytes, std::uint32_t pitches) {
   constexpr double good_enough = 1.05;
@@ -22,9 +55,10 @@ void choose_lines_banks(AxesLinesParams& p, int unit_bytes, std::uint32_t pitche
   for (std::uint32_t i = 0; i < pitches; ++i) {
     if (pitches > 1) stride = p.pitch = least + i * kMovedBytes;
     for (const std::uint32_t mask : masks) {
-      for (std::uint32_t shift = 3; shift <= 10 && best > good_enough; ++shift) {
+      // Without an exchange no shift is another, and places take a third of the instructions.
+      const std::uint32_t last_shift = (mask & ~within) == 0 ? 3 : 10;
+      for (std::uint32_t shift = 3; shift <= last_shift && best > good_enough; ++shift) {
         p.exchange = {.shift = shift, .mask = mask & ~within};
-        // Without an exchange places take a third of the instructions.
         const double congestion = axes_lines_congestion(p, unit_bytes) * (mask == 0 ? plain_gain : 1);
         if (congestion >= best) continue;
         best = congestion;
@@ -91,13 +125,12 @@ double axes_lines_congestion(const AxesLinesParams& p, int unit_bytes) {
   const auto lanes = static_cast<std::uint32_t>(geometry.warp_size);
   const auto phase = static_cast<std::uint32_t>(geometry.lanes_per_phase(unit_bytes));
   const auto unit = static_cast<std::uint32_t>(unit_bytes);
-  machine::TurnCounter turns(banks);
-  std::vector<std::uint64_t> words;
+  PhaseTurns turns(static_cast<std::uint32_t>(banks));
   std::uint64_t taken = 0;
   std::uint64_t needed = 0;
   constexpr std::uint32_t sampled_warps = 4;
   for (std::uint32_t first = 0; first < sampled_warps * lanes; first += phase) {
-    words.clear();
+    turns.begin();
     for (std::uint32_t thread = first; thread < first + phase; ++thread) {
       std::uint32_t slot = thread;
       const std::uint32_t line = p.line_slots.divide(slot);
@@ -105,9 +138,9 @@ double axes_lines_congestion(const AxesLinesParams& p, int unit_bytes) {
       const std::uint32_t rest = p.digit0.divide(digit);
       const std::uint32_t place = digit * p.stride0 + rest * p.stride1 + line * p.line_stride;
       const std::uint32_t exchanged = p.exchange.place(place);
-      for (std::uint32_t byte = 0; byte < unit; byte += 4) words.push_back((exchanged + byte) / 4);
+      for (std::uint32_t byte = 0; byte < unit; byte += 4) turns.add((exchanged + byte) / 4);
     }
-    taken += turns.by_bank(words);
+    taken += turns.turns();
     ++needed;
   }
   return static_cast<double>(taken) / static_cast<double>(needed);

@@ -5,9 +5,13 @@
 //     y = a i + j     are runs of i         j 0   0  1  2      are runs of j
 //                                           i     0  1  2
 //
-// A block reads a tile's rows, and writes its columns, through shared memory. A run is wherever it is, so it
-// shares its first and last sector with other runs, whose blocks come soon before or after: they meet in the
-// cache.
+// A block reads a tile's rows, and writes its columns, through shared memory. Where each row is read and each
+// column written is looked up: a thread a line works it out once. A run begins and ends anywhere; so that no
+// sector of the output is written by two blocks, one above the other, a column ends where a sector of its own
+// does, a few elements lower than the tile, whose rows are read that far:
+//
+//     tiles of 8 rows, sectors of 4 elements      column 0   1 1 1 1 1 1 1 1 1 1|2 2 2 2 2 2 2 2|3 3 …
+//     (two columns of four)                       column 1   1 1 1 1 1 1 1 1 1|2 2 2 2 2 2 2 2|3 3 3 …
 //
 // Negated multiplications count x and y modulo 2 N instead: y comes to a i + j (a c), which is a i + j or,
 // for odd j, N more; an element is negated where one of the two is N or more, and not the other. For each
@@ -37,25 +41,18 @@ struct RingWalk {
   }
 };
 
-/// A place on a ring that threads take along: they go through a tile of elements in order, each from its own
-/// on by as many as there are threads, and add where it would take a division to go anew.
-///
-///     a tile of 3 rows of 5, 4 threads     thread 1      . 1 . . .      4 elements are a row less 1:
-///                                                        1 . . . 1      1 row down, and back by 5 + 1
-///                                                        . . . 1 .      where a row ends, 1 row more
-struct RingSteps {
-  std::uint64_t step = 0;  // of all threads, on the ring
-  std::uint64_t wrap = 0;  // besides, where a row of the tile ends
-};
-
 /// A rectangle and its tiles. A tile is read row by row and written column by column.
 struct ModularTiles {
   std::uint64_t columns = 0;  // along i
   std::uint64_t rows = 0;     // along j
   std::uint32_t tile_columns = 1;
-  std::uint32_t tile_rows = 1;
+  std::uint32_t tile_rows = 1;  // a multiple of the sector
+  /// Elements that columns end at multiples of; 1: all end where their tile does. The first tile of a column
+  /// has as many rows less, so that its columns, which begin anywhere, are no longer than others.
+  std::uint32_t sector = 1;
   std::uint64_t first_x = 0;  // of i = j = 0, on the ring
   std::uint64_t first_y = 0;
+  std::uint64_t shorter_x = 0;  // back by a sector's rows
   /// Tiles go in strips of a few columns of tiles, row by row: those that share sectors of the input, and
   /// those that share some of the output, run soon after each other.
   device::Division64 of_strip;  // tiles of a strip
@@ -63,16 +60,15 @@ struct ModularTiles {
   device::Division32 of_last_row{1};  // of the last strip, which may be narrower
   std::uint64_t across = 0;           // tiles of a row
   device::Division32 of_row;          // tile_columns
-  device::Division32 of_column;
-  RingWalk x_down;   // a tile of rows
-  RingWalk y_along;  // a tile of columns
-  RingSteps reading_x;
-  RingSteps writing_x;
-  RingSteps writing_y;
+  device::Division32 of_line;         // lanes of a column
+  RingWalk x_down;                    // a tile of rows
+  RingWalk y_along;                   // a tile of columns
 
-  constexpr std::uint64_t count() const {
-    return columns == 0 ? 0 : across * ((rows + tile_rows - 1) / tile_rows);
-  }
+  constexpr std::uint32_t shorter() const { return sector == 1 ? 0 : sector; }
+  constexpr std::uint64_t down() const { return (rows + shorter() + tile_rows - 1) / tile_rows; }
+  constexpr std::uint64_t count() const { return columns == 0 ? 0 : across * down(); }
+  /// Rows that a tile reads.
+  constexpr std::uint32_t most_rows() const { return tile_rows + sector - 1; }
   /// The tile's column, of the number of a tile in the order that they go, which becomes its row.
   constexpr std::uint64_t column_of(std::uint64_t& number) const {
     std::uint64_t in_strip = number;
@@ -98,15 +94,17 @@ struct MoveModularTiles {
   static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 40;
   /// Of a thread on their way at a time.
   static constexpr std::uint32_t kAhead = kBytes == 16 ? 4 : 8;
+  static constexpr std::uint32_t kSector = 32 / kBytes;  // elements
 
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
-  std::uint64_t count = 1;   // of an array
-  std::uint64_t batch = 1;   // arrays
-  device::Division64 ring;   // count, or twice that of negated ones
-  std::uint64_t x_step = 0;  // of j
-  std::uint64_t y_step = 0;  // of i
-  bool y_jumps = false;      // by count and one for each j, on a ring of twice the count
+  std::uint64_t count = 1;        // of an array
+  std::uint64_t batch = 1;        // arrays
+  device::Division64 ring;        // count, or twice that of negated ones
+  std::uint64_t x_step = 0;       // of j
+  std::uint64_t y_step = 0;       // of i
+  bool y_jumps = false;           // by count and one for each j, on a ring of twice the count
+  std::uint32_t first_phase = 0;  // elements from a sector's begin to the output's
   ModularTiles tiles[2];
   device::Division64 of_array;  // tiles
   ModularSign sign = ModularSign::none;
@@ -116,10 +114,11 @@ struct MoveModularTiles {
   constexpr std::uint32_t shared_bytes() const {
     std::uint32_t most = 0;
     for (const ModularTiles& each : tiles) {
-      const std::uint32_t elements = each.columns == 0 ? 0 : each.tile_rows * each.pitch();
-      most = elements > most ? elements : most;
+      if (each.columns == 0) continue;
+      const std::uint32_t bytes = lines_bytes(each) + kBytes * each.most_rows() * each.pitch();
+      most = bytes > most ? bytes : most;
     }
-    return kBytes * most;
+    return most;
   }
 
   template <typename Block>
@@ -129,67 +128,146 @@ struct MoveModularTiles {
     const bool second = number >= tiles[0].count();
     if (second) number -= tiles[0].count();
     const ModularTiles& of = second ? tiles[1] : tiles[0];
+    const Tile tile = tile_of(of, number);
+    auto* const columns = reinterpret_cast<Column*>(block.shared());
+    auto* const rows = reinterpret_cast<Place*>(columns + of.tile_columns);
+    auto* const stage = reinterpret_cast<Element*>(block.shared() + lines_bytes(of));
+    for (std::uint32_t line = block.thread(); line < tile.read_rows; line += kThreads)
+      rows[line] = place(tile.x + line * x_step);
+    for (std::uint32_t line = block.thread(); line < tile.columns; line += kThreads)
+      columns[line] = column_of(of, tile, array, line);
+    block.barrier();
+    read(block, of, tile, rows, stage, reinterpret_cast<const Element*>(in) + array * count);
+    block.barrier();
+    write(block, of, tile, rows, columns, stage, reinterpret_cast<Element*>(out) + array * count);
+  }
+
+ private:
+  struct Tile {
+    std::uint32_t columns = 0;
+    std::uint32_t rows = 0;       // that columns have, and as many more as they end lower
+    std::uint32_t read_rows = 0;  // of shared memory
+    bool first = false;           // of a column
+    bool last = false;
+    bool odd = false;     // its first j
+    std::uint64_t x = 0;  // of its first element, on the ring
+    std::uint64_t y = 0;
+  };
+  // Where a column's lanes write: lane l has row l + row, from `begin` on and before `end`.
+  struct Column {
+    Place lane_0 = 0;
+    std::int32_t row = 0;
+    std::uint16_t begin = 0;
+    std::uint16_t end = 0;
+  };
+  static constexpr std::uint32_t lines_bytes(const ModularTiles& of) {
+    constexpr std::uint32_t kAligned = 16;
+    const auto bytes =
+        static_cast<std::uint32_t>(of.tile_columns * sizeof(Column) + of.most_rows() * sizeof(Place));
+    return (bytes + kAligned - 1) / kAligned * kAligned;
+  }
+
+  constexpr Tile tile_of(const ModularTiles& of, std::uint64_t number) const {
     std::uint64_t down = number;
     const std::uint64_t along = of.column_of(down);
+    Tile tile;
+    tile.first = down == 0;
     const std::uint64_t first_i = along * of.tile_columns;
-    const std::uint64_t first_j = down * of.tile_rows;
+    const std::uint64_t first_j = tile.first ? 0 : down * of.tile_rows - of.shorter();
     const std::uint64_t columns_left = of.columns - first_i;
     const std::uint64_t rows_left = of.rows - first_j;
-    const auto columns =
-        static_cast<std::uint32_t>(columns_left < of.tile_columns ? columns_left : of.tile_columns);
-    const auto rows = static_cast<std::uint32_t>(rows_left < of.tile_rows ? rows_left : of.tile_rows);
-    const std::uint64_t x = on_ring(of.first_x + of.x_down.at(down, ring) + first_i);
-    const std::uint64_t y = on_ring(of.first_y + of.y_along.at(along, ring) + first_j);
-    const std::uint32_t pitch = of.pitch();
-    auto* const stage = reinterpret_cast<Element*>(block.shared());
-    const auto* const from = reinterpret_cast<const Element*>(in) + array * count;
-    auto* const to = reinterpret_cast<Element*>(out) + array * count;
+    const std::uint32_t rows = tile.first ? of.tile_rows - of.shorter() : of.tile_rows;
+    tile.columns =
+        columns_left < of.tile_columns ? static_cast<std::uint32_t>(columns_left) : of.tile_columns;
+    tile.last = rows_left <= rows;
+    tile.rows = tile.last ? static_cast<std::uint32_t>(rows_left) : rows;
+    const std::uint64_t read = tile.rows + (tile.last ? 0 : of.sector - 1);
+    tile.read_rows = static_cast<std::uint32_t>(read < rows_left ? read : rows_left);
+    tile.odd = first_j % 2 != 0;
+    tile.x = on_ring(of.first_x + of.x_down.at(down, ring) + (tile.first ? 0 : of.shorter_x) + first_i);
+    tile.y = on_ring(of.first_y + of.y_along.at(along, ring) + first_j);
+    return tile;
+  }
 
-    // Row by row, into shared memory.
-    Walk read = walk(of.of_row, block.thread());
-    Place read_x = place(x + read.along + read.across * x_step);
-    while (read.across < of.tile_rows) {
+  constexpr Column column_of(const ModularTiles& of, const Tile& tile, std::uint64_t array,
+                             std::uint32_t line) const {
+    const Place y = place(tile.y + line * y_step);
+    const std::uint64_t at = in_array(y);
+    const auto within = [&](std::uint64_t element) {
+      return static_cast<std::uint32_t>((first_phase + array * count + element) & (of.sector - 1));
+    };
+    const std::uint32_t phase = within(at);
+    const std::uint32_t to_sector = phase == 0 ? 0 : of.sector - phase;
+    Column column;
+    column.row = static_cast<std::int32_t>(to_sector);
+    if (tile.first) {
+      column.row = -static_cast<std::int32_t>(phase);
+      column.begin = static_cast<std::uint16_t>(phase);
+    }
+    std::uint32_t rows = tile.rows;
+    if (!tile.last) {
+      const std::uint64_t below = at + tile.rows;
+      const std::uint32_t phase_below = within(below >= count ? below - count : below);
+      rows += phase_below == 0 ? 0 : of.sector - phase_below;
+      rows = rows < tile.read_rows ? rows : tile.read_rows;
+    }
+    const std::int32_t end = static_cast<std::int32_t>(rows) - column.row;
+    column.end = static_cast<std::uint16_t>(end < 0 ? 0 : end);
+    column.lane_0 = place(y + ring.divisor() + static_cast<std::uint64_t>(std::int64_t{column.row}));
+    return column;
+  }
+
+  // Row by row, into shared memory.
+  template <typename Block>
+  constexpr void read(Block& block, const ModularTiles& of, const Tile& tile, const Place* rows,
+                      Element* stage, const Element* from) const {
+    const std::uint32_t pitch = of.pitch();
+    Walk walk = walk_along(of.of_row, block.thread());
+    while (walk.across < tile.read_rows) {
       Element held[kAhead] = {};
       std::uint32_t slot[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        const bool there = read.along < columns && read.across < rows;
-        slot[k] = there ? read.across * pitch + read.along : kNone;
-        if (there) held[k] = from[in_array(read_x)];
-        const bool wraps = read.advance();
-        read_x = advanced(read_x, of.reading_x, wraps);
+        const bool there = walk.along < tile.columns && walk.across < tile.read_rows;
+        slot[k] = there ? walk.across * pitch + walk.along : kNone;
+        if (there) held[k] = from[in_array(added(rows[walk.across], walk.along))];
+        walk.advance();
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         if (slot[k] != kNone) stage[slot[k]] = held[k];
       }
     }
-    block.barrier();
-    // Column by column, to where they go.
-    const bool odd = first_j % 2 != 0;
-    Walk write = walk(of.of_column, block.thread());
-    Place write_y = place(y + write.across * y_step + write.along);
-    Place write_x = kSigned ? place(x + write.across + write.along * x_step) : Place{0};
-    while (write.across < of.tile_columns) {
+  }
+
+  // Column by column, to where they go.
+  template <typename Block>
+  constexpr void write(Block& block, const ModularTiles& of, const Tile& tile, const Place* rows,
+                       const Column* columns, const Element* stage, Element* to) const {
+    const std::uint32_t pitch = of.pitch();
+    Walk walk = walk_along(of.of_line, block.thread());
+    while (walk.across < tile.columns) {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (write.along < rows && write.across < columns) {
-          Element element = stage[write.along * pitch + write.across];
-          Place at = write_y;
-          if constexpr (kSigned) {
-            if (y_jumps && odd != (write.along % 2 != 0)) at = added(at, static_cast<Place>(count));
-            if ((at >= count) != (write_x >= count)) element = negated(element);
+        if (walk.across < tile.columns) {
+          const Column column = columns[walk.across];
+          if (walk.along >= column.begin && walk.along < column.end) {
+            const std::uint32_t row = walk.along + static_cast<std::uint32_t>(column.row);
+            Element element = stage[row * pitch + walk.across];
+            Place at = added(column.lane_0, walk.along);
+            if constexpr (kSigned) {
+              if (y_jumps && tile.odd != (row % 2 != 0)) at = added(at, static_cast<Place>(count));
+              const Place x = added(rows[row], walk.across);
+              if ((at >= count) != (x >= count)) element = negated(element);
+            }
+            to[in_array(at)] = element;
           }
-          to[in_array(at)] = element;
         }
-        const bool wraps = write.advance();
-        write_y = advanced(write_y, of.writing_y, wraps);
-        if constexpr (kSigned) write_x = advanced(write_x, of.writing_x, wraps);
+        walk.advance();
       }
     }
   }
 
- private:
   constexpr std::uint64_t on_ring(std::uint64_t place) const {
     ring.divide(place);
     return place;
@@ -200,10 +278,6 @@ struct MoveModularTiles {
     const auto all = static_cast<Place>(ring.divisor());
     const Place sum = a + b;
     return sum >= all ? sum - all : sum;
-  }
-  constexpr Place advanced(Place at, const RingSteps& by, bool wraps) const {
-    const Place next = added(at, static_cast<Place>(by.step));
-    return wraps ? added(next, static_cast<Place>(by.wrap)) : next;
   }
   constexpr std::uint64_t in_array(Place at) const {
     if constexpr (!kSigned) return at;
@@ -219,17 +293,15 @@ struct MoveModularTiles {
     std::uint32_t across_step = 0;
     std::uint32_t line = 1;
 
-    // Whether a line ended besides.
-    constexpr bool advance() {
+    constexpr void advance() {
       along += along_step;
       across += across_step;
-      if (along < line) return false;
+      if (along < line) return;
       along -= line;
       ++across;
-      return true;
     }
   };
-  constexpr Walk walk(const device::Division32& line, std::uint32_t thread) const {
+  constexpr Walk walk_along(const device::Division32& line, std::uint32_t thread) const {
     Walk made;
     made.line = line.divisor();
     made.along = thread;

@@ -249,6 +249,7 @@ constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const Ar
       }
       if (whole) device::insert(vector, k, unit[k]);
     }
+    device::idle(memory);  // the others' store, which is another instruction
     if (whole) {
       memory.template store_global<16>(device::kOutput, y, vector);
     } else {
@@ -276,6 +277,7 @@ constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const Ar
         memory.template store_global<unit_bytes>(device::kOutput, to, unit);
       }
     }
+    device::idle(memory);  // likewise
     if (whole) {
       memory.template store_global<16>(device::kOutput, y, queue.vector());
     } else {

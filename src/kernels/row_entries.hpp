@@ -34,12 +34,14 @@ struct RowEntries {
   std::uint64_t count = 0;
   std::uint64_t rows = 0;  // that they number
   std::uint64_t marker = 0;
-  std::int32_t bytes = 4;  // 4 or 8
+  std::int32_t bytes = 4;  // 1, 2, 4 or 8
   std::int32_t is_signed = 0;
   std::int32_t has_marker = 0;
+  std::int32_t is_big_endian = 0;
 
   /// Entry i, sign-extended.
   constexpr std::uint64_t entry(std::uint64_t i) const {
+    if (bytes < 4 || is_big_endian != 0) return odd_entry(i);
     if (bytes == 8) return static_cast<const std::uint64_t*>(data)[i];
     const std::uint32_t word = static_cast<const std::uint32_t*>(data)[i];
     if (is_signed == 0) return word;
@@ -56,12 +58,33 @@ struct RowEntries {
   template <std::uint32_t kNumber>
   constexpr void load_rows(std::uint64_t first, std::uint64_t step, std::uint64_t end,
                            std::uint64_t (&row)[kNumber]) const {
+    if (bytes < 4 || is_big_endian != 0) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kNumber; ++k) {
+        const std::uint64_t i = first + k * step;
+        row[k] = i < end ? row_of(odd_entry(i)) : kAbsentRow;
+      }
+      return;
+    }
     if (bytes == 8) return load_rows_as<std::uint64_t>(first, step, end, row);
     if (is_signed != 0) return load_rows_as<std::int32_t>(first, step, end, row);
     load_rows_as<std::uint32_t>(first, step, end, row);
   }
 
  private:
+  // Narrow, or of the other byte order: byte by byte.
+  constexpr std::uint64_t odd_entry(std::uint64_t i) const {
+    const auto* const all = static_cast<const unsigned char*>(data) + i * static_cast<std::uint64_t>(bytes);
+    std::uint64_t value = 0;
+    for (std::int32_t b = 0; b < bytes; ++b) {
+      const std::int32_t place = is_big_endian != 0 ? bytes - 1 - b : b;
+      value |= std::uint64_t{all[b]} << 8 * place;
+    }
+    const std::int32_t missing = 64 - 8 * bytes;
+    if (is_signed == 0 || missing == 0) return value;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << missing) >> missing);
+  }
+
   template <typename Word, std::uint32_t kNumber>
   constexpr void load_rows_as(std::uint64_t first, std::uint64_t step, std::uint64_t end,
                               std::uint64_t (&row)[kNumber]) const {

@@ -31,7 +31,7 @@ std::string virtue_of(const Candidate& candidate) {
     case PlacementKind::raw:
       return "the natural order";
     case PlacementKind::cute:
-      return "an exclusive or of two fields of the index, and CuTe has it";
+      return "an exclusive or of two fields of the index, which CuTe has as well";
     case PlacementKind::exclusive_or:
       return "an exclusive or of index bits, more than one Swizzle can do";
     case PlacementKind::padded:
@@ -50,14 +50,14 @@ std::string reason_for(const Advice& advice, const AccessSet* unruly) {
   }
   if (chosen.placement.kind == PlacementKind::rap && unruly != nullptr) {
     return fmt::format(
-        "{} follows no rule and no fixed layout is free of conflicts on it; {} expects the same few "
+        "{} follows no rule, and no fixed layout is free of conflicts on it; {} has the same few expected "
         "conflicts "
-        "of any access, those of the next run included",
+        "for every access, also for those of the next run",
         unruly->text, chosen.placement.name());
   }
-  const std::string proof = chosen.proven_by_ranks ? ", counted and proven by ranks" : ", counted";
+  const std::string proof = chosen.proven_by_ranks ? " (counted, and proven by ranks)" : " (counted)";
   if (chosen.worst() <= 1) {
-    return fmt::format("free of conflicts{}; it {}: {}", proof, memory_text(chosen), virtue);
+    return fmt::format("free of conflicts{}; it {}; it is {}", proof, memory_text(chosen), virtue);
   }
   return fmt::format("no candidate is free of conflicts; this one has the least worst congestion, {}: {}",
                      chosen.worst(), virtue);

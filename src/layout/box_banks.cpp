@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 
 namespace faro::layout::detail {
 namespace {
@@ -30,10 +31,15 @@ class BankSample {
     sample_stores();
   }
 
-  /// Turns over all phases; at best one each.
-  std::uint32_t turns(const std::vector<BoxPart>& parts) const {
+  /// Turns over all phases; at best one each. Where they cannot be below `limit`, something not below it.
+  std::uint32_t turns(const std::vector<BoxPart>& parts,
+                      std::uint32_t limit = std::numeric_limits<std::uint32_t>::max()) const {
     std::uint32_t sum = 0;
-    for (const BankPhase& phase : phases_) sum += turns_of(phase, parts);
+    auto left = static_cast<std::uint32_t>(phases_.size());
+    for (const BankPhase& phase : phases_) {
+      sum += turns_of(phase, parts);
+      if (sum + --left >= limit) return sum + left;
+    }
     return sum;
   }
   std::size_t phases() const { return phases_.size(); }
@@ -178,7 +184,7 @@ bool lay_out(StridedBox& box, std::uint32_t most_words) {
         pads[joint] = pad * grain;
         const std::uint32_t words = place_parts(box.parts, pads);
         if (words > most_words) break;
-        const std::uint32_t turns = sample.turns(box.parts);
+        const std::uint32_t turns = sample.turns(box.parts, best);
         if (turns >= best) continue;
         best = turns;
         kept = pads[joint];

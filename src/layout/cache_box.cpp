@@ -66,6 +66,12 @@ std::uint64_t line_of(const CacheBoxLimits& limits, std::uint64_t wanted) {
 
 std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits& limits) {
   const std::vector<std::size_t> out_order = all_axes(box.axes.size());
+  if (limits.in_run_bytes != 0) {
+    std::vector<std::uint64_t> extents(box.axes.size(), 1);
+    grow(box, box.in_order, limits.in_run_bytes, limits.line_bytes, extents);
+    grow(box, out_order, limits.out_run_bytes, limits.line_bytes, extents);
+    return extents;
+  }
   std::vector<std::uint64_t> longest;
   for (std::uint64_t wanted = box.element_bytes;;) {
     std::vector<std::uint64_t> extents(box.axes.size(), 1);

@@ -115,10 +115,11 @@ class LayoutPicture {
     canvas_.text({kDrawnMargin, y}, "title", title);
     const std::string words = fmt::format("{}: {}", advice_.chosen().placement.name(), advice_.reason);
     y = wrapped(words, y + 24);
-    std::string caption =
-        fmt::format("Colour and number of a cell: {} of {} banks of {} bytes that holds the element.",
-                    array.element_bytes > static_cast<Index>(kGeometry.bank_bytes) ? "the first" : "which",
-                    kGeometry.banks, kGeometry.bank_bytes);
+    std::string caption = fmt::format(
+        "The colour and number of a cell say which of the {} banks of {} bytes holds {}.", kGeometry.banks,
+        kGeometry.bank_bytes,
+        array.element_bytes > static_cast<Index>(kGeometry.bank_bytes) ? "the element's first word"
+                                                                       : "the element");
     if (rows_ < array.rows || columns_ < array.columns)
       caption += fmt::format(" The first {} rows and {} columns are drawn.", rows_, columns_);
     canvas_.text({kDrawnMargin, y}, "note", caption);

@@ -155,10 +155,9 @@ double draw_timeline_legend(svg::Canvas& canvas, const Timeline& timeline, doubl
   x = kMargin;
   y += 22;
   entry("zero", "nothing");
-  canvas.label(
-      {x, y - 3}, "note small",
-      "Left: the address that enters for each bank. Right: whose request each stage holds, the first just "
-      "entered.");
+  canvas.label({x, y - 3}, "note small",
+               "Left: the address that enters each bank. Right: the warp whose request is in each stage of "
+               "the pipeline.");
   return std::max(first_right, x + 640);
 }
 

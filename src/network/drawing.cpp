@@ -158,8 +158,8 @@ class WiresSection {
       canvas_.label({x + 20, y - 4}, "small", words);
       x += 40 + 5.9 * static_cast<double>(words.size());
     };
-    entry(true, "a pair; its second, min_max's larger, is where the arrow points");
-    entry(false, "a pair upside down");
+    entry(true, "a pair; the arrow points to its second element, the larger of min_max");
+    entry(false, "a pair in reverse order");
     if (has_passes_) {
       canvas_.line({x, y - 12}, {x, y + 4}, "write");
       canvas_.label({x + 14, y - 4}, "small", "a pass over memory ends");

@@ -73,8 +73,8 @@ void add_counts(MarginText& text, const Plan& plan) {
   }
   text.line("passes",
             fmt::format("{}; no plan with tiles and segments of these sizes has fewer", counts.planned));
-  text.line("", fmt::format("{} if every layer and every permutation were one, {} layer by layer, {} grouped "
-                            "with the array's order never changing",
+  text.line("", fmt::format("compare: {} if each layer and permutation took a pass, {} layer by layer, {} "
+                            "grouped without ever changing the array's order",
                             counts.as_written, counts.layer_by_layer, counts.plain));
   text.line("moved", fmt::format("{}, read and written", size_text(plan.bytes_moved())));
 }

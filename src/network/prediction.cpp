@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "faro/device/memory.hpp"
 #include "kernels/network_tile.hpp"
@@ -139,12 +140,12 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
 }
 
 double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibration& rates) {
-  // A launch takes the time of a copy, and each layer what moving so much of the array more would take:
-  // fitted to sorts and Walsh-Hadamard transforms of 2^26 to 2^28 elements of 4 bytes, and to Fourier's of 8
-  // bytes (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in
-  // segments shorter than a line, pays for a part of the lines besides.
-  constexpr double kLayer = 0.163;
-  constexpr double kFourierLayer = 0.206;
+  // Device memory and the layers' instructions hide each other in part: the root of the squares of what each
+  // takes alone, fitted to sorts, merges and transforms on an H100 and an H200
+  // (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in segments
+  // shorter than a line, pays for a part of the lines besides.
+  constexpr double kLayer = 2.24;  // cycles of all multiprocessors for 128 bytes
+  constexpr double kFourierLayer = 2.87;
   constexpr double kParts = 0.4;
   constexpr double kLine = 128;
   const auto array_bytes = static_cast<double>(plan.array_bytes());
@@ -154,13 +155,15 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
     const OperatorKind kind = layer.op.kind;
     return kind == OperatorKind::fourier || kind == OperatorKind::inverse_fourier ? kFourierLayer : kLayer;
   };
-  // The layers of a pass are mostly alike, and a launch has all of them or some.
-  const double layers =
-      pass.layers.empty() ? 0 : cost_of(pass.layers.front()) * static_cast<double>(launch.layers);
   const auto lines =
       static_cast<double>(launch.counts.global_loads.lines + launch.counts.global_stores.lines);
   const double parts = pass.in_place ? 0 : kParts * std::max(0.0, kLine * lines - bytes);
-  return rates.copy.microseconds(bytes + layers * array_bytes + parts);
+  const double memory_us = rates.copy.microseconds(bytes + parts);
+  // The layers of a pass are mostly alike, and a launch has all of them or some.
+  if (pass.layers.empty() || rates.shared_wavefronts_per_us <= 0) return memory_us;
+  const double cycles =
+      cost_of(pass.layers.front()) * static_cast<double>(launch.layers) * array_bytes / kLine;
+  return std::hypot(memory_us, cycles / rates.shared_wavefronts_per_us);
 }
 
 std::string kernel_text(const Plan& plan) {

@@ -4,8 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "permutation/cyclic_axes.hpp"
+#include "permutation/split_mix.hpp"
 
 namespace faro::detail {
 namespace {
@@ -100,6 +106,136 @@ AxesSearch find_axes(IndexReader& reader) {
           ", which no order of axes does";
   }
   return {.candidate = std::move(candidate), .why = std::move(why)};
+}
+
+namespace {
+
+// What a step along an axis adds, by the first few of which one may go round.
+std::optional<std::int64_t> step_of(const std::vector<std::int64_t>& steps) {
+  if (steps.size() == 1) return steps[0];
+  if (steps.size() == 2) {
+    if (steps[0] == steps[1] || steps[1] == -2 * steps[0]) return steps[0];
+    if (steps[0] == -2 * steps[1]) return steps[1];
+    return std::nullopt;
+  }
+  if (steps[0] == steps[1] || steps[0] == steps[2]) return steps[0];
+  if (steps[1] == steps[2]) return steps[1];
+  return std::nullopt;
+}
+
+struct MovedAxisFound {
+  std::uint64_t stride = 0;
+  Cyclic move;
+};
+
+// Of elements `place` apart, so many of them, whose steps are `step`.
+std::optional<MovedAxisFound> moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t extent,
+                                         std::int64_t step, std::uint64_t zero) {
+  const auto value = [&](std::uint64_t digit) {
+    const std::uint64_t position = digit * place;
+    return static_cast<std::int64_t>(reader.at(std::span(&position, 1)).front() - zero);
+  };
+  if (step == 0) return std::nullopt;
+  const auto is_straight = [&](std::uint64_t digit) {
+    return value(digit) == step * static_cast<std::int64_t>(digit);
+  };
+  // The first digit that has gone round; the last one has, or none.
+  std::uint64_t round = extent;
+  if (!is_straight(extent - 1)) {
+    std::uint64_t straight = 0;
+    round = extent - 1;
+    while (straight + 1 < round) {
+      const std::uint64_t middle = straight + (round - straight) / 2;
+      (is_straight(middle) ? straight : round) = middle;
+    }
+  }
+  SplitMix64 random(extent);
+  constexpr int kTried = 12;
+  for (int k = 0; k < kTried; ++k) {
+    const std::uint64_t digit = k == 0 ? extent - 1 : k == 1 ? round % extent : random.next() % extent;
+    const auto gone = digit >= round ? static_cast<std::int64_t>(extent) : 0;
+    if (value(digit) != step * (static_cast<std::int64_t>(digit) - gone)) return std::nullopt;
+  }
+  const bool reversed = step < 0;
+  return MovedAxisFound{
+      .stride = static_cast<std::uint64_t>(reversed ? -step : step),
+      .move = {
+          .count = extent, .shift = reversed ? round - 1 : (extent - round) % extent, .reversed = reversed}};
+}
+
+// The longest axis that begins with steps of `place`; what is shorter is a part of it. The last elements of
+// all are read at once: most extents are not looked at any further.
+std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
+  std::vector<std::uint64_t> extents = divisors(reader.count() / place);
+  extents.erase(extents.begin());  // 1
+  std::vector<std::uint64_t> positions;
+  for (const std::uint64_t extent : extents) positions.push_back((extent - 1) * place);
+  for (std::uint64_t digit = 1; digit < 4 && digit < extents.back(); ++digit)
+    positions.push_back(digit * place);
+  std::vector<std::uint64_t> entries = reader.at(positions);
+  for (std::uint64_t& entry : entries) entry -= zero;
+  const auto* const first = reinterpret_cast<const std::int64_t*>(entries.data()) + extents.size();
+  std::optional<MovedAxisFound> longest;
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    const std::uint64_t extent = extents[k];
+    std::vector<std::int64_t> steps{first[0]};
+    for (std::uint64_t digit = 2; digit < extent && digit < 4; ++digit)
+      steps.push_back(first[digit - 1] - first[digit - 2]);
+    const auto step = step_of(steps);
+    const auto last = static_cast<std::int64_t>(entries[k]);
+    if (!step || (last != *step * static_cast<std::int64_t>(extent - 1) && last != -*step)) continue;
+    if (const auto axis = moved_axis(reader, place, extent, *step, zero)) longest = axis;
+  }
+  return longest;
+}
+
+}  // namespace
+
+CyclicAxesSearch find_cyclic_axes(IndexReader& reader) {
+  const std::uint64_t count = reader.count();
+  if (count < 4) return {.candidate = std::nullopt, .why = "of so few elements it would be a roll or a flip"};
+  constexpr std::uint64_t kFirst = 0;
+  const std::uint64_t zero = reader.at(std::span(&kFirst, 1)).front();
+  std::vector<MovedAxisFound> axes;  // the fastest first
+  std::uint64_t first = 0;
+  for (std::uint64_t place = 1; place < count; place *= axes.back().move.count) {
+    const auto axis = find_moved_axis(reader, place, zero);
+    if (!axis) {
+      return {.candidate = std::nullopt,
+              .why = "elements " + std::to_string(place) + " apart are neither flipped nor rolled"};
+    }
+    axes.push_back(*axis);
+    first += axis->stride * axis->move.shift;
+  }
+  std::vector<std::size_t> by_stride(axes.size());
+  std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
+  std::sort(by_stride.begin(), by_stride.end(),
+            [&](std::size_t a, std::size_t b) { return axes[a].stride < axes[b].stride; });
+  std::uint64_t stride = 1;
+  for (const std::size_t axis : by_stride) {
+    if (axes[axis].stride != stride) {
+      return {.candidate = std::nullopt,
+              .why = "a step of " + std::to_string(axes[axis].stride) + ", where an order of the axes has " +
+                     std::to_string(stride)};
+    }
+    stride *= axes[axis].move.count;
+  }
+  if (first != zero) return {.candidate = std::nullopt, .why = "the axes do not begin at entry 0"};
+  std::vector<std::uint64_t> shape;
+  std::vector<Cyclic> moves;
+  std::vector<int> order;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    shape.push_back(axes[k].move.count);
+    moves.push_back(axes[k].move);
+    order.push_back(static_cast<int>(axes.size() - 1 - by_stride[k]));
+  }
+  CyclicAxes candidate(shape, order, moves);
+  constexpr std::uint64_t kMostViews = 16;
+  if (number_of_views(candidate) > kMostViews)
+    return {.candidate = std::nullopt, .why = "more than four axes are rolled"};
+  constexpr std::size_t kMostAxes = 8;
+  if (candidate.shape().size() > kMostAxes) return {.candidate = std::nullopt, .why = "more than eight axes"};
+  return {.candidate = std::move(candidate), .why = {}};
 }
 
 }  // namespace faro::detail

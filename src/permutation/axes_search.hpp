@@ -22,6 +22,20 @@ struct AxesSearch {
   std::string why;  // where there is none
 };
 
+/// The only axes, each flipped or rolled, that it can be, the fastest first: the longest of which a few
+/// entries are where its steps lead.
+///
+///     P[0] P[p] P[2 p] …      steps all alike but one, where the axis goes round, and back by as many as it
+///     has
+struct CyclicAxesSearch {
+  std::optional<CyclicAxes> candidate;
+  std::string why;  // where there is none
+};
+
+/// Requires: an array that is a permutation.   Cost: some calls of `reader.at` for each divisor of the count,
+/// and as many as bits of its extent for each axis.
+CyclicAxesSearch find_cyclic_axes(IndexReader& reader);
+
 /// Requires: at least one element, and entry 0 is 0. Cost: a call of `reader.at` an axis, for at most all
 /// divisors of the count.
 AxesSearch find_axes(IndexReader& reader);

@@ -343,7 +343,7 @@ constexpr std::array kCatalogue{
              .command = "faro explain @index.npy"},
     MapEntry{.name = "scatter",
              .syntax = "scatter(@file.npy)",
-             .meaning = "the same, said outright: out[index[i]] = in[i]",
+             .meaning = "the same, stated in full: out[index[i]] = in[i]",
              .picture = R"(numpy.save("index.npy", numpy.array([2, 0, 1], dtype="u4")))",
              .example = "indices(2 0 1)",
              .command = "faro explain 'scatter(@index.npy)'",

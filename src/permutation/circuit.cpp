@@ -121,7 +121,7 @@ std::string suggest_gate(std::string_view misspelt) {
     if (alias.name == misspelt) return "did you mean `" + std::string(alias.gate) + "`?";
   }
   if (std::find(kOtherGates.begin(), kOtherGates.end(), misspelt) != kOtherGates.end()) {
-    return "that gate is no affine map of the index";
+    return "that gate is no affine map: it does more than exchange, flip and add (XOR) bits of the index";
   }
   std::vector<std::string_view> names;
   names.reserve(kGates.size());

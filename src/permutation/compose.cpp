@@ -28,7 +28,9 @@ Cyclic composed(const Cyclic& a, const Cyclic& b) {
 
 bool is_identity(const Affine& map) { return map.is_identity(); }
 bool is_identity(const Cyclic& map) { return map.count <= 1 || (map.shift == 0 && !map.reversed); }
+bool is_identity(const Modular& map) { return map.factor == 1 % map.count && map.shift == 0; }
 bool is_identity(const Axes& map) { return map.is_identity(); }
+bool is_identity(const CyclicAxes& map) { return map.shape().empty(); }
 bool is_identity(const Indexed&) { return false; }  // its entries would have to be read
 
 bool is_spec(const std::string& text) { return text.find("indices(of") == std::string::npos; }
@@ -116,16 +118,26 @@ Indexed power_as_index_array(const Permutation& permutation, std::int64_t k) {
         array->count(), [&](std::uint64_t i) { return array->entry(i); }, k, array->direction());
   }
   return std::visit(
-      [k](const auto& form) {
+      [&](const auto& form) {
         if constexpr (std::is_same_v<std::decay_t<decltype(form)>, Indexed>) {
           return form;
         } else {
           return cycle_power(
-              element_count(form), [&](std::uint64_t x) -> std::uint64_t { return form(x); }, k,
+              element_count(permutation), [&](std::uint64_t x) -> std::uint64_t { return form(x); }, k,
               Direction::scatter);
         }
       },
       permutation);
+}
+
+// A multiplication, which a roll or a flip is one of.
+std::optional<Modular> modular_form(const Permutation& permutation) {
+  if (const auto* const map = std::get_if<Modular>(&permutation)) return *map;
+  const auto* const cyclic = std::get_if<Cyclic>(&permutation);
+  if (cyclic == nullptr || cyclic->count == 0) return std::nullopt;
+  return Modular{.count = cyclic->count,
+                 .factor = (cyclic->reversed ? cyclic->count - 1 : 1) % cyclic->count,
+                 .shift = cyclic->shift};
 }
 
 void require_host(const Permutation& permutation) {
@@ -176,6 +188,9 @@ std::optional<Permutation> compose_forms(const Permutation& a, const Permutation
   const auto* const cyclic_a = std::get_if<Cyclic>(&a);
   const auto* const cyclic_b = std::get_if<Cyclic>(&b);
   if (cyclic_a != nullptr && cyclic_b != nullptr) return composed(*cyclic_a, *cyclic_b);
+  const auto modular_a = modular_form(a);
+  const auto modular_b = modular_form(b);
+  if (modular_a && modular_b) return compose(*modular_a, *modular_b);
   const auto form_a = affine_form(a);
   const auto form_b = affine_form(b);
   if (form_a && form_b) return compose(*form_a, *form_b);
@@ -185,6 +200,7 @@ std::optional<Permutation> compose_forms(const Permutation& a, const Permutation
 std::optional<Permutation> power_form(const Permutation& permutation, std::int64_t k) {
   if (const auto* const map = std::get_if<Affine>(&permutation)) return map->power(k);
   if (const auto* const map = std::get_if<Cyclic>(&permutation)) return power_of(*map, k);
+  if (const auto* const map = std::get_if<Modular>(&permutation)) return map->power(k);
   if (k == 1) return permutation;
   if (k == -1) return inverse(permutation);
   if (k == 0) return Cyclic{.count = element_count(permutation), .shift = 0, .reversed = false};

@@ -9,6 +9,7 @@
 #include "faro/permutation/maps.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "permutation/index_check.hpp"
 #include "permutation/parser.hpp"
 #include "permutation/rows.hpp"
@@ -117,6 +118,45 @@ Permutation read_aosoa(SpecReader& reader) {
   return maps::aosoa(structs.count, structs.words, tile);
 }
 
+namespace {
+
+// Rolls of axes, and after them the axes that are flipped before.
+std::vector<Cyclic> read_moves(SpecReader& reader, const std::vector<std::uint64_t>& extents) {
+  reader.semicolon();
+  const std::vector<std::uint64_t> rolls = reader.numbers();
+  if (rolls.size() != extents.size()) {
+    reader.fail(ErrorCode::value,
+                std::to_string(rolls.size()) + " rolls of " + std::to_string(extents.size()) + " axes",
+                "one of each axis, 0 where it stays");
+  }
+  std::vector<bool> flipped(extents.size(), false);
+  if (reader.at(';')) {
+    reader.semicolon();
+    for (const std::uint64_t axis : reader.numbers()) {
+      if (axis >= extents.size() || flipped[axis]) {
+        reader.fail(ErrorCode::value, "flipped axis " + std::to_string(axis),
+                    "axes of the " + std::to_string(extents.size()) + ", each at most once");
+      }
+      flipped[axis] = true;
+    }
+  }
+  std::vector<Cyclic> moves;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    const std::uint64_t extent = extents[axis];
+    if (extent == 0) {
+      moves.push_back({.count = 0, .shift = 0, .reversed = false});
+      continue;
+    }
+    const std::uint64_t roll = rolls[axis] % extent;
+    moves.push_back({.count = extent,
+                     .shift = flipped[axis] ? (roll + extent - 1) % extent : roll,
+                     .reversed = flipped[axis]});
+  }
+  return moves;
+}
+
+}  // namespace
+
 Permutation read_axes(SpecReader& reader) {
   // Without extents, the order alone: of the axes of the array at hand.
   const auto* const shape = reader.shape_at_hand();
@@ -133,7 +173,8 @@ Permutation read_axes(SpecReader& reader) {
   }
   if (is_order_alone) return axes_at_hand(reader, extents, order);
   reader.name_axes({.shape = extents, .order = order});
-  return Axes(extents, order);
+  if (!reader.at(';')) return Axes(extents, order);
+  return simplest_form(CyclicAxes(extents, order, read_moves(reader, extents)));
 }
 
 Permutation read_roll(SpecReader& reader) {
@@ -149,18 +190,14 @@ Permutation read_flip(SpecReader& reader) { return maps::flip(reader.number("the
 
 Permutation read_multiply(SpecReader& reader) {
   const std::uint64_t count = reader.count_of(2, "the number of elements");
-  const Modular map = maps::multiply(count, reader.integer("the factor"));
-  reader.allow_index_array(count);
-  return as_index_array(map);
+  return maps::multiply(count, reader.integer("the factor"));
 }
 
 Permutation read_affine_mod(SpecReader& reader) {
   const std::uint64_t count = reader.count_of(3, "the number of elements");
   const std::int64_t factor = reader.integer("the factor");
   reader.comma();
-  const Modular map = maps::affine_mod(count, factor, reader.integer("the shift"));
-  reader.allow_index_array(count);
-  return as_index_array(map);
+  return maps::affine_mod(count, factor, reader.integer("the shift"));
 }
 
 Permutation read_good_thomas(SpecReader& reader) {

@@ -115,11 +115,22 @@ void check_permutation(const Word* entries, std::uint64_t count) {
 
 // Sweeps over an index array of the host: held against a candidate, or measured for its locality.
 
-/// The first i with entries[i] != candidate(i). `candidate` is an Affine, Cyclic or Axes on as many elements.
+/// The first i with entries[i] != candidate(i). `candidate` is no Indexed, on as many elements.
 /// Cost: one read of the array by `threads` threads, up to what differs.
 template <typename Word>
 std::optional<std::uint64_t> first_mismatch(std::span<const Word> entries, const Permutation& candidate,
                                             int threads);
+
+/// As IndexReader has them. `candidate` is an Affine, Cyclic or Modular.   Cost: one read of the array, at
+/// most.
+template <typename Word>
+std::optional<std::vector<std::uint64_t>> mismatches(std::span<const Word> entries,
+                                                     const Permutation& candidate, std::uint64_t most,
+                                                     int threads);
+template <typename Word>
+std::optional<std::uint64_t> repeat_mismatch(std::span<const Word> entries, std::uint64_t block, int threads);
+template <typename Word>
+std::uint64_t together(std::span<const Word> entries, int threads);
 
 /// As IndexReader::locality.
 template <typename Word>

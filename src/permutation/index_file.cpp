@@ -33,7 +33,8 @@ FileType type_of(const io::NpyHeader& header, const std::string& path) {
   if (!is_integer) {
     fail(ErrorCode::value, reading(path), "an index array of dtype " + printable(header.descr),
          "whole numbers: 'u1' to 'u8' or 'i1' to 'i8', of any byte order",
-         "index.astype('u8') makes whole numbers of it");
+         code.starts_with('b') ? "of a mask, numpy.flatnonzero(mask) gives the rows that it keeps"
+                               : "index.astype('u8') makes whole numbers of it");
   }
   return {.bytes = header.item_bytes, .is_signed = code[0] == 'i', .is_swapped = descr.front() == '>'};
 }

@@ -111,9 +111,9 @@ std::optional<std::uint64_t> absent_marker(const RowMove& move) {
 
 void detail::require_row_move(const RowMove& move) {
   const RowNumbers& numbers = row_numbers(move);
-  if (numbers.type.bytes != 4 && numbers.type.bytes != 8) {
+  if (!is_entry_width(numbers.type.bytes)) {
     fail(ErrorCode::value, name(move), "entries of " + std::to_string(numbers.type.bytes) + " bytes",
-         "entries of 4 or 8 bytes");
+         "entries of 1, 2, 4 or 8 bytes");
   }
   if (numbers.count > 0 && numbers.data == nullptr)
     fail(ErrorCode::value, name(move), "a null pointer", "the entries");

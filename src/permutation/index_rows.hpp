@@ -12,7 +12,10 @@ namespace faro::detail {
 /// In place of a row's number where an entry names none.
 inline constexpr std::uint64_t kNoRow = ~std::uint64_t{0};
 
-/// Checks everything but the entries. Errors: ErrorCode::value for entries of another width than 4 or 8
+/// Whether entries may have such a width.
+inline bool is_entry_width(int bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
+
+/// Checks everything but the entries. Errors: ErrorCode::value for entries of another width than 1, 2, 4 or 8
 /// bytes, a null pointer, more than 2^40 rows.
 void require_row_move(const RowMove& move);
 
@@ -60,21 +63,46 @@ class RowReader {
   }
 
  private:
-  template <typename Word, typename Use>
+  template <typename Word>
+  static Word swapped(Word word) {
+    if constexpr (sizeof(Word) == 8)
+      return static_cast<Word>(__builtin_bswap64(static_cast<std::uint64_t>(word)));
+    if constexpr (sizeof(Word) == 4)
+      return static_cast<Word>(__builtin_bswap32(static_cast<std::uint32_t>(word)));
+    if constexpr (sizeof(Word) == 2)
+      return static_cast<Word>(__builtin_bswap16(static_cast<std::uint16_t>(word)));
+    return word;
+  }
+
+  template <typename Word, bool kSwapped, typename Use>
   void use_words(const Use& use) const {
     const auto* const bytes = static_cast<const std::byte*>(numbers_.data);
     use([bytes](std::uint64_t i) {
       Word word;
       std::memcpy(&word, bytes + i * sizeof(Word), sizeof(Word));
+      if constexpr (kSwapped) word = swapped(word);
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(word));
     });
   }
 
   template <typename Use>
   void with_entries(const Use& use) const {
-    if (numbers_.type.bytes == 8) return use_words<std::int64_t>(use);
-    if (numbers_.type.is_signed) return use_words<std::int32_t>(use);
-    use_words<std::uint32_t>(use);
+    numbers_.order == ByteOrder::big ? with_entries_as<true>(use) : with_entries_as<false>(use);
+  }
+
+  template <bool kSwapped, typename Use>
+  void with_entries_as(const Use& use) const {
+    const bool is_signed = numbers_.type.is_signed;
+    switch (numbers_.type.bytes) {
+      case 8:
+        return use_words<std::int64_t, kSwapped>(use);
+      case 4:
+        return is_signed ? use_words<std::int32_t, kSwapped>(use) : use_words<std::uint32_t, kSwapped>(use);
+      case 2:
+        return is_signed ? use_words<std::int16_t, kSwapped>(use) : use_words<std::uint16_t, kSwapped>(use);
+      default:
+        return is_signed ? use_words<std::int8_t, kSwapped>(use) : use_words<std::uint8_t, kSwapped>(use);
+    }
   }
 
   RowNumbers numbers_;

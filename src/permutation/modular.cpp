@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
 
@@ -164,9 +165,7 @@ Indexed as_index_array(const Modular& map) {
     using Word = typename std::remove_reference_t<decltype(entries)>::value_type;
     detail::for_each_index(map.count, [&](std::uint64_t x) { entries[x] = static_cast<Word>(map(x)); });
   });
-  const std::string inside = std::to_string(map.count) + ", " + std::to_string(map.factor);
-  return made.labelled(map.shift == 0 ? "multiply(" + inside + ")"
-                                      : "affine_mod(" + inside + ", " + std::to_string(map.shift) + ")");
+  return made.labelled(to_text(Permutation(map)));
 }
 
 std::array<ModularRectangle, 2> l_shape(const Modular& map) {
@@ -213,7 +212,7 @@ Modular affine_mod(std::uint64_t count, std::int64_t factor, std::int64_t shift)
     fail(ErrorCode::value, "affine_mod",
          "factor " + std::to_string(factor) + " modulo " + std::to_string(count) +
              ", whose greatest common divisor is " + std::to_string(divisor),
-         "a factor without a common divisor, for others move several elements to one place");
+         "a factor without a common divisor: others move several elements to one place");
   }
   return {.count = count, .factor = reduced, .shift = residue(shift, count)};
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "faro/permutation/permutation.hpp"
+#include "permutation/cyclic_axes.hpp"
 
 namespace faro {
 namespace {
@@ -28,6 +29,26 @@ std::optional<Affine> affine_of(const Cyclic& map) {
   return probed(f2::trailing_bit(map.count), map);
 }
 
+// An odd number other than 1 and -1 carries between bits, but for half the count more, which is the highest
+// bit alone.
+std::optional<Affine> affine_of(const Modular& map) {
+  if (!f2::is_power_of_two(map.count)) return std::nullopt;
+  if (map.count > 4) {
+    const std::uint64_t factor = map.factor % (map.count / 2);
+    if (factor != 1 && factor != map.count / 2 - 1) return std::nullopt;
+    const std::uint64_t added = factor == 1 ? map.shift : map.shift + 1;
+    if (added % (map.count / 4) != 0) return std::nullopt;
+  }
+  return probed(f2::trailing_bit(map.count), map);
+}
+
+std::optional<Affine> affine_of(const CyclicAxes& map) {
+  for (std::size_t axis = 0; axis < map.shape().size(); ++axis) {
+    if (!affine_of(map.moves()[axis])) return std::nullopt;
+  }
+  return probed(f2::trailing_bit(map.count()), map);
+}
+
 std::optional<Affine> affine_of(const Axes& map) {
   for (const std::uint64_t extent : map.shape()) {
     if (!f2::is_power_of_two(extent)) return std::nullopt;
@@ -39,14 +60,35 @@ std::optional<Affine> affine_of(const Indexed&) { return std::nullopt; }  // its
 
 }  // namespace
 
+Permutation detail::simplest_form(const CyclicAxes& axes) {
+  if (axes.shape().size() == 1) return axes.moves().front();
+  if (axes.count() == 0 || axes.shape().empty())
+    return Cyclic{.count = axes.count(), .shift = 0, .reversed = false};
+  if (axes.is_axes()) return Axes(axes.shape(), axes.order());
+  return axes;
+}
+
 std::optional<Affine> affine_form(const Permutation& permutation) {
   return std::visit([](const auto& form) { return affine_of(form); }, permutation);
 }
 
 Permutation normal_form(const Permutation& permutation, int threads) {
   const auto* const indexed = std::get_if<Indexed>(&permutation);
-  if (indexed != nullptr) return indexed->on_host() ? recognise(*indexed, threads).permutation : permutation;
+  if (indexed != nullptr) {
+    if (!indexed->on_host()) return permutation;
+    Recognition found = recognise(*indexed, threads);
+    const bool in_part = found.family == Family::blocks || found.family == Family::exceptions;
+    return in_part ? permutation : std::move(found.permutation);
+  }
   if (const auto map = affine_form(permutation)) return *map;
+  if (const auto* const modular = std::get_if<Modular>(&permutation)) {
+    const std::uint64_t count = modular->count;
+    const bool reversed = modular->factor == count - 1 && count > 2;
+    if (reversed || modular->factor == 1 % count)
+      return Cyclic{.count = count, .shift = modular->shift, .reversed = reversed};
+    return permutation;
+  }
+  if (const auto* const moved = std::get_if<CyclicAxes>(&permutation)) return detail::simplest_form(*moved);
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes != nullptr && axes->is_identity()) {
     return Cyclic{.count = axes->count(), .shift = 0, .reversed = false};

@@ -1,6 +1,7 @@
 #include "parser.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "index_file.hpp"
@@ -148,10 +149,14 @@ void SpecReader::allow_index_array(std::uint64_t count) {
     index_elements_ += count;
     return;
   }
-  std::string got = "an index array of " + std::to_string(count) + " elements";
-  if (index_elements_ > 0) got += ", after others of " + std::to_string(index_elements_);
+  const auto shown = [](std::uint64_t of) {
+    const auto bits = static_cast<int>(std::bit_width(of)) - 1;
+    return std::has_single_bit(of) && bits > 20 ? "2^" + std::to_string(bits) : std::to_string(of);
+  };
+  std::string got = "an index array of " + shown(count) + " elements";
+  if (index_elements_ > 0) got += ", after others of " + shown(index_elements_);
   cursor_.fail(ErrorCode::value, std::move(got),
-               "at most " + std::to_string(most) + (index_elements_ > 0 ? " in all" : ""));
+               "at most " + shown(most) + (index_elements_ > 0 ? " in all" : ""));
 }
 
 // A file's array is as long as the file; many of them are not.

@@ -175,8 +175,7 @@ void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
       }
       if (missing != nullptr) {
         reader.refuse_value("neither the length of `" + *missing + "` nor that of `" + name + "`",
-                            "all lengths in a bracket but one",
-                            "such as `" + name + "=8` behind the pattern");
+                            "all lengths in a bracket but one", "such as `" + name + "=8` after the pattern");
       }
       missing = &name;
     }
@@ -226,7 +225,7 @@ ParsedPermutation parse_pattern(std::string_view text,
     const auto length = reader.lengths.find(name);
     if (length == reader.lengths.end()) {
       reader.refuse_value("no length of `" + name + "`", "a length of each axis where there is no array",
-                          "such as `" + name + "=8` behind the pattern");
+                          "such as `" + name + "=8` after the pattern");
     }
     axes.shape.push_back(length->second);
   }

@@ -79,6 +79,28 @@ std::string text_of(const Axes& map) {
   return text + ")";
 }
 
+std::string text_of(const Modular& map) {
+  const std::string inside = std::to_string(map.count) + ", " + std::to_string(map.factor);
+  return map.shift == 0 ? "multiply(" + inside + ")"
+                        : "affine_mod(" + inside + ", " + std::to_string(map.shift) + ")";
+}
+
+std::string text_of(const CyclicAxes& map) {
+  std::string text = "axes(";
+  std::string rolls;
+  std::string flips;
+  for (std::size_t axis = 0; axis < map.shape().size(); ++axis) {
+    const Cyclic& move = map.moves()[axis];
+    text += (axis == 0 ? "" : " ") + std::to_string(map.shape()[axis]);
+    // shift - x is count - 1 - x, moved on by shift + 1.
+    rolls += " " + std::to_string(move.reversed ? (move.shift + 1) % move.count : move.shift);
+    if (move.reversed) flips += " " + std::to_string(axis);
+  }
+  text += ";";
+  for (const int axis : map.order()) text += " " + std::to_string(axis);
+  return text + ";" + rolls + (flips.empty() ? "" : ";" + flips) + ")";
+}
+
 std::string text_of(const Indexed& map) {
   if (!map.label().empty()) return map.label();
   if (map.count() > kLongestIndexLiteral || !map.on_host()) {
@@ -97,6 +119,8 @@ std::string text_of(const Indexed& map) {
 std::uint64_t element_count(const Permutation& permutation) {
   if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return cyclic->count;
   if (const auto* const axes = std::get_if<Axes>(&permutation)) return axes->count();
+  if (const auto* const modular = std::get_if<Modular>(&permutation)) return modular->count;
+  if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return axes->count();
   if (const auto* const indexed = std::get_if<Indexed>(&permutation)) return indexed->count();
   const int n = std::get<Affine>(permutation).bits();
   if (n >= f2::kMaxDimension) {
@@ -122,6 +146,8 @@ std::uint64_t apply(const Permutation& permutation, std::uint64_t x) {
   if (indexed == nullptr) {
     if (const auto* const map = std::get_if<Affine>(&permutation)) return (*map)(x);
     if (const auto* const cyclic = std::get_if<Cyclic>(&permutation)) return (*cyclic)(x);
+    if (const auto* const modular = std::get_if<Modular>(&permutation)) return (*modular)(x);
+    if (const auto* const axes = std::get_if<CyclicAxes>(&permutation)) return (*axes)(x);
     return std::get<Axes>(permutation)(x);
   }
   static_cast<void>(indexed->entries32());  // refuses an array on a device

@@ -159,7 +159,7 @@ class QasmReader {
     const std::optional<Affine> result = modified(*map, call.modifiers);
     if (!result) {
       cursor_.fail_at(call.name, ErrorCode::unsupported, "controls of " + in_quotes(call.name.text, 40),
-                      "a control of x, which is cx", "other controls are no affine map of the index");
+                      "a control of x, which is cx", "other controls make no affine map of the index");
     }
     return *result;
   }
@@ -227,7 +227,7 @@ class QasmReader {
         cursor_.fail_at(measured_at_[qubit], ErrorCode::unsupported,
                         "`measure` of a qubit that " + in_quotes(name.text, 40) + " on line " +
                             std::to_string(name.line) + " is on",
-                        "measurements behind all gates of their qubits");
+                        "measurements after all gates of their qubits");
       }
     }
   }
@@ -378,9 +378,9 @@ class QasmReader {
     const auto counted = [](std::uint64_t count, const std::string& noun) {
       return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
     };
-    std::string text = std::string(file_) + ": passed over " + counted(measurements_, "measurement");
+    std::string text = std::string(file_) + ": ignored " + counted(measurements_, "measurement");
     if (late_barriers_ > 0) text += " and " + counted(late_barriers_, "barrier");
-    return text + " behind the gates";
+    return text + " after the gates";
   }
 
   std::string_view file_;

@@ -27,6 +27,9 @@ QasmToken QasmLexer::next() {
   if (is_digit(first)) {
     return take(QasmToken::Kind::number, count_while(rest_, [](char c) { return is_word(c) || c == '.'; }));
   }
+  // A physical qubit, as compilers for a device name it.
+  if (first == '$' && rest_.size() > 1 && is_digit(rest_[1]))
+    return take(QasmToken::Kind::word, 1 + count_while(rest_.substr(1), is_digit));
   for (const std::string_view letter : kAngles) {
     if (rest_.starts_with(letter)) return take(QasmToken::Kind::word, letter.size());
   }

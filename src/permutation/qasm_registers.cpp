@@ -1,6 +1,8 @@
 #include "qasm_registers.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "suggest.hpp"
 #include "text.hpp"
@@ -52,6 +54,7 @@ void QasmRegisters::alias() {
 QasmOperand QasmRegisters::operand() {
   const QasmToken name = cursor_.token();
   if (name.kind != QasmToken::Kind::word) cursor_.fail(ErrorCode::spec, shown(name), "a qubit such as q[0]");
+  if (is_physical(name.text)) return physical_operand();
   const QasmRegister* const declared = find(name.text);
   if (declared == nullptr) {
     cursor_.fail(ErrorCode::spec, in_quotes(name.text, 40), "a register declared before its use",
@@ -65,6 +68,28 @@ QasmOperand QasmRegisters::operand() {
   for (const int index : selection(name, declared->size, chosen.is_register))
     chosen.add(declared->qubits.qubits[static_cast<std::size_t>(index)]);
   return chosen;
+}
+
+// $5: bit 5.
+QasmOperand QasmRegisters::physical_operand() {
+  const QasmToken name = cursor_.token();
+  const std::string_view digits = name.text.substr(1);
+  int qubit = f2::kMaxDimension;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), qubit);
+  if (fault != std::errc{} || end != digits.data() + digits.size() || qubit >= f2::kMaxDimension)
+    cursor_.fail(ErrorCode::value, in_quotes(name.text, 40), "a physical qubit in $0..$63");
+  if (qubits_ > 0 && !has_physical_) refuse_mixture(name);
+  has_physical_ = true;
+  qubits_ = std::max(qubits_, qubit + 1);
+  cursor_.advance();
+  QasmOperand chosen;
+  chosen.add(qubit);
+  return chosen;
+}
+
+void QasmRegisters::refuse_mixture(const QasmToken& name) const {
+  cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40) + " beside qubits of the other kind",
+                  "declared qubits alone or physical ones, `$0`, alone");
 }
 
 int QasmRegisters::classical_operand() {
@@ -82,6 +107,7 @@ const QasmRegister& QasmRegisters::declare(const QasmToken& name, bool is_classi
                                            bool is_scalar) {
   QasmRegister made{.is_classical = is_classical, .size = size};
   const int qubits = is_classical ? 0 : size;
+  if (qubits > 0 && has_physical_) refuse_mixture(name);
   if (qubits > f2::kMaxDimension - qubits_) {
     cursor_.fail_at(name, ErrorCode::value,
                     in_quotes(name.text, 40) + " of size " + std::to_string(qubits) + " after " +

@@ -6,6 +6,8 @@
 //     q[0:2]  q[0:2:3]        0 1 2 and 0 2 in turn: first, step and last, which belongs to it
 //     q[{0, 3}]               0 3 in turn
 //     let a = q[1:2] ++ s;    1 2 4 under a new name
+//     $5                      5, in a file that declares no qubits; there are as many as the largest number
+//     asks for
 #pragma once
 
 #include <array>
@@ -42,6 +44,7 @@ class QasmRegisters {
   explicit QasmRegisters(QasmCursor& cursor) : cursor_(cursor) {}
 
   int qubits() const { return qubits_; }
+  static bool is_physical(std::string_view name) { return name.starts_with('$'); }
   /// Nothing where there is no such register.
   const QasmRegister* find(std::string_view name) const;
 
@@ -57,6 +60,8 @@ class QasmRegisters {
 
  private:
   const QasmRegister& declare(const QasmToken& name, bool is_classical, int size, bool is_scalar);
+  QasmOperand physical_operand();
+  [[noreturn]] void refuse_mixture(const QasmToken& name) const;
   const QasmRegister& enter(const QasmToken& name, const QasmRegister& made);
   int bracketed_size();
   std::vector<int> selection(const QasmToken& name, int size, bool& is_register);
@@ -68,6 +73,7 @@ class QasmRegisters {
   QasmCursor& cursor_;
   std::map<std::string_view, QasmRegister> registers_;
   int qubits_ = 0;
+  bool has_physical_ = false;  // `$0` and so on, and then no others
 };
 
 }  // namespace faro::detail

@@ -12,14 +12,19 @@ namespace faro::detail {
 
 class TypedNames {
  public:
-  /// Only an affine map whose own text is longer than what was typed has anything to gain.
   void remember(const Permutation& permutation, const std::string& typed);
 
   /// `text` with the typed names where it has the maps' own texts.
   std::string in(std::string text) const;
 
-  /// The same for the drawing of `permutation`, typed as `typed`, where that needs no escapes: its title may
-  /// hold the beginning of a long text.
+  /// An explanation of `permutation`, whose first line is "permutation   " and a text, under the name that
+  /// was typed. A second line says what that is in other words, where those are short: the permutation's own
+  /// text, or the text that stood there, which may be of its normal form.
+  std::string in_explanation(const std::string& text, const Permutation& permutation,
+                             const std::string& typed) const;
+
+  /// The same for the drawing of `permutation`, typed as `typed`, whose title may hold the beginning of a
+  /// long text.
   std::string in_drawing(const std::string& svg, const Permutation& permutation,
                          const std::string& typed) const;
 

@@ -11,7 +11,9 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/factor_text.hpp"
+#include "plan/box_facts.hpp"
 #include "plan/facts.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
@@ -207,6 +209,7 @@ void add_accesses(Text& text, const Plan& plan, std::size_t index, const detail:
 // Where blocks are not alike, which of them were run.
 void add_counted(Text& text, const Plan& plan, std::size_t index, const PassCounter& counter) {
   const auto predicted = detail::predicted_if_counted(plan, index, counter);
+  if (!predicted && plan.passes()[index].gpu != nullptr && plan.passes()[index].gpu->tables.empty()) return;
   if (!predicted) {
     return text.line("  accesses", "as the index array says, which is not at hand, so they are not counted");
   }
@@ -223,7 +226,7 @@ void add_time(Text& text, const Plan& plan, std::size_t index, const PassCounter
   text.line("  time", fmt::format("{:.4g} ms, {:.4g} GB/s read and written, by the rates of {}{}",
                                   *us / us_per_ms, moved / (*us * us_per_ms), rates_of(plan),
                                   !pass.team && pass.bytes_read < kPredictableBytes
-                                      ? "; arrays that the device's cache holds part of may be faster"
+                                      ? "; arrays that fit partly into the device's cache may be faster"
                                       : ""));
 }
 
@@ -261,6 +264,7 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     tables += fmt::format("{}{}, {}", tables.empty() ? "" : "; ", table.name, size_text(table.bytes));
   }
   if (!tables.empty()) text.line("  tables", tables);
+  detail::add_box(text, pass);
   if (pass.team) {
     add_team(text, pass);
   } else if (!pass.launch) {
@@ -270,7 +274,8 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     add_counted(text, plan, index, counter);
   }
   add_time(text, plan, index, counter);
-  if (pass.team && !pass.predicted_us) text.line("  time", "not predicted: no curves are known");
+  if (pass.team && !pass.predicted_us && pass.kind != PassKind::patch)
+    text.line("  time", "not predicted: no measured times are known for this target");
 }
 
 }  // namespace
@@ -289,7 +294,9 @@ std::string Plan::explain() const {
   add_problem(text, *this);
   text.line("target", std::string(name(target_.engine)) + (target_.name.empty() ? "" : ", " + target_.name));
   add_sweeps(text, *this);
-  for (std::size_t i = 0; i < passes_.size(); ++i) add_pass(text, *this, i, counter);
+  for (std::size_t i = 0; i < passes_.size(); ++i)
+    passes_[i].kind == PassKind::patch ? add_other_pass(text, *this, i, counter)
+                                       : add_pass(text, *this, i, counter);
   text.line("workspace", workspace_bytes() == 0 ? "none" : size_text(workspace_bytes()));
   return text.take();
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
+#include "plan/box_facts.hpp"
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/in_place_facts.hpp"
@@ -190,6 +191,7 @@ Json other_pass_json(const Plan& plan, std::size_t index, const PassCounter& cou
                {"arrays", pass.arrays},         {"source", name(pass.source)},
                {"target", name(pass.target)},   {"tables", std::move(tables)},
                {"bytes_read", pass.bytes_read}, {"bytes_written", pass.bytes_written}};
+  if (auto box = detail::box_json(pass); !box.is_null()) json["box"] = std::move(box);
   if (pass.team) {
     json["team"] = team_json(*pass.team);
     json["predicted_time"] = time_json(plan, index, counter);
@@ -250,7 +252,10 @@ std::string Plan::explain_json() const {
   if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
   const PassCounter counter(*this);
   Json passes = Json::array();
-  for (std::size_t i = 0; i < passes_.size(); ++i) passes.push_back(pass_json(*this, i, counter));
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    passes.push_back(passes_[i].kind == PassKind::patch ? other_pass_json(*this, i, counter)
+                                                        : pass_json(*this, i, counter));
+  }
   json["passes"] = std::move(passes);
   // A processor's name may hold any bytes; JSON holds UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "permutation/index_blocks.hpp"
 #include "plan/gpu/axes_choice.hpp"
 
 namespace faro::detail {
@@ -54,8 +55,67 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, cons
   return std::min(rows, columns) * element_bytes >= kLongSideBytes;
 }
 
+bool runs_with_exceptions(const Problem& problem, const Recognition& recognition, const Target& target) {
+  if (problem.placement == Placement::in_place) return false;
+  Problem others = problem;
+  others.permutation = recognition.permutation;
+  others = in_form_to_run(std::move(others), target);
+  if (std::holds_alternative<Affine>(others.permutation)) return f2::is_power_of_two(problem.element_bytes);
+  return !std::holds_alternative<Indexed>(others.permutation);
+}
+
+Problem problem_of_block(const Problem& problem, const Recognition& recognition) {
+  const auto& indexed = std::get<Indexed>(problem.permutation);
+  const std::uint64_t width = problem.element_bytes;
+  if (problem.placement == Placement::in_place || width == 0 || width > kMaxElementBytes ||
+      problem.batch == 0)
+    return problem;
+  std::uint64_t together = recognition.blocks.together;
+  std::uint64_t divisor = 1;  // as few units as leave elements narrow enough
+  while (together % divisor != 0 || together / divisor * width > kMaxElementBytes) ++divisor;
+  together /= divisor;
+  // Small blocks are taken some at a time.
+  constexpr std::uint64_t kLeastElements = 4096;
+  const std::uint64_t all = recognition.blocks.repeats;
+  const std::uint64_t block = indexed.count() / all;
+  std::uint64_t some = std::min<std::uint64_t>(all, (kLeastElements * together + block - 1) / block);
+  while (all % some != 0) ++some;
+  return problem_of_blocks(problem, {.repeats = all / some, .together = together});
+}
+
+Problem problem_of_blocks(const Problem& problem, const Blocks& blocks) {
+  if (blocks == Blocks{}) return problem;
+  const auto& indexed = std::get<Indexed>(problem.permutation);
+  Problem made = problem;
+  made.permutation = block_of(indexed, indexed.count() / blocks.repeats, blocks.together);
+  made.element_bytes = problem.element_bytes * blocks.together;
+  made.batch = problem.batch * blocks.repeats;
+  return made;
+}
+
+Recognition recognition_of_block(const Problem& block, Recognition of_all, int threads) {
+  const auto& indexed = std::get<Indexed>(block.permutation);
+  Recognition made;
+  made.permutation = indexed;
+  if (indexed.on_host()) made = recognise(indexed, threads);
+  const bool in_part = made.family == Family::blocks || made.family == Family::exceptions;
+  if (in_part) made.permutation = indexed;
+  made.family = of_all.family;
+  made.blocks = of_all.blocks;
+  made.findings = std::move(of_all.findings);
+  return made;
+}
+
 Problem in_form_to_run(Problem problem, const Target& target) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) return problem;
+  // The kernel of multiplications takes units.
+  const auto* const modular = std::get_if<Modular>(&problem.permutation);
+  constexpr std::uint64_t kWidestUnit = 16;
+  const bool is_unit = f2::is_power_of_two(problem.element_bytes) && problem.element_bytes <= kWidestUnit;
+  if (modular != nullptr && target.engine == Engine::cuda && !is_unit && !affine_form(problem.permutation)) {
+    problem.permutation = as_index_array(*modular);
+    return problem;
+  }
   const std::optional<Affine> map = affine_form(problem.permutation);
   if (!map) return problem;
   if (f2::is_power_of_two(problem.element_bytes)) {

@@ -45,4 +45,15 @@ Problem in_form_to_run(Problem problem, const Target& target);
 /// elements of this width, else as the array that it is.
 Permutation form_to_run(const Problem& problem, const Recognition& recognition);
 
+/// Whether the map that all but a few elements follow (family exceptions) can be run at this width.
+bool runs_with_exceptions(const Problem& problem, const Recognition& recognition, const Target& target);
+
+/// Of family blocks: a block as it is carried out, at most as wide an element as there may be, and no fewer
+/// of them than a chunk holds, where there are as many.
+Problem problem_of_block(const Problem& problem, const Recognition& recognition);
+/// Of these blocks. Requires: an index array of the host that has them.
+Problem problem_of_blocks(const Problem& problem, const Blocks& blocks);
+/// What there is to know of its permutation, with the findings of all.
+Recognition recognition_of_block(const Problem& block, Recognition of_all, int threads);
+
 }  // namespace faro::detail

@@ -108,7 +108,12 @@ std::string method_reason(const IndexPlan& plan) {
   switch (chosen.method) {
     case IndexMethod::cyclic:
       return "two pieces of the array change places, or it is read backwards; no index is stored";
+    case IndexMethod::modular:
+      return "rows of the input are columns of the output in two matrices that lie apart; no index is stored";
     case IndexMethod::axes:
+      if (std::holds_alternative<CyclicAxes>(plan.problem().permutation))
+        return "boxes that are read and written in runs, an axis backwards or in two parts; no index is "
+               "stored";
       return "tiles that read and write along the fastest axis of each side; no index is stored";
     case IndexMethod::direct:
       return "each element is fetched from, or sent to, the place that its index says";

@@ -3,6 +3,8 @@
 //
 //     form              passes                                          schedule
 //     Axes, Cyclic      1                                               none
+//     Modular           1                                               none
+//     CyclicAxes        1, in as many parts as views                    none
 //     DirectForm        1                                               the index array
 //     WindowForm        1                                               shifts
 //     RunsForm          1                                               begins and ends of runs
@@ -15,6 +17,7 @@
 #include <variant>
 
 #include "faro/permutation/axes.hpp"
+#include "faro/permutation/modular.hpp"
 #include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
 #include "faro/schedule/index_schedule.hpp"
@@ -61,8 +64,8 @@ struct MatrixForm {
   bool as_published = false;  // by five passes
 };
 
-using IndexForm =
-    std::variant<Axes, Cyclic, DirectForm, WindowForm, RunsForm, schedule::PartitionShape, MatrixForm>;
+using IndexForm = std::variant<Axes, Cyclic, Modular, CyclicAxes, DirectForm, WindowForm, RunsForm,
+                               schedule::PartitionShape, MatrixForm>;
 
 /// For `has_form` of a solver.
 template <typename Wanted>

@@ -15,9 +15,9 @@
 namespace faro {
 namespace {
 
-constexpr std::array kMethods{IndexMethod::cyclic,     IndexMethod::axes,        IndexMethod::direct,
-                              IndexMethod::window,     IndexMethod::runs,        IndexMethod::partition,
-                              IndexMethod::row_column, IndexMethod::row_column_5};
+constexpr std::array kMethods{IndexMethod::cyclic,    IndexMethod::modular,    IndexMethod::axes,
+                              IndexMethod::direct,    IndexMethod::window,     IndexMethod::runs,
+                              IndexMethod::partition, IndexMethod::row_column, IndexMethod::row_column_5};
 
 void check_index(const Problem& problem) {
   if (problem.element_bytes == 0 || problem.element_bytes > kMaxElementBytes) {
@@ -70,6 +70,8 @@ const char* name(IndexMethod method) noexcept {
   switch (method) {
     case IndexMethod::cyclic:
       return "cyclic";
+    case IndexMethod::modular:
+      return "modular";
     case IndexMethod::axes:
       return "axes";
     case IndexMethod::direct:
@@ -96,7 +98,7 @@ IndexMethod parse_index_method(const std::string& text) {
   }
   const std::string suggestion = did_you_mean(text, names);
   fail(ErrorCode::value, "read the method", "`" + text + "`",
-       "cyclic, axes, direct, window, runs, partition, row_column or row_column_5", suggestion);
+       "cyclic, modular, axes, direct, window, runs, partition, row_column or row_column_5", suggestion);
 }
 
 IndexPlan::IndexPlan(Problem problem, Target target, Recognition recognition, const IndexChoice& choice)

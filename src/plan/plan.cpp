@@ -9,6 +9,7 @@
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
 
 namespace faro {
@@ -29,6 +30,19 @@ void check_affine(const Problem& problem) {
     fail(ErrorCode::value, "plan", "n = " + std::to_string(n),
          "at most " + std::to_string(kMaxProblemBits) + " index bits");
   }
+}
+
+// Of a permutation that says itself what it is.
+Recognition known(const Permutation& permutation) {
+  const Family family = std::holds_alternative<Cyclic>(permutation)       ? Family::cyclic
+                        : std::holds_alternative<Modular>(permutation)    ? Family::modular
+                        : std::holds_alternative<CyclicAxes>(permutation) ? Family::cyclic_axes
+                        : std::holds_alternative<Indexed>(permutation)    ? Family::general
+                                                                          : Family::axes;
+  Recognition made;
+  made.family = family;
+  made.permutation = permutation;
+  return made;
 }
 
 bool is_in_place(const Problem& problem) { return problem.placement == Placement::in_place; }
@@ -92,6 +106,10 @@ const char* name(PassKind kind) noexcept {
       return "columns";
     case PassKind::sweep:
       return "sweep";
+    case PassKind::modular:
+      return "modular";
+    case PassKind::patch:
+      return "patch";
   }
   return "direct";
 }
@@ -122,7 +140,8 @@ const char* name(Engine engine) noexcept {
   return "auto";
 }
 
-Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(std::move(target)) {
+Plan::Plan(const Problem& problem, Target target)
+    : given_(problem), problem_(problem), target_(std::move(target)) {
   const auto* const indexed = std::get_if<Indexed>(&problem.permutation);
   if (indexed != nullptr) {
     if (!indexed->on_host()) {
@@ -139,20 +158,33 @@ Plan::Plan(const Problem& problem, Target target) : problem_(problem), target_(s
     plan_affine();
     return;
   }
-  plan_index({.family = std::holds_alternative<Cyclic>(problem_.permutation) ? Family::cyclic : Family::axes,
-              .permutation = problem_.permutation,
-              .runs = {},
-              .displacement = {},
-              .findings = {}},
-             {});
+  plan_index(known(problem_.permutation), {});
 }
 
 Plan::Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice)
-    : problem_(problem), target_(std::move(target)) {
+    : given_(problem), problem_(problem), target_(std::move(target)) {
   const bool was_array = std::holds_alternative<Indexed>(problem.permutation);
-  if (was_array && choice.empty()) problem_.permutation = detail::form_to_run(problem_, recognition);
+  const Recognition told = recognition;
+  // A schedule of blocks is of those that it says.
+  if (was_array && choice.scheduled && recognition.family == Family::blocks) {
+    problem_ = detail::problem_of_blocks(problem_, recognition.blocks);
+    recognition.permutation = problem_.permutation;
+  }
+  if (was_array && choice.empty()) {
+    if (recognition.family == Family::exceptions &&
+        detail::runs_with_exceptions(problem_, recognition, target_)) {
+      exceptions_ = recognition.exceptions;
+      problem_.permutation = recognition.permutation;
+    } else if (recognition.family == Family::blocks) {
+      problem_ = detail::problem_of_block(problem_, recognition);
+      recognition = detail::recognition_of_block(problem_, std::move(recognition), target_.threads);
+      problem_.permutation = detail::form_to_run(problem_, recognition);
+    } else {
+      problem_.permutation = detail::form_to_run(problem_, recognition);
+    }
+  }
   if (was_array && !recognition.findings.empty()) {
-    recognition_ = std::make_shared<const Recognition>(recognition);
+    recognition_ = std::make_shared<const Recognition>(told);
   }
   // A method that is asked for is one of axes, rolls and flips as they are given.
   const bool as_given =
@@ -164,9 +196,26 @@ Plan::Plan(const Problem& problem, Target target, Recognition recognition, const
            "none: affine maps have one way", "index arrays have others");
     }
     plan_affine();
-    return;
+  } else {
+    plan_index(std::move(recognition), choice);
   }
-  plan_index(std::move(recognition), choice);
+  add_patch();
+}
+
+Blocks Plan::blocks() const {
+  const std::uint64_t together = problem_.element_bytes / std::max<std::uint64_t>(given_.element_bytes, 1);
+  const std::uint64_t repeats = given_.batch == 0 ? 1 : problem_.batch / given_.batch;
+  return {.repeats = repeats, .together = together};
+}
+
+// Where the others' passes brought wrong elements, which are as many.
+void Plan::add_patch() {
+  if (exceptions_.empty() || given_.batch == 0) return;
+  Pass pass =
+      target_.engine == Engine::cuda
+          ? detail::gpu_patch(exceptions_, given_)
+          : detail::cpu_patch(exceptions_, given_, passes_.empty() ? nullptr : passes_.back().cpu.get());
+  passes_.push_back(std::move(pass));
 }
 
 void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
@@ -183,7 +232,8 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
     if (!choice.empty() || !as_transposition(problem_)) {
       fail(ErrorCode::unsupported, "plan",
            to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           "an affine map over F2, or the transposition of an array of rows x columns",
+           "an affine map over F2, the transposition of an array of rows x columns, or two equal axes that "
+           "change places",
            "other permutations need a second array for the result" + size_of_second(problem_));
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);

@@ -373,8 +373,9 @@ void RowPlan::decide() {
   const std::string past = streamed_ ? ", past the caches" : "";
   if (run_bytes >= kLongBytes) {
     way_ = RowWay::runs;
-    reason_ = fmt::format("what follows each other is {} on the mean, and copied whole{}",
-                          io::size_text(run_bytes), past);
+    reason_ = fmt::format(
+        "rows that follow each other come in runs of {} on average, and each run is copied whole{}",
+        io::size_text(run_bytes), past);
   } else {
     way_ = RowWay::blocks;
     reason_ = fmt::format("short rows are fetched ahead and moved one by one{}", past);

@@ -6,12 +6,17 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/form_to_run.hpp"
+#include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"
+#include "plan/gpu/gpu_solver.hpp"
 #include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
+#include "plan/planners.hpp"
+#include "plan/svg_sections.hpp"
 
 namespace faro {
 namespace {
@@ -50,6 +55,37 @@ std::string elements_of_array(std::uint64_t needed, std::uint64_t moved) {
   return fmt::format("{} elements at least, {} of them", needed, moved);
 }
 
+// What the kernel does to the memories, counted, and the time that this takes by the target's rates.
+void add_view_counts(detail::MarginText& text, const StridedPlan& plan, const Pass& pass) {
+  const Target& target = plan.target();
+  const std::uint64_t longer = std::max(plan.in_elements(), plan.out_elements());
+  const auto counted = detail::count_blocks(
+      *pass.gpu, {.arrays = 1, .array_bytes = longer * plan.element_bytes(), .written = plan.moved_bytes()},
+      detail::geometry_of(target));
+  if (!counted) return;
+  const machine::AccessCounts& counts = counted->counts;
+  const auto global = [&](const char* label, const machine::GlobalCounts& side) {
+    text.line(label, fmt::format("{} requests, {} sectors of 32 bytes, {} lines of 128 bytes", side.requests,
+                                 side.sectors, side.lines));
+  };
+  const auto shared = [&](const char* label, const machine::SharedCounts& side) {
+    text.line(label, fmt::format("{} requests, {} wavefronts, congestion {}", side.requests, side.wavefronts,
+                                 side.max_congestion()));
+  };
+  global("  loads", counts.global_loads);
+  global("  stores", counts.global_stores);
+  shared("  to shared", counts.shared_stores);
+  shared("  from shared", counts.shared_loads);
+  text.line("  counted", detail::to_text(*counted));
+  const std::optional<double> us =
+      detail::solver_of(pass.kind).cost({.pass = pass, .counts = counts, .rates = target.calibration});
+  constexpr double kUsPerMs = 1e3;
+  if (us) {
+    text.line("  time", fmt::format("{:.4g} ms predicted, by the rates of {}", *us / kUsPerMs,
+                                    target.calibration ? target.calibration->source : target.name));
+  }
+}
+
 }  // namespace
 
 StridedPlan::StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target)
@@ -84,11 +120,13 @@ std::string StridedPlan::explain() const {
   for (const Pass& pass : passes_) {
     text.line("pass 1", fmt::format("{}: {}", name(pass.kind), pass.what));
     text.line("  moves", fmt::format("reads {} and writes as much", detail::size_text(moved_bytes_)));
+    detail::add_box(text, pass);
     if (pass.launch) {
       text.line("  kernel", pass.launch->kernel);
       text.line("  launch",
                 fmt::format("{} blocks of {} threads, {} of shared memory each", pass.launch->blocks,
                             pass.launch->threads, detail::size_text(pass.launch->shared_bytes)));
+      add_view_counts(text, *this, pass);
       continue;
     }
     text.line("  kernel", pass.team->kernel);
@@ -96,6 +134,15 @@ std::string StridedPlan::explain() const {
                                        pass.team->streamed ? ", written past the caches" : ""));
   }
   return text.take();
+}
+
+std::string StridedPlan::svg() const {
+  if (permutation_) return permutation_->svg();
+  const std::string text = to_text(view_);
+  const std::string words = fmt::format("{} elements of {}, one sweep, box by box", element_count(view_),
+                                        detail::size_text(element_bytes_));
+  const Pass none;
+  return svg::box_svg(text, words, passes_.empty() ? none : passes_.front());
 }
 
 std::string StridedPlan::explain_json() const {
@@ -117,6 +164,7 @@ std::string StridedPlan::explain_json() const {
                   {"reason", pass.what},
                   {"bytes_read", pass.bytes_read},
                   {"bytes_written", pass.bytes_written}};
+    if (auto box = detail::box_json(pass); !box.is_null()) shown["box"] = std::move(box);
     if (pass.launch) {
       shown["launch"] = {{"kernel", pass.launch->kernel},
                          {"blocks", pass.launch->blocks},

@@ -91,6 +91,10 @@ std::string Plan::svg() const {
     fail(ErrorCode::unsupported, "draw " + to_text(problem_.permutation) + " in place",
          "sweeps along rows and columns", "passes of an affine map", "explain without --svg tells of them");
   }
+  if (std::holds_alternative<Axes>(problem_.permutation) && passes_.size() == 1) {
+    const std::string text = to_text(problem_.permutation);
+    return svg::box_svg(text, summary(*this, 1) + "one sweep over memory", passes_.front());
+  }
   static_cast<void>(affine(problem_.permutation, "draw"));
   constexpr std::size_t title_length = 66;
   const std::string permutation = to_text(problem_.permutation);

@@ -1,6 +1,8 @@
 // The parts of a plan's drawing. Each draws downwards from `top` and returns where it ended.
 #pragma once
 
+#include <string>
+
 #include "drawing/svg_canvas.hpp"
 #include "faro/plan/plan.hpp"
 
@@ -17,5 +19,8 @@ double draw_tile_banks(Canvas& canvas, const Plan& plan, const Pass& pass, doubl
 
 /// In place: the tiles that change places, the first orbits of them. Requires: pass.orbits.
 double draw_orbits(Canvas& canvas, const Pass& pass, double top);
+
+/// The whole drawing of a pass over axes or a view, 800 wide: its box, if it has one.
+std::string box_svg(const std::string& title, const std::string& words, const Pass& pass);
 
 }  // namespace faro::svg

@@ -30,6 +30,8 @@ using Json = nlohmann::ordered_json;
 // Of no elements there is no shape: the text that such a permutation has out of place.
 std::string map_text(const Rectangle& rectangle) {
   if (rectangle.count() == 0) return "axes(0; 0)";
+  if (rectangle.between > 1)
+    return fmt::format("axes({} {} {}; 2 1 0)", rectangle.rows, rectangle.between, rectangle.columns);
   return fmt::format("transpose({}, {})", rectangle.rows, rectangle.columns);
 }
 

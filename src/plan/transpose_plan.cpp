@@ -19,6 +19,24 @@ constexpr std::uint64_t kWidestElement = 16;
 constexpr std::uint64_t kNarrow = 32;  // the shorter side below this
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
+// Two axes of one extent that change places across the one between: [arrays,] side, between, side [, parts].
+std::optional<Rectangle> squares_of(const Axes& axes) {
+  const std::vector<std::uint64_t>& shape = axes.shape();
+  const std::vector<int>& order = axes.order();
+  if (shape.size() < 3) return std::nullopt;
+  const std::size_t first = order.front() == 0 ? 1 : 0;  // of the two
+  if (first + 3 > shape.size() || first + 4 < shape.size()) return std::nullopt;
+  std::vector<int> exchanged(shape.size());
+  for (std::size_t a = 0; a < shape.size(); ++a) exchanged[a] = static_cast<int>(a);
+  std::swap(exchanged[first], exchanged[first + 2]);
+  if (order != exchanged || shape[first] != shape[first + 2]) return std::nullopt;
+  return Rectangle{.arrays = first == 0 ? 1 : shape[0],
+                   .rows = shape[first],
+                   .columns = shape[first],
+                   .element_bytes = first + 3 == shape.size() ? 1 : shape.back(),
+                   .between = shape[first + 1]};
+}
+
 // Of axes in normal form: [arrays,] rows, columns [, parts of an element].
 std::optional<Rectangle> rectangle_of(const Axes& axes) {
   const std::vector<std::uint64_t>& shape = axes.shape();
@@ -36,7 +54,7 @@ std::optional<Rectangle> rectangle_of(const Axes& axes) {
   if (order == std::vector<int>{0, 2, 1, 3}) {
     return Rectangle{.arrays = shape[0], .rows = shape[1], .columns = shape[2], .element_bytes = shape[3]};
   }
-  return std::nullopt;
+  return squares_of(axes);
 }
 
 // Of index bits: some that stay, some that are rotated, some that stay.
@@ -63,7 +81,8 @@ std::optional<Rectangle> rectangle_of(const Affine& map) {
 }
 void require_countable(const Rectangle& rectangle) {
   std::uint64_t bytes = rectangle.element_bytes;
-  for (const std::uint64_t factor : {rectangle.arrays, rectangle.rows, rectangle.columns}) {
+  for (const std::uint64_t factor :
+       {rectangle.arrays, rectangle.rows, rectangle.between, rectangle.columns}) {
     if (factor != 0 && bytes > kMostBytes / factor) {
       fail(ErrorCode::value, "plan",
            fmt::format("{} arrays of {} x {} elements", rectangle.arrays, rectangle.rows, rectangle.columns),
@@ -123,10 +142,20 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
          "a transposition, or an affine map", "permute out of place");
   rectangle_ = *rectangle;
   require_countable(rectangle_);
-  if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement)
+  const bool on_gpu = target_.engine == Engine::cuda;
+  const auto second = [&] {
+    return "other permutations need a second array for the result, of " +
+           detail::size_text(rectangle_.bytes());
+  };
+  if (on_gpu && rectangle_.between > 1)
+    fail(ErrorCode::unsupported, "plan in place", to_text(problem.permutation) + " on a GPU",
+         "an affine map, or the transposition of an array of rows x columns", second());
+  if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement &&
+      (on_gpu || !rectangle_.is_square())) {
     fail(ErrorCode::unsupported, "transpose in place",
          fmt::format("elements of {} bytes", rectangle_.element_bytes),
-         fmt::format("at most {}", kWidestElement), "transpose out of place");
+         fmt::format("at most {}, or on a CPU a square array", kWidestElement), second());
+  }
   r2c_ = rectangle_.rows > rectangle_.columns;
   method_ = std::min(rectangle_.rows, rectangle_.columns) < kNarrow ? TransposeMethod::narrow
                                                                     : TransposeMethod::rows_in_memory;

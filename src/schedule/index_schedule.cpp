@@ -10,6 +10,7 @@
 #include <string>
 
 #include "faro/error.hpp"
+#include "permutation/index_blocks.hpp"
 #include "permutation/index_check.hpp"
 #include "schedule/host_entries.hpp"
 
@@ -103,6 +104,26 @@ std::uint64_t fingerprint(const Indexed& indexed) {
     XXH3_64bits_update(&state, narrow.data(), size * sizeof(std::uint32_t));
   }
   return XXH3_64bits_digest(&state);
+}
+
+std::optional<Indexed> scheduled_block(const Indexed& indexed, const Blocks& blocks) {
+  require_host(indexed, "schedule an index array");
+  if (blocks == Blocks{}) return indexed;
+  const std::uint64_t count = indexed.count();
+  if (blocks.repeats == 0 || blocks.together == 0 || count % blocks.repeats != 0) return std::nullopt;
+  const std::uint64_t block = count / blocks.repeats;
+  if (block == 0 || block % blocks.together != 0) return std::nullopt;
+  bool are_blocks = false;
+  with_entries(indexed, [&](auto entries) {
+    are_blocks = (blocks.repeats == 1 || !faro::detail::repeat_mismatch(entries, block, 0)) &&
+                 (blocks.together == 1 || faro::detail::together(entries, 0) % blocks.together == 0);
+  });
+  if (!are_blocks) return std::nullopt;
+  // The first block need not keep to itself for the others to be like it.
+  for (std::uint64_t i = 0; i < block; ++i) {
+    if (indexed.entry(i) >= block) return std::nullopt;
+  }
+  return faro::detail::block_of(indexed, block, blocks.together);
 }
 
 IndexSchedule direct_schedule(const Indexed& indexed) {

@@ -233,7 +233,8 @@ IndexSchedule read_and_check(PlanSource& source, const std::string& name) {
   IndexSchedule schedule{.what = read_kind(reader, header, verify),
                          .count = header.count,
                          .applied = header.applied,
-                         .fingerprint = header.fingerprint};
+                         .fingerprint = header.fingerprint,
+                         .blocks = header.blocks};
   check_schedule(schedule);
   return schedule;
 }

@@ -20,6 +20,8 @@ namespace faro::schedule {
 
 inline constexpr std::array<char, 8> kPlanMagic{'\x89', 'f', 'a', 'r', 'o', 'P', '\r', '\n'};
 inline constexpr std::uint32_t kPlanVersion = 1;
+inline constexpr std::uint32_t kPlanVersionOfBlocks =
+    2;  // with blocks in the place of the last 16 level bits
 inline constexpr std::uint64_t kPlanHeaderBytes = 80;
 inline constexpr std::uint64_t kPlanChecksumBytes = 8;
 
@@ -34,6 +36,7 @@ struct PlanHeader {
   // columns.
   std::array<std::uint64_t, 2> sizes{};
   std::array<std::uint8_t, 32> level_bits{};
+  Blocks blocks = {};
 };
 
 /// What the header of a schedule's file says. Errors: ErrorCode::value for an index array on a device.

@@ -22,6 +22,9 @@ constexpr std::size_t kCountAt = 16;
 constexpr std::size_t kFingerprintAt = 24;
 constexpr std::size_t kSizesAt = 32;
 constexpr std::size_t kLevelsAt = 48;
+constexpr std::size_t kRepeatsAt = 64;  // of version 2, which has half as many levels
+constexpr std::size_t kTogetherAt = 72;
+constexpr std::size_t kLevelsOfBlocks = 16;
 
 template <typename T>
 void put(std::span<std::byte> bytes, std::size_t at, const T& value) {
@@ -93,7 +96,8 @@ PlanHeader header_of(const IndexSchedule& schedule) {
                     .count = schedule.count,
                     .fingerprint = schedule.fingerprint,
                     .sizes = {},
-                    .level_bits = {}};
+                    .level_bits = {},
+                    .blocks = schedule.blocks};
   std::visit([&](const auto& what) { fill_sizes(what, header); }, schedule.what);
   FARO_CHECK(header.count <= Indexed::kMaxCount && are_sizes(header));
   return header;
@@ -102,13 +106,18 @@ PlanHeader header_of(const IndexSchedule& schedule) {
 std::array<std::byte, kPlanHeaderBytes> to_bytes(const PlanHeader& header) {
   std::array<std::byte, kPlanHeaderBytes> bytes{};
   put(bytes, 0, kPlanMagic);
-  put(bytes, kVersionAt, kPlanVersion);
+  const bool has_blocks = header.blocks != Blocks{};
+  put(bytes, kVersionAt, has_blocks ? kPlanVersionOfBlocks : kPlanVersion);
   put(bytes, kKindAt, header.kind);
   put(bytes, kAppliedAt, static_cast<std::uint8_t>(header.applied == Direction::gather ? 1 : 0));
   put(bytes, kCountAt, header.count);
   put(bytes, kFingerprintAt, header.fingerprint);
   put(bytes, kSizesAt, header.sizes);
   put(bytes, kLevelsAt, header.level_bits);
+  if (!has_blocks) return bytes;
+  FARO_CHECK(header.kind != PlanKind::partition || header.sizes[1] <= kLevelsOfBlocks);
+  put(bytes, kRepeatsAt, header.blocks.repeats);
+  put(bytes, kTogetherAt, header.blocks.together);
   return bytes;
 }
 
@@ -117,9 +126,11 @@ PlanHeader parse_plan_header(std::span<const std::byte, kPlanHeaderBytes> bytes,
     fail(ErrorCode::file, "read `" + name + "`", "a file that does not begin as plan files do",
          "a plan file");
   }
-  if (const auto version = get<std::uint32_t>(bytes, kVersionAt); version != kPlanVersion) {
+  const auto version = get<std::uint32_t>(bytes, kVersionAt);
+  if (version != kPlanVersion && version != kPlanVersionOfBlocks) {
     fail(ErrorCode::file, "read `" + name + "`", "a plan file of version " + std::to_string(version),
-         "version " + std::to_string(kPlanVersion), "make the plan again");
+         "version " + std::to_string(kPlanVersion) + " or " + std::to_string(kPlanVersionOfBlocks),
+         "make the plan again");
   }
   const auto kind = get<std::uint8_t>(bytes, kKindAt);
   const auto applied = get<std::uint8_t>(bytes, kAppliedAt);
@@ -133,15 +144,28 @@ PlanHeader parse_plan_header(std::span<const std::byte, kPlanHeaderBytes> bytes,
              std::to_string(get<std::uint16_t>(bytes, kReservedAt)),
          "direction 0 or 1 and zeros");
   }
-  const PlanHeader header{.kind = static_cast<PlanKind>(kind),
-                          .applied = applied == 0 ? Direction::scatter : Direction::gather,
-                          .count = get<std::uint64_t>(bytes, kCountAt),
-                          .fingerprint = get<std::uint64_t>(bytes, kFingerprintAt),
-                          .sizes = get<std::array<std::uint64_t, 2>>(bytes, kSizesAt),
-                          .level_bits = get<std::array<std::uint8_t, 32>>(bytes, kLevelsAt)};
+  PlanHeader header{.kind = static_cast<PlanKind>(kind),
+                    .applied = applied == 0 ? Direction::scatter : Direction::gather,
+                    .count = get<std::uint64_t>(bytes, kCountAt),
+                    .fingerprint = get<std::uint64_t>(bytes, kFingerprintAt),
+                    .sizes = get<std::array<std::uint64_t, 2>>(bytes, kSizesAt),
+                    .level_bits = get<std::array<std::uint8_t, 32>>(bytes, kLevelsAt)};
   if (header.count > Indexed::kMaxCount) {
     fail(ErrorCode::file, "read `" + name + "`", std::to_string(header.count) + " elements",
          "at most " + std::to_string(Indexed::kMaxCount));
+  }
+  if (version == kPlanVersionOfBlocks) {
+    header.blocks = {.repeats = get<std::uint64_t>(bytes, kRepeatsAt),
+                     .together = get<std::uint64_t>(bytes, kTogetherAt)};
+    std::fill(header.level_bits.begin() + kLevelsOfBlocks, header.level_bits.end(), std::uint8_t{0});
+    const auto [repeats, together] = header.blocks;
+    if (repeats == 0 || together == 0 || repeats > Indexed::kMaxCount ||
+        together > Indexed::kMaxCount / repeats || header.count > Indexed::kMaxCount / (repeats * together)) {
+      fail(ErrorCode::file, "read `" + name + "`",
+           std::to_string(repeats) + " blocks of " + std::to_string(header.count) + " times " +
+               std::to_string(together) + " elements",
+           "at least one of each, and at most 2^40 elements");
+    }
   }
   const std::uint64_t levels = header.kind == PlanKind::partition ? header.sizes[1] : 0;
   const auto after_levels =

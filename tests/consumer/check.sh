@@ -26,7 +26,7 @@ block cpp >"$scratch/recipe/main.cpp"
 "$scratch/recipe/build/ntt_order"
 
 # A static program without the CUDA engine stays small.
-if [[ ! -e $scratch/prefix/lib/libfaro.so ]] && grep -q 'not built' "$build/generated/faro_build_info.hpp"; then
+if [[ ! -e $scratch/prefix/lib/libfaro_cxx.so ]] && grep -q 'not built' "$build/generated/faro_build_info.hpp"; then
   bytes=$(stat -c %s "$scratch/build/consumer")
   echo "consumer: $bytes bytes"
   ((bytes <= 4000000)) || { echo "wanted at most 4 MB" >&2; exit 1; }

@@ -7,6 +7,9 @@
 //     FARO_FAULT_WAIT=S   instead of failing, the N-th waits for S seconds
 //     FARO_THREADS=N      no more than N threads at a time
 //     FARO_NO_TMPFILE=1   no file system has nameless files
+//     FARO_REMOTE=1       nor O_DIRECT, nor blocks that are set aside, nor locks: as some remote ones
+//
+// Of io_uring: ring_short, a request that moves half of what it was asked for; ring_error, one that fails.
 //
 // Counted are calls after main() began, and of memory only those of the program and of C++'s libraries: where
 // the loader or OpenMP's library get none, they end the process themselves.
@@ -17,6 +20,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -24,6 +28,9 @@
 
 #include <atomic>
 #include <cerrno>
+#if __has_include(<liburing.h>)
+#include <liburing.h>
+#endif
 
 namespace {
 
@@ -46,7 +53,8 @@ struct Settings {
   long at = number_of("FARO_FAULT_AT", 0);
   bool kills = number_of("FARO_FAULT_KILL", 0) != 0;
   long wait_seconds = number_of("FARO_FAULT_WAIT", 0);
-  bool has_no_tmpfile = number_of("FARO_NO_TMPFILE", 0) != 0;
+  bool is_remote = number_of("FARO_REMOTE", 0) != 0;
+  bool has_no_tmpfile = is_remote || number_of("FARO_NO_TMPFILE", 0) != 0;
   long most_threads = number_of("FARO_THREADS", 0);
 };
 
@@ -157,9 +165,13 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = va_arg(arguments, mode_t);
   va_end(arguments);
   if (settings().has_no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) return error(EOPNOTSUPP);
+  if (settings().is_remote && (flags & O_DIRECT) != 0) return error(EINVAL);
   if (fails("open")) return error(EMFILE);
   return real(path, flags, mode);
 }
+
+// What open() is where it is checked (_FORTIFY_SOURCE), without a mode.
+int __open_2(const char* path, int flags) { return open(path, flags, 0); }
 
 ssize_t pwrite(int descriptor, const void* data, size_t bytes, off_t offset) {
   static const auto real = next<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
@@ -197,8 +209,29 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
 int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   static const auto real = next<int (*)(int, int, off_t, off_t)>("fallocate");
   if (fails("reserve")) return error(ENOSPC);
+  if (settings().is_remote) return error(EOPNOTSUPP);
   return real(descriptor, mode, offset, bytes);
 }
+
+int flock(int descriptor, int operation) noexcept {
+  static const auto real = next<int (*)(int, int)>("flock");
+  if (settings().is_remote) return error(ENOLCK);
+  return real(descriptor, operation);
+}
+
+#if __has_include(<liburing.h>)
+int io_uring_submit(io_uring* ring) noexcept {
+  static const auto real = next<int (*)(io_uring*)>("io_uring_submit");
+  constexpr unsigned kBlock = 4096;
+  const unsigned mask = *ring->sq.kring_mask;
+  for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; ++at) {
+    io_uring_sqe& request = ring->sq.sqes[at & mask];
+    if (fails("ring_short")) request.len = request.len / 2 / kBlock * kBlock;
+    if (fails("ring_error")) request.fd = -1;
+  }
+  return real(ring);
+}
+#endif
 
 int fsetxattr(int descriptor, const char* name, const void* value, size_t bytes, int flags) noexcept {
   static const auto real = next<int (*)(int, const char*, const void*, size_t, int)>("fsetxattr");

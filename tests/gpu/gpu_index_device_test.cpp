@@ -316,11 +316,14 @@ TEST_F(GpuIndexDevice, RecognisesAsTheHost) {
   expect_recognised(of(Axes({30, 70, 11, 50}, {3, 1, 0, 2})), Family::axes);
   expect_recognised(of(Axes({3, 5, 7, 2, 3, 5, 2, 9}, {6, 4, 2, 0, 7, 5, 3, 1})), Family::axes);
   expect_recognised(Indexed::random(kOdd, 8), Family::general);
+  expect_recognised(of(maps::affine_mod(kOdd, 12345, 6)), Family::modular);
+  expect_recognised(of(CyclicAxes({1000, 999}, {1, 0}, {maps::roll(1000, 500), maps::flip(999)})),
+                    Family::cyclic_axes);
   for (const std::size_t at : {std::size_t{0}, std::size_t{500000}, kOdd - 2}) {
     expect_recognised(perturbed(of(maps::roll(kOdd, 5)), at, at + 1), Family::runs);
   }
   for (const std::size_t at : {std::size_t{3}, std::size_t{1} << 19, (std::size_t{1} << 20) - 2}) {
-    expect_recognised(perturbed(of(maps::bit_reversal(20)), at, at + 1), Family::general);
+    expect_recognised(perturbed(of(maps::bit_reversal(20)), at, at + 1), Family::exceptions);
   }
 }
 

@@ -679,6 +679,167 @@ TEST_F(GpuRows, ReusesASchedule) {
   EXPECT_FALSE(plan_rows(take, {.row_bytes = 4}, {.reused = true}).is_scheduled());
 }
 
+// Elements put by a schedule, and one that names a row twice.
+TEST_F(GpuRows, PutsByASchedule) {
+  constexpr std::uint64_t kRows = 9'000'000;
+  for (const std::uint64_t width : {4U, 8U}) {
+    for (const std::uint64_t count : {kRows, kRows - 1'234'567}) {
+      Entries entries = drawn(count, kRows, {.bytes = 4, .is_signed = true}, true, 0, width);
+      const Placed there(entries.bytes());
+      const Bytes host_entries = entries.bytes();
+      const auto put = [&](const void* data) {
+        return Put{.to = {data, count, entries.type}, .rows = kRows};
+      };
+      const ExecutableRows plan = plan_rows(put(there.data()), {.row_bytes = width}, {.reused = true});
+      EXPECT_TRUE(plan.is_scheduled());
+      const Bytes in = random_bytes(count * width, 1);
+      const Bytes begin = random_bytes(kRows * width, 2);
+      Bytes expected = begin;
+      plan_rows(put(host_entries.data()), {.row_bytes = width}).run(in, expected);
+      const Placed device_in(in);
+      const Placed device_out(begin);
+      plan.run(device_in.span(), device_out.span());
+      plan.check();
+      EXPECT_TRUE(device_out.get() == expected) << width << ", " << count;
+      entries.values[5] = entries.values[count - 3];
+      const Placed wrong(entries.bytes());
+      EXPECT_NE(refusal([&] {
+                  static_cast<void>(plan_rows(put(wrong.data()), {.row_bytes = width}, {.reused = true}));
+                }).find("twice"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST_F(GpuRows, ReadsEntriesOfEveryKind) {
+  for (const int bytes : {1, 2, 4, 8}) {
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+      const Entries entries = drawn(1000, 100, {.bytes = bytes, .is_signed = true}, false, 0.1, 3);
+      Bytes raw = entries.bytes();
+      if (order == ByteOrder::big) {
+        for (auto at = raw.begin(); at != raw.end(); at += bytes) std::reverse(at, at + bytes);
+      }
+      const Placed there(raw);
+      const auto take = [&](const void* data) {
+        return Take{
+            .from = {data, entries.values.size(), entries.type, order}, .rows = 100, .fill = Fill::zero()};
+      };
+      const Bytes in = random_bytes(100 * 48, 1);
+      Bytes expected(1000 * 48);
+      plan_rows(take(raw.data()), {.row_bytes = 48}).run(in, expected);
+      const Placed device_in(in);
+      const Placed device_out(Bytes(expected.size()));
+      const ExecutableRows plan = plan_rows(take(there.data()), {.row_bytes = 48});
+      plan.run(device_in.span(), device_out.span());
+      plan.check();
+      EXPECT_TRUE(device_out.get() == expected) << bytes;
+    }
+  }
+}
+
+TEST_F(GpuRows, TakesSegmentsOfAnyLength) {
+  std::mt19937_64 random(4);
+  for (const std::uint64_t width : {1U, 4U, 6U, 16U, 256U}) {
+    constexpr std::uint64_t kSegments = 3000;
+    constexpr std::uint64_t kTaken = 20000;
+    std::vector<std::int64_t> offsets(kSegments + 1);
+    for (std::uint64_t s = 0; s < kSegments; ++s)
+      offsets[s + 1] =
+          offsets[s] + static_cast<std::int64_t>(random() % 10 == 0 ? random() % 3000 : random() % 9);
+    std::vector<std::int32_t> from(kTaken);
+    for (std::int32_t& each : from) each = static_cast<std::int32_t>(random() % kSegments);
+    const Segments on_host{.offsets = RowNumbers(std::span(offsets)), .element_bytes = width};
+    const std::vector<std::uint64_t> begins = taken_offsets(on_host, RowNumbers(std::span(from)));
+    const Bytes in = random_bytes(static_cast<std::uint64_t>(offsets.back()) * width, width);
+    Bytes expected(begins.back() * width);
+    take_segments(on_host, RowNumbers(std::span(from)), in, expected);
+    constexpr std::uint64_t kRoom = 100;
+    expected.resize(expected.size() + kRoom * width, std::byte{7});
+    const auto bytes_of_all = [](const auto& values) {
+      const auto all = std::as_bytes(std::span(values));
+      return Bytes(all.begin(), all.end());
+    };
+    const Placed there(bytes_of_all(offsets));
+    const Placed which(bytes_of_all(from));
+    const Placed device_in(in);
+    const Placed device_out(Bytes(expected.size(), std::byte{7}));
+    const Placed told(Bytes((kTaken + 1) * 8));
+    const ExecutableSegments plan = plan_segments(
+        {.offsets = {there.data(), kSegments + 1, {.bytes = 8, .is_signed = true}}, .element_bytes = width},
+        {which.data(), kTaken, {.bytes = 4, .is_signed = true}});
+    plan.run(device_in.span(), device_out.span(), reinterpret_cast<std::int64_t*>(told.data()));
+    plan.check();
+    EXPECT_TRUE(device_out.get() == expected) << width;
+    EXPECT_TRUE(told.get() == bytes_of_all(begins)) << width;
+    from[9] = kSegments;
+    const Placed wrong(bytes_of_all(from));
+    const ExecutableSegments other = plan_segments(
+        {.offsets = {there.data(), kSegments + 1, {.bytes = 8, .is_signed = true}}, .element_bytes = width},
+        {wrong.data(), kTaken, {.bytes = 4, .is_signed = true}});
+    other.run(device_in.span(), device_out.span());
+    EXPECT_NE(refusal([&] { other.check(); }).find("position 9"), std::string::npos);
+  }
+}
+
+TEST_F(GpuRows, MovesValuesInBitReversedOrder) {
+  for (const std::uint64_t n : {std::uint64_t{16}, std::uint64_t{1} << 13, std::uint64_t{1} << 16}) {
+    for (const std::int64_t k : {std::int64_t{3}, std::int64_t{5}, 2 * static_cast<std::int64_t>(n) - 1}) {
+      const Bytes in = random_bytes(n * 8 * 3, n);
+      Bytes expected(in.size());
+      permute_evaluations(n, k, 8, in, expected);
+      const Placed device_in(in);
+      const Placed device_out(Bytes(in.size()));
+      permute_evaluations(n, k, 8, device_in.span(), device_out.span(), OnDevice{});
+      EXPECT_TRUE(device_out.get() == expected) << n << ", " << k;
+    }
+  }
+}
+
+// Forms that index arrays are known by, as plans.
+TEST_F(GpuRows, RunsFormsThatArraysAreKnownBy) {
+  std::vector<Permutation> all;
+  for (const char* const text :
+       {"axes(300 410; 1 0; 0 0; 1)", "axes(300 410; 0 1; 150 205)", "axes(70 30 110; 2 0 1; 3 4 5; 0 2)",
+        "multiply(100003, 777)", "affine_mod(65536, 5, 9)"})
+    all.push_back(parse_permutation(text));
+  std::mt19937_64 random(2);
+  {
+    std::vector<std::uint32_t> small(6000);
+    std::iota(small.begin(), small.end(), 0U);
+    std::shuffle(small.begin(), small.end(), random);
+    std::vector<std::uint32_t> blocks;
+    for (std::uint32_t b = 0; b < 9; ++b) {
+      for (const std::uint32_t p : small) {
+        for (std::uint32_t j = 0; j < 3; ++j) blocks.push_back((b * 6000 + p) * 3 + j);
+      }
+    }
+    all.emplace_back(Indexed(blocks, Direction::scatter));
+    all.emplace_back(Indexed(std::move(blocks), Direction::gather));
+  }
+  for (const char* const text : {"bit_reversal(16)", "multiply(65536, 1237)"}) {
+    const Permutation map = parse_permutation(text);
+    std::vector<std::uint32_t> entries(65536);
+    for (std::uint64_t x = 0; x < entries.size(); ++x) entries[x] = static_cast<std::uint32_t>(apply(map, x));
+    std::swap(entries[3], entries[60000]);
+    std::swap(entries[0], entries[777]);
+    all.emplace_back(Indexed(std::move(entries), Direction::gather));
+  }
+  for (const Permutation& permutation : all) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 12U, 16U}) {
+      const Problem problem{.permutation = permutation, .element_bytes = width, .batch = 2};
+      const Bytes in = random_bytes(total_bytes(problem), width);
+      Bytes expected(in.size());
+      faro::plan(problem, {.engine = Engine::cpu}).run(in.data(), expected.data(), in.size());
+      const ExecutablePlan plan = faro::plan(problem, {.engine = Engine::cuda});
+      const Placed device_in(in);
+      const Placed device_out(Bytes(in.size()));
+      plan.run(device_in.data(), device_out.data(), in.size());
+      EXPECT_TRUE(device_out.get() == expected) << to_text(permutation) << ", " << width << "\n"
+                                                << plan.explain();
+    }
+  }
+}
+
 // More bytes, and more rows, than 32 bits count.
 TEST_F(GpuRows, MovesMoreThan32BitsCount) {
   struct Large {

@@ -21,6 +21,7 @@ for spec in 'axes(2 0 1)' 'axes(1 2 0)' 'axes(0 2 1)' 'roll(777)'; do
   done
 done
 grep -q 'verified' stderr.txt || fail "nothing was told: $(cat stderr.txt)"
+(($(wc -L <stderr.txt) <= 80)) || fail "a line of more than 80 columns: $(cat stderr.txt)"
 for spec in bit_reversal gray 'random_bmmc(16, 7)'; do
   "$FARO" permute "$spec" power.npy alone.npy --quiet
   ranks 4 "$FARO" permute "$spec" power.npy shared.npy --shards --quiet || fail "$spec: $(cat stderr.txt)"

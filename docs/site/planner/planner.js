@@ -123,14 +123,14 @@
     const sweeps = plan.sweeps !== undefined ? plan.sweeps : plan.passes.length;
     by("faro-summary").textContent = [`${number(BigInt(reply.elements))} elements`, `${sweeps} ${sweeps === 1 ? "sweep" : "sweeps"} over memory`, time_of(plan)].filter(Boolean).join(", ");
     draw(reply.svg);
-    if (!reply.svg) by("faro-cell").textContent = "There is a drawing of maps of bits only.";
+    if (!reply.svg) by("faro-cell").textContent = "Permutations of this kind are not drawn.";
     by("faro-text").textContent = [...(reply.notes || []), reply.text].join("\n");
     by("faro-command").textContent = ["faro explain", quoted(spec), "--engine cuda --capability", given.capability, "--element-bytes", given.element_bytes, given.batch.trim() !== "1" ? `--batch ${given.batch.trim()}` : "", given.in_place === "on" ? "--in-place" : ""].filter(Boolean).join(" ");
     const where = panels.plan.elements.where;
     where.textContent = "";
     try {
       const gone = ask({ verb: "where", ...about, element: given.element.trim() });
-      where.textContent = `to ${gone.to}; its place is taken by ${gone.from}`;
+      where.textContent = `to ${gone.to}; element ${gone.from} comes to its place`;
     } catch (error) {
       where.textContent = `wanted: ${error.wanted}`;
     }
@@ -177,7 +177,7 @@
     if (given.threads.trim() !== "") request.threads = whole(given.threads, "threads");
     const reply = ask({ verb: "simulate", request });
     const run = JSON.parse(reply.json);
-    by("faro-summary").textContent = `${number(run.time)} time units; the formula gives ${number(run.formula)}, no program takes fewer than ${number(run.lower_bound)}`;
+    by("faro-summary").textContent = `${number(run.time)} time units; the formula gives ${number(run.formula)}, and no program takes fewer than ${number(run.lower_bound)}`;
     draw(reply.svg);
     by("faro-table").append(table(["", "", ], [
       row(["formula", `${run.formula_text}, ${run.formula_source}`], "td"),

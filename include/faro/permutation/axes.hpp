@@ -85,6 +85,48 @@ struct Cyclic {
   friend constexpr bool operator==(const Cyclic&, const Cyclic&) = default;
 };
 
+/// Axes that change places, each of them flipped or rolled: rotations by 90 degrees, flips and rolls of
+/// single axes, the shift of a Fourier transform's middle to its begin (numpy's rot90, flip, roll and
+/// fftshift).
+///
+///     axes(2 3; 1 0; 0 0; 1)     in   a b c      out  c f       the second axis flipped, then both changed:
+///                                     d e f           b e       a quarter turn
+///                                                     a d
+///
+/// out.shape[a] = shape[order[a]], and along it lies what moves[order[a]] makes of the input's axis. The
+/// normal form has no axes of extent 1, and none that could be joined to its neighbour; of two elements an
+/// axis is flipped or stays.
+class CyclicAxes {
+ public:
+  /// Brings to normal form. `moves`: of each of the input's axes, as long as it. Errors: those of Axes;
+  /// ErrorCode::value for another number of moves, or of other extents.
+  CyclicAxes(const std::vector<std::uint64_t>& shape, const std::vector<int>& order,
+             const std::vector<Cyclic>& moves);
+
+  const std::vector<std::uint64_t>& shape() const { return shape_; }  // of the input, slowest axis first
+  const std::vector<int>& order() const { return order_; }            // of the output: the input's axes
+  const std::vector<Cyclic>& moves() const { return moves_; }         // of the input's axes
+  /// Where a step along each of the input's axes leads, but where it goes round; backwards of flipped ones.
+  const std::vector<std::uint64_t>& target_strides() const { return target_strides_; }
+
+  std::uint64_t count() const;
+  /// Whether no axis is flipped or rolled: Axes say the same.
+  bool is_axes() const;
+
+  /// Requires: x < count() (unchecked).   Cost: a division an axis.
+  std::uint64_t operator()(std::uint64_t x) const;
+
+  CyclicAxes inverse() const;
+
+  friend bool operator==(const CyclicAxes&, const CyclicAxes&) = default;
+
+ private:
+  std::vector<std::uint64_t> shape_;
+  std::vector<int> order_;
+  std::vector<Cyclic> moves_;
+  std::vector<std::uint64_t> target_strides_;  // follows from the others
+};
+
 namespace maps {
 /// The elements move `shift` places towards higher indices, and around (numpy.roll). Any shift, negative too.
 /// Errors: ErrorCode::value for a count past 2^40.

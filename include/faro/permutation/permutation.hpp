@@ -19,11 +19,12 @@
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/indexed.hpp"
+#include "faro/permutation/modular.hpp"
 
 namespace faro {
 
 /// The first that fits is the best: affine maps over F2 have the most to offer.
-using Permutation = std::variant<Affine, Cyclic, Axes, Indexed>;
+using Permutation = std::variant<Affine, Cyclic, Modular, Axes, CyclicAxes, Indexed>;
 
 /// The affine map. Errors: ErrorCode::unsupported for any other permutation, saying that `operation` takes
 /// affine maps only.
@@ -37,10 +38,12 @@ Affine affine(Permutation&& permutation, const char* operation);
 std::optional<Affine> affine_form(const Permutation& permutation);
 
 /// The form with the most to offer: the permutation as an Affine where it is affine, else as a Cyclic where
-/// it is a roll or a flip, else as Axes, else as an Indexed:
+/// it is a roll or a flip, else as a Modular where it is a multiplication, else as Axes, else as CyclicAxes,
+/// else as an Indexed:
 ///
 ///     axes(4 4; 1 0), indices(0 2 1 3), flip(8)    bits(4; 2 3 0 1), bits(2; 1 0), reverse(3)
 ///     axes(3 4; 0 1), indices(2 0 1)               roll(12, 0), roll(3, 2)
+///     multiply(7, 6), indices(0 2 4 1 3)           compose(roll(7, 1), flip(7)), multiply(5, 2)
 ///
 /// An index array of the host is recognised for it, by `threads` threads (0: as many as OpenMP would use);
 /// one in a device's memory stays as it is, for its entries are not read.
@@ -62,9 +65,9 @@ requires std::is_same_v<std::remove_cvref_t<P>, Permutation> && std::is_integral
   return apply(static_cast<const Permutation&>(permutation), static_cast<std::uint64_t>(x));
 }
 
-/// a o b: out[a(b(x))] = in[x]. Affine where both are, cyclic where both are; where one is the identity, the
-/// other; else an index array.
-/// Errors: ErrorCode::value for different counts, an array on a device, or too little memory for the array.
+/// a o b: out[a(b(x))] = in[x]. Affine where both are, cyclic where both are, modular where both are modular
+/// or cyclic; where one is the identity, the other; else an index array. Errors: ErrorCode::value for
+/// different counts, an array on a device, or too little memory for the array.
 Permutation compose(const Permutation& a, const Permutation& b);
 
 /// The k-fold composition; k < 0 composes inverses. Errors: as compose.   Cost: of an index array, and of
@@ -120,8 +123,10 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
 /// The canonical text. Of an affine map the first that fits of `identity(n)`, `bit_reversal(n)`,
 /// `reverse(n)`, `gray(n)`, `shuffle(n)`, `xor(n, mask)`, `bits(n; positions)` and `affine(n; columns;
 /// complement)` in lower-case hexadecimal. Of others `roll(count, shift)`, `flip(count)`, `compose(roll(…),
-/// flip(…))`, `transpose(rows, columns)` and `axes(extents; order)`. Of an index array its label; else, to 64
-/// elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser reads.
+/// flip(…))`, `multiply(count, factor)`, `affine_mod(count, factor, shift)`, `transpose(rows, columns)`,
+/// `axes(extents; order)` and `axes(extents; order; rolls; flipped axes)`. Of an index array its label; else,
+/// to 64 elements, `indices(entries of the scatter)`; else `indices(of 1000 elements)`, which no parser
+/// reads.
 std::string to_text(const Permutation& permutation);
 
 }  // namespace faro
@@ -159,9 +164,13 @@ Permutation aosoa(std::uint64_t count, std::uint64_t words, std::uint64_t tile);
 //     identity                     P[i] = i
 //     affine over F2               n + 1 probes fix the only candidate
 //     cyclic shift, reversal       one probe each
+//     multiplication modulo count  one probe
 //     permutation of axes          strides probed at the divisors of the count: the shape is found, not given
-//     contiguous runs              counted: few runs are moved as runs
-//     small displacement           measured: what moves less than a window, and less than a quarter of the
+//     axes flipped and rolled      the same by differences, and where each axis goes round
+//     blocks that repeat           alike blocks of a smaller permutation, whose elements may be several: I x
+//     P x I structure with exceptions    most of 32 samples agree on an affine, cyclic or modular map; few
+//     entries differ contiguous runs              counted: few runs are moved as runs small displacement
+//     measured: what moves less than a window, and less than a quarter of the
 //                                  array, stays in a tile
 //
 // in that order. Each candidate is held against every entry, by all threads, until the first that differs; so
@@ -173,8 +182,20 @@ Permutation aosoa(std::uint64_t count, std::uint64_t words, std::uint64_t tile);
 
 namespace faro {
 
-enum class Family { identity, affine, cyclic, axes, runs, window, general };
-/// "identity", "affine", ….
+enum class Family {
+  identity,
+  affine,
+  cyclic,
+  modular,
+  axes,
+  cyclic_axes,
+  blocks,
+  exceptions,
+  runs,
+  window,
+  general
+};
+/// "identity", "affine", …, "cyclic axes", ….
 const char* name(Family family) noexcept;
 
 /// What was tried, for explain().
@@ -189,11 +210,33 @@ struct Locality {
   std::uint64_t displacement = 0;  // largest |P[i] - i|; likewise
 };
 
+/// An element that goes elsewhere than a map has it.
+struct Exception {
+  std::uint64_t source = 0;
+  std::uint64_t target = 0;
+
+  friend bool operator==(const Exception&, const Exception&) = default;
+};
+
+/// P[b m + k w + j] = b m + p[k] w + j: blocks of m = w count(p) elements, of which w stay together.
+struct Blocks {
+  std::uint64_t repeats = 1;   // b
+  std::uint64_t together = 1;  // w
+
+  friend bool operator==(const Blocks&, const Blocks&) = default;
+};
+
 struct Recognition {
   Family family = Family::general;
   /// What says the same: an Affine (family affine, and an identity of 2^n elements), a Cyclic (cyclic, and
-  /// any other identity) or an Axes, with the direction worked in; or the Indexed that was given.
+  /// any other identity), a Modular, an Axes or CyclicAxes, with the direction worked in; or the Indexed that
+  /// was given. Family blocks: the permutation of a block, in its own simplest form. Family exceptions: the
+  /// map that the others follow.
   Permutation permutation;
+  /// Of family blocks.
+  Blocks blocks = {};
+  /// Of family exceptions, ascending by source.
+  std::vector<Exception> exceptions = {};
   /// Where they were counted (families runs, window, general) and are within RecogniseLimits.
   std::optional<std::uint64_t> runs;
   std::optional<std::uint64_t> displacement;
@@ -208,8 +251,19 @@ class IndexReader {
   /// Entries at these positions, each below count().
   virtual std::vector<std::uint64_t> at(std::span<const std::uint64_t> positions) = 0;
   /// The first position whose entry is not candidate(position), or nothing; any position that differs will do
-  /// if it is cheaper. `candidate` is an Affine, Cyclic or Axes on count() elements.
+  /// if it is cheaper. `candidate` is no Indexed, on count() elements, and one that it takes.
   virtual std::optional<std::uint64_t> mismatch(const Permutation& candidate) = 0;
+  /// Whether mismatch() takes such candidates, and what follows can be asked; an Affine, a Cyclic and Axes
+  /// always.
+  virtual bool takes_all() const { return false; }
+  /// Positions whose entries are not candidate(position), ascending; nothing where they are more than `most`.
+  virtual std::optional<std::vector<std::uint64_t>> mismatches(const Permutation& candidate,
+                                                               std::uint64_t most);
+  /// The first position i >= block whose entry is not that of i - block, and `block` more.
+  virtual std::optional<std::uint64_t> repeat_mismatch(std::uint64_t block);
+  /// The largest w that divides the count, and of which all runs P[i + 1] = P[i] + 1 and their targets begin
+  /// at multiples.
+  virtual std::uint64_t together();
   /// Stops early, with whatever it has, once runs and displacement are both past these.
   virtual Locality locality(std::uint64_t max_runs, std::uint64_t max_displacement) = 0;
 };
@@ -217,6 +271,7 @@ class IndexReader {
 struct RecogniseLimits {
   std::uint64_t run_elements = 16;       // family runs: at least so many elements a run, on the mean
   std::uint64_t displacement = 1 << 13;  // family window: everything moves less, and less than count / 4
+  std::uint64_t exceptions = 1 << 12;    // family exceptions: at most so many, and one element of 64
 };
 
 /// Errors: none for a permutation; entries that are none give family general.   Cost: a sweep of the array

@@ -24,22 +24,26 @@
 
 namespace faro {
 
-/// The entries of f, in memory of the caller's: little-endian. They are not copied, and have to live while
-/// anything made of them is used. For engine cpu in the host's memory, of any alignment, and they have to
-/// stay as they are; for engine cuda in the device's, aligned to an entry, and each run reads what is there
-/// then.
+enum class ByteOrder { little, big };
+
+/// The entries of f, in memory of the caller's, of 1, 2, 4 or 8 bytes. They are not copied, and have to live
+/// while anything made of them is used. For engine cpu in the host's memory, of any alignment, and they have
+/// to stay as they are; for engine cuda in the device's, aligned to an entry, and each run reads what is
+/// there then.
 struct RowNumbers {
   const void* data = nullptr;
   std::uint64_t count = 0;
   IndexType type = {};
+  ByteOrder order = ByteOrder::little;
 
   RowNumbers() = default;
-  RowNumbers(const void* entries, std::uint64_t entry_count, IndexType entry_type)
-      : data(entries), count(entry_count), type(entry_type) {}
-  /// Of whole numbers of 4 or 8 bytes: RowNumbers(std::span(vector)).
+  RowNumbers(const void* entries, std::uint64_t entry_count, IndexType entry_type,
+             ByteOrder byte_order = ByteOrder::little)
+      : data(entries), count(entry_count), type(entry_type), order(byte_order) {}
+  /// Of whole numbers: RowNumbers(std::span(vector)).
   template <typename Integer, std::size_t kExtent>
-  requires std::integral<std::remove_const_t<Integer>> &&
-      (sizeof(Integer) == 4 || sizeof(Integer) == 8) explicit RowNumbers(std::span<Integer, kExtent> entries)
+  requires std::integral<std::remove_const_t<Integer>>
+  explicit RowNumbers(std::span<Integer, kExtent> entries)
       : data(entries.data()),
         count(entries.size()),
         type{.bytes = sizeof(Integer), .is_signed = std::is_signed_v<Integer>} {}

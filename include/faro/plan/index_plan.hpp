@@ -3,7 +3,8 @@
 //
 //     method        passes              when
 //     cyclic        1                   a roll or a flip
-//     axes          1                   a permutation of axes, tiled
+//     modular       1                   a multiplication modulo the count
+//     axes          1                   a permutation of axes, tiled; flipped and rolled ones in boxes
 //     direct        1                   small arrays, wide elements, whatever caches hold
 //     window        1                   everything moves less than a tile's margin
 //     runs          1                   long runs
@@ -28,7 +29,7 @@
 
 namespace faro {
 
-enum class IndexMethod { cyclic, axes, direct, window, runs, partition, row_column, row_column_5 };
+enum class IndexMethod { cyclic, modular, axes, direct, window, runs, partition, row_column, row_column_5 };
 const char* name(IndexMethod method) noexcept;
 
 /// One way to carry it out.

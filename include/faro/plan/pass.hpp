@@ -3,7 +3,9 @@
 //     permutation                  passes
 //     affine, out of place         one of kind copy, segments, tile or direct; arrays left over: one more
 //     affine, in place             tiles, segments or small arrays whose orbits change places, one a factor
-//     axes, roll, flip             axes; cyclic
+//     axes, roll, flip             axes, of rolled ones some; cyclic
+//     multiplication               modular
+//     a map with exceptions        those of the map, and patch
 //     index array                  indexed | window | runs | spread ... spread, place | pick, collect ...
 //                                  | place, columns, place and the like
 //     transposition in place       sweeps: rows, columns, and a rotation where panels are narrow
@@ -59,6 +61,8 @@ enum class PassKind {
   pick,     // the same backwards
   columns,  // the middle pass of rows, columns, rows
   sweep,    // of a transposition in place
+  modular,  // a multiplication modulo the count
+  patch,    // elements that go elsewhere than the passes before brought them
 };
 
 /// "copy", "segments", "tile", ….

@@ -47,8 +47,16 @@ class Plan {
   /// `recognition` is of problem.permutation (unchecked). Errors: also those of IndexPlan.
   Plan(const Problem& problem, Target target, Recognition recognition, const IndexChoice& choice = {});
 
-  /// Where an index array was recognised as another form, that form is the problem's permutation.
+  /// The problem as it is carried out: where an index array was recognised as another form, that form is its
+  /// permutation; where one has blocks that are alike, a block is, with as many arrays and as wide elements
+  /// more.
   const Problem& problem() const { return problem_; }
+  /// As it was given.
+  const Problem& given() const { return given_; }
+  /// How much smaller the one is than the other: 1 of both, as a rule.
+  Blocks blocks() const;
+  /// Elements that a last pass brings elsewhere than the problem's permutation has them.
+  const std::vector<Exception>& exceptions() const { return exceptions_; }
   const Target& target() const { return target_; }
 
   /// Of a transposition in place that is not affine; null for all others.
@@ -89,10 +97,13 @@ class Plan {
 
  private:
   void plan_affine();
+  void add_patch();
   void plan_index(Recognition recognition, const IndexChoice& choice);
 
+  Problem given_;
   Problem problem_;
   Target target_;
+  std::vector<Exception> exceptions_;
   std::shared_ptr<const TransposePlan> transpose_plan_;
   std::shared_ptr<const IndexPlan> index_plan_;
   std::shared_ptr<const Recognition> recognition_;

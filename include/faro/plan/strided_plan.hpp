@@ -41,6 +41,8 @@ class StridedPlan {
 
   std::string explain() const;
   std::string explain_json() const;
+  /// The box and how it goes from one side to the other, as an SVG.
+  std::string svg() const;
 
  private:
   Strided view_;

@@ -6,6 +6,11 @@
 // longer side. Narrow arrays (the shorter side below 32) take a path of their own that fuses the column
 // operations.
 //
+// Two axes of equal extents that change places, others between them, are square transpositions, one for each
+// index of the axes between:
+//
+//     axes(2 5 3 5 7; 0 3 2 1 4)      2 arrays of 3 squares of 5 x 5 elements of 7
+//
 // Powers of two go through affine passes and never come here.
 #pragma once
 
@@ -19,20 +24,24 @@
 
 namespace faro {
 
-/// `arrays` arrays of rows x columns elements, row-major, one after another.
+/// `arrays` arrays of rows x columns elements, row-major, one after another. With `between`, which only
+/// squares have, a row holds the rows of so many squares side by side, and each is transposed.
 struct Rectangle {
   std::uint64_t arrays = 1;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   std::uint64_t element_bytes = 4;
+  std::uint64_t between = 1;
 
-  std::uint64_t count() const { return rows * columns; }  // of one array
-  std::uint64_t bytes() const { return arrays * rows * columns * element_bytes; }
+  std::uint64_t count() const { return rows * between * columns; }  // of one array
+  std::uint64_t bytes() const { return arrays * count() * element_bytes; }
+  bool is_square() const { return rows == columns; }
 };
 
 /// The rectangle that a problem's permutation transposes: an Axes of two axes that change places, or of three
-/// of which the first stays (arrays) or the last stays (a wider element, to 16 bytes), or Affine of that
-/// kind; none where it is something else.
+/// of which the first stays (arrays) or the last stays (a wider element, to 16 bytes; of squares, any), two
+/// equal axes that change places across others, or Affine of the first kinds; none where it is something
+/// else.
 std::optional<Rectangle> as_transposition(const Problem& problem);
 
 enum class TransposeMethod { rows_in_memory, narrow };  // general; the shorter side below 32
@@ -47,8 +56,9 @@ struct TransposeSweep {
 
 class TransposePlan {
  public:
-  /// Errors: ErrorCode::unsupported for a permutation that is no transposition, or elements wider than 16
-  /// bytes or of a width that is no divisor's (any width 1..16 works); ErrorCode::value past 2^62 bytes.
+  /// Errors: ErrorCode::unsupported for a permutation that is no transposition, elements wider than 16 bytes
+  /// but in squares on a CPU (any width 1..16 works), or squares side by side on a GPU; ErrorCode::value past
+  /// 2^62 bytes.
   TransposePlan(const Problem& problem, Target target);
 
   const Rectangle& rectangle() const { return rectangle_; }

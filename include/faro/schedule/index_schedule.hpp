@@ -154,11 +154,18 @@ struct IndexSchedule {
   std::uint64_t count = 0;
   Direction applied = Direction::scatter;
   std::uint64_t fingerprint = 0;  // of the entries it was made from, see fingerprint()
+  /// Of an index array of blocks that are alike it is one block's, of `count` elements that are as many of
+  /// the array's as `blocks.together`.
+  Blocks blocks = {};
 
   /// Bytes of its arrays.
   std::uint64_t bytes() const;
   IndexSchedule inverse() const;
 };
+
+/// The index array that a schedule is of: a block of `indexed`, or itself; nothing where that has no such
+/// blocks. Errors: ErrorCode::value for an array on a device.   Cost: of blocks two sweeps of the array.
+std::optional<Indexed> scheduled_block(const Indexed& indexed, const Blocks& blocks);
 
 /// A 64-bit hash (XXH3, seed 0) of the count and the entries, the same for 32- and 64-bit entries.
 /// Errors: ErrorCode::value for an array on a device.

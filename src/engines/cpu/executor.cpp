@@ -38,6 +38,7 @@ IndexSchedule schedule_of(const IndexPlan& plan, const Indexed& indexed) {
       return schedule::row_column_schedule(indexed);
     case IndexMethod::direct:
     case IndexMethod::cyclic:
+    case IndexMethod::modular:
     case IndexMethod::axes:
       break;
   }

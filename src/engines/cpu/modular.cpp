@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engines/cpu/element_width.hpp"
+#include "engines/cpu/pass_program.hpp"
 #include "threads.hpp"
 
 namespace faro::cpu {
@@ -193,6 +194,82 @@ void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_
     default:
       return permute_words<std::uint64_t>(map, signs, batch, in, out, threads);
   }
+}
+
+// Blocks of places, each from one such block, in which numbers are multiplied again: a table has the bits of
+// few numbers in the opposite order.
+void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArrays& arrays,
+                         const std::byte* in, std::byte* out, int threads) {
+  constexpr int kMostBlockBits = 8;
+  const int low = std::min(order.bits, kMostBlockBits);
+  const std::uint64_t block = std::uint64_t{1} << low;
+  std::array<std::uint16_t, std::size_t{1} << kMostBlockBits> reversed{};
+  for (std::uint64_t x = 0; x < block; ++x)
+    reversed[x] = static_cast<std::uint16_t>(kernels::reversed_bits(x, low));
+  const std::uint64_t n = std::uint64_t{1} << order.bits;
+  constexpr std::uint64_t kThreadBytes = 1 << 18;
+  const int used = n * arrays.batch * arrays.element_bytes < kThreadBytes ? 1 : detail::thread_count(threads);
+  const auto blocks = static_cast<std::int64_t>(arrays.batch << (order.bits - low));
+  with_width(arrays.element_bytes, [&](auto width) {
+#pragma omp parallel for schedule(static) num_threads(used) if (used > 1)
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const std::uint64_t first = static_cast<std::uint64_t>(b) << low;
+      const std::uint64_t array = first & ~(n - 1);
+      // Of the block's first place and of any other the numbers differ by multiples of their high part alone.
+      const std::uint64_t number =
+          order.factor * kernels::reversed_bits(first & (n - 1), order.bits) + (order.factor - 1) / 2;
+      const std::uint64_t high = number >> (order.bits - low);
+      const std::uint64_t source = array + (order.source(first & (n - 1)) & ~(block - 1));
+      for (std::uint64_t x = 0; x < block; ++x) {
+        const std::uint64_t from = reversed[(high + order.factor * reversed[x]) & (block - 1)];
+        width.move(in + (source + from) * width.bytes(), out + (first + x) * width.bytes());
+      }
+    }
+  });
+}
+
+namespace {
+
+class ModularProgram final : public ElementProgram {
+ public:
+  ModularProgram(const CpuPass& pass, const Modular& map) : ElementProgram(pass), map_(map) {}
+
+  void run(const Step& step) const override {
+    permute(map_, {.element_bytes = element_bytes(), .batch = step.arrays}, step.in, step.out, threads());
+  }
+
+ private:
+  Modular map_;
+};
+
+class PatchProgram final : public ElementProgram {
+ public:
+  PatchProgram(const CpuPass& pass, detail::CpuPatch patch)
+      : ElementProgram(pass), patch_(std::move(patch)) {}
+
+  void run(const Step& step) const override {
+    with_width(element_bytes(), [&](auto width) {
+      for (std::uint64_t array = 0; array < patch_.batch; ++array) {
+        const std::byte* const in = step.in + array * array_bytes();
+        std::byte* const out = step.out + array * array_bytes();
+        for (const Exception& each : patch_.exceptions)
+          width.move(in + each.source * width.bytes(), out + each.target * width.bytes());
+      }
+    });
+  }
+
+ private:
+  detail::CpuPatch patch_;
+};
+
+}  // namespace
+
+Program modular_program(const CpuPass& pass) {
+  return std::make_unique<ModularProgram>(pass, std::get<detail::CpuModular>(pass.kernel).map);
+}
+
+Program patch_program(const CpuPass& pass) {
+  return std::make_unique<PatchProgram>(pass, std::get<detail::CpuPatch>(pass.kernel));
 }
 
 }  // namespace faro::cpu

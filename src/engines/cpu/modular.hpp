@@ -7,6 +7,7 @@
 
 #include "faro/permutation/modular.hpp"
 #include "faro/permutation/take.hpp"
+#include "kernels/evaluation_order.hpp"
 
 namespace faro::cpu {
 
@@ -29,5 +30,9 @@ struct ModularSigns {
 };
 void permute_negated(const Modular& map, const ModularSigns& signs, std::uint64_t batch, const std::byte* in,
                      std::byte* out, int threads = 0);
+
+/// Values of polynomials in bit-reversed order.
+void permute_evaluations(const kernels::EvaluationOrder& order, const ModularArrays& arrays,
+                         const std::byte* in, std::byte* out, int threads = 0);
 
 }  // namespace faro::cpu

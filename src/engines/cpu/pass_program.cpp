@@ -16,6 +16,8 @@ struct MakeProgram {
 
   Program operator()(const detail::CpuAxes&) const { return axes_program(pass); }
   Program operator()(const detail::CpuCyclic&) const { return cyclic_program(pass); }
+  Program operator()(const detail::CpuModular&) const { return modular_program(pass); }
+  Program operator()(const detail::CpuPatch&) const { return patch_program(pass); }
   Program operator()(const detail::CpuEntries&) const { return entries_program(pass, schedule); }
   Program operator()(const detail::CpuWindow&) const { return window_program(pass, schedule); }
   Program operator()(const detail::CpuRuns&) const { return runs_program(pass, schedule); }
@@ -58,9 +60,16 @@ void PassSequence::add(const Pass& pass, const SharedSchedule& schedule) {
 
 void PassSequence::add(const CpuPass& pass, const SharedSchedule& schedule) {
   run_ = pass.run;
-  arrays_ = pass.arrays;
-  array_bytes_ = pass.array_bytes();
-  passes_.push_back({.program = make_program(pass, schedule), .source = pass.source, .target = pass.target});
+  // A patch counts arrays itself, and follows passes that may count them otherwise.
+  if (!std::holds_alternative<detail::CpuPatch>(pass.kernel)) {
+    arrays_ = pass.arrays;
+    array_bytes_ = pass.array_bytes();
+  }
+  passes_.push_back({.program = make_program(pass, schedule),
+                     .source = pass.source,
+                     .target = pass.target,
+                     .in_offset = pass.in_offset,
+                     .out_offset = pass.out_offset});
 }
 
 void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace) const {
@@ -84,8 +93,8 @@ void PassSequence::run(const std::byte* in, std::byte* out, std::byte* workspace
       const bool from_between = pass.source == PassBuffer::workspace;
       const bool to_between = pass.target == PassBuffer::workspace;
       const std::byte* const given = pass.source == PassBuffer::input ? in : out;
-      pass.program->run({.in = from_between ? between : given + at,
-                         .out = to_between ? between : out + at,
+      pass.program->run({.in = from_between ? between : given + at + pass.in_offset,
+                         .out = to_between ? between : out + at + pass.out_offset,
                          .arrays = std::min(group, arrays_ - first),
                          .memory = own});
     }

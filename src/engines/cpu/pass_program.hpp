@@ -84,6 +84,8 @@ Program affine_program(const Pass& pass);           // tile/affine_passes.cpp
 Program affine_in_place_program(const Pass& pass);  // in_place/passes.cpp
 Program axes_program(const CpuPass& pass);
 Program cyclic_program(const CpuPass& pass);
+Program modular_program(const CpuPass& pass);
+Program patch_program(const CpuPass& pass);
 /// out[i] = in[entries[i]]; scatter: out[entries[i]] = in[i].
 Program entries_program(const CpuPass& pass, const SharedSchedule& schedule);
 Program window_program(const CpuPass& pass, const SharedSchedule& schedule);
@@ -119,7 +121,9 @@ class PassSequence {
     Program program;
     PassBuffer source = PassBuffer::input;
     PassBuffer target = PassBuffer::output;
-    std::uint64_t offset = 0;  // of the pass's arrays, in bytes
+    std::uint64_t offset = 0;     // of the pass's arrays, in bytes
+    std::uint64_t in_offset = 0;  // and of its part of an array
+    std::uint64_t out_offset = 0;
   };
   std::vector<Placed> passes_;
   detail::CpuRun run_;  // of all passes

@@ -1,15 +1,26 @@
 #include "engines/cpu/plane_transpose.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "engines/cpu/element_width.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/plane_transpose.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 #ifndef FARO_TRANSPOSE_RUNS_PLAINLY
 #define FARO_TRANSPOSE_RUNS_PLAINLY
+// Loops over registers are unrolled, or the registers are memory.
+#if defined(__clang__)
+#define FARO_UNROLL _Pragma("unroll")
+#else
+#define FARO_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace faro::cpu {
 
 // Element by element, the input's rows one after another.
@@ -49,12 +60,15 @@ Done TransposeSquares(std::uint64_t /*element_bytes*/, const PlaneIn& /*from*/, 
 // each round moves one bit of the row's number into the lane's.
 template <class D, std::size_t kSide>
 HWY_INLINE void TransposeRegisters(D d, hn::Vec<D> (&rows)[kSide]) {
+  FARO_UNROLL
   for (std::size_t side = kSide; side > 1; side /= 2) {
     hn::Vec<D> mixed[kSide];
+    FARO_UNROLL
     for (std::size_t i = 0; i < kSide / 2; ++i) {
       mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
       mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
     }
+    FARO_UNROLL
     for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
   }
 }
@@ -65,11 +79,13 @@ HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, 16> bytes;
   hn::Vec<decltype(d)> rows[kSide];
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     rows[i] = hn::BitCast(
         d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from.data + i * from.stride_bytes)));
   }
   TransposeRegisters(d, rows);
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, rows[i]), bytes,
                reinterpret_cast<std::uint8_t*>(to.data + i * to.stride_bytes));
@@ -110,7 +126,70 @@ Done TransposeSquares(std::uint64_t element_bytes, const PlaneIn& from, std::uin
 void TransposeRuns(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
   TransposeRunsPlainly(element_bytes, from, to);
 }
+void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                            Traffic& /*traffic*/) {
+  TransposeRunsPlainly(element_bytes, from, to);
+}
+void StartRuns(RunTraffic& /*traffic*/) {}
+void FinishRuns(RunTraffic& traffic) {
+  for (; traffic.next < traffic.count; ++traffic.next) {
+    const RunTraffic::Run& run = traffic.runs[traffic.next];
+    std::memcpy(run.to, run.from, traffic.bytes);
+  }
+}
 #else
+
+// What is done between squares of `lines` lines: nothing, or a part of the traffic.
+struct NoTraffic {
+  void Pass(std::uint64_t /*lines*/) {}
+};
+
+// Begins with the next run: its bytes up to a line's beginning.
+HWY_INLINE bool NextRun(RunTraffic& traffic) {
+  if (traffic.next == traffic.count) return false;
+  traffic.at = traffic.runs[traffic.next++];
+  const std::uint64_t past = (0 - reinterpret_cast<std::uintptr_t>(traffic.at.to)) % kLineBytes;
+  const std::uint64_t head = past < traffic.bytes ? past : traffic.bytes;
+  traffic.left = traffic.bytes - head;
+  if (head != 0) {
+    std::memcpy(traffic.at.to, traffic.at.from, head);
+    traffic.at.from += head;
+    traffic.at.to += head;
+  }
+  return true;
+}
+
+HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
+  const hn::CappedTag<std::uint8_t, kLineBytes> d;
+  for (;;) {
+    const std::uint64_t count = std::min(lines, traffic.left / kLineBytes);
+    const std::byte* from = traffic.at.from;
+    std::byte* to = traffic.at.to;
+    for (std::uint64_t line = 0; line < count; ++line) {
+      for (std::uint64_t at = 0; at < kLineBytes; at += hn::Lanes(d)) {
+        hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
+                   reinterpret_cast<std::uint8_t*>(to + at));
+      }
+      from += kLineBytes;
+      to += kLineBytes;
+    }
+    traffic.at = {from, to};
+    traffic.left -= count * kLineBytes;
+    lines -= count;
+    if (traffic.left >= kLineBytes) return;
+    if (traffic.left != 0) std::memcpy(to, from, traffic.left);
+    traffic.left = 0;
+    if (!NextRun(traffic)) return;
+  }
+}
+
+struct WithTraffic {
+  Traffic& traffic;
+  HWY_INLINE void Pass(std::uint64_t lines) {
+    WriteLines(traffic.runs, lines);
+    traffic.rows.fetch(lines);
+  }
+};
 
 // As TransposeSquare, of a smaller side too: rows of 16, 8 or 4 bytes.
 template <typename Lane, std::size_t kSide>
@@ -119,54 +198,282 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, kSide * sizeof(Lane)> bytes;
   hn::Vec<decltype(d)> lines[kSide];
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     lines[i] = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + rows[i])));
   }
   TransposeRegisters(d, lines);
+  FARO_UNROLL
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to + columns[i]));
   }
 }
 
-// Squares at the far ends overlap those before them. Requires: a square's side of rows and of columns.
-template <typename Lane, std::size_t kSide>
-void TransposeRunSquares(const PlaneRows& from, const PlaneColumns& to) {
-  for (std::uint64_t r = 0; r < from.count; r += kSide) {
-    const std::uint64_t row = r + kSide <= from.count ? r : from.count - kSide;
-    for (std::uint64_t c = 0; c < to.count; c += kSide) {
-      const std::uint64_t column = c + kSide <= to.count ? c : to.count - kSide;
-      TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), from.rows + row,
-                                      to.data + row * sizeof(Lane), to.columns + column);
+// Calls turn(row, column) for rectangles that cover rows x columns; those at the far ends overlap those
+// before them. Each is of about kLines lines. Requires: a rectangle's rows and columns.
+template <std::size_t kRows, std::size_t kColumns, std::size_t kLines, class Between, typename Turn>
+HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn) {
+  for (std::uint64_t r = 0; r < rows; r += kRows) {
+    const std::uint64_t row = r + kRows <= rows ? r : rows - kRows;
+    for (std::uint64_t c = 0; c < columns; c += kColumns) {
+      turn(row, c + kColumns <= columns ? c : columns - kColumns);
+      between.Pass(kLines);
     }
   }
 }
 
+template <typename Lane, std::size_t kSide, class Between>
+void TransposeRunSquares(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  CoverRuns<kSide, kSide, 1>(from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), from.rows + row,
+                                    to.data + row * sizeof(Lane), to.columns + column);
+  });
+}
+
 // The largest squares that fit.
-template <typename Lane, std::size_t kSide = 16 / sizeof(Lane)>
-void TransposeRunLanes(const PlaneRows& from, const PlaneColumns& to) {
+template <typename Lane, std::size_t kSide, class Between>
+void TransposeRunLanes(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   if (from.count >= kSide && to.count >= kSide) {
-    TransposeRunSquares<Lane, kSide>(from, to);
+    TransposeRunSquares<Lane, kSide>(from, to, between);
   } else if constexpr (kSide > 2) {
-    TransposeRunLanes<Lane, kSide / 2>(from, to);
+    TransposeRunLanes<Lane, kSide / 2>(from, to, between);
   } else {
     TransposeRunsPlainly(sizeof(Lane), from, to);
+    between.Pass(from.count * to.count * sizeof(Lane) / kLineBytes);
+  }
+}
+
+#if HWY_TARGET <= HWY_AVX2
+// --- registers of several blocks of 16 bytes
+
+#if HWY_TARGET <= HWY_AVX3
+constexpr std::size_t kBlocks = 4;
+#else
+constexpr std::size_t kBlocks = 2;
+#endif
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t* rows, std::size_t apart) {
+  const hn::Half<D> half;
+  const auto block = [&](std::size_t b) {
+    return hn::LoadU(hn::FixedTag<hn::TFromD<D>, 16 / sizeof(hn::TFromD<D>)>(),
+                     reinterpret_cast<const hn::TFromD<D>*>(from + rows[b * apart]));
+  };
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Combine(d, hn::Combine(half, block(3), block(2)), hn::Combine(half, block(1), block(0)));
+#else
+  static_cast<void>(half);
+  return hn::Combine(d, block(1), block(0));
+#endif
+}
+
+// 16 bytes of a row in each block, those of rows kSide apart in one register: what is transposed within
+// blocks is whole registers of the columns. Elements of 16 bytes need no transposing.
+template <typename Lane, std::size_t kSide>
+HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows, std::byte* to,
+                                const std::int64_t* columns) {
+  const hn::FixedTag<Lane, kBlocks * 16 / sizeof(Lane)> d;
+  hn::Vec<decltype(d)> lines[kSide];
+  FARO_UNROLL
+  for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from, rows + i, kSide);
+  if constexpr (kSide > 1) TransposeRegisters(d, lines);
+  FARO_UNROLL
+  for (std::size_t i = 0; i < kSide; ++i) {
+    hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[i]));
+  }
+}
+
+// Rows by columns of `kElement` bytes each.
+template <typename Lane, std::size_t kElement, class Between>
+HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  constexpr std::size_t kSide = 16 / kElement;
+  CoverRuns<kBlocks * kSide, kSide, kBlocks * kSide * 16 / kLineBytes>(
+      from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+        TransposeBlocks<Lane, kSide>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                                     to.columns + column);
+      });
+}
+
+#if HWY_TARGET <= HWY_AVX3
+// 16 x 16 elements of 4 bytes: within blocks of 4 x 4, then blocks.
+HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* rows, std::byte* to,
+                                  const std::int64_t* columns) {
+  constexpr int kEven = 0x88;  // blocks 0 and 2 of both
+  constexpr int kOdd = 0xdd;
+  const hn::FixedTag<std::uint32_t, 16> d;
+  const hn::FixedTag<std::uint64_t, 8> pairs;
+  using V = hn::Vec<decltype(d)>;
+  const auto even = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kEven)}; };
+  const auto odd = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kOdd)}; };
+  V four[4][4];  // of rows 4 g and on: column 4 b + k of them in block b of [k][g]
+  FARO_UNROLL
+  for (std::size_t g = 0; g < 4; ++g) {
+    V line[4];
+    FARO_UNROLL
+    for (std::size_t i = 0; i < 4; ++i)
+      line[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from + rows[4 * g + i]));
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, line[0], line[1]));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, line[2], line[3]));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[0], line[1]));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, line[2], line[3]));
+    four[0][g] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+    four[1][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+    four[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+    four[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+  }
+  FARO_UNROLL
+  for (std::size_t k = 0; k < 4; ++k) {
+    const V a = even(four[k][0], four[k][1]);
+    const V b = odd(four[k][0], four[k][1]);
+    const V c = even(four[k][2], four[k][3]);
+    const V e = odd(four[k][2], four[k][3]);
+    const auto store = [&](V line, std::size_t column) {
+      hn::StoreU(line, d, reinterpret_cast<std::uint32_t*>(to + columns[column]));
+    };
+    store(even(a, c), k);
+    store(even(b, e), 4 + k);
+    store(odd(a, c), 8 + k);
+    store(odd(b, e), 12 + k);
+  }
+}
+#endif
+#endif
+
+// Whether places follow one another, so many bytes each, and where they all are known by the ends.
+HWY_INLINE bool Follow(const std::int64_t* places, std::uint64_t count, std::uint64_t bytes) {
+  const auto step = static_cast<std::int64_t>(bytes);
+  if (count < 2 || places[1] - places[0] != step) return false;
+  for (std::uint64_t i = 2; i < count; ++i)
+    if (places[i] - places[i - 1] != step) return false;
+  return true;
+}
+
+#if HWY_TARGET <= HWY_AVX2
+// Rows of fewer than 16 bytes that follow one another: 16 bytes of each are loaded, the rest of them the next
+// rows', as far as there are such. How many rows were done.
+template <typename Lane>
+std::uint64_t TransposeShortRows(const PlaneRows& from, const PlaneColumns& to) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  constexpr std::size_t kRows = kBlocks * kSide;
+  const std::uint64_t row_bytes = to.count * sizeof(Lane);
+  if (to.count >= kSide || !Follow(from.rows, from.count, row_bytes)) return 0;
+  const std::uint64_t beyond = (16 - row_bytes + row_bytes - 1) / row_bytes;  // rows that a load reaches into
+  const hn::FixedTag<Lane, kRows> d;
+  std::uint64_t row = 0;
+  for (; row + kRows + beyond <= from.count; row += kRows) {
+    hn::Vec<decltype(d)> lines[kSide];
+    FARO_UNROLL
+    for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from.data, from.rows + row + i, kSide);
+    TransposeRegisters(d, lines);
+    FARO_UNROLL
+    for (std::size_t i = 0; i < kSide; ++i) {
+      if (i < to.count)
+        hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to.data + to.columns[i] + row * sizeof(Lane)));
+    }
+  }
+  return row;
+}
+#endif
+
+// Columns of fewer than 16 bytes that follow one another: 16 bytes are stored for each, the rest of them to
+// be overwritten by the next columns. How many columns were done.
+template <typename Lane>
+std::uint64_t TransposeShortColumns(const PlaneRows& from, const PlaneColumns& to) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  const std::uint64_t column_bytes = from.count * sizeof(Lane);
+  if (from.count >= kSide || !Follow(to.columns, to.count, column_bytes)) return 0;
+  std::int64_t rows[kSide];
+  for (std::size_t i = 0; i < kSide; ++i) rows[i] = from.rows[std::min<std::uint64_t>(i, from.count - 1)];
+  const std::uint64_t beyond = (16 - column_bytes + column_bytes - 1) / column_bytes;
+  std::uint64_t column = 0;
+  for (; column + kSide + beyond <= to.count; column += kSide) {
+    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), rows, to.data, to.columns + column);
+  }
+  return column;
+}
+
+// The short rows and columns of a plane that need no small squares; true where there are any.
+template <typename Lane, class Between>
+bool TransposeShortRuns(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+  constexpr std::size_t kSide = 16 / sizeof(Lane);
+  std::uint64_t rows = 0;
+#if HWY_TARGET <= HWY_AVX2
+  rows = TransposeShortRows<Lane>(from, to);
+#endif
+  const std::uint64_t columns = rows != 0 ? 0 : TransposeShortColumns<Lane>(from, to);
+  if (rows == 0 && columns == 0) return false;
+  between.Pass((rows * to.count + columns * from.count) * sizeof(Lane) / kLineBytes);
+  if (rows < from.count) {
+    const PlaneRows rest{
+        .data = from.data + columns * sizeof(Lane), .rows = from.rows + rows, .count = from.count - rows};
+    const PlaneColumns to_rest{
+        .data = to.data + rows * sizeof(Lane), .columns = to.columns + columns, .count = to.count - columns};
+    TransposeRunLanes<Lane, kSide>(rest, to_rest, between);
+  }
+  return true;
+}
+
+template <typename Lane, std::size_t kElement, class Between>
+void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between) {
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (kElement == 4) {
+    constexpr std::size_t kSide = 16;
+    if (from.count >= kSide && to.count >= kSide) {
+      return CoverRuns<kSide, kSide, kSide>(
+          from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+            TransposeSquare16(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                              to.columns + column);
+          });
+    }
+  }
+#endif
+#if HWY_TARGET <= HWY_AVX2
+  constexpr std::size_t kColumns = 16 / kElement;
+  if (from.count >= kBlocks * kColumns && to.count >= kColumns)
+    return TransposeRunBlocks<Lane, kElement>(from, to, between);
+#endif
+  if constexpr (kElement == sizeof(Lane)) {
+    if (TransposeShortRuns<Lane>(from, to, between)) return;
+    TransposeRunLanes<Lane, 16 / sizeof(Lane)>(from, to, between);
+  } else {
+    TransposeRunsPlainly(kElement, from, to);
+    between.Pass(from.count * to.count * kElement / kLineBytes);
+  }
+}
+
+template <class Between>
+void TransposeRunsBetween(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                          Between& between) {
+  switch (element_bytes) {
+    case 1:
+      return TransposeRunsOf<std::uint8_t, 1>(from, to, between);
+    case 2:
+      return TransposeRunsOf<std::uint16_t, 2>(from, to, between);
+    case 4:
+      return TransposeRunsOf<std::uint32_t, 4>(from, to, between);
+    case 8:
+      return TransposeRunsOf<std::uint64_t, 8>(from, to, between);
+    case 16:
+      return TransposeRunsOf<std::uint64_t, 16>(from, to, between);
+    default:
+      TransposeRunsPlainly(element_bytes, from, to);
+      return between.Pass(from.count * to.count * element_bytes / kLineBytes);
   }
 }
 
 void TransposeRuns(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
-  switch (element_bytes) {
-    case 1:
-      return TransposeRunLanes<std::uint8_t>(from, to);
-    case 2:
-      return TransposeRunLanes<std::uint16_t>(from, to);
-    case 4:
-      return TransposeRunLanes<std::uint32_t>(from, to);
-    case 8:
-      return TransposeRunLanes<std::uint64_t>(from, to);
-    default:
-      return TransposeRunsPlainly(element_bytes, from, to);
-  }
+  NoTraffic none;
+  TransposeRunsBetween(element_bytes, from, to, none);
 }
+
+void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                            Traffic& traffic) {
+  WithTraffic meanwhile{traffic};
+  TransposeRunsBetween(element_bytes, from, to, meanwhile);
+}
+
+void StartRuns(RunTraffic& traffic) { NextRun(traffic); }
+void FinishRuns(RunTraffic& traffic) { WriteLines(traffic, ~std::uint64_t{0}); }
 #endif
 
 void TransposeInRegisters(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
@@ -186,10 +493,27 @@ namespace faro::cpu {
 
 HWY_EXPORT(TransposeInRegisters);
 HWY_EXPORT(TransposeRuns);
+HWY_EXPORT(TransposeRunsMeanwhile);
+HWY_EXPORT(StartRuns);
+HWY_EXPORT(FinishRuns);
 
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
   HWY_DYNAMIC_DISPATCH(TransposeRuns)(element_bytes, from, to);
 }
+
+void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                    Traffic& traffic) {
+  HWY_DYNAMIC_DISPATCH(TransposeRunsMeanwhile)(element_bytes, from, to, traffic);
+}
+
+void start_runs(RunTraffic& traffic, std::uint64_t count, std::uint64_t bytes) {
+  traffic.count = count;
+  traffic.bytes = bytes;
+  traffic.next = 0;
+  HWY_DYNAMIC_DISPATCH(StartRuns)(traffic);
+}
+
+void finish_runs(RunTraffic& traffic) { HWY_DYNAMIC_DISPATCH(FinishRuns)(traffic); }
 
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
                      std::uint64_t columns, const PlaneOut& to) {

@@ -1,9 +1,20 @@
-// Transposing a small matrix that lies in the first-level cache, by registers of 16 bytes.
+// Transposing a small matrix that lies in the first-level cache, by registers, and what a thread has under
+// way meanwhile: runs of the matrix before it on their way to the output, rows of the one after it on theirs
+// from memory.
+//
+//     rows of the next box ---fetched---> caches
+//     rows of this one     ---turned in registers, 16 x 16 elements of 4 bytes---> stage
+//     the stage before     ---whole lines, past the caches---> output
+//
+// Memory is busy all the time so: a thread that reads, then turns, then writes takes the sum of the three.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/cpu/element_width.hpp"
+#include "plan/cpu/cpu_workspace.hpp"
 #include "plan/cpu/transpose_workers.hpp"
 
 namespace faro::cpu {
@@ -32,11 +43,88 @@ struct PlaneColumns {
 
 using faro::detail::transposes_in_registers;
 
+/// Runs of `bytes` each that go from a stage to the output, some lines at a time; what is no whole line of
+/// the output goes through the caches.
+struct RunTraffic {
+  struct Run {
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+  };
+  Run runs[detail::kMostGroupColumns];
+  std::uint64_t count = 0;  // runs
+  std::uint64_t bytes = 0;  // of each
+  std::uint64_t next = 0;   // the run after the one that is under way
+  Run at;
+  std::uint64_t left = 0;  // bytes of that
+};
+
+/// Rows that are fetched into the caches, some lines at a time.
+class RowTraffic {
+ public:
+  RowTraffic() = default;
+  /// `lines_a_line`: to be fetched for each that is turned.
+  RowTraffic(const std::byte* from, const std::int64_t* rows, std::uint64_t count, std::uint64_t row_bytes,
+             double lines_a_line)
+      : from_(from),
+        rows_(rows),
+        left_(count),
+        row_bytes_(row_bytes),
+        share_(static_cast<std::uint64_t>(lines_a_line * kWhole) + 1) {}
+
+  /// While so many lines are turned.
+  void fetch(std::uint64_t lines) {
+    credit_ += lines * share_;
+    fetch_lines(credit_ / kWhole);
+    credit_ %= kWhole;
+  }
+  void fetch_rest() { fetch_lines(~std::uint64_t{0}); }
+
+ private:
+  static constexpr std::uint64_t kWhole = 256;
+
+  void fetch_lines(std::uint64_t lines) {
+    for (;;) {
+      const std::uint64_t count = std::min(lines, lines_);
+      for (std::uint64_t line = 0; line < count; ++line) __builtin_prefetch(at_ + line * kLineBytes);
+      at_ += count * kLineBytes;
+      lines_ -= count;
+      lines -= count;
+      if (lines == 0 || left_ == 0) return;
+      --left_;
+      at_ = from_ + *rows_++;
+      const std::uint64_t past = reinterpret_cast<std::uintptr_t>(at_) % kLineBytes;
+      lines_ = (past + row_bytes_ + kLineBytes - 1) / kLineBytes;
+    }
+  }
+
+  const std::byte* from_ = nullptr;
+  const std::int64_t* rows_ = nullptr;
+  std::uint64_t left_ = 0;  // rows
+  std::uint64_t row_bytes_ = 0;
+  std::uint64_t share_ = 0;
+  std::uint64_t credit_ = 0;
+  const std::byte* at_ = nullptr;  // of the row that is under way
+  std::uint64_t lines_ = 0;        // of it, still to be fetched
+};
+
+struct Traffic {
+  RunTraffic runs;
+  RowTraffic rows;
+};
+
 /// to[c][r] = from[r][c].   Any alignment.
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
                      std::uint64_t columns, const PlaneOut& to);
 
 /// The same of rows and columns that begin anywhere.
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to);
+
+/// The same, and meanwhile as much of the traffic as that is long.
+void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
+                    Traffic& traffic);
+
+/// Begins to write traffic.runs.runs, `count` of `bytes` each. Requires: none under way.
+void start_runs(RunTraffic& traffic, std::uint64_t count, std::uint64_t bytes);
+void finish_runs(RunTraffic& traffic);
 
 }  // namespace faro::cpu

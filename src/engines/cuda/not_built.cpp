@@ -90,6 +90,35 @@ void take_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const vo
                  Stream /*stream*/) {
   require_available();
 }
+struct SegmentsExecutor::State {};
+SegmentsExecutor::SegmentsExecutor(const Segments& /*segments*/, const RowNumbers& /*from*/, int /*device*/) {
+  require_available();
+}
+SegmentsExecutor::~SegmentsExecutor() = default;
+std::uint64_t SegmentsExecutor::workspace_bytes() const { return 0; }
+void SegmentsExecutor::run(std::span<const std::byte> /*in*/, std::span<std::byte> /*out*/,
+                           std::int64_t* /*offsets*/, Stream /*stream*/, void* /*workspace*/) const {
+  require_available();
+}
+void SegmentsExecutor::check(Stream /*stream*/) const { require_available(); }
+
+struct TakePasses::State {};
+TakePasses::TakePasses(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+TakePasses::~TakePasses() = default;
+std::unique_ptr<const TakePasses> TakePasses::of(const RowPlan& /*plan*/, const SortedRows& /*sorted*/,
+                                                 const Plan& /*permutation*/) {
+  require_available();
+  return nullptr;
+}
+std::uint64_t TakePasses::workspace_bytes() const { return 0; }
+void TakePasses::run(const void* /*in*/, void* /*out*/, void* /*workspace*/, Stream /*stream*/) const {
+  require_available();
+}
+
+void put_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
+                Stream /*stream*/) {
+  require_available();
+}
 void add_sorted(const RowPlan& /*plan*/, const SortedRows& /*sorted*/, const void* /*values*/, void* /*out*/,
                 Stream /*stream*/) {
   require_available();
@@ -139,6 +168,10 @@ void CombineExecutor::check(Stream /*stream*/) const { require_available(); }
 
 // --- cuda_modular.hpp
 
+void permute_evaluations(const EvaluationMove& /*move*/, Stream /*stream*/, int /*device*/) {
+  require_available();
+}
+
 void permute(const ModularMove& /*move*/, Stream /*stream*/, int /*device*/) { require_available(); }
 
 // --- cuda_measure.hpp
@@ -154,8 +187,8 @@ DeviceArray::~DeviceArray() = default;
 
 std::byte* DeviceArray::data() const { return nullptr; }
 std::uint64_t DeviceArray::size() const { return 0; }
-void DeviceArray::upload(const void* /*from*/) { require_available(); }
-void DeviceArray::download(void* /*to*/) const { require_available(); }
+void DeviceArray::upload(const void* /*from*/, std::uint64_t /*bytes*/) { require_available(); }
+void DeviceArray::download(void* /*to*/, std::uint64_t /*bytes*/) const { require_available(); }
 
 void copy(const void* /*in*/, void* /*out*/, std::uint64_t /*bytes*/, Stream /*stream*/) {
   require_available();

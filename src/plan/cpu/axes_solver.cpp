@@ -4,30 +4,91 @@
 
 #include <algorithm>
 
+#include "faro/error.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {
 namespace {
 
+bool has_axis(const std::vector<std::size_t>& axes, std::size_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
 // Registers serve where both sides' runs begin with axes of their own.
 AxesMove move_of(const layout::CacheBox& box) {
   if (box.is_of_long_elements()) return AxesMove::pieces;
-  const std::vector<std::size_t> in = box.in_run();
-  const std::vector<std::size_t> out = box.out_run();
-  const auto has = [](const std::vector<std::size_t>& axes, std::size_t axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  };
-  const bool turns = transposes_in_registers(box.element_bytes) && box.in_contiguous() > 0 &&
-                     box.out_contiguous() > 0 && !has(out, in.front()) && !has(in, out.front());
+  const bool turns = is_turned_width(box.element_bytes) && box.in_contiguous() > 0 &&
+                     box.out_contiguous() > 0 && box.in_run().front() != box.out_run().front();
   return turns ? AxesMove::planes : AxesMove::table;
 }
 
-// A box as it is written: runs of the output one after another.
-std::uint64_t stage_bytes_of(const layout::CacheBox& box) {
-  const std::vector<std::size_t> run = box.out_run();
-  std::uint64_t elements = 1;
-  for (std::size_t k = 0; k < box.out_contiguous(); ++k) elements *= box.extent[run[k]];
-  return whole_pages(stage_pitch(elements * box.element_bytes) * (box.elements() / elements));
+std::uint64_t bytes_of(const layout::CacheBox& box, const std::vector<std::size_t>& axes) {
+  std::uint64_t bytes = box.element_bytes;
+  for (const std::size_t axis : axes) bytes *= box.extent[axis];
+  return bytes;
+}
+
+std::vector<std::size_t> written_axes(const layout::CacheBox& box) {
+  std::vector<std::size_t> run = box.out_run();
+  run.resize(box.out_contiguous());
+  return run;
+}
+
+// What is written of a box at a time, and whether that is whole lines where the output begins at one.
+bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& run) {
+  bool whole = bytes_of(box, run) % kLineBytes == 0;
+  for (std::size_t axis = 0; axis < box.axes.size(); ++axis)
+    whole =
+        whole && (has_axis(run, axis) || static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes == 0);
+  return whole;
+}
+
+// Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
+// begins and ends between lines is written through the caches at both ends, and wants longer runs.
+layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
+  constexpr layout::CacheBoxLimits kLines{.long_bytes = 16384, .in_run_bytes = 384, .out_run_bytes = 384};
+  layout::CacheBox box = layout::choose_cache_box(axes, element_bytes, kLines);
+  if (box.is_of_long_elements()) return box;
+  layout::CacheBoxLimits limits = kLines;
+  if (box.element_bytes >= kLineBytes) {
+    constexpr std::uint64_t kWideBytes = 256;
+    const bool wide = box.element_bytes >= kWideBytes;
+    limits.in_run_bytes = wide ? 2048 : 1024;
+    limits.out_run_bytes = wide ? 512 : 1024;
+    return layout::choose_cache_box(axes, element_bytes, limits);
+  }
+  if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
+  if (!writes_lines(box, turned_axes(box).rows)) {
+    limits.out_run_bytes = 1024;
+    box = layout::choose_cache_box(axes, element_bytes, limits);
+  }
+  // A box of few columns has long rows.
+  constexpr std::uint64_t kLeastBytes = 16384;
+  while (box.elements() * box.element_bytes < kLeastBytes && limits.out_run_bytes < kLeastBytes) {
+    limits.out_run_bytes *= 2;
+    box = layout::choose_cache_box(axes, element_bytes, limits);
+  }
+  // Rows shorter than a line are put together by the box.
+  return bytes_of(box, turned_axes(box).rows) < kLineBytes ? layout::choose_cache_box(axes, element_bytes)
+                                                           : box;
+}
+
+AxesMove streamed_move(const layout::CacheBox& box) {
+  const AxesMove move = move_of(box);
+  if (move == AxesMove::pieces) return move;
+  if (box.element_bytes >= kLineBytes) return AxesMove::lines;
+  const bool groups = move == AxesMove::planes && bytes_of(box, turned_axes(box).rows) >= kLineBytes;
+  return groups ? AxesMove::groups : move;
+}
+
+// Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
+std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
+  const std::uint64_t run = bytes_of(box, written_axes(box));
+  if (move == AxesMove::lines) return whole_pages(run + 2 * kLineBytes);
+  if (move == AxesMove::groups)
+    return whole_pages(2 * group_stage_bytes(bytes_of(box, turned_axes(box).rows), box.element_bytes));
+  return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
 }
 
 // "64 x 65", slowest of the output first
@@ -45,8 +106,19 @@ std::string axes_loop(const CpuPass& pass) {
   const std::string elements = axes.box.element_bytes == pass.element_bytes
                                    ? "elements"
                                    : size_text(axes.box.element_bytes) + " side by side";
-  return fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements,
-                     axes.move == AxesMove::planes ? "turned in registers" : "element by element");
+  const auto how = [&]() -> const char* {
+    switch (axes.move) {
+      case AxesMove::groups:
+        return "turned in registers while others are read and written";
+      case AxesMove::planes:
+        return "turned in registers";
+      case AxesMove::lines:
+        return "run by run";
+      default:
+        return "element by element";
+    }
+  };
+  return fmt::format("boxes of {} {}, {}", extents_text(axes.box.extent), elements, how());
 }
 
 // The axes of like arrays, slowest last, in elements.
@@ -54,23 +126,61 @@ std::vector<layout::StridedAxis> axes_of(const CpuWork& work) {
   return layout::strided_axes(layout::unit_axes(std::get<Axes>(work.form), 1, work.batch));
 }
 
+// A pass for each view, all with the workspace of the one that wants most.
+std::vector<CpuPass> view_passes(const CpuWork& work) {
+  std::vector<CpuPass> passes;
+  std::uint64_t most = 0;
+  for (const Strided& part : views_of(std::get<CyclicAxes>(work.form), work.batch)) {
+    const Strided view = normal_form(part);
+    std::vector<layout::StridedAxis> axes;
+    for (std::size_t axis = 0; axis < view.extents.size(); ++axis)
+      axes.push_back(
+          {.extent = view.extents[axis], .in = view.in_strides[axis], .out = view.out_strides[axis]});
+    CpuPass pass = cpu_strided_pass(layout::normal_axes(std::move(axes)), work.element_bytes,
+                                    work.total_bytes() > work.streaming_bytes);
+    pass.in_offset = view.in_offset * work.element_bytes;
+    pass.out_offset = view.out_offset * work.element_bytes;
+    pass.part_bytes = element_count(view) * work.element_bytes;
+    most = std::max(most, pass.run.workspace.part_bytes);
+    passes.push_back(std::move(pass));
+  }
+  for (CpuPass& pass : passes) pass.run.workspace.part_bytes = most;
+  return passes;
+}
+
 }  // namespace
+
+TurnedAxes turned_axes(const layout::CacheBox& box) {
+  std::vector<std::size_t> in = box.in_run();
+  in.resize(box.in_contiguous());
+  const std::vector<std::size_t> out = written_axes(box);
+  FARO_CHECK(!in.empty() && !out.empty() && in.front() != out.front());
+  TurnedAxes turned{.columns = {in.front()}, .rows = {out.front()}};
+  const std::size_t next = out.size() > 1 ? out[1] : out.front();
+  for (std::size_t k = 1; k < in.size() && in[k] != next && in[k] != out.front(); ++k)
+    turned.columns.push_back(in[k]);
+  for (std::size_t k = 1; k < out.size() && !has_axis(turned.columns, out[k]); ++k)
+    turned.rows.push_back(out[k]);
+  return turned;
+}
 
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches) {
-  CpuAxes made{.box = layout::choose_cache_box(axes, element_bytes)};
-  made.move = move_of(made.box);
+  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes)
+                                  : layout::choose_cache_box(axes, element_bytes)};
+  made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
   made.staged = past_caches && made.move != AxesMove::pieces;
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};
   pass.streamed = past_caches;
-  if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box);
+  if (made.staged) pass.run.workspace.part_bytes = stage_bytes_of(made.box, made.move);
   pass.kernel = std::move(made);
   return pass;
 }
 
 const CpuSolver kCpuAxesSolver{
-    .has_form = has_form<Axes>,
+    .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = [](const CpuWork& work) -> std::vector<CpuPass> {
+      if (has_form<CyclicAxes>(work.form)) return view_passes(work);
       return {cpu_strided_pass(axes_of(work), work.element_bytes, work.total_bytes() > work.streaming_bytes)};
     },
     .makes = is_kernel<CpuAxes>,

@@ -9,6 +9,8 @@
 //
 //     axes_solver        axes, box by box                       by registers or by a table; long elements
 //     cyclic_solver      a roll or a flip
+//     modular_solver     a multiplication modulo the count
+//     patch_solver       exceptions to a map
 //     local_solver       small displacements; long runs
 //     entries_solver     gather and scatter
 //     partition_solver   levels, and a last pass                by entries where no thread can hold a chunk
@@ -44,16 +46,34 @@ struct CpuAffine {
   bool fetches_ahead = false;       // in place
 };
 
-/// Long elements in pieces; boxes plane by plane in registers, or element by element.
-enum class AxesMove : std::uint8_t { pieces, planes, table };
-/// The arrays of a batch are an axis. With a stage, boxes are put together before they are written.
+/// Long elements in pieces; boxes plane by plane in registers, element by element, or, where elements are
+/// lines and more, run by run of the output; boxes larger than the caches plane by plane in groups of
+/// columns, reading, turning and writing at once.
+enum class AxesMove : std::uint8_t { pieces, planes, table, lines, groups };
+/// The arrays of a batch are an axis. With a stage, what is written past the caches is put together before.
 struct CpuAxes {
   layout::CacheBox box;
   AxesMove move = AxesMove::table;
   bool staged = false;
 };
+
+/// Of a box that is turned in registers: axes along the rows of the input's side, and along those of the
+/// output's, fastest first. Both lie together in memory.
+struct TurnedAxes {
+  std::vector<std::size_t> columns;
+  std::vector<std::size_t> rows;
+};
+TurnedAxes turned_axes(const layout::CacheBox& box);
 struct CpuCyclic {
   Cyclic cyclic;
+};
+struct CpuModular {
+  Modular map;
+};
+/// Elements that go elsewhere than the passes before brought them; of every array of the batch.
+struct CpuPatch {
+  std::vector<Exception> exceptions;
+  std::uint64_t batch = 1;
 };
 /// Gather or scatter by the entries.
 struct CpuEntries {
@@ -101,6 +121,7 @@ struct CpuSweep {
   CpuSweepKind kind = CpuSweepKind::rows;
   std::uint64_t m = 0;
   std::uint64_t n = 0;
+  std::uint64_t between = 1;  // kind square: squares side by side
   bool r2c = false;
   Panels panels = Panels::none;
   bool one_early = false;        // rows lie one place early between the sweeps
@@ -112,8 +133,8 @@ struct CpuSweep {
   std::uint64_t columns() const { return r2c ? m : n; }
 };
 
-using CpuKernel = std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuEntries, CpuWindow, CpuRuns, CpuLevel,
-                               CpuChunks, CpuRows, CpuColumns, CpuSweep>;
+using CpuKernel = std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuModular, CpuPatch, CpuEntries, CpuWindow,
+                               CpuRuns, CpuLevel, CpuChunks, CpuRows, CpuColumns, CpuSweep>;
 
 // --- passes
 
@@ -134,8 +155,12 @@ struct CpuPass {
   std::uint64_t element_bytes = 4;
   std::vector<TableId> tables = {};
   std::string what = {};
-  int threads = 1;        // that share out a group of arrays
-  bool streamed = false;  // written past the caches
+  // Of one of several parts: where the first element of each side lies, and how much is moved.
+  std::uint64_t in_offset = 0;
+  std::uint64_t out_offset = 0;
+  std::uint64_t part_bytes = 0;  // 0: all
+  int threads = 1;               // that share out a group of arrays
+  bool streamed = false;         // written past the caches
   CpuRun run = {};
 
   std::uint64_t array_bytes() const { return count * element_bytes; }
@@ -193,6 +218,8 @@ std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
 /// Of a strided view in normal form, with at least one element.
 Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                  const Target& target);
+/// The pass of exceptions, after others of which `last` is one (may be null).
+Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem, const CpuPass* last);
 /// Completes a pass with what the CPU engine runs.
 void put_on_cpu(Pass& pass, CpuPass made);
 

@@ -35,6 +35,8 @@ struct CpuSolver {
 extern const CpuSolver kCpuAffineSolver;
 extern const CpuSolver kCpuAxesSolver;
 extern const CpuSolver kCpuCyclicSolver;
+extern const CpuSolver kCpuModularSolver;
+extern const CpuSolver kCpuPatchSolver;
 extern const CpuSolver kCpuEntriesSolver;
 extern const CpuSolver kCpuWindowSolver;
 extern const CpuSolver kCpuRunsSolver;

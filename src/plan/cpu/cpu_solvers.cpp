@@ -10,8 +10,9 @@ namespace faro::detail {
 namespace {
 
 constexpr const CpuSolver* kCpuSolvers[] = {
-    &kCpuAffineSolver, &kCpuAxesSolver,      &kCpuCyclicSolver, &kCpuEntriesSolver, &kCpuWindowSolver,
-    &kCpuRunsSolver,   &kCpuPartitionSolver, &kCpuMatrixSolver, &kCpuSweepSolver,
+    &kCpuAffineSolver, &kCpuAxesSolver,    &kCpuCyclicSolver,    &kCpuEntriesSolver,
+    &kCpuWindowSolver, &kCpuRunsSolver,    &kCpuPartitionSolver, &kCpuMatrixSolver,
+    &kCpuSweepSolver,  &kCpuModularSolver, &kCpuPatchSolver,
 };
 
 // The one whose loop this is.
@@ -52,7 +53,7 @@ Pass shown_on_cpu(CpuPass made) {
   Pass pass;
   pass.kind = made.kind;
   pass.arrays = made.arrays;
-  pass.bytes_read = made.arrays * made.array_bytes();
+  pass.bytes_read = made.part_bytes > 0 ? made.part_bytes : made.arrays * made.array_bytes();
   pass.bytes_written = pass.bytes_read;
   pass.what = made.what;
   put_on_cpu(pass, std::move(made));
@@ -125,8 +126,11 @@ std::vector<Pass> cpu_passes_of(const IndexPlan& plan) {
     const auto* const level = std::get_if<CpuLevel>(&each.kernel);
     const std::optional<double> us =
         pass_us(plan, work.form, each.kind, level == nullptr ? 0 : level->level, BatchOrder::together);
+    const double part = each.part_bytes == 0
+                            ? 1
+                            : static_cast<double>(each.part_bytes) / static_cast<double>(work.total_bytes());
     passes.push_back(shown_on_cpu(std::move(each)));
-    passes.back().predicted_us = us;
+    passes.back().predicted_us = times(us, part);
     for (const TableId& table : passes.back().cpu->tables) {
       passes.back().tables.push_back(table_of(work.form, work.count, table));
     }
@@ -141,6 +145,16 @@ std::vector<Pass> cpu_passes_of(const TransposePlan& plan) {
     passes.push_back(shown_on_cpu(std::move(each)));
   }
   return passes;
+}
+
+Pass cpu_patch(const std::vector<Exception>& exceptions, const Problem& problem, const CpuPass* last) {
+  CpuPass made{.kind = PassKind::patch, .kernel = CpuPatch{.exceptions = exceptions, .batch = problem.batch}};
+  made.count = element_count(problem.permutation);
+  made.element_bytes = problem.element_bytes;
+  made.part_bytes = exceptions.size() * problem.batch * problem.element_bytes;
+  if (last != nullptr) made.run = last->run;  // what passes have in common
+  made.what = cpu_solver_of(made).words(made);
+  return shown_on_cpu(std::move(made));
 }
 
 Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,

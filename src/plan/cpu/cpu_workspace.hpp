@@ -51,6 +51,18 @@ constexpr std::uint64_t stage_pitch(std::uint64_t row_bytes) {
                                 : whole_lines(row_bytes) / kLineBytes / 2 * 2 * kLineBytes + kLineBytes;
 }
 
+/// Columns that a box's rows are turned to at a time: a line of each row, but no more than a stage in the
+/// first-level cache may have.
+inline constexpr std::uint64_t kMostGroupColumns = 32;
+constexpr std::uint64_t group_columns(std::uint64_t element_bytes) {
+  return std::min(kMostGroupColumns, kLineBytes / element_bytes);
+}
+/// Two stages of such columns: one is filled while the other is written. A run lies in it as far past a line
+/// as in the output.
+constexpr std::uint64_t group_stage_bytes(std::uint64_t run_bytes, std::uint64_t element_bytes) {
+  return whole_lines(group_columns(element_bytes) * stage_pitch(run_bytes + kLineBytes)) + kLineBytes;
+}
+
 struct CpuWorkspace {
   std::uint64_t part_bytes = 0;     // of a thread
   std::uint64_t parts = 0;          // threads that have one

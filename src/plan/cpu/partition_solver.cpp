@@ -59,7 +59,7 @@ std::string partition_words(const CpuPass& pass) {
   const auto* const level = std::get_if<CpuLevel>(&pass.kernel);
   if (level == nullptr) return "every chunk is permuted within itself";
   return level->way == Way::forwards
-             ? "every chunk is sorted by bucket, and its runs are written behind those of others"
+             ? "every chunk is sorted by bucket, and its runs are written after those of earlier chunks"
              : "every chunk reads its runs from their buckets and puts them in order";
 }
 

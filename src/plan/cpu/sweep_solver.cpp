@@ -118,6 +118,7 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
   const CpuSweep alike{
       .m = m,
       .n = n,
+      .between = rectangle.between,
       .r2c = rectangle.rows > rectangle.columns,
       .panels = workers.panels,
       .one_early = workers.shared_rows,
@@ -125,7 +126,8 @@ std::vector<CpuPass> cpu_sweeps(const Rectangle& rectangle, const TransposeWorke
       .strip = {},
       .part_bytes = workers.row_bytes,
   };
-  const bool small = rectangle.count() * width <= std::min(small_bytes, kSmallTransposeBytes);
+  const bool small =
+      rectangle.between == 1 && rectangle.count() * width <= std::min(small_bytes, kSmallTransposeBytes);
   const bool one_sweep = small || m == n;  // needs no turns: a thread takes its share of the arrays at once
   const CpuRun run{
       .arrays_at_once = one_sweep ? ceil_div(rectangle.arrays, workers.arrays_at_once) : 1,

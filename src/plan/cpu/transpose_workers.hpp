@@ -68,6 +68,11 @@ constexpr bool transposes_in_registers(std::uint64_t element_bytes) {
   return element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
 }
 
+/// And those of the boxes of axes, which lie anywhere.
+constexpr bool is_turned_width(std::uint64_t element_bytes) {
+  return transposes_in_registers(element_bytes) || element_bytes == 16;
+}
+
 /// Some columns; what the worker borrows holds all their elements, or only one bit for each row.
 struct Strip {
   std::uint64_t columns = 1;

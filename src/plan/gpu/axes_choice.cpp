@@ -31,7 +31,8 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .shape = kernels::box_shape(box),
           .in_run_bytes = box.in.contiguous * unit,
           .out_run_bytes = box.out.contiguous * unit,
-          .alignment = with_vectors && !box.ragged ? kAxesVector : unit};
+          .alignment = with_vectors && !box.ragged ? kAxesVector : unit,
+          .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
 // Adds variants of one unit; false where the axes are no such transposes.

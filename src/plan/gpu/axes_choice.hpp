@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "kernels/axes_box_params.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_rows_params.hpp"
+#include "layout/strided_box.hpp"
 
 namespace faro::detail {
 
@@ -49,6 +51,7 @@ struct AxesBoxes {
     std::uint64_t in_run_bytes = 0;
     std::uint64_t out_run_bytes = 0;
     std::uint64_t alignment = 1;  // of the arrays, in bytes
+    std::shared_ptr<const layout::StridedBox> box = nullptr;  // as explanations tell of it
   };
   std::vector<Variant> variants;  // vectors, then single units
 };

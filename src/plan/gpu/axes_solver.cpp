@@ -1,6 +1,7 @@
 // Permutations of axes: one pass, by the kernels that axes_choice.hpp has chosen.
 #include <variant>
 
+#include "permutation/cyclic_axes.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 
@@ -64,6 +65,7 @@ struct KernelsOf {
   }
   void operator()(const AxesBoxes& boxes) const {
     for (const AxesBoxes::Variant& variant : boxes.variants) pass.kernels.push_back(of_box(variant));
+    pass.box = boxes.variants.front().box;
   }
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
@@ -74,11 +76,13 @@ struct KernelsOf {
 };
 
 std::vector<IndexCandidate> axes_candidates(const IndexWork& work) {
-  if (!std::holds_alternative<Axes>(work.problem.permutation)) return {};
+  const bool is_axes = std::holds_alternative<Axes>(work.problem.permutation);
+  if (!is_axes && !std::holds_alternative<CyclicAxes>(work.problem.permutation)) return {};
   return {structured_candidate(work, IndexMethod::axes)};
 }
 
 std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
+  if (pass.part_bytes > 0) return "boxes of a part, whose axes are read forwards or backwards";
   return pass.kind == PassKind::copy ? "nothing moves, so bytes are read and written in order"
                                      : "tiles of the input become tiles of the output";
 }
@@ -93,10 +97,11 @@ struct AxesFactors {
   }
   CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const { return {.bytes = 1.051}; }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.load_sectors = 0.65, .store_lines = 1.58, .wavefronts = 0.03};
+    return {.bytes = 0.96, .load_lines = 0.05, .store_lines = 0.6, .shared_requests = 2};
   }
-  CostFactors operator()(const AxesBoxKernel& /*kernel*/) const {
-    return {.bytes = 1.12, .load_lines = 0.5, .store_lines = 0.5};
+  CostFactors operator()(const AxesBoxKernel& kernel) const {
+    if (kernel.shape.ragged) return {.bytes = 0.91, .load_lines = 0.5, .store_lines = 0.5};
+    return {.bytes = 1.06, .load_lines = 0.3, .store_lines = 0.3};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
@@ -111,6 +116,14 @@ std::optional<double> axes_cost(const CountedPass& of) {
 }  // namespace
 
 std::vector<GpuPass> axes_passes(const PassWork& work) {
+  if (const auto* const moved = std::get_if<CyclicAxes>(&work.form)) {
+    std::vector<GpuPass> passes;
+    for (const Strided& part : views_of(*moved, work.batch)) {
+      passes.push_back(view_pass(normal_form(part), work.element_bytes));
+      passes.back().part_bytes = element_count(part) * work.element_bytes;
+    }
+    return passes;
+  }
   const AxesChoice choice = choose_axes(std::get<Axes>(work.form), work.element_bytes, work.batch, work.axes);
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
   std::visit(KernelsOf{pass}, choice.form);
@@ -129,9 +142,10 @@ const GpuSolver kAxesSolver{
     .is_method = [](IndexMethod method) { return method == IndexMethod::axes; },
     .candidates = axes_candidates,
     .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
+      if (std::holds_alternative<CyclicAxes>(work.problem.permutation)) return form_of<CyclicAxes>(work);
       return form_of<Axes>(work);
     },
-    .has_form = has_form<Axes>,
+    .has_form = [](const IndexForm& form) { return has_form<Axes>(form) || has_form<CyclicAxes>(form); },
     .passes = axes_passes,
     .words = axes_words,
     .cost = axes_cost};

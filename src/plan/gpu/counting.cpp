@@ -97,6 +97,7 @@ void run_block(const BlockSpace& space, const Counting& how, std::uint64_t block
 }
 
 bool is_countable(const GpuPass& pass, const PassTables& tables) {
+  if (pass.part_bytes > 0) return false;
   return tables.read != nullptr || pass.kind == PassKind::axes || pass.kind == PassKind::cyclic ||
          pass.kind == PassKind::sweep || (pass.in_place && pass.source == PassBuffer::data);
 }
@@ -161,7 +162,7 @@ std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& ar
   const bool all_stored = !std::holds_alternative<SwapKernel>(pass.kernels.front().id);
   if (!counted.all() && all_stored) {
     const std::uint64_t in_groups = space.groups * space.stretches.front().arrays;
-    scale_to_bytes(counted.counts, in_groups * arrays.array_bytes);
+    scale_to_bytes(counted.counts, in_groups * arrays.written.value_or(arrays.array_bytes));
   }
   // Arrays that are left over from the groups are counted as the others are, a part of a group.
   const std::uint64_t together =

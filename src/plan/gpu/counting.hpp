@@ -41,7 +41,8 @@ std::string to_text(const Counted& counted);
 /// What a pass is to be counted for.
 struct CountedArrays {
   std::uint64_t arrays = 1;
-  std::uint64_t array_bytes = 0;
+  std::uint64_t array_bytes = 0;              // of the longer side
+  std::optional<std::uint64_t> written = {};  // bytes, of views: of each array, where it is not all
 };
 
 /// Which blocks are run.

@@ -1,4 +1,7 @@
 // Rolls and flips: one pass, a vector of output a thread.
+#include <algorithm>
+#include <variant>
+
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 
@@ -11,7 +14,14 @@ std::vector<IndexCandidate> cyclic_candidates(const IndexWork& work) {
 }
 
 // Neighbours read again what lies across two vectors, from the first-level cache.
-std::optional<double> cyclic_cost(const CountedPass& of) { return cost_us(of, {.bytes = 1.044}); }
+// A flip of elements of several units reads unit by unit, which takes longer than memory does.
+std::optional<double> cyclic_cost(const CountedPass& of) {
+  const auto moved = cost_us(of, {.bytes = 1.02});
+  const auto* const kernel = std::get_if<CyclicKernel>(&of.pass.gpu->kernels.front().id);
+  if (!moved || kernel == nullptr || !kernel->reversed || !kernel->several_units) return moved;
+  const auto units = cost_us(of, {.bytes = 0, .requests = kernel->unit_bytes < 4 ? 31.7 : 24.4});
+  return std::max(*moved, *units);
+}
 
 }  // namespace
 

@@ -81,6 +81,17 @@ struct KernelName {
     return fmt::format("{}, {}{}", k.reversed ? "flip" : "roll", k.several_units ? "several " : "",
                        units_text(k.unit_bytes));
   }
+  std::string operator()(const ModularKernel& k) const {
+    const auto cover = l_shape(k.map);
+    std::string text = "multiplication, " + units_text(static_cast<int>(k.element_bytes)) + ", matrices of ";
+    for (std::size_t r = 0; r < cover.size() && cover.at(r).rows > 0; ++r)
+      text += fmt::format("{}{} x {}", r == 0 ? "" : " and ", cover.at(r).columns, cover.at(r).rows);
+    return text;
+  }
+  std::string operator()(const PatchKernel& k) const {
+    return fmt::format("patch, {}",
+                       units_text(static_cast<int>(kernels::units_of_element(k.element_bytes).unit_bytes)));
+  }
   std::string operator()(const WindowKernel& k) const {
     return fmt::format("window {}, {}{}", k.backwards ? "backwards" : "forwards", units_text(k.unit_bytes),
                        k.direct    ? ", without shared memory"

@@ -9,10 +9,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "faro/kernels/affine_tile_index.hpp"
+#include "faro/permutation/permutation.hpp"
 #include "kernels/affine_blocked_params.hpp"
 #include "kernels/affine_in_place_params.hpp"
 #include "kernels/affine_segments_params.hpp"
@@ -85,6 +88,18 @@ struct CyclicKernel {
   bool reversed = false;
   bool several_units = false;
 };
+/// The engine makes its params (kernels/modular_launch.hpp).
+struct ModularKernel {
+  Modular map;
+  std::uint64_t element_bytes = 1;  // 1, 2, 4, 8 or 16
+  std::uint64_t batch = 1;
+};
+struct PatchKernel {
+  std::shared_ptr<const std::vector<Exception>> exceptions;
+  std::uint64_t count = 0;  // elements of an array
+  std::uint64_t element_bytes = 1;
+  std::uint64_t batch = 1;
+};
 struct WindowKernel {
   int unit_bytes = 4;
   bool backwards = false;
@@ -118,10 +133,11 @@ struct ColumnsKernel {
   bool in_global = false;
 };
 
-using KernelId = std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel,
-                              SmallKernel, SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel,
-                              AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel, CyclicKernel, WindowKernel,
-                              RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
+using KernelId =
+    std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
+                 SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel,
+                 AxesSkinnyKernel, AxesRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
+                 RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
 using KernelParams =

@@ -8,6 +8,7 @@
 //
 //     axes_solver        axes, tiled                                          (axes_choice.hpp says which)
 //     cyclic_solver      a roll or a flip
+//     modular_solver     a multiplication modulo the count; exceptions to a map
 //     window_solver      small displacements
 //     runs_solver        long runs
 //     direct_solver      gather and scatter
@@ -51,6 +52,8 @@ struct GpuPass {
   bool in_place = false;
   /// Kernels count the blocks of one array, and a launch takes as many arrays as fit a grid.
   bool blocks_of_one_array = false;
+  /// Of one of several parts, each from the input to the output: how much it moves; 0: all.
+  std::uint64_t part_bytes = 0;
   std::string what = {};
 
   // Groups of arrays take turns, each of which goes through all passes: one array at a time where there is a
@@ -59,6 +62,9 @@ struct GpuPass {
   std::uint64_t array_bytes = 0;
   std::uint64_t arrays_at_once = 1;
   std::uint64_t offset = 0;  // of the pass's first array, in bytes, in whatever it reads and writes
+
+  /// Of axes and views by boxes: that of aligned arrays.
+  std::shared_ptr<const layout::StridedBox> box = nullptr;
 
   std::uint64_t workspace_bytes = 0;  // of the whole plan
   std::uint64_t rows_offset = 0;      // of a sweep: where its workspace has the rows that it copies
@@ -95,6 +101,7 @@ PassWork work_of(const IndexWork& about, const IndexCandidate& chosen);
 /// Every solver of one form. `passes`: as solve(), without buffers.
 std::vector<GpuPass> axes_passes(const PassWork& work);
 std::vector<GpuPass> cyclic_passes(const PassWork& work);
+std::vector<GpuPass> modular_passes(const PassWork& work);
 std::vector<GpuPass> window_passes(const PassWork& work);
 std::vector<GpuPass> runs_passes(const PassWork& work);
 std::vector<GpuPass> direct_passes(const PassWork& work);
@@ -120,6 +127,12 @@ GpuPass view_pass(const Strided& view, std::uint64_t element_bytes);
 
 /// The pass of a view in normal form. Errors: those of choose_view().
 Pass pass_of_view(const Strided& view, std::uint64_t element_bytes);
+
+/// A pass of so many arrays and bytes, with the launch of its first kernel.
+Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes);
+
+/// The pass of exceptions.
+Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem);
 
 std::vector<Pass> passes_of(const IndexPlan& plan);
 std::vector<Pass> passes_of(const TransposePlan& plan);

@@ -47,6 +47,8 @@ struct GpuSolver {
 extern const GpuSolver kAffineSolver;
 extern const GpuSolver kAxesSolver;
 extern const GpuSolver kCyclicSolver;
+extern const GpuSolver kModularSolver;
+extern const GpuSolver kPatchSolver;
 extern const GpuSolver kDirectSolver;
 extern const GpuSolver kWindowSolver;
 extern const GpuSolver kRunsSolver;

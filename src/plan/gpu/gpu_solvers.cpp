@@ -20,13 +20,17 @@ namespace faro::detail {
 namespace {
 
 constexpr const GpuSolver* kGpuSolvers[] = {
-    &kAffineSolver, &kAxesSolver,      &kCyclicSolver,    &kDirectSolver, &kWindowSolver,
-    &kRunsSolver,   &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,
+    &kAffineSolver,    &kAxesSolver,      &kCyclicSolver, &kDirectSolver,  &kWindowSolver, &kRunsSolver,
+    &kPartitionSolver, &kRowColumnSolver, &kSweepSolver,  &kModularSolver, &kPatchSolver,
 };
 
 // Where each pass writes: backwards from the output, in place where a pass can. There is a workspace for one
 // array, so where it is needed the arrays take turns.
 void route(std::vector<GpuPass>& passes, const PassWork& work) {
+  if (passes.front().part_bytes > 0) {
+    for (GpuPass& pass : passes) pass.array_bytes = work.array_bytes() * work.batch;  // the batch is an axis
+    return;
+  }
   bool through_workspace = false;
   for (std::size_t i = passes.size(); i-- > 1;) {
     const bool from_workspace = passes[i].in_place == (passes[i].target == PassBuffer::workspace);
@@ -75,6 +79,10 @@ std::string words_of(const GpuPass& pass, const PassWork& work) {
 }
 
 }  // namespace
+
+Pass shown_pass(GpuPass made, std::uint64_t arrays, std::uint64_t bytes) {
+  return shown(std::move(made), arrays, bytes);
+}
 
 const GpuSolver& solver_of(PassKind kind) {
   const auto found = std::find_if(std::begin(kGpuSolvers), std::end(kGpuSolvers),
@@ -144,8 +152,10 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
     const int level = each.tables.empty() ? 0 : each.tables.front().level;
     const std::optional<double> us =
         pass_us(plan, work.form, each.kind, level, in_turns ? BatchOrder::in_turns : BatchOrder::together);
-    Pass pass = shown(std::move(each), work.batch, work.array_bytes() * work.batch);
-    pass.predicted_us = us;
+    const std::uint64_t all = work.array_bytes() * work.batch;
+    const std::uint64_t part = each.part_bytes == 0 ? all : each.part_bytes;
+    Pass pass = shown(std::move(each), part == all ? work.batch : 1, part);
+    pass.predicted_us = times(us, static_cast<double>(part) / static_cast<double>(all));
     for (const TableId& table : pass.gpu->tables) {
       pass.tables.push_back(table_of(work.form, work.count, table));
     }

@@ -183,7 +183,7 @@ GpuPass level_pass(const PassWork& work, int level) {
 
 std::string partition_words(const GpuPass& pass, const PassWork& work) {
   if (pass.kind == PassKind::spread) {
-    return "every chunk is sorted by bucket, and its runs are written behind those of others";
+    return "every chunk is sorted by bucket, and its runs are written after those of earlier chunks";
   }
   if (pass.kind == PassKind::collect) {
     return "every chunk reads its runs from their buckets and puts them in order";

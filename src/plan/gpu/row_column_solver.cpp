@@ -47,7 +47,7 @@ std::vector<IndexCandidate> row_column_candidates(const IndexWork& work) {
   if (!is_array(work)) return candidates;
   for (const IndexMethod method : {IndexMethod::row_column, IndexMethod::row_column_5}) {
     IndexCandidate made = row_column_candidate(work, method);
-    if (made.why_not.empty()) made.why_not = "on request, for its edge colouring takes long";
+    if (made.why_not.empty()) made.why_not = "taken only on request, because its edge colouring takes long";
     candidates.push_back(std::move(made));
   }
   return candidates;

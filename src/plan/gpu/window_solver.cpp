@@ -42,7 +42,7 @@ IndexForm window_form(const IndexWork& work, const IndexCandidate& /*candidate*/
 
 // Margins are read twice, the second time from a cache; shifts are looked up by every unit.
 std::optional<double> window_cost(const CountedPass& of) {
-  return cost_us(of, {.bytes = 1.05, .load_sectors = 0.3, .shared_requests = 1.5});
+  return cost_us(of, {.bytes = 0.97, .store_lines = 0.35, .requests = 1.2});
 }
 
 }  // namespace

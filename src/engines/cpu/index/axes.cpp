@@ -6,7 +6,9 @@
 //                  element by element             is fetched
 //
 // A place within a box is a sum of digits times strides, on all three sides. What fits the caches as a whole
-// has no stage: it is written where it belongs.
+// has no stage: it is written where it belongs. What does not is turned a group of columns at a time, a line
+// of each row: while one stage of such columns is filled, the other is written and the next box is fetched.
+// Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -15,6 +17,7 @@
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/element_width.hpp"
+#include "engines/cpu/line_gather.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/team.hpp"
@@ -41,7 +44,10 @@ std::int64_t places(std::uint64_t count) { return static_cast<std::int64_t>(coun
 template <typename Visit>
 void each_place(const AxisList& axes, const Numbers& extents, const Strides& strides_a,
                 const Strides& strides_b, const Visit& visit) {
-  Numbers at{};
+  // Only what is used is set: for all of it compilers take a string instruction, which waits for streamed
+  // stores.
+  std::uint64_t at[kMaxAxes];
+  for (const std::size_t axis : axes) at[axis] = 0;
   std::int64_t a = 0;
   std::int64_t b = 0;
   for (;;) {
@@ -94,10 +100,19 @@ class AxesProgram final : public ElementProgram {
     FARO_CHECK(step.arrays == pass().arrays);  // the batch is an axis
     share_out_by_rank(tasks_, threads(), [&](Share share) {
       if (share.begin < share.end) {
-        if (move_ == detail::AxesMove::pieces) {
-          move_pieces(share.begin, share.end, step.in, step.out);
-        } else {
-          move_boxes(share, step.in, step.out, part(step, share.rank));
+        std::byte* const stage = part(step, share.rank);
+        switch (move_) {
+          case detail::AxesMove::pieces:
+            move_pieces(share.begin, share.end, step.in, step.out);
+            break;
+          case detail::AxesMove::groups:
+            move_groups(share, step.in, step.out, stage);
+            break;
+          case detail::AxesMove::lines:
+            move_lines(share, step.in, step.out, stage);
+            break;
+          default:
+            move_boxes(share, step.in, step.out, stage);
         }
       }
       finish_streams();
@@ -114,7 +129,7 @@ class AxesProgram final : public ElementProgram {
     AxisList out_run = box.out_run();
     out_run.resize(box.out_contiguous());
     for (std::size_t a = 0; a < axes_; ++a) (contains(out_run, a) ? written_ : write_rows_).push_back(a);
-    if (!staged_) {
+    if (!staged_ || move_ == detail::AxesMove::groups) {
       to_ = out_;
     } else {
       // Rows of the stage lie as the output's runs do, an odd number of lines apart.
@@ -133,12 +148,17 @@ class AxesProgram final : public ElementProgram {
     whole_lines_ = product(written_, box_) * width_ % kLineBytes == 0;
     for (const std::size_t axis : write_rows_)
       whole_lines_ = whole_lines_ && static_cast<std::uint64_t>(out_[axis]) % kLineBytes == 0;
-    // Boxes that share lines of the output follow one another; else those that share pages of the input.
-    if (whole_lines_) {
-      walk_ = box.in_order;
+    // Boxes that share lines of the output follow one another; else those that share pages of the input;
+    // where boxes are fetched as fast as they are turned, those of both sides in turns.
+    AxisList out_order(axes_);
+    std::iota(out_order.begin(), out_order.end(), std::size_t{0});
+    if (move_ == detail::AxesMove::groups) {
+      for (std::size_t k = 0; k < axes_; ++k) {
+        for (const std::size_t axis : {box.in_order[k], out_order[k]})
+          if (!contains(walk_, axis)) walk_.push_back(axis);
+      }
     } else {
-      walk_.resize(axes_);
-      std::iota(walk_.begin(), walk_.end(), std::size_t{0});
+      walk_ = whole_lines_ || move_ == detail::AxesMove::lines ? box.in_order : out_order;
     }
   }
 
@@ -146,18 +166,17 @@ class AxesProgram final : public ElementProgram {
   // the input's run.
   void set_tables(const layout::CacheBox& box) {
     const AxisList in_run = box.in_run();
-    const AxisList out_run = box.out_run();
-    if (move_ == detail::AxesMove::planes) {
-      for (std::size_t k = 0; k < box.in_contiguous() && !contains(out_run, in_run[k]); ++k)
-        columns_.push_back(in_run[k]);
-      for (std::size_t k = 0; k < box.out_contiguous() && !contains(in_run, out_run[k]); ++k)
-        rows_.push_back(out_run[k]);
-      FARO_CHECK(!columns_.empty() && !rows_.empty());
+    if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
+      detail::TurnedAxes turned = detail::turned_axes(box);
+      columns_ = std::move(turned.columns);
+      rows_ = std::move(turned.rows);
       backwards_ = in_[columns_.front()] < 0;
       each_place(rows_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { row_in_.push_back(in); });
     } else {
-      columns_ = in_run.empty() ? out_run : in_run;
+      columns_ = in_run.empty() ? box.out_run() : in_run;
     }
+    if (move_ == detail::AxesMove::lines)
+      each_place(written_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { unit_in_.push_back(in); });
     each_place(columns_, box_, in_, to_, [&](std::int64_t in, std::int64_t to) {
       column_in_.push_back(in);
       column_to_.push_back(to);
@@ -186,6 +205,8 @@ class AxesProgram final : public ElementProgram {
       if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
     }
     each_place(rest, box_, in_, in_, [&](std::int64_t in, std::int64_t) { reads_.push_back(in + first); });
+    lines_fetched_ = static_cast<double>(reads_.size() * (read_bytes_ / kLineBytes + 1)) /
+                     (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
   }
@@ -231,26 +252,53 @@ class AxesProgram final : public ElementProgram {
     std::int64_t source = 0;  // bytes, of its first element
     std::int64_t target = 0;
   };
-  Box box_at(const Numbers& at) const {
-    Box box;
+  void set_to(const Numbers& at, Box& box) const {
+    box.source = 0;
+    box.target = 0;
     for (std::size_t a = 0; a < axes_; ++a) {
       const std::uint64_t begin = at[a] * box_[a];
       box.extents[a] = std::min(box_[a], extents_[a] - begin);
       box.source += places(begin) * in_[a];
       box.target += places(begin) * out_[a];
     }
-    return box;
   }
 
-  void move_boxes(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
-    Numbers at{};  // the box's number along every axis
-    std::uint64_t rest = share.begin;
-    for (const std::size_t axis : walk_) {
-      at[axis] = rest % grid_[axis];
-      rest /= grid_[axis];
+  // A box and the one after it, which is fetched meanwhile.
+  class Boxes {
+   public:
+    Boxes(const AxesProgram& program, Share share)
+        : program_(program), left_(share.end - share.begin), at_(program.box_number(share.begin)) {
+      program_.set_to(at_, boxes_[0]);
+      look_ahead();
     }
-    Box box = box_at(at);
-    for (std::uint64_t number = share.begin; number < share.end; ++number) {
+    bool any() const { return left_ > 0; }
+    bool is_last() const { return left_ == 1; }
+    const Box& now() const { return boxes_[now_]; }
+    const Box& next() const { return boxes_[1 - now_]; }
+    void advance() {
+      now_ = 1 - now_;
+      if (--left_ > 0) look_ahead();
+    }
+
+   private:
+    void look_ahead() {
+      for (const std::size_t axis : program_.walk_) {
+        if (++at_[axis] < program_.grid_[axis]) break;
+        at_[axis] = 0;
+      }
+      program_.set_to(at_, boxes_[1 - now_]);
+    }
+
+    const AxesProgram& program_;
+    std::uint64_t left_;
+    Numbers at_;
+    Box boxes_[2];
+    std::size_t now_ = 0;
+  };
+
+  void move_boxes(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
       std::byte* const to = staged_ ? stage : out + box.target;
       if (staged_ && !whole_lines_) fetch_ends(box, out);
       if (move_ == detail::AxesMove::planes) {
@@ -258,13 +306,7 @@ class AxesProgram final : public ElementProgram {
       } else {
         with_width(width_, [&](auto width) { move_by_table(width, box, in + box.source, to); });
       }
-      for (const std::size_t axis : walk_) {
-        if (++at[axis] < grid_[axis]) break;
-        at[axis] = 0;
-      }
-      const Box next = box_at(at);
-      if (staged_) write(box, stage, out, {in + next.source, number + 1 < share.end ? reads_.size() : 0});
-      box = next;
+      if (staged_) write(box, stage, out, {in + boxes.next().source, boxes.is_last() ? 0 : reads_.size()});
     }
   }
 
@@ -292,6 +334,131 @@ class AxesProgram final : public ElementProgram {
       std::byte* const target = to + place;
       for (std::uint64_t i = 0; i < columns; ++i) width.move(row + column_in[i], target + column_to[i]);
     });
+  }
+
+  Numbers box_number(std::uint64_t number) const {
+    Numbers at{};
+    for (const std::size_t axis : walk_) {
+      at[axis] = number % grid_[axis];
+      number /= grid_[axis];
+    }
+    return at;
+  }
+
+  // The rows of the box that is moved next, if there is one.
+  RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
+    return {in + boxes.next().source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_bytes_,
+            lines_fetched_};
+  }
+
+  // --- boxes of lines: a run of the output at a time
+
+  void move_lines(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
+      RowTraffic rows = fetched(boxes, in);
+      const std::uint64_t units = product(written_, box.extents);
+      each_place(write_rows_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
+        gather_lines({.from = in + box.source + source,
+                      .places = unit_in_.data(),
+                      .count = units,
+                      .bytes = width_,
+                      .to = out + box.target + target,
+                      .stage = stage},
+                     rows);
+      });
+      rows.fetch_rest();
+    }
+  }
+
+  // --- boxes in groups of columns
+
+  struct Stages {
+    std::byte* stage[2];
+    std::size_t filled = 0;
+  };
+
+  void move_groups(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
+    Stages stages{.stage = {stage, stage + pass().run.workspace.part_bytes / 2 / kLineBytes * kLineBytes}};
+    Traffic traffic;
+    for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
+      const Box& box = boxes.now();
+      traffic.rows = fetched(boxes, in);
+      each_place(others_, box.extents, in_, out_, [&](std::int64_t source, std::int64_t target) {
+        turn_columns(box, in + box.source + source, out + box.target + target, stages, traffic);
+      });
+      traffic.rows.fetch_rest();
+    }
+    finish_runs(traffic.runs);
+  }
+
+  // All columns of a box, group by group. The last group may begin among columns of the one before.
+  void turn_columns(const Box& box, const std::byte* in, std::byte* out, Stages& stages,
+                    Traffic& traffic) const {
+    const std::uint64_t columns = product(columns_, box.extents);
+    const std::uint64_t rows = product(rows_, box.extents);
+    const std::uint64_t size = std::min(columns, detail::group_columns(width_));
+    const std::byte* const first_row = backwards_ ? in - places((columns - 1) * width_) : in;
+    const std::int64_t* const column_out = column_to_.data() + (backwards_ ? column_to_.size() - columns : 0);
+    for (std::uint64_t first = 0; first < columns; first += size) {
+      const std::uint64_t begin = std::min(first, columns - size);
+      Group group = group_of(out, column_out + begin, size, rows * width_, first - begin);
+      std::byte* const stage = stages.stage[stages.filled];
+      stages.filled = 1 - stages.filled;
+      transpose_runs(width_, {.data = first_row + begin * width_, .rows = row_in_.data(), .count = rows},
+                     {.data = stage, .columns = group.places, .count = size}, traffic);
+      finish_runs(traffic.runs);
+      for (std::uint64_t run = 0; run < group.runs; ++run)
+        traffic.runs.runs[run] = {.from = stage + group.run_places[run], .to = group.targets[run]};
+      start_runs(traffic.runs, group.runs, group.run_bytes);
+    }
+  }
+
+  // Where columns lie in a stage: as far past a line as in the output. Those that follow one another there,
+  // up or down, are one run.
+  struct Group {
+    std::int64_t places[detail::kMostGroupColumns];
+    std::int64_t run_places[detail::kMostGroupColumns];
+    std::byte* targets[detail::kMostGroupColumns];
+    std::uint64_t runs = 0;
+    std::uint64_t run_bytes = 0;
+  };
+  Group group_of(std::byte* out, const std::int64_t* column_out, std::uint64_t size, std::uint64_t bytes,
+                 std::uint64_t written_before) const {
+    Group group;
+    const auto past_line = [](const std::byte* to) {
+      return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLineBytes);
+    };
+    const std::int64_t step = size > 1 ? column_out[1] - column_out[0] : 0;
+    bool follow = std::abs(step) == places(bytes);
+    for (std::uint64_t c = 2; c < size && follow; ++c) follow = column_out[c] - column_out[c - 1] == step;
+    if (follow) {
+      const std::int64_t lowest = std::min(column_out[0], column_out[size - 1]);
+      const std::int64_t past = past_line(out + lowest);
+      for (std::uint64_t c = 0; c < size; ++c) group.places[c] = past + column_out[c] - lowest;
+      const std::uint64_t first = step > 0 ? written_before : size - 1;
+      group.runs = 1;
+      group.run_bytes = bytes * (size - written_before);
+      group.run_places[0] = group.places[first];
+      group.targets[0] = out + column_out[first];
+    } else {
+      const auto pitch = places(detail::stage_pitch(bytes + kLineBytes));
+      group.run_bytes = bytes;
+      for (std::uint64_t c = 0; c < size; ++c) {
+        std::byte* const target = out + column_out[c];
+        group.places[c] = places(c) * pitch + past_line(target);
+        if (c < written_before) continue;
+        group.run_places[group.runs] = group.places[c];
+        group.targets[group.runs++] = target;
+      }
+    }
+    for (std::uint64_t run = 0; run < group.runs; ++run) {
+      // What is no whole line goes through the caches: it is there by the time that the group is turned.
+      const std::byte* const end = group.targets[run] + group.run_bytes;
+      if (past_line(group.targets[run]) != 0) __builtin_prefetch(group.targets[run], 1, 3);
+      if (past_line(end) != 0) __builtin_prefetch(end - 1, 1, 3);
+    }
+    return group;
   }
 
   // The next box, fetched row by row while this one is written.
@@ -345,7 +512,9 @@ class AxesProgram final : public ElementProgram {
   AxisList others_;
   bool backwards_ = false;            // along the columns, in the input
   bool whole_lines_ = false;          // of the output, where it is aligned
+  double lines_fetched_ = 1;          // for each that is moved
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
+  std::vector<std::int64_t> unit_in_;
   std::vector<std::int64_t> column_in_;
   std::vector<std::int64_t> column_to_;
   std::vector<std::int64_t> reads_;  // to the runs it is read by

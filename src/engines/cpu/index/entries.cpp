@@ -12,8 +12,6 @@
 namespace faro::cpu {
 namespace {
 
-constexpr std::uint64_t kAhead = 32;  // elements
-
 // One thread's part of one array.
 struct Part {
   const std::byte* in;
@@ -28,8 +26,9 @@ struct Part {
 template <typename Width, typename Entry>
 void gather(Width width, const Entry* entries, const Part& part) {
   const std::uint64_t bytes = width.bytes();
+  const std::uint64_t ahead = elements_ahead(bytes);
   const std::uint64_t fetched =
-      part.fetches && part.count > kAhead ? std::min(part.last, part.count - kAhead) : part.first;
+      part.fetches && part.count > ahead ? std::min(part.last, part.count - ahead) : part.first;
   std::uint64_t i = part.first;
   const auto move = [&](std::uint64_t at) {
     const std::byte* const from = part.in + entries[at] * bytes;
@@ -41,7 +40,7 @@ void gather(Width width, const Entry* entries, const Part& part) {
     }
   };
   for (; i < fetched; ++i) {
-    prefetch_element(part.in + entries[i + kAhead] * bytes, bytes);
+    prefetch_element(part.in + entries[i + ahead] * bytes, bytes);
     move(i);
   }
   for (; i < part.last; ++i) move(i);
@@ -50,15 +49,16 @@ void gather(Width width, const Entry* entries, const Part& part) {
 template <typename Width, typename Entry>
 void scatter(Width width, const Entry* entries, const Part& part) {
   const std::uint64_t bytes = width.bytes();
+  const std::uint64_t ahead = elements_ahead(bytes);
   const std::uint64_t fetched =
-      part.fetches && part.count > kAhead ? std::min(part.last, part.count - kAhead) : part.first;
+      part.fetches && part.count > ahead ? std::min(part.last, part.count - ahead) : part.first;
   std::uint64_t i = part.first;
   if (bytes >= kLineBytes && part.streamed) {
     for (; i < part.last; ++i) copy_streamed(part.in + i * bytes, part.out + entries[i] * bytes, bytes);
     return;
   }
   for (; i < fetched; ++i) {
-    __builtin_prefetch(part.out + entries[i + kAhead] * bytes, 1, 2);
+    __builtin_prefetch(part.out + entries[i + ahead] * bytes, 1, 3);
     width.move(part.in + i * bytes, part.out + entries[i] * bytes);
   }
   for (; i < part.last; ++i) width.move(part.in + i * bytes, part.out + entries[i] * bytes);

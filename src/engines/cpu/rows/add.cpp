@@ -86,14 +86,15 @@ template <typename Sum>
 void add_in_order(const RowWork& work, std::uint64_t array, RowSums<Sum>& sums, std::uint64_t begin,
                   std::uint64_t end) {
   EntryBlocks blocks(work);
+  const std::uint64_t ahead = elements_ahead(work.row_bytes);
   const std::byte* in = work.in + array * work.count * work.row_bytes;
   std::byte* const out = work.out + array * work.rows * work.row_bytes;
   for (std::uint64_t at = 0; at < work.count;) {
     const EntryBlocks::Block block = blocks.read(at, work.count);
     for (std::uint64_t i = 0; i < block.size; ++i, in += work.row_bytes) {
-      if (i + EntryBlocks::kAhead < block.size + block.ahead) {
-        const std::uint64_t ahead = block.rows[i + EntryBlocks::kAhead];
-        sums.fetch(out, ahead == kNoRow ? 0 : ahead);
+      if (i + ahead < block.size + block.ahead) {
+        const std::uint64_t row = block.rows[i + ahead];
+        sums.fetch(out, row == kNoRow ? 0 : row);
       }
       if (block.rows[i] != kNoRow) sums.add(out, block.rows[i], in, begin, end);
     }

@@ -31,6 +31,7 @@ template <typename Width>
 void put_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64_t end) {
   EntryBlocks blocks(work);
   const std::uint64_t bytes = width.bytes();
+  const std::uint64_t ahead = elements_ahead(bytes);
   while (begin < end) {
     const std::uint64_t array = begin / work.count;
     const std::uint64_t first = begin % work.count;
@@ -38,9 +39,9 @@ void put_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64
     std::byte* const out = work.out + array * work.rows * bytes;
     const std::byte* const in = work.in + begin * bytes;
     for (std::uint64_t i = 0; i < block.size; ++i) {
-      if (i + EntryBlocks::kAhead < block.size + block.ahead) {
-        const std::uint64_t ahead = block.rows[i + EntryBlocks::kAhead];
-        __builtin_prefetch(out + (ahead == kNoRow ? 0 : ahead) * bytes, 1, 2);
+      if (i + ahead < block.size + block.ahead) {
+        const std::uint64_t row = block.rows[i + ahead];
+        __builtin_prefetch(out + (row == kNoRow ? 0 : row) * bytes, 1, 3);
       }
       if (block.rows[i] != kNoRow) width.move(in + i * bytes, out + block.rows[i] * bytes);
     }

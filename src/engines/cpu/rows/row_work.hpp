@@ -62,7 +62,8 @@ void share_out_bytes(std::uint64_t bytes, int threads, const Work& work) {
 class EntryBlocks {
  public:
   static constexpr std::uint64_t kBlock = 1024;
-  static constexpr std::uint64_t kAhead = 32;  // entries that follow a block, to fetch their rows
+  static constexpr std::uint64_t kAhead =
+      kMostElementsAhead;  // entries that follow a block, to fetch their rows
 
   explicit EntryBlocks(const RowWork& work) : work_(work) {}
 

@@ -31,9 +31,9 @@ std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumb
   const RowNumbers& offsets = segments.offsets;
   if (offsets.count == 0 || offsets.data == nullptr)
     refuse_segments("no offsets", "one more than there are segments");
-  if ((offsets.type.bytes != 4 && offsets.type.bytes != 8) || segments.element_bytes == 0)
+  if (!detail::is_entry_width(offsets.type.bytes) || segments.element_bytes == 0)
     refuse_segments("entries or elements of another width",
-                    "offsets of 4 or 8 bytes, elements of at least one");
+                    "offsets of 1, 2, 4 or 8 bytes, elements of at least one");
   const detail::RowReader reader = offsets_reader(segments);
   const std::uint64_t most = kMostSegmentBytes / segments.element_bytes;
   for (std::uint64_t i = 0; i < offsets.count; ++i) {

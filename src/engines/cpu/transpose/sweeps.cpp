@@ -66,13 +66,13 @@ struct Square {
   std::byte* data;
   std::uint64_t side;
   std::uint64_t element_bytes;
-  std::uint64_t tile;  // elements
+  std::uint64_t row_bytes;  // from a row to the next
+  std::uint64_t tile;       // elements
 
-  std::uint64_t row_bytes() const { return side * element_bytes; }
   std::uint64_t tiles() const { return (side + tile - 1) / tile; }
   std::uint64_t extent(std::uint64_t number) const { return std::min(tile, side - number * tile); }
   std::byte* at(std::uint64_t row, std::uint64_t column) const {
-    return data + (row * tile * side + column * tile) * element_bytes;
+    return data + row * tile * row_bytes + column * tile * element_bytes;
   }
 };
 
@@ -84,7 +84,7 @@ void exchange(const Square& square, std::uint64_t row, std::uint64_t column) {
   const std::uint64_t columns = square.extent(column);
   std::byte* const tile = square.at(row, column);
   std::byte* const mirror = square.at(column, row);
-  const std::uint64_t stride = square.row_bytes();
+  const std::uint64_t stride = square.row_bytes;
   transpose_plane(bytes, {tile, stride}, rows, columns, {stage, rows * bytes});
   if (row != column) transpose_plane(bytes, {mirror, stride}, columns, rows, {tile, stride});
   for (std::uint64_t r = 0; r < columns; ++r)
@@ -94,16 +94,36 @@ void exchange(const Square& square, std::uint64_t row, std::uint64_t column) {
 void fetch_tile(const Square& square, std::uint64_t row, std::uint64_t column) {
   const std::uint64_t bytes = square.extent(column) * square.element_bytes;
   for (std::uint64_t r = 0; r < square.extent(row); ++r) {
-    const std::byte* const line = square.at(row, column) + r * square.row_bytes();
+    const std::byte* const line = square.at(row, column) + r * square.row_bytes;
     __builtin_prefetch(line, 1, 2);
     __builtin_prefetch(line + bytes / 2, 1, 2);
     __builtin_prefetch(line + bytes - 1, 1, 2);
   }
 }
 
+// Elements too long for a stage, piece by piece.
+void exchange_long(const Square& square, int threads) {
+  share_out(square.side, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    alignas(64) std::byte stage[kSquareStageBytes];
+    for (std::uint64_t row = begin; row < end; ++row) {
+      for (std::uint64_t column = row + 1; column < square.side; ++column) {
+        std::byte* const one = square.at(row, column);
+        std::byte* const other = square.at(column, row);
+        for (std::uint64_t at = 0; at < square.element_bytes; at += kSquareStageBytes) {
+          const std::uint64_t bytes = std::min(kSquareStageBytes, square.element_bytes - at);
+          std::memcpy(stage, one + at, bytes);
+          std::memcpy(one + at, other + at, bytes);
+          std::memcpy(other + at, stage, bytes);
+        }
+      }
+    }
+  });
+}
+
 // Tiles change places in pairs, each transposed on the way.
-void transpose_square(std::byte* data, std::uint64_t side, std::uint64_t element_bytes, int threads) {
-  Square square{.data = data, .side = side, .element_bytes = element_bytes, .tile = 1};
+void transpose_square(Square square, int threads) {
+  const std::uint64_t element_bytes = square.element_bytes;
+  if (element_bytes > kSquareStageBytes) return exchange_long(square, threads);
   square.tile = std::max<std::uint64_t>(1, kTileRowBytes / element_bytes);
   while (square.tile * square.tile * element_bytes > kSquareStageBytes) square.tile /= 2;
   const std::uint64_t tiles = square.tiles();
@@ -131,7 +151,23 @@ class SquareSweep final : public SweepProgram {
 
  private:
   void sweep(std::byte* data, std::byte* /*memory*/) const override {
-    transpose_square(data, about().m, element_bytes(), threads());
+    const std::uint64_t between = about().between;
+    const std::uint64_t square_row = about().m * element_bytes();
+    const auto square = [&](std::uint64_t number, int threads) {
+      transpose_square({.data = data + number * square_row,
+                        .side = about().m,
+                        .element_bytes = element_bytes(),
+                        .row_bytes = between * square_row,
+                        .tile = 1},
+                       threads);
+    };
+    if (between < static_cast<std::uint64_t>(threads())) {
+      for (std::uint64_t number = 0; number < between; ++number) square(number, threads());
+      return;
+    }
+    share_out(between, threads(), [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t number = begin; number < end; ++number) square(number, 1);
+    });
   }
 };
 

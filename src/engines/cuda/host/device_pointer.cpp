@@ -10,10 +10,11 @@
 namespace faro::cuda {
 namespace {
 
-// From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0 and 6.0.
+// From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0, 6.0 and 9.2.
 using PointerGetAttribute = int (*)(void* value, int attribute, std::uint64_t pointer);
 constexpr int kMemoryType = 2;   // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr int kIsManaged = 8;    // CU_POINTER_ATTRIBUTE_IS_MANAGED
+constexpr int kOrdinal = 9;      // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
 constexpr int kSuccess = 0;      // CUDA_SUCCESS
 
@@ -52,6 +53,7 @@ PointerGetAttribute loaded_driver() noexcept {
 }  // namespace
 
 bool is_device_memory(const void* pointer) noexcept {
+  if (is_memory_known()) return false;
   const PointerGetAttribute ask = loaded_driver();
   if (ask == nullptr) return false;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -59,6 +61,16 @@ bool is_device_memory(const void* pointer) noexcept {
   int managed = 0;
   if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return false;
   return ask(&managed, kIsManaged, address) == kSuccess && managed == 0;
+}
+
+int device_of_memory(const void* pointer) noexcept {
+  const PointerGetAttribute ask = loaded_driver();
+  if (ask == nullptr) return -1;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  unsigned type = 0;
+  int device = -1;
+  if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return -1;
+  return ask(&device, kOrdinal, address) == kSuccess ? device : -1;
 }
 
 }  // namespace faro::cuda

@@ -8,8 +8,20 @@
 
 namespace faro::cuda {
 
+/// While it is true, this thread's caller vouches for where arrays lie, and nobody asks the driver, which
+/// takes about a microsecond a pointer. (Where that is not so, the process ends with a fault, or the device
+/// with an error.)
+inline bool& is_memory_known() noexcept {
+  static thread_local bool known = false;
+  return known;
+}
+
 /// Whether `pointer` is memory of a device, which the CPU cannot touch. Managed and pinned memory are not.
 /// Cost: nothing but a look at the number of loaded libraries where the driver is not loaded. Never throws.
 bool is_device_memory(const void* pointer) noexcept;
+
+/// The number of the device whose memory it is, managed memory included; -1 for the host's, and where nobody
+/// knows.
+int device_of_memory(const void* pointer) noexcept;
 
 }  // namespace faro::cuda

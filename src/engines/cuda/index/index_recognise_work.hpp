@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "engines/cuda/index/index_form_steps.hpp"
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "engines/cuda/index/index_work.hpp"
 #include "faro/error.hpp"
@@ -64,12 +65,22 @@ class DeviceReader : public IndexReader {
     if (entries_.count == 0) return std::nullopt;
     if (const auto* const map = std::get_if<Affine>(&candidate)) return found_by(affine_sweep(*map));
     if (const auto* const axes = std::get_if<Axes>(&candidate)) return axes_mismatch(*axes);
+    if (const auto* const map = std::get_if<Modular>(&candidate)) return image_mismatch(image_of(*map));
+    if (const auto* const axes = std::get_if<CyclicAxes>(&candidate)) return image_mismatch(image_of(*axes));
     const auto* const cyclic = std::get_if<Cyclic>(&candidate);
     FARO_CHECK(cyclic != nullptr);
     MismatchCyclic sweep;
     sweep.entries = entries_;
     sweep.candidate = *cyclic;
     return found_by(sweep);
+  }
+
+  bool takes_all() const override { return true; }
+
+  std::optional<std::vector<std::uint64_t>> mismatches(const Permutation& candidate,
+                                                       std::uint64_t most) override {
+    if (const auto* const map = std::get_if<Affine>(&candidate)) return collected(image_of(*map), most);
+    return collected(image_of(std::get<Modular>(candidate)), most);
   }
 
   Locality locality(std::uint64_t max_runs, std::uint64_t max_displacement) override {
@@ -87,6 +98,65 @@ class DeviceReader : public IndexReader {
   }
 
  private:
+  static ModularImage image_of(const Modular& map) {
+    constexpr std::uint64_t kFar = std::uint64_t{1} << kernels::RingWalk::kNearBits;
+    const Modular linear{.count = map.count, .factor = map.factor, .shift = 0};
+    ModularImage image;
+    image.walk = {.step = map.factor, .far_step = linear(kFar % map.count)};
+    image.ring = device::Division64(map.count);
+    image.shift = map.shift;
+    return image;
+  }
+  static AffineImage image_of(const Affine& map) {
+    AffineImage image;
+    image.complement = map.complement();
+    image.bits = map.bits();
+    FARO_CHECK(map.bits() <= MismatchAffine::kMostBits);
+    for (int j = 0; j < map.bits(); ++j) image.column[j] = map.matrix().column(j);
+    return image;
+  }
+  static CyclicAxesImage image_of(const CyclicAxes& axes) {
+    CyclicAxesImage image;
+    const std::size_t number = axes.shape().size();
+    FARO_CHECK(number <= CyclicAxesImage::kMostAxes);
+    image.axes = static_cast<std::int32_t>(number);
+    for (std::size_t a = 0; a < number; ++a) {
+      const std::size_t axis = number - 1 - a;
+      image.extent[a] = device::Division64(axes.shape()[axis]);
+      image.shift[a] = axes.moves()[axis].shift;
+      image.stride[a] = axes.target_strides()[axis];
+      image.reversed[a] = axes.moves()[axis].reversed ? 1 : 0;
+    }
+    return image;
+  }
+
+  template <typename Image>
+  std::optional<std::uint64_t> image_mismatch(const Image& image) {
+    MismatchImage<Image> sweep;
+    sweep.entries = entries_;
+    sweep.image = image;
+    return found_by(sweep);
+  }
+
+  template <typename Image>
+  std::optional<std::vector<std::uint64_t>> collected(const Image& image, std::uint64_t most) {
+    const auto positions = device_.template buffer<std::uint64_t>(most);
+    const DeviceWord<Device, std::uint32_t> number(device_, 0);
+    CollectMismatches<Image> sweep;
+    sweep.entries = entries_;
+    sweep.image = image;
+    sweep.most = static_cast<std::uint32_t>(most);
+    sweep.positions = positions.data();
+    sweep.number = number.data();
+    device_.run(sweep);
+    const std::uint64_t seen = number.get();
+    if (seen > most) return std::nullopt;
+    std::vector<std::uint64_t> found(seen);
+    if (seen > 0) device_.fetch(found.data(), positions.data(), seen * sizeof(std::uint64_t));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
   template <typename Sweep>
   std::optional<std::uint64_t> found_by(Sweep sweep) {
     const DeviceWord<Device, std::uint64_t> found(device_, kNowhere);

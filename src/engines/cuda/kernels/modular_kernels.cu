@@ -1,6 +1,7 @@
 // The kernels of multiplications modulo a count (kernels/modular_tile.hpp).
 #include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "kernels/evaluation_order.hpp"
 #include "kernels/modular_tile.hpp"
 
 namespace faro::cuda {
@@ -11,6 +12,12 @@ const void* row_kernel() {
 }
 
 using kernels::MoveModularTiles;
+
+template const void* row_kernel<kernels::MoveEvaluations<1>>();
+template const void* row_kernel<kernels::MoveEvaluations<2>>();
+template const void* row_kernel<kernels::MoveEvaluations<4>>();
+template const void* row_kernel<kernels::MoveEvaluations<8>>();
+template const void* row_kernel<kernels::MoveEvaluations<16>>();
 
 template const void* row_kernel<MoveModularTiles<1, std::uint32_t>>();
 template const void* row_kernel<MoveModularTiles<2, std::uint32_t>>();

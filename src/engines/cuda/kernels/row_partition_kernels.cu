@@ -1,9 +1,11 @@
-// The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp).
+// The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp), and of ragged rows
+// (segment_steps.hpp).
 #include "engines/cuda/index/index_columns.hpp"
 #include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/rows/partition_rows_steps.hpp"
 #include "engines/cuda/rows/route_many_steps.hpp"
+#include "engines/cuda/rows/segment_steps.hpp"
 
 namespace faro::cuda {
 
@@ -14,6 +16,12 @@ const void* row_kernel() {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
+
+template const void* row_kernel<SizeSegments>();
+template const void* row_kernel<CopySegments<16>>();
+template const void* row_kernel<CopySegments<4>>();
+template const void* row_kernel<CopySegments<2>>();
+template const void* row_kernel<CopySegments<1>>();
 
 template const void* row_kernel<SumColumns<u32>>();
 template const void* row_kernel<SumColumns<u64>>();

@@ -57,17 +57,17 @@ DeviceArray::~DeviceArray() = default;
 std::byte* DeviceArray::data() const { return state_->memory; }
 std::uint64_t DeviceArray::size() const { return state_->bytes; }
 
-void DeviceArray::upload(const void* from) {
+void DeviceArray::upload(const void* from, std::uint64_t bytes) {
   const DeviceGuard guard(state_->device);
-  check(cudaMemcpy(data(), from, size(), cudaMemcpyHostToDevice), "cudaMemcpy", "upload an array");
+  check(cudaMemcpy(data(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy", "upload an array");
   // Of pageable memory the call may return when all is on its way.
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", "upload an array");
 }
 
-void DeviceArray::download(void* to) const {
+void DeviceArray::download(void* to, std::uint64_t bytes) const {
   const DeviceGuard guard(state_->device);
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", "download an array");
-  check(cudaMemcpy(to, data(), size(), cudaMemcpyDeviceToHost), "cudaMemcpy", "download an array");
+  check(cudaMemcpy(to, data(), bytes, cudaMemcpyDeviceToHost), "cudaMemcpy", "download an array");
 }
 
 void copy(const void* in, void* out, std::uint64_t bytes, Stream stream) {

@@ -33,7 +33,8 @@ inline kernels::RowEntries entries_of(const RowMove& move) {
           .marker = marker.value_or(0),
           .bytes = numbers.type.bytes,
           .is_signed = numbers.type.is_signed ? 1 : 0,
-          .has_marker = marker ? 1 : 0};
+          .has_marker = marker ? 1 : 0,
+          .is_big_endian = numbers.order == ByteOrder::big ? 1 : 0};
 }
 
 inline kernels::RowFill fill_of(const RowMove& move) {

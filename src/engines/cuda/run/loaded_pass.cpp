@@ -1,5 +1,7 @@
 #include "engines/cuda/run/loaded_pass.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,7 +14,11 @@
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/transpose_kernels.hpp"
+#include "engines/cuda/rows/patch_step.hpp"
+#include "engines/cuda/rows/row_stream.hpp"
+#include "engines/cuda/runtime/calls.hpp"
 #include "faro/error.hpp"
+#include "kernels/modular_launch.hpp"
 #include "rounding.hpp"
 
 namespace faro::cuda {
@@ -53,6 +59,9 @@ struct EntryOf {
   KernelEntry operator()(const plan::CyclicKernel& k) const {
     return cyclic_kernel(k.unit_bytes, k.reversed, k.several_units);
   }
+  // Values, which are launched as they are made: launch_value().
+  KernelEntry operator()(const plan::ModularKernel& /*k*/) const { return {}; }
+  KernelEntry operator()(const plan::PatchKernel& /*k*/) const { return {}; }
   KernelEntry operator()(const plan::WindowKernel& k) const {
     return window_kernel(k.unit_bytes, k.backwards, k.vectors, k.direct);
   }
@@ -76,7 +85,13 @@ struct EntryOf {
   int threads() const { return kernel.threads; }
 };
 
+bool is_value(const GpuKernel& kernel) {
+  return std::holds_alternative<plan::ModularKernel>(kernel.id) ||
+         std::holds_alternative<plan::PatchKernel>(kernel.id);
+}
+
 KernelEntry load(const GpuKernel& kernel) {
+  if (is_value(kernel)) return {};
   KernelEntry entry = std::visit(EntryOf{kernel}, kernel.id);
   FARO_CHECK(entry.function != nullptr && entry.threads == kernel.threads);
   entry.shared_bytes = static_cast<int>(kernel.shared_bytes);
@@ -232,6 +247,53 @@ LoadedPass::LoadedPass(std::shared_ptr<const GpuPass> pass, std::vector<const vo
     : pass_(std::move(pass)), tables_(std::move(tables)) {
   FARO_CHECK(tables_.size() == pass_->tables.size());
   for (const GpuKernel& kernel : pass_->kernels) entries_.push_back(load(kernel));
+  if (pass_->kind != PassKind::patch) return;
+  std::vector<std::uint64_t> words;
+  for (const Exception& each : *std::get<plan::PatchKernel>(pass_->kernels.front().id).exceptions) {
+    words.push_back(each.source);
+    words.push_back(each.target);
+  }
+  int device = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice", "plan");
+  exceptions_ = DeviceBuffer<std::uint64_t>::of(words, device);
+}
+
+void LoadedPass::launch_value(const PassArrays& arrays, Stream stream, const char* operation) const {
+  const plan::KernelId& id = pass_->kernels.front().id;
+  RowStream queue(stream, operation);
+  if (const auto* const modular = std::get_if<plan::ModularKernel>(&id)) {
+    kernels::multiply(queue, {.map = modular->map,
+                              .element_bytes = modular->element_bytes,
+                              .batch = arrays.count,
+                              .in = arrays.in,
+                              .out = arrays.out});
+    return;
+  }
+  const auto& patch = std::get<plan::PatchKernel>(id);
+  const kernels::ElementUnits element = kernels::units_of_element(patch.element_bytes);
+  const auto by = [&]<int kBytes>() {
+    PatchElements<kBytes> kernel;
+    kernel.exceptions = exceptions_.data();
+    kernel.number = device::Division64(patch.exceptions->size());
+    kernel.units = device::Division64(element.units);
+    kernel.count = patch.count;
+    kernel.batch = patch.batch;
+    kernel.in = arrays.in;
+    kernel.out = arrays.out;
+    queue.run(kernel);
+  };
+  switch (element.unit_bytes) {
+    case 1:
+      return by.operator()<1>();
+    case 2:
+      return by.operator()<2>();
+    case 4:
+      return by.operator()<4>();
+    case 8:
+      return by.operator()<8>();
+    default:
+      return by.operator()<16>();
+  }
 }
 
 // The first alternative for which the arrays are aligned.
@@ -278,6 +340,7 @@ void LoadedPass::launch(const PassArrays& arrays, Stream stream, LaunchWords wor
     if (pass_->copy_bytes > 0) launch_copy(arrays.out, arrays.in, pass_->copy_bytes, stream, words);
     return;
   }
+  if (is_value(kernels.front())) return launch_value(arrays, stream, words.operation);
   if (is_sweep(*pass_)) {
     const std::uint64_t counted = pass_->blocks_of_one_array ? arrays.count : 1;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -333,7 +396,7 @@ void LoadedPass::spread_out(std::uint64_t shared_bytes) {
 }
 
 KernelResources LoadedPass::resources() const {
-  if (entries_.empty()) return {};
+  if (entries_.empty() || entries_.front().function == nullptr) return {};
   KernelResources worst = resources_of(entries_.front());
   if (!is_sweep(*pass_)) return worst;
   for (const KernelEntry& entry : entries_) {

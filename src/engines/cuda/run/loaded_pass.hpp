@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
@@ -69,7 +70,10 @@ class LoadedPass {
              LaunchWords& words) const;
 
   std::shared_ptr<const faro::detail::GpuPass> pass_;
-  std::vector<KernelEntry> entries_;  // of each kernel
+  void launch_value(const PassArrays& arrays, Stream stream, const char* operation) const;
+
+  std::vector<KernelEntry> entries_;        // of each kernel
+  DeviceBuffer<std::uint64_t> exceptions_;  // of kind patch
   std::vector<const void*> tables_;
 };
 

@@ -3,27 +3,38 @@
 #include <string>
 
 #include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/rows/modular_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
+#include "kernels/evaluation_order.hpp"
+#include "kernels/modular_launch.hpp"
 
 namespace faro::cuda {
 
-void permute(const ModularMove& move, Stream stream, int device) {
-  const std::uint64_t width = move.element_bytes;
+namespace {
+
+// Whether there is anything to move, of arrays that are the device's.
+bool require_movable(std::uint64_t width, std::uint64_t batch, const void* in, const void* out, int ordinal) {
   if (width > kVector || (width & (width - 1)) != 0) {
     fail(ErrorCode::unsupported, "permute", "elements of " + std::to_string(width) + " bytes on a device",
          "1, 2, 4, 8 or 16 bytes", "faro::permute takes others, on the host");
   }
+  if (batch == 0) return false;
+  require_accessible(in, "input", ordinal);
+  require_accessible(out, "output", ordinal);
+  require_aligned(addresses(in, out), width, {.operation = "permute"});
+  return true;
+}
+
+}  // namespace
+
+void permute(const ModularMove& move, Stream stream, int device) {
+  const std::uint64_t width = move.element_bytes;
   const int ordinal = ordinal_of(device);
   const DeviceGuard guard(ordinal);
-  if (move.batch == 0) return;
-  require_accessible(move.in, "input", ordinal);
-  require_accessible(move.out, "output", ordinal);
-  require_aligned(addresses(move.in, move.out), width, {.operation = "permute"});
+  if (!require_movable(width, move.batch, move.in, move.out, ordinal)) return;
   auto sign = kernels::ModularSign::none;
   if (move.negated) {
     sign = move.negation.number >= Number::f16 ? kernels::ModularSign::floating
@@ -31,14 +42,41 @@ void permute(const ModularMove& move, Stream stream, int device) {
                                                : kernels::ModularSign::twos_complement;
   }
   RowStream queue(stream, "permute");
-  multiply(queue, {.map = move.map,
-                   .element_bytes = width,
-                   .batch = move.batch,
-                   .in = static_cast<const std::byte*>(move.in),
-                   .out = static_cast<std::byte*>(move.out),
-                   .sign_factor = move.sign_factor,
-                   .sign = sign,
-                   .modulus = move.negation.modulus});
+  kernels::multiply(queue, {.map = move.map,
+                            .element_bytes = width,
+                            .batch = move.batch,
+                            .in = static_cast<const std::byte*>(move.in),
+                            .out = static_cast<std::byte*>(move.out),
+                            .sign_factor = move.sign_factor,
+                            .sign = sign,
+                            .modulus = move.negation.modulus});
+}
+
+void permute_evaluations(const EvaluationMove& move, Stream stream, int device) {
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  if (!require_movable(move.element_bytes, move.batch, move.in, move.out, ordinal)) return;
+  RowStream queue(stream, "permute");
+  const auto by = [&]<int kBytes>() {
+    kernels::MoveEvaluations<kBytes> kernel;
+    kernel.order = {.bits = move.bits, .factor = move.factor};
+    kernel.batch = move.batch;
+    kernel.in = static_cast<const std::byte*>(move.in);
+    kernel.out = static_cast<std::byte*>(move.out);
+    queue.run(kernel);
+  };
+  switch (move.element_bytes) {
+    case 1:
+      return by.operator()<1>();
+    case 2:
+      return by.operator()<2>();
+    case 4:
+      return by.operator()<4>();
+    case 8:
+      return by.operator()<8>();
+    default:
+      return by.operator()<16>();
+  }
 }
 
 }  // namespace faro::cuda

@@ -92,7 +92,7 @@ bool gathers(const std::vector<Pass>& passes) {
 bool has_schedule(const Plan& plan) {
   if (plan.index_plan() == nullptr) return false;
   const IndexMethod method = plan.index_plan()->chosen().method;
-  return method != IndexMethod::axes && method != IndexMethod::cyclic;
+  return method != IndexMethod::axes && method != IndexMethod::cyclic && method != IndexMethod::modular;
 }
 
 PlanSchedule::PlanSchedule(const Plan& plan) : source_(indexed_of(plan)), passes_(plan.passes()) {

@@ -17,6 +17,7 @@
 #include "engines/cuda/rows/route_queue.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
+#include "engines/cuda/rows/segment_queue.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "faro/error.hpp"
@@ -62,6 +63,13 @@ class RowWorkspace {
   fail(ErrorCode::value, operation, std::string(what) + ", at position " + std::to_string(position),
        rows == 0 ? "no entry: there are no rows" : "numbers from 0 to " + std::to_string(rows - 1),
        "it was left out");
+}
+
+void refuse_twice(const char* operation, const kernels::RowFaults& found) {
+  if (found.twice == kernels::kNoFault) return;
+  fail(ErrorCode::value, operation,
+       "a row that is named twice, once at position " + std::to_string(found.twice), "each row at most once",
+       "add takes rows that repeat");
 }
 
 }  // namespace
@@ -160,10 +168,7 @@ void RowExecutor::check(Stream stream) const {
   const kernels::RowFaults found = state.faults.take(stream);
   if (found.out_of_range != kernels::kNoFault)
     refuse_out_of_range(state.operation, "an entry that names no row", found.out_of_range, state.rows);
-  if (found.twice == kernels::kNoFault) return;
-  fail(ErrorCode::value, state.operation,
-       "a row that is named twice, once at position " + std::to_string(found.twice), "each row at most once",
-       "add takes rows that repeat");
+  refuse_twice(state.operation, found);
 }
 
 // --- entries that stay as they are
@@ -199,7 +204,16 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
     return array;
   };
   SortedRows made{.keys = nullptr, .begins = nullptr, .items = kept(sorted.items)};
-  if (std::holds_alternative<Take>(plan.move())) {
+  if (std::holds_alternative<Put>(plan.move())) {
+    FindTwice find;
+    find.keys = sorted.keys;
+    find.items = sorted.items;
+    find.count = numbers.count;
+    find.faults = faults.data();
+    queue.run(find);
+    refuse_twice(operation, faults.take({}));
+  }
+  if (!std::holds_alternative<Add>(plan.move())) {
     made.keys = kept(sorted.keys);
   } else {
     const std::uint64_t rows = numbered_rows(plan.move());
@@ -234,6 +248,24 @@ void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, 
   width == 4 ? take_by.operator()<4>() : take_by.operator()<8>();
 }
 
+void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
+  const std::uint64_t width = plan.layout().row_bytes;
+  FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
+  const DeviceGuard guard(plan.target().device);
+  require_accessible(out, "output", plan.target().device);
+  require_aligned(address(out), width, {.operation = "put"});
+  RowStream queue(stream, "put");
+  const auto put_by = [&]<int kBytes>() {
+    PutSorted<kBytes> kernel;
+    kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
+    kernel.count = row_numbers(plan.move()).count;
+    kernel.values = static_cast<const std::byte*>(values);
+    kernel.out = static_cast<std::byte*>(out);
+    queue.run(kernel);
+  };
+  width == 4 ? put_by.operator()<4>() : put_by.operator()<8>();
+}
+
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
   const Add& add = std::get<Add>(plan.move());
   const std::uint64_t width = bytes_of(add.number);
@@ -244,12 +276,16 @@ void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* value
   RowStream queue(stream, "add");
   detail::with_sum(add.number, add.sums, [&]<typename Sum>() {
     if constexpr (sizeof(typename Sum::Stored) >= sizeof(std::uint32_t)) {
-      SumSegments<Sum> kernel;
-      kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
-      kernel.rows = add.rows;
-      kernel.values = static_cast<const std::byte*>(values);
-      kernel.out = static_cast<std::byte*>(out);
-      queue.run(kernel);
+      const auto sum_by = [&](auto kernel) {
+        kernel.begins = reinterpret_cast<const std::uint32_t*>(sorted.begins->data());
+        kernel.rows = add.rows;
+        kernel.values = static_cast<const std::byte*>(values);
+        kernel.out = static_cast<std::byte*>(out);
+        queue.run(kernel);
+      };
+      if (add.to.count / add.rows >= SumLongSegments<Sum>::kLeastLength)
+        return sum_by(SumLongSegments<Sum>());
+      sum_by(SumSegments<Sum>());
     }
   });
 }
@@ -371,6 +407,84 @@ void DispatchExecutor::check(Stream stream) const {
   const kernels::RowFaults found = state_->faults.take(stream);
   if (found.out_of_range != kernels::kNoFault)
     refuse_out_of_range("dispatch", "a place that is no row", found.out_of_range, state_->of.rows);
+}
+
+// --- ragged rows
+
+struct SegmentsExecutor::State {
+  int device;
+  Segments segments;
+  RowNumbers from;
+  DeviceFaults faults;
+};
+
+SegmentsExecutor::SegmentsExecutor(const Segments& segments, const RowNumbers& from, int device) {
+  constexpr const char* operation = "take segments";
+  const std::uint64_t offsets = segments.offsets.count;
+  if (offsets == 0 || segments.element_bytes == 0) {
+    fail(ErrorCode::value, operation, "no offsets, or elements of 0 bytes",
+         "one more than there are segments, and elements of at least a byte");
+  }
+  for (const auto& [numbers, rows] :
+       {std::pair(segments.offsets, Indexed::kMaxCount), std::pair(from, offsets - 1)})
+    faro::detail::require_row_move(Add{.to = numbers, .rows = rows});
+  const int ordinal = ordinal_of(device);
+  const DeviceGuard guard(ordinal);
+  require_device_entries(segments.offsets, operation, "offsets", ordinal);
+  require_device_entries(from, operation, "segments", ordinal);
+  state_ = std::make_unique<State>(State{
+      .device = ordinal, .segments = segments, .from = from, .faults = DeviceFaults(ordinal, operation)});
+}
+
+SegmentsExecutor::~SegmentsExecutor() = default;
+
+std::uint64_t SegmentsExecutor::workspace_bytes() const {
+  return segments_workspace_bytes(state_->from.count);
+}
+
+void SegmentsExecutor::run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
+                           Stream stream, void* workspace) const {
+  const State& state = *state_;
+  const DeviceGuard guard(state.device);
+  if (!in.empty()) require_accessible(in.data(), "input", state.device);
+  if (!out.empty()) require_accessible(out.data(), "output", state.device);
+  if (offsets != nullptr) {
+    require_accessible(offsets, "offsets", state.device);
+    require_aligned(address(offsets), sizeof(*offsets), {.operation = "take segments", .what = "offsets"});
+  }
+  const RowWorkspace lent(workspace, workspace_bytes(), state.device, stream);
+  RowStream queue(stream, "take segments");
+  const std::uint64_t width = state.segments.element_bytes;
+  kernels::RowEntries all = entries_of(Add{.to = state.segments.offsets, .rows = Indexed::kMaxCount});
+  all.has_marker = 0;
+  take_segments(
+      queue,
+      {.taken = {.from = entries_of(Add{.to = state.from, .rows = state.segments.offsets.count - 1}),
+                 .offsets = all,
+                 .in_elements = in.size() / width},
+       .faults = state.faults.data(),
+       .element_bytes = width,
+       .out_elements = out.size() / width,
+       .offsets = offsets,
+       .in = in.data(),
+       .out = out.data()},
+      lent.data());
+}
+
+void SegmentsExecutor::check(Stream stream) const {
+  const DeviceGuard guard(state_->device);
+  const kernels::RowFaults found = state_->faults.take(stream);
+  if (found.out_of_range != kernels::kNoFault) {
+    fail(ErrorCode::value, "take segments",
+         "a segment that there is none of, or whose offsets go down or past the input, at position " +
+             std::to_string(found.out_of_range),
+         "segments from 0 to " + std::to_string(state_->segments.offsets.count - 1) +
+             " with offsets that never go down",
+         "it was taken as empty");
+  }
+  if (found.twice == kernels::kNoFault) return;
+  fail(ErrorCode::value, "take segments", "segments of " + std::to_string(found.twice) + " elements",
+       "an output that they fit in", "those that did not were left out");
 }
 
 // --- rows that come back

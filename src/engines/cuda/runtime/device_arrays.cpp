@@ -5,12 +5,14 @@
 #include <string>
 
 #include "engines/cuda/host/availability.hpp"
+#include "engines/cuda/host/device_pointer.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/engines/cuda.hpp"
 
 namespace faro::cuda {
 
 void require_accessible(const void* array, const char* role, int device) {
+  if (is_memory_known()) return;
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes", "run");
   if (attributes.type == cudaMemoryTypeManaged) return;

@@ -1,0 +1,37 @@
+// The data of a file in C order. What is in Fortran order, does not fit in memory, and goes to places that no
+// one sweep takes it to from there is first written in C order, into a file beside the output:
+//
+//     in.npy, Fortran order  --one sweep-->  .faro-partial-OUT-ordered-…  --the permutation-->  out.npy
+//
+// That file is gone when the output is there, or nothing is left to go on with; --resume takes it as it is.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/permute_options.hpp"
+#include "faro/file.hpp"
+#include "io/npy.hpp"
+
+namespace faro::cli {
+
+class OrderedInput {
+ public:
+  /// Of data in C order nothing is done. `run` are the options of the run that is to follow. Errors: those of
+  /// file::run().
+  OrderedInput(const PermuteOptions& options, const io::NpyHeader& header, const file::Options& run);
+  ~OrderedInput();
+  OrderedInput(const OrderedInput&) = delete;
+  OrderedInput& operator=(const OrderedInput&) = delete;
+
+  /// Raw bytes in C order. Nothing may be read from it where is_cancelled().
+  const file::Input& input() const { return input_; }
+  bool is_cancelled() const { return is_cancelled_; }
+
+ private:
+  file::Input input_;
+  std::filesystem::path partial_;  // of the output
+  bool is_ours_ = false;
+  bool is_cancelled_ = false;
+};
+
+}  // namespace faro::cli

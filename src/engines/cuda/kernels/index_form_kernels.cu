@@ -1,0 +1,18 @@
+// The kernels that hold an index array against maps (engines/cuda/index/index_form_steps.hpp).
+#include "engines/cuda/index/index_form_steps.hpp"
+#include "engines/cuda/kernels/index_device_kernels.hpp"
+#include "engines/cuda/kernels/value_kernel.cuh"
+
+namespace faro::cuda {
+
+template <typename Kernel>
+const void* index_kernel() {
+  return value_kernel<Kernel>();
+}
+
+template const void* index_kernel<MismatchImage<ModularImage>>();
+template const void* index_kernel<MismatchImage<CyclicAxesImage>>();
+template const void* index_kernel<CollectMismatches<ModularImage>>();
+template const void* index_kernel<CollectMismatches<AffineImage>>();
+
+}  // namespace faro::cuda

@@ -1,0 +1,87 @@
+// Multiplications modulo the count: one pass, tile by tile of two matrices.
+#include "kernels/modular_launch.hpp"
+#include "plan/facts.hpp"
+#include "plan/gpu/gpu_solver.hpp"
+
+namespace faro::detail {
+namespace {
+
+std::vector<IndexCandidate> modular_candidates(const IndexWork& work) {
+  if (!std::holds_alternative<Modular>(work.problem.permutation)) return {};
+  IndexCandidate made = structured_candidate(work, IndexMethod::modular);
+  // Runs begin and end within sectors: four fifths of a copy, tiles about nine tenths.
+  constexpr double kOverTiles = 1.13;
+  made.predicted_us = times(made.predicted_us, kOverTiles);
+  return {std::move(made)};
+}
+
+// What a launch of the kernel is, without launching it.
+struct Shown {
+  GpuKernel& kernel;
+
+  template <typename Kernel>
+  void run(const Kernel& value) {
+    kernel.blocks = value.blocks();
+    kernel.threads = static_cast<int>(Kernel::kThreads);
+    kernel.shared_bytes = value.shared_bytes();
+  }
+};
+
+}  // namespace
+
+std::vector<GpuPass> modular_passes(const PassWork& work) {
+  const Modular& map = std::get<Modular>(work.form);
+  GpuKernel kernel{.id = ModularKernel{.map = map, .element_bytes = work.element_bytes, .batch = work.batch},
+                   .params = {},
+                   .in_alignment = work.element_bytes,
+                   .out_alignment = work.element_bytes};
+  Shown shown{kernel};
+  kernels::multiply(shown, {.map = map, .element_bytes = work.element_bytes, .batch = work.batch});
+  return {{.kind = PassKind::modular, .kernels = {kernel}}};
+}
+
+const GpuSolver kModularSolver{
+    .makes = [](PassKind kind) { return kind == PassKind::modular; },
+    .is_method = [](IndexMethod method) { return method == IndexMethod::modular; },
+    .candidates = modular_candidates,
+    .form = [](const IndexWork& work, const IndexCandidate& /*candidate*/) -> IndexForm {
+      return form_of<Modular>(work);
+    },
+    .has_form = has_form<Modular>,
+    .passes = modular_passes,
+    .words = [](const GpuPass& /*pass*/, const PassWork& /*work*/) -> std::string {
+      return "rows of the input become columns of the output, in two matrices";
+    },
+    .cost = [](const CountedPass& /*pass*/) -> std::optional<double> { return std::nullopt; }};
+
+Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem) {
+  const std::uint64_t unit = kernels::units_of_element(problem.element_bytes).unit_bytes;
+  const std::uint64_t moved = exceptions.size() * problem.batch * problem.element_bytes;
+  constexpr std::uint64_t kPatchThreads = 256;
+  GpuPass made{
+      .kind = PassKind::patch,
+      .kernels = {{.id = PatchKernel{.exceptions = std::make_shared<const std::vector<Exception>>(exceptions),
+                                     .count = element_count(problem.permutation),
+                                     .element_bytes = problem.element_bytes,
+                                     .batch = problem.batch},
+                   .params = {},
+                   .blocks = (moved / unit + kPatchThreads - 1) / kPatchThreads,
+                   .threads = static_cast<int>(kPatchThreads),
+                   .in_alignment = unit,
+                   .out_alignment = unit}}};
+  made.what = count_text(exceptions.size(), "element") + " of each array that the map does not hold for";
+  return shown_pass(std::move(made), problem.batch, moved);
+}
+
+const GpuSolver kPatchSolver{
+    .makes = [](PassKind kind) { return kind == PassKind::patch; },
+    .is_method = nullptr,
+    .candidates = nullptr,
+    .asked = nullptr,
+    .form = nullptr,
+    .has_form = nullptr,
+    .passes = nullptr,
+    .words = [](const GpuPass& pass, const PassWork& /*work*/) -> std::string { return pass.what; },
+    .cost = [](const CountedPass& /*pass*/) -> std::optional<double> { return std::nullopt; }};
+
+}  // namespace faro::detail
