@@ -185,8 +185,8 @@ TEST(PlanGpuPass, ShowWhatIsLaunched) {
       EXPECT_THAT(text, HasSubstr("\n  time"));
     }
   }
-  // All but the driver's copy, windows, runs and rows of views.
-  EXPECT_EQ(families.size(), std::variant_size_v<detail::KernelId> - 4) << ::testing::PrintToString(families);
+  // All but the driver's copy, windows, runs, rows of views, multiplications and their exceptions.
+  EXPECT_EQ(families.size(), std::variant_size_v<detail::KernelId> - 6) << ::testing::PrintToString(families);
 }
 
 // Boxes say what lies together on either side; one problem has one box, however it is written.

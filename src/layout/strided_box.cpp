@@ -430,6 +430,8 @@ void price(const BoxSearch& search, StridedBox& box) {
                                  static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
                                  search.limits.threads);
   cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
+  // Ragged boxes read their units one by one.
+  if (box.ragged) cost += 0.1 / box.unit_bytes;
   const auto box_bytes = static_cast<double>(search.bytes64(units));
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);

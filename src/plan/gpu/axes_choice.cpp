@@ -70,7 +70,7 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
 }
 
 // Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
-constexpr std::uint64_t kSmallBytes = 256 << 10;
+constexpr std::uint64_t kSmallUnits = 1 << 17;
 
 // Of a plane whose sides are so long, lines reach more than boxes do.
 constexpr std::uint64_t kLongSide = 256;  // units
@@ -153,7 +153,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
-  const auto is_small = [&] { return units.count() * unit <= kSmallBytes; };
+  const auto is_small = [&] { return wide.count() <= kSmallUnits; };
   if (variant.elements.value_or(is_small() && !variant.boxes_only && !variant.lines_only)) {
     AxesElements elements;
     const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
@@ -210,11 +210,11 @@ ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const A
   ViewChoice choice{.elements = {},
                     .rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}),
                     .boxes = boxes_of_view(units, unit, first, variant)};
-  std::uint64_t bytes = unit;
+  std::uint64_t count = 1;
   for (const layout::StridedAxis& axis : units) {
-    if (bytes <= kSmallBytes) bytes *= std::min(axis.extent, kSmallBytes + 1);
+    if (count <= kSmallUnits) count *= std::min(axis.extent, kSmallUnits + 1);
   }
-  if (variant.elements.value_or(bytes <= kSmallBytes)) {
+  if (variant.elements.value_or(count <= kSmallUnits)) {
     choice.elements = AxesElements{
         {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
           .unit_bytes = unit}}};
