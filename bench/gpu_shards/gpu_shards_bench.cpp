@@ -41,8 +41,9 @@ constexpr const char* kUsage =
   --maps LIST      of exchange30,exchange20,exchange8,local,bmmc,reversal,transpose,transpose64,slabs,index (default all)
   --log-bytes K    2^K bytes of an array on each device               (default 33: 8 GiB)
   --rounds NUMBER  of turns                                           (default 7)
-  --slices LIST    log2 of slices by NCCL; 0: none                    (default 0,3,4)
-  --reserved LIST  multiprocessors left to NCCL while slices move     (default 32)
+  --slices LIST    log2 of slices by NCCL; 0: none                    (default 1)
+  --reserved LIST  multiprocessors left to NCCL while slices move     (default 79)
+  --lends          also with the workspace made known to NCCL
   --without-nccl
   --out FILE       the table, in Markdown
   --help
@@ -52,11 +53,12 @@ struct ShardsOptions {
   std::vector<int> devices = {0, 1};
   std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
-  std::vector<int> slices = {0, 3, 4};
-  std::vector<int> reserved = {32};
+  std::vector<int> slices = {1};
+  std::vector<int> reserved = {79};
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;
+  bool lends = false;
   std::string out = {};
   std::string command = {};
 };
@@ -65,6 +67,7 @@ ShardsOptions parse(const CommandLine& line) {
   ShardsOptions options;
   options.command = line.text();
   options.nccl = !line.has("--without-nccl");
+  options.lends = line.has("--lends");
   line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
              {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
              {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
@@ -72,7 +75,7 @@ ShardsOptions parse(const CommandLine& line) {
              {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}},
-            {"--without-nccl"});
+            {"--without-nccl", "--lends"});
   return options;
 }
 
@@ -229,9 +232,14 @@ class Rank {
         if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
         for (const int reserved : common_.options.reserved) {
           if (bits == 0 && reserved != common_.options.reserved.front()) continue;
-          add(bits == 0 ? "faro, NCCL, whole messages"
-                        : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved),
-              nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+          const std::string name =
+              bits == 0 ? "faro, NCCL, whole messages"
+                        : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved);
+          add(name, nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+          if (common_.options.lends) {
+            add(name + ", lent", nccl_,
+                {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved, .lends = true});
+          }
         }
       }
     }

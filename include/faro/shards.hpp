@@ -213,9 +213,11 @@ struct ShardWays {
   bool stores = true;
   /// Most slices of messages, log2, by which passes and links work at the same time: 0 to 4; -1: by the size.
   int slice_bits = -1;
-  /// Of a device with slices: multiprocessors that packing and unpacking leave to the kernels of the links,
-  /// which need whole ones; 0: none.
-  int link_multiprocessors = 32;
+  /// Of a device with slices: multiprocessors that packing and unpacking leave free while the links' kernels
+  /// work, which need whole ones and memory that is not all taken; -1: three fifths of them, 0: none.
+  int link_multiprocessors = -1;
+  /// The workspace is made known to NCCL, which then sends from and to it without buffers of its own.
+  bool lends = false;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
 };

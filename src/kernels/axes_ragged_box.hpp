@@ -129,7 +129,7 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
   const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
   for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
-    std::uint32_t place = 0;
+    std::uint32_t place = base_place;  // of a unit that there is, where it is not used
     if (j >= lead && j - lead < listed) {
       const std::uint32_t of = j - lead;
       const bool own = of < units;

@@ -138,9 +138,9 @@ std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& pro
   const Target target = cuda::target(device_);
   const auto pass = make_part_pass(problem, target);
   if (!pass) return std::nullopt;
-  const int few = choice.link_multiprocessors == 0
-                      ? 0
-                      : std::max(1, target.multiprocessors - choice.link_multiprocessors);
+  const int left =
+      choice.link_multiprocessors < 0 ? target.multiprocessors * 3 / 5 : choice.link_multiprocessors;
+  const int few = left == 0 ? 0 : std::max(1, target.multiprocessors - left);
   return Pass{.on_all = cuda::PartExecutor(*pass, device_),
               .beside_links = cuda::PartExecutor(*pass, device_, few)};
 }

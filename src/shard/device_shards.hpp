@@ -90,9 +90,11 @@ class SlicedShards {
 
   SlicedShards(const ShardPlan& plan, int device);
   bool make_passes(const ShardPlan& plan, const Choice& choice, bool directly);
-  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied meanwhile.
+  // Of slabs and blocks: boxes of other ranks are packed, sent and unpacked, those of this rank copied
+  // meanwhile.
   void make_views(const ShardPlan& plan);
-  void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream);
+  void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
+                 Stream stream);
   std::optional<Pass> make_pass(const PartProblem& problem, const Choice& choice) const;
   void cut(const ShardPlan& plan, std::uint64_t slices);
   void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
@@ -128,6 +130,7 @@ class SlicedShards {
 template <typename PackWhole, typename UnpackWhole>
 void SlicedShards::run(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
                        Stream stream, const PackWhole& pack_whole, const UnpackWhole& unpack_whole) {
+  if (by_views_) return run_views(in, out, buffers, communicator, stream);
   auto* const target = unpacks_ ? buffers.received : static_cast<std::byte*>(out);
   const auto* const from = packs_ ? buffers.to_send : static_cast<const std::byte*>(in);
   const bool by_slices = takes(in, out);

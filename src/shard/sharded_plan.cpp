@@ -121,9 +121,10 @@ void check_ways(const ShardPlan& plan, const ShardWays& ways) {
     fail(ErrorCode::value, "make a plan of shards", fmt::format("slice_bits of {}", ways.slice_bits),
          fmt::format("0 to {}, or -1 for a choice", detail::kMostSliceBits));
   }
-  if (ways.link_multiprocessors < 0) {
+  if (ways.link_multiprocessors < -1) {
     fail(ErrorCode::value, "make a plan of shards",
-         fmt::format("{} multiprocessors for the links", ways.link_multiprocessors), "0 or more");
+         fmt::format("{} multiprocessors for the links", ways.link_multiprocessors),
+         "0 or more, or -1 for a choice");
   }
   if (ways.in_place && plan.in_elements() != plan.out_elements()) {
     fail(ErrorCode::value, "make a plan of shards",
@@ -145,14 +146,13 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
-// Slices of several megabytes: shorter ones cost more to start than they let overlap.
+// Two slices: passes and links share the memory of a GPU, so that more gain nothing (docs/notes/
+// shard-experiments.md); short messages cost more to start than they let overlap.
 int slice_bits_of(const ShardPlan& plan) {
-  constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20;
+  constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
   std::uint64_t message = 0;
   for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
-  int bits = 0;
-  while (bits < detail::kMostSliceBits && message >> (bits + 1) >= least_bytes) ++bits;
-  return bits;
+  return message >= least_bytes ? 1 : 0;
 }
 
 }  // namespace
@@ -169,6 +169,7 @@ struct ShardedPlan::State {
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::string reason;
+  std::vector<std::shared_ptr<void>> lent = {};  // goes before the workspace does
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -197,6 +198,11 @@ struct ShardedPlan::State {
     if (!stores || !plan.stores().to_output)
       unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
     make_buffers(!stores, !stores || !plan.stores().to_output);
+    if (stores || !ways.lends) return;
+    for (const auto* const staging : {&to_send, &received}) {
+      if (*staging && (*staging)->bytes() > 0)
+        lent.push_back(communicator->lend((*staging)->data(), (*staging)->bytes()));
+    }
   }
 
   void make_buffers(bool sends, bool receives) {

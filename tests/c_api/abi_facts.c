@@ -57,6 +57,10 @@ int main(void) {
   MEMBER(faro_options, batch);
   MEMBER(faro_options, repeats);
   MEMBER(faro_options, reserved);
+  SIZE(faro_shard_message);
+  MEMBER(faro_shard_message, peer);
+  MEMBER(faro_shard_message, offset_bytes);
+  MEMBER(faro_shard_message, bytes);
   SIZE(faro_view);
   MEMBER(faro_view, rank);
   MEMBER(faro_view, extents);

@@ -169,17 +169,22 @@ bool keeps_segments_local(const Affine& map, int local_bits, int segment_bits) {
 
 std::optional<PartPass> make_part_pass(const PartProblem& problem, const Target& target) {
   if (!has_room(problem)) return std::nullopt;
-  constexpr int vector_bytes_bits = 4;
-  // Whole lines change places: nothing is to be turned on chip.
-  constexpr int line_bytes_bits = 7;
-  if (const int line = line_bytes_bits - problem.unit_bits;
-      line <= problem.local_bits && vectors_pass(problem, line)) {
+  // Whole lines change places: nothing is to be turned on chip. But vectors move in the order of the part, and
+  // what goes to one array is often one half of it: tiles go to all arrays by turns.
+  const auto by_vectors = [&]() -> std::optional<PartPass> {
+    constexpr int vector_bytes_bits = 4;
+    constexpr int line_bytes_bits = 7;
+    const int line = line_bytes_bits - problem.unit_bits;
+    if (line > problem.local_bits || !vectors_pass(problem, line)) return std::nullopt;
     return vectors_pass(problem, vector_bytes_bits - problem.unit_bits);
+  };
+  if (problem.map.bits() == problem.local_bits) {
+    if (auto made = by_vectors()) return made;
   }
   for (const CompiledTile& kernel : target.tiles) {
     if (auto made = tile_pass(problem, kernel, target)) return made;
   }
-  return std::nullopt;
+  return by_vectors();
 }
 
 std::optional<PartPass> make_unit_part_pass(const PartProblem& problem) {

@@ -391,9 +391,11 @@ void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_
 }
 
 void LoadedPass::spread_out(std::uint64_t shared_bytes) {
-  for (KernelEntry& entry : entries_) {
-    if (entry.shared_bytes > 0)
-      entry.shared_bytes = std::max(entry.shared_bytes, static_cast<int>(shared_bytes));
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    KernelEntry& entry = entries_[i];
+    if (entry.shared_bytes == 0 || entry.shared_bytes >= static_cast<int>(shared_bytes)) continue;
+    entry.shared_bytes = static_cast<int>(shared_bytes);
+    entry = loaded(entry, pass_->kernels[i].carveout);
   }
 }
 

@@ -54,7 +54,8 @@ class LoadedPass {
   void launch(const PassArrays& arrays, Stream stream, LaunchWords words = {}) const;
 
   /// Has blocks that use shared memory take at least so many bytes of it, so that few share a multiprocessor
-  /// and leave room for another kernel's. At most what a device gives a block.
+  /// and leave room for another kernel's. At most what a device gives a block. Requires: the device is the
+  /// current one.
   void spread_out(std::uint64_t shared_bytes);
 
   const faro::detail::GpuPass& pass() const { return *pass_; }
