@@ -145,7 +145,7 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
   // (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in segments
   // shorter than a line, pays for a part of the lines besides.
   constexpr double kLayer = 2.24;  // cycles of all multiprocessors for 128 bytes
-  constexpr double kFourierLayer = 2.87;
+  constexpr double kFourierLayer = 3.2;
   constexpr double kParts = 0.4;
   constexpr double kLine = 128;
   const auto array_bytes = static_cast<double>(plan.array_bytes());
