@@ -215,6 +215,14 @@ TEST(CpuKnownForms, MapsWithExceptions) {
                        {.engine = Engine::cpu, .threads = 2});
         expect_run(plan, in, expected, std::string(text) + "\n" + plan.explain());
         if (width != 4) continue;
+        // In place there is nothing to patch from.
+        EXPECT_EQ(test::code_of([&] {
+                    static_cast<void>(faro::plan({.permutation = Indexed(entries, direction),
+                                                  .element_bytes = width,
+                                                  .placement = Placement::in_place},
+                                                 {.engine = Engine::cpu}));
+                  }),
+                  ErrorCode::unsupported);
         EXPECT_EQ(plan.plan().exceptions().size(), 5U) << plan.explain();
         EXPECT_EQ(plan.plan().passes().back().kind, PassKind::patch);
         EXPECT_NE(plan.explain().find("patch"), std::string::npos);

@@ -130,6 +130,8 @@ Problem in_form_to_run(Problem problem, const Target& target) {
 }
 
 Permutation form_to_run(const Problem& problem, const Recognition& recognition) {
+  // The map that most entries follow is not what the array says.
+  if (recognition.family == Family::exceptions) return problem.permutation;
   const auto* const map = std::get_if<Affine>(&recognition.permutation);
   if (map == nullptr || f2::is_power_of_two(problem.element_bytes)) return recognition.permutation;
   // Many short axes cost more than an array's own ways, of which the planner takes the fastest.
