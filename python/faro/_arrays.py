@@ -49,7 +49,9 @@ def numpy() -> Any:
     if _numpy is False:
         module: Any = None
         try:
-            import numpy as module
+            import numpy as found
+
+            module = found
         except ImportError:
             pass
         _numpy = module

@@ -213,9 +213,9 @@ def _together(comm: Any, work: Callable[[], Any]) -> Any:
             continue
         kind, line, operation, got, wanted, remedy = theirs
         said = line if all(each == theirs for each in all_told) else f"rank {rank}: {line}"
-        error = getattr(_errors, kind)(said)
-        error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy
-        raise error
+        raised = getattr(_errors, kind)(said)
+        raised.operation, raised.got, raised.wanted, raised.remedy = operation, got, wanted, remedy
+        raise raised
     return result
 
 

@@ -515,7 +515,8 @@ def permute_dims_sharded(x: Any, dims: Sequence[int], dim: int | None = None) ->
         refuse(operation, f"placements {tuple(placements)} on a mesh of {mesh.ndim} dimensions",
                "one Shard on a mesh of one", kind=FaroUnsupportedError)
     order = _run.order_of(tuple(dims), x.dim(), operation)
-    cut = placements[0].dim % x.dim()
+    placement: Any = placements[0]  # a Shard
+    cut = placement.dim % x.dim()
     after = order.index(cut) if dim is None else _run.axis_of(dim, x.dim(), operation)
     shape = tuple(x.shape)
     target = tuple(shape[d] for d in order)
