@@ -26,7 +26,7 @@ help:
 	@echo "make gpu-bench-passes  build/gpu-passes/, the same for single passes: axes, rolls, flips, windows, runs, and their variants"
 	@echo "make gpu-bench-transpose  build/gpu-transpose/, the same for transpositions of any shape, in place and out of place"
 	@echo "make gpu-bench-aos  build/gpu-aos/, the same for arrays of structures"
-	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny"
+	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny, odd, views, small"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
 	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, by stores and by NCCL"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"

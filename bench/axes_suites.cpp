@@ -98,6 +98,22 @@ AxesSuite attention() {
                      {{2, 8192, 3, 32, 128}, {2, 0, 3, 1, 4}, 2}}};
 }
 
+AxesSuite odd() {
+  return {.name = "odd extents",
+          .shapes = {{{9, 23, 45, 23, 45, 23}, {3, 2, 0, 5, 1, 4}, 2},
+                     {{32, 245, 164, 82}, {0, 2, 1, 3}, 2},
+                     {{29, 39, 78, 39, 78}, {2, 0, 4, 1, 3}, 2},
+                     {{447, 223, 1342}, {2, 1, 0}, 2},
+                     {{33, 33, 9, 9, 33, 33}, reversed(6), 2},
+                     {{27, 206, 138, 69}, {0, 2, 1, 3}, 4},
+                     {{355, 177, 1065}, {2, 1, 0}, 4},
+                     {{215, 27, 54, 215}, reversed(4), 4},
+                     {{29, 29, 9, 9, 29, 29}, reversed(6), 4},
+                     {{9, 23, 45, 23, 45, 23}, {3, 2, 0, 5, 1, 4}, 1},
+                     {{29, 39, 78, 39, 78}, {2, 0, 4, 1, 3}, 1},
+                     {{75, 45, 11, 15, 47}, reversed(5), 8}}};
+}
+
 AxesSuite skinny() {
   return {.name = "skinny",
           .shapes = {{{3, 100000000}, {1, 0}},
@@ -117,7 +133,8 @@ std::string AxesShape::text() const {
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   std::vector<AxesSuite> suites;
   for (const std::uint64_t width : widths) suites.push_back(ttc(width));
-  for (AxesSuite& suite : std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny()}) {
+  for (AxesSuite& suite :
+       std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd()}) {
     suites.push_back(std::move(suite));
   }
   return suites;

@@ -127,6 +127,10 @@ function(faro_layer_objects library layer level)
   # A type of an unnamed namespace in a class of one of the files is no fault where files are compiled together.
   target_compile_options(${layer} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>)
   target_compile_options(${layer} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
+  if(NOT BUILD_SHARED_LIBS)
+    # A layer is one object: a program that is linked with the library leaves out what it does not call.
+    target_compile_options(${layer} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-ffunction-sections> $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-fdata-sections>)
+  endif()
   if(level STREQUAL "-Og" AND FARO_SANITIZE)
     # Instrumented, kernels that the planner counts take five minutes at -O1 and one so.
     target_compile_options(${layer} PRIVATE -O0)

@@ -57,11 +57,11 @@ void run_blocks(CountingMemory& memory, const AxesBoxParams& p, const CountingMe
       [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
         prepare_box<shape>(m, p, block, thread);
       },
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        read_box<shape>(m, p, block, thread);
+      [&](CountingMemory& m, std::uint64_t /*block*/, std::uint32_t thread) {
+        read_box<shape>(m, p, thread);
       },
-      [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-        write_box<shape>(m, p, block, thread);
+      [&](CountingMemory& m, std::uint64_t /*block*/, std::uint32_t thread) {
+        write_box<shape>(m, p, thread);
       });
 }
 
@@ -233,7 +233,7 @@ TEST(StridedBoxes, RunsAreLongOnBothSidesWhateverTheShape) {
       const auto width = static_cast<std::uint64_t>(unit);
       EXPECT_GE(box.in.contiguous * width, std::min<std::uint64_t>(64, units_of(axes) * width));
       EXPECT_GE(box.out.contiguous * width, std::min<std::uint64_t>(64, units_of(axes) * width));
-      EXPECT_LE(make_axes_box_params(box).shared_bytes(), 70U << 10);
+      EXPECT_LE(make_axes_box_params(box).shared_bytes(), 75U << 10);  // three blocks a multiprocessor
     }
   }
 }
@@ -309,12 +309,21 @@ TEST(AxesBoxKernel, RaggedBoxesWriteWholeSectors) {
   for (const int unit : {2, 4, 8}) {
     const std::vector<StridedAxis> axes = strided({81, 5, 7, 81}, {3, 2, 1, 0});
     const layout::BoxLimits limits{.many_boxes = 1};
-    ASSERT_GT(layout::choose_box(axes, unit, limits).chain, 0U);
+    const StridedBox box = layout::choose_box(axes, unit, limits);
+    ASSERT_GT(box.chain, 0U);
     const AccessCounts counts = run_box(axes, unit, limits, random, reached);
-    constexpr double sector_bytes = 32;
-    EXPECT_LT(sector_bytes * static_cast<double>(counts.global_stores.sectors),
-              1.03 * static_cast<double>(counts.global_stores.bytes))
+    // Each row of a chain may end within a sector, and begin within one, which is then written in pieces.
+    std::uint64_t chains = box.boxes();
+    const std::size_t first = box.out.run.size() - (box.cut(box.out.run.back()) ? 1 : 0);
+    for (std::size_t a = first; a < first + box.chain; ++a) {
+      chains /= (axes[a].extent + box.extent[a] - 1) / box.extent[a];
+    }
+    constexpr std::uint64_t sector_bytes = 32;
+    constexpr std::uint64_t pieces = 3;
+    const std::uint64_t ends = chains * (box.units() / box.out.units) * 2 * pieces * sector_bytes;
+    EXPECT_LE(sector_bytes * counts.global_stores.sectors, counts.global_stores.bytes + ends)
         << unit << " bytes";
+    EXPECT_LT(ends, counts.global_stores.bytes / 2);
   }
 }
 
@@ -322,6 +331,7 @@ TEST(AxesBoxKernel, RaggedBoxesWriteWholeSectors) {
 TEST(AxesBoxKernel, RandomShapes) {
   std::mt19937_64 random(kSeed);
   Reached reached;
+  run_box(strided({44, 52}, {1, 0}), 1, {.ragged = false, .many_boxes = 1}, random, reached);
   for (int round = 0; round < 2000; ++round) {
     const std::size_t n = 2 + random() % 5;
     std::vector<std::uint64_t> shape;
@@ -342,16 +352,16 @@ TEST(AxesBoxKernel, RandomShapes) {
         strided(shape, order, random() % 3 == 0 ? 3 : 1, random() % 3 == 0 ? 5 : 1);
     if (axes.size() < 2) continue;
     const layout::BoxLimits limits{.vectors = random() % 3 != 0,
-                                   .ragged = random() % 3 != 0,
+                                   .ragged = random() % 2 == 0,
                                    .most_bytes = random() % 3 == 0 ? 4U << 10 : 44U << 10,
                                    .many_boxes = random() % 2 == 0 ? 1U : 792U};
     run_box(axes, 1 << random() % 5, limits, random, reached);
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
   for (const char* shape :
-       {"1 1 1", "1 4 4",  "1 4 16",        "1 16 4",       "1 16 16",      "2 1 1",       "2 2 2",
-        "2 2 8", "2 8 2",  "2 8 8",         "4 1 1",        "4 2 2",        "4 4 4",       "8 1 1",
-        "8 2 2", "16 1 1", "ragged 1 16 8", "ragged 2 8 8", "ragged 4 4 4", "ragged 8 2 2"}) {
+       {"1 1 1", "1 4 4",  "1 4 16",         "1 16 4",       "1 16 16",      "2 1 1",       "2 2 2",
+        "2 2 8", "2 8 2",  "2 8 8",          "4 1 1",        "4 2 2",        "4 4 4",       "8 1 1",
+        "8 2 2", "16 1 1", "ragged 1 16 16", "ragged 2 8 8", "ragged 4 4 4", "ragged 8 2 2"}) {
     EXPECT_TRUE(reached.shapes.contains(shape)) << shape;
   }
 }
@@ -359,6 +369,7 @@ TEST(AxesBoxKernel, RandomShapes) {
 // The input may have any strides: slices, padded rows, turned axes, one row for all.
 TEST(AxesBoxKernel, ViewsOfTheInput) {
   std::mt19937_64 random(kSeed);
+  bool any_turned = false;
   for (int round = 0; round < 600; ++round) {
     const std::size_t n = 1 + random() % 4;
     std::vector<StridedAxis> axes(n);
@@ -383,9 +394,14 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
     if (normal.empty()) continue;
     const int unit_bytes = 1 << random() % 5;
     const auto unit = static_cast<std::size_t>(unit_bytes);
-    const StridedBox box = layout::choose_box(normal, unit_bytes, {.vectors = false});
+    const auto turned = random() % 2 == 0 ? layout::read_forwards(normal) : std::nullopt;
+    any_turned |= turned.has_value();
+    const auto in_begin = static_cast<std::uint64_t>(first + (turned ? turned->in_first : 0));
+    const auto out_begin = static_cast<std::uint64_t>(turned ? turned->out_first : 0);
+    const StridedBox box = layout::choose_box(turned ? turned->axes : normal, unit_bytes,
+                                              {.vectors = (in_begin | out_begin) * unit % 16 == 0});
     SCOPED_TRACE(axes_text(normal) + ", " + std::to_string(unit_bytes) + " bytes: " + box_text(box));
-    const AxesBoxParams params = make_axes_box_params(box, static_cast<std::uint64_t>(first));
+    const AxesBoxParams params = make_axes_box_params(box, in_begin, out_begin);
     std::vector<std::byte> input(static_cast<std::size_t>(in + first) * unit);
     for (std::byte& b : input) b = static_cast<std::byte>(random());
     std::vector<std::byte> output(static_cast<std::size_t>(out) * unit);
@@ -415,6 +431,7 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
     }
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
+  EXPECT_TRUE(any_turned);
 }
 
 // As many axes as 2^40 elements can have: every digit of blocks, rows and runs in use.
@@ -459,12 +476,13 @@ TEST(AxesBoxKernel, BeyondThirtyTwoBits) {
       EXPECT_LE(memory.counts().global_loads.bytes, memory.counts().global_stores.bytes + over);
       EXPECT_GT(memory.counts().global_stores.bytes, 0U);
       const BoxOrigin origin = box_origin(params, block);
+      const std::uint64_t scale = box.ragged ? 1 : 4;  // units, or bytes
       std::uint64_t out = 0;
       for (const StridedAxis& axis : axes) {
-        out += origin.in / static_cast<std::uint64_t>(axis.in) % axis.extent *
+        out += origin.in / scale / static_cast<std::uint64_t>(axis.in) % axis.extent *
                static_cast<std::uint64_t>(axis.out);
       }
-      EXPECT_EQ(out, origin.out);
+      EXPECT_EQ(out, origin.out / scale);
     }
   }
 }

@@ -265,6 +265,13 @@ KernelEntry axes_rows_kernel(int unit_bytes) {
   return checked_kernel<kernels::AxesRowsParams>(detail::AxesRowsKernel{unit_bytes},
                                                  kernels::kAxesRowsThreads);
 }
+KernelEntry axes_elements_kernel(int unit_bytes) {
+  return checked_kernel<kernels::AxesElementsParams>(detail::AxesElementsKernel{unit_bytes},
+                                                     kernels::kAxesElementsThreads);
+}
+KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape) {
+  return checked_kernel<kernels::ViewRowsParams>(detail::ViewRowsKernel{shape}, kernels::kViewRowsThreads);
+}
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units) {
   return checked_kernel<kernels::CyclicParams>(detail::CyclicKernel{unit_bytes, reversed, several_units},
                                                kernels::kCyclicThreads);

@@ -126,8 +126,10 @@ TEST(CyclicKernel, VectorsOfOutput) {
       const AccessCounts counts = check<4>(p, random);
       const std::uint64_t vectors = p.map.count / 4;
       EXPECT_EQ(counts.global_stores.bytes, p.map.count * 4);
-      EXPECT_LE(counts.global_stores.requests, vectors / 32);
-      EXPECT_EQ(counts.global_stores.sectors, p.map.count / 8);
+      // A vector in which two pieces meet is stored by itself, as a profiler counts it.
+      EXPECT_LE(counts.global_stores.requests, vectors / 32 + 1);
+      EXPECT_GE(counts.global_stores.sectors, p.map.count / 8);
+      EXPECT_LE(counts.global_stores.sectors, p.map.count / 8 + 1);
       EXPECT_LE(counts.global_loads.requests, vectors / 32 * 2 + 16);
     }
   }

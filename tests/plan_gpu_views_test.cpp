@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
@@ -42,6 +44,7 @@ void move_by_loop(const Strided& view, std::uint64_t width, const std::byte* in,
 }
 
 struct Reached {
+  bool elements = false;
   bool ragged = false;
   bool plain = false;
   bool skewed = false;
@@ -56,11 +59,10 @@ struct Skew {
 void expect_kernel_moves(const Strided& view, std::uint64_t width, const detail::GpuKernel& kernel, Skew skew,
                          std::mt19937_64& random) {
   detail::GpuKernel run = kernel;
-  auto& params = std::get<kernels::AxesBoxParams>(run.params);
-  const kernels::BoxShape& shape = std::get<detail::AxesBoxKernel>(run.id).shape;
-  const auto unit = static_cast<std::uint64_t>(shape.unit_bytes);
-  if (shape.ragged) {
-    params.skew(skew.in, skew.out);
+  const auto* const box = std::get_if<detail::AxesBoxKernel>(&run.id);
+  const std::uint64_t unit = box != nullptr ? static_cast<std::uint64_t>(box->shape.unit_bytes) : 1;
+  if (box != nullptr && box->shape.ragged) {
+    std::get<kernels::AxesBoxParams>(run.params).skew(skew.in, skew.out);
   } else {
     skew = {};
   }
@@ -86,14 +88,22 @@ void expect_moved(const Strided& view, std::uint64_t width, std::mt19937_64& ran
   if (plan.permutation_plan() != nullptr) return;
   ASSERT_EQ(plan.passes().size(), plan.moved_bytes() > 0 ? 1U : 0U);
   if (plan.passes().empty()) return;
-  for (const detail::GpuKernel& kernel : plan.passes().front().gpu->kernels) {
+  std::vector<detail::GpuKernel> kernels = plan.passes().front().gpu->kernels;
+  // Small views go unit by unit; as larger ones they have rows and boxes.
+  for (detail::GpuKernel& kernel : detail::view_pass(normal_form(view), width, {.elements = false}).kernels) {
+    kernels.push_back(std::move(kernel));
+  }
+  for (const detail::GpuKernel& kernel : kernels) {
     SCOPED_TRACE(detail::to_text(kernel));
-    const bool ragged = std::get<detail::AxesBoxKernel>(kernel.id).shape.ragged;
-    const auto unit = static_cast<std::uint64_t>(std::get<detail::AxesBoxKernel>(kernel.id).shape.unit_bytes);
-    const Skew skew{.in = random() % 16 / unit, .out = random() % 32 / unit};
-    (ragged ? reached.ragged : reached.plain) = true;
-    reached.skewed |= ragged && skew.in > 0 && skew.out > 0;
     expect_kernel_moves(view, width, kernel, {}, random);
+    if (::testing::Test::HasFailure()) return;
+    const auto* const box = std::get_if<detail::AxesBoxKernel>(&kernel.id);
+    reached.elements |= std::holds_alternative<detail::AxesElementsKernel>(kernel.id);
+    if (box == nullptr) continue;
+    const auto unit = static_cast<std::uint64_t>(box->shape.unit_bytes);
+    const Skew skew{.in = random() % 16 / unit, .out = random() % 32 / unit};
+    (box->shape.ragged ? reached.ragged : reached.plain) = true;
+    reached.skewed |= box->shape.ragged && skew.in > 0 && skew.out > 0;
     expect_kernel_moves(view, width, kernel, skew, random);
     if (::testing::Test::HasFailure()) return;
   }
@@ -124,7 +134,7 @@ TEST(GpuViews, KnownViews) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_TRUE(reached.ragged && reached.plain && reached.skewed);
+  EXPECT_TRUE(reached.elements && reached.ragged && reached.plain && reached.skewed);
 }
 
 // Random extents, orders, gaps, signs and zeros on the input; gaps on the output.
@@ -167,13 +177,17 @@ TEST(GpuViews, RandomViews) {
     expect_moved(view, widths[random() % 6], random, reached);
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
-  EXPECT_TRUE(reached.ragged && reached.plain && reached.skewed);
+  EXPECT_TRUE(reached.elements && reached.ragged && reached.plain && reached.skewed);
 }
 
 TEST(GpuViews, PlansSayTheirKernel) {
   const Target target = cuda::target_of_capability(9, 0);
   const StridedPlan plan(parse_strided("strided(300 500; -500 1; 512 1; 149500 0)"), 4, target);
-  EXPECT_NE(plan.explain().find("box"), std::string::npos);
+  EXPECT_NE(plan.explain().find("view rows, 16 bytes a time"), std::string::npos) << plan.explain();
+  const StridedPlan turned(parse_strided("strided(300 500; 1 300; 512 1)"), 4, target);
+  EXPECT_NE(turned.explain().find("axes box"), std::string::npos) << turned.explain();
+  const StridedPlan small(parse_strided("strided(30 50; 1 30; 51 1)"), 4, target);
+  EXPECT_NE(small.explain().find("axes, one by one"), std::string::npos) << small.explain();
   EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);
   EXPECT_THROW(StridedPlan(parse_strided("strided(2 2; 36028797018963967 1; 2 1)"), 4, target), Error);
 }

@@ -9,13 +9,19 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/arguments.hpp"
 #include "bench/axes_suites.hpp"
 #include "bench/gpu/page.hpp"
+#include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
+#include "bench/gpu_axes/cutensor.hpp"
+#include "bench/gpu_axes/view_suite.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
@@ -31,20 +37,24 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_axes_bench: permutations of axes on a GPU beside cudaMemcpy
 
-  --suites LIST    of ttc,ranks,primes,channels,attention,skinny     (default all)
+  --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,views,small   (default all)
+  --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
-  --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, joined, aligned, small,
-                   large, or several of these, boxes+small; a column each
+  --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
+                   elements), joined, aligned, small, large, or several of these, boxes+small; a column each
+  --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
 )";
 
 struct AxesOptions {
   std::vector<std::string> suites = {};  // none: all
+  std::string only = {};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   int rounds = 7;
   std::vector<std::string> as = {};
+  bool cutensor = false;
   std::string out = {};
   std::string command = {};
 };
@@ -59,6 +69,10 @@ detail::AxesVariant variant_of(const std::string& words) {
     begin = end + 1;
     if (word == "boxes") {
       as.boxes_only = true;
+    } else if (word == "elements") {
+      as.elements = true;
+    } else if (word == "tiles") {
+      as.elements = false;
     } else if (word == "lines") {
       as.lines_only = true;
     } else if (word == "joined") {
@@ -70,7 +84,7 @@ detail::AxesVariant variant_of(const std::string& words) {
     } else if (word == "large") {
       as.box_bytes = 44 << 10;
     } else {
-      fail(ErrorCode::value, "--as", word, "boxes, lines, joined, aligned, small or large");
+      fail(ErrorCode::value, "--as", word, "boxes, lines, elements, tiles, joined, aligned, small or large");
     }
   }
   return as;
@@ -80,8 +94,14 @@ AxesOptions parse(const CommandLine& line) {
   AxesOptions options;
   options.command = line.text();
   line.read({{"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
+             {"--only", [&](const Argument& a) { options.only = a.text; }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--as", [&](const Argument& a) { options.as = parse_names(a); }},
+             {"--peer",
+              [&](const Argument& a) {
+                if (a.text != "cutensor") refuse(a, "cutensor");
+                options.cutensor = true;
+              }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
@@ -90,6 +110,7 @@ AxesOptions parse(const CommandLine& line) {
 struct TimedAxes {
   double share = 0;                 // of the copy, in percent
   std::vector<double> others = {};  // of options.as
+  std::optional<double> peer = {};  // nothing where it refuses the shape
   double milliseconds = 0;
   double plan_us = 0;
   std::string kernel = {};
@@ -97,53 +118,88 @@ struct TimedAxes {
 
 class AxesBench {
  public:
-  explicit AxesBench(const AxesOptions& options) : options_(options) {}
+  explicit AxesBench(const AxesOptions& options) : options_(options) {
+    if (options.cutensor) peer_.emplace();
+  }
 
   /// Whether every shape worked.
   bool run() {
     page_.add("# Permutations of axes on a GPU\n\n" + setting_table(make_setting(options_.command)) +
               "\nEvery result was verified before it was timed. Medians of alternating rounds; shares of the "
-              "cudaMemcpy of\nthe same bytes in the same rounds.\n");
-    std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
+              "cudaMemcpy of\nthe same bytes in the same rounds.\n" +
+              (peer_ ? "The peer is " + peer_->version() + ".\n" : std::string()));
+    std::string summary =
+        "\n| suite | shapes | median | least |" +
+        std::string(peer_ ? " peer's median | least | we are behind by more than 2 points |" : "") +
+        "\n|---|---|---|---|" + (peer_ ? "---|---|---|" : "") + "\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
-      if (!wanted(suite)) continue;
-      const std::vector<double> shares = measure(suite);
-      if (shares.empty()) continue;
-      summary += fmt::format("| {} | {} | {:.1f}% | {:.1f}% |\n", suite.name, shares.size(), median(shares),
-                             *std::min_element(shares.begin(), shares.end()));
+      if (!wanted(suite.name)) continue;
+      const std::vector<TimedAxes> timed = measure(suite);
+      if (!timed.empty()) summary += summary_row(suite, timed);
     }
     page_.add(summary);
+    if (wanted("views")) measure_views();
+    if (wanted("small")) measure_small();
     return failures_ == 0;
   }
 
  private:
-  bool wanted(const AxesSuite& suite) const {
+  bool wanted(const std::string& suite) const {
     const auto& names = options_.suites;
-    return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-             return suite.name.rfind(name, 0) == 0;
-           });
+    return names.empty() || std::any_of(names.begin(), names.end(),
+                                        [&](const std::string& name) { return suite.rfind(name, 0) == 0; });
   }
 
-  std::vector<double> measure(const AxesSuite& suite) {
-    page_.add("\n## " + suite.name + "\n\n| axes | share | ms | plan, us | kernel |" +
-              repeated([](const std::string& as) { return " " + as + " |"; }) + "\n|---|---|---|---|---|" +
-              repeated([](const std::string&) { return std::string("---|"); }) + "\n");
+  std::string summary_row(const AxesSuite& suite, const std::vector<TimedAxes>& timed) const {
+    const auto least = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
     std::vector<double> shares;
+    std::vector<double> peers;
+    int behind = 0;
+    for (const TimedAxes& each : timed) {
+      shares.push_back(each.share);
+      if (!each.peer) continue;
+      peers.push_back(*each.peer);
+      constexpr double points = 2;
+      if (each.share < *each.peer - points) ++behind;
+    }
+    std::string row = fmt::format("| {} | {} | {:.1f}% | {:.1f}% |", suite.name, shares.size(),
+                                  median(shares), least(shares));
+    if (!peers.empty()) {
+      row +=
+          fmt::format(" {:.1f}% | {:.1f}% | {} of {} |", median(peers), least(peers), behind, peers.size());
+    } else if (peer_) {
+      row += " - | - | - |";
+    }
+    return row + "\n";
+  }
+
+  std::vector<TimedAxes> measure(const AxesSuite& suite) {
+    page_.add("\n## " + suite.name + "\n\n| axes | share | ms | plan, us | kernel |" +
+              repeated([](const std::string& as) { return " " + as + " |"; }) + (peer_ ? " peer |" : "") +
+              "\n|---|---|---|---|---|" + repeated([](const std::string&) { return std::string("---|"); }) +
+              (peer_ ? "---|" : "") + "\n");
+    std::vector<TimedAxes> all;
     for (const AxesShape& shape : suite.shapes) {
+      if (shape.text().find(options_.only) == std::string::npos) continue;
       std::fprintf(stderr, "%s\n", shape.text().c_str());
       try {
         const TimedAxes timed = time(shape);
-        shares.push_back(timed.share);
+        all.push_back(timed);
         std::string row = fmt::format("| {} | {:.1f}% | {:.3f} | {:.0f} | {} |", shape.text(), timed.share,
                                       timed.milliseconds, timed.plan_us, timed.kernel);
         for (const double other : timed.others) row += fmt::format(" {:.1f}% |", other);
+        if (timed.peer) {
+          row += fmt::format(" {:.1f}% |", *timed.peer);
+        } else if (peer_) {
+          row += " refused |";
+        }
         page_.add(row + "\n");
       } catch (const std::exception& error) {
         ++failures_;
         page_.add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
       }
     }
-    return shares;
+    return all;
   }
 
   template <typename TextOf>
@@ -187,12 +243,19 @@ class AxesBench {
       others.back().launch({.in = in.data(), .out = out.data()});
       verify(shape, in, out, as + ": ");
     }
-    const int calls = static_cast<int>(std::clamp<std::uint64_t>((std::uint64_t{1} << 30) / bytes, 1, 20));
+    const std::optional<Cutensor::Permutation> peer = peer_of(shape);
+    if (peer) {
+      testing::draw_bytes(out.data(), bytes, 2, {});
+      peer->run(in.data(), out.data(), {});
+      verify(shape, in, out, "the peer: ");
+    }
+    const int calls = calls_of(bytes);
     const cuda::StreamClock clock;
     const auto move = [&](Stream stream) { plan.run(in.data(), out.data(), bytes, stream); };
     const auto copy = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); };
     std::vector<double> moving;
     std::vector<double> copying;
+    std::vector<double> of_peer;
     std::vector<std::vector<double>> otherwise(others.size());
     for (int round = 0; round < options_.rounds; ++round) {
       static_cast<void>(clock.milliseconds(1, copy));
@@ -206,17 +269,210 @@ class AxesBench {
         static_cast<void>(clock.milliseconds(1, other));
         otherwise[i].push_back(clock.milliseconds(calls, other) / calls);
       }
+      if (!peer) continue;
+      const auto permute = [&](Stream stream) { peer->run(in.data(), out.data(), stream); };
+      static_cast<void>(clock.milliseconds(1, permute));
+      of_peer.push_back(clock.milliseconds(calls, permute) / calls);
     }
     constexpr double percent = 100;
     std::vector<double> shares;
     for (const std::vector<double>& times : otherwise) {
       shares.push_back(percent * median(copying) / median(times));
     }
-    return {.share = percent * median(copying) / median(moving),
-            .others = std::move(shares),
-            .milliseconds = median(moving),
-            .plan_us = planning.count(),
-            .kernel = kernel_of(planned)};
+    return {
+        .share = percent * median(copying) / median(moving),
+        .others = std::move(shares),
+        .peer = of_peer.empty() ? std::nullopt : std::optional(percent * median(copying) / median(of_peer)),
+        .milliseconds = median(moving),
+        .plan_us = planning.count(),
+        .kernel = kernel_of(planned)};
+  }
+
+  // Nothing where there is no peer, or it refuses the shape.
+  std::optional<Cutensor::Permutation> peer_of(const AxesShape& shape) const {
+    if (!peer_) return std::nullopt;
+    try {
+      return peer_->prepare(shape);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "  %s\n", error.what());
+      return std::nullopt;
+    }
+  }
+
+  // --- views
+
+  void measure_views() {
+    page_.add(
+        "\n## views, beside the same shape without\n\nShares of the cudaMemcpy of as many bytes as are "
+        "written."
+        "\n\n| shape | view | share | the shape's | points |\n|---|---|---|---|---|\n");
+    for (const ViewCase& each : view_cases()) {
+      std::fprintf(stderr, "%s, %s\n", each.plain.text().c_str(), each.what.c_str());
+      try {
+        const auto [view, plain] = time_view(each);
+        page_.add(fmt::format("| {} | {} | {:.1f}% | {:.1f}% | {:+.1f} |\n", each.plain.text(), each.what,
+                              view, plain, view - plain));
+      } catch (const std::exception& error) {
+        ++failures_;
+        page_.add(fmt::format("| {} | {} | failed: {} |\n", each.plain.text(), each.what, error.what()));
+      }
+    }
+  }
+
+  // Shares of the copy of the view and of its shape without gaps, flips and repeats.
+  std::pair<double, double> time_view(const ViewCase& each) const {
+    const std::uint64_t width = each.plain.element_bytes;
+    const ExecutableStridedPlan moved = faro::plan(each.view, width, {.engine = Engine::cuda});
+    const Problem problem{.permutation = Axes(each.plain.shape, each.plain.order), .element_bytes = width};
+    const ExecutablePlan plain = faro::plan(problem, {.engine = Engine::cuda});
+    const std::uint64_t bytes = total_bytes(problem);
+    const std::uint64_t in_elements = faro::in_elements(each.view);
+    const std::uint64_t out_elements = faro::out_elements(each.view);
+    const cuda::DeviceArray in(std::max(bytes, in_elements * width));
+    const cuda::DeviceArray out(std::max(bytes, out_elements * width));
+    testing::draw_bytes(in.data(), in.size(), 1, {});
+    testing::draw_bytes(out.data(), out.size(), 2, {});
+    const auto move = [&](Stream stream) {
+      moved.run(in.data(), in_elements, out.data(), out_elements, stream);
+    };
+    move({});
+    const std::uint64_t wrong =
+        testing::misplaced_elements(in.data(), out.data(), testing::axes_oracle(each.view, width), {});
+    if (wrong != 0) {
+      fail(ErrorCode::verification, "gpu_axes_bench", fmt::format("{} elements elsewhere", wrong),
+           "every element in its place");
+    }
+    const cuda::StreamClock clock;
+    const auto copy = [&](Stream stream) { cuda::copy(in.data(), out.data(), bytes, stream); };
+    const auto shape = [&](Stream stream) { plain.run(in.data(), out.data(), bytes, stream); };
+    const int calls = calls_of(bytes);
+    std::vector<double> moving;
+    std::vector<double> copying;
+    std::vector<double> without;
+    const auto turn = [&](const auto& queue, std::vector<double>& times) {
+      static_cast<void>(clock.milliseconds(1, queue));
+      times.push_back(clock.milliseconds(calls, queue) / calls);
+    };
+    for (int round = 0; round < options_.rounds; ++round) {
+      turn(copy, copying);
+      turn(move, moving);
+      turn(shape, without);
+    }
+    constexpr double percent = 100;
+    return {percent * median(copying) / median(moving), percent * median(copying) / median(without)};
+  }
+
+  // --- small arrays
+
+  void measure_small() {
+    page_.add(
+        "\n## small arrays\n\nMicroseconds of a call among 64 of a graph, each on arrays of its own, and "
+        "those of a "
+        "cudaMemcpy in its\nplace.\n\n| axes | KiB | us | copy | beyond | kernel |" +
+        repeated([](const std::string& as) { return " " + as + ", beyond |"; }) +
+        "\n|---|---|---|---|---|---|" + repeated([](const std::string&) { return std::string("---|"); }) +
+        "\n");
+    for (const AxesShape& shape : small_shapes()) {
+      std::fprintf(stderr, "%s\n", shape.text().c_str());
+      try {
+        time_small(shape);
+      } catch (const std::exception& error) {
+        ++failures_;
+        page_.add(fmt::format("| {} | failed: {} |\n", shape.text(), error.what()));
+      }
+    }
+  }
+
+  static std::vector<AxesShape> small_shapes() {
+    std::vector<AxesShape> shapes;
+    for (const std::uint64_t width : {2U, 4U, 8U}) {
+      for (const std::uint64_t n : {32U, 128U, 256U, 512U}) shapes.push_back({{n, n}, {1, 0}, width});
+      for (const std::uint64_t n : {10U, 16U, 25U}) {
+        shapes.push_back({{n, n, n}, {2, 1, 0}, width});
+        shapes.push_back({{n, n, n}, {0, 2, 1}, width});
+        shapes.push_back({{4, n, n, n}, {3, 2, 1, 0}, width});
+      }
+      shapes.push_back({{32, 32, 32}, {2, 1, 0}, width});
+      shapes.push_back({{48, 48, 48}, {2, 1, 0}, width});
+      shapes.push_back({{16, 16, 16, 16}, {3, 2, 1, 0}, width});
+      shapes.push_back({{2, 128, 8, 64}, {0, 2, 1, 3}, width});
+    }
+    shapes.push_back({{128, 128, 128}, {2, 1, 0}, 4});
+    shapes.push_back({{32, 32, 32, 32}, {3, 2, 1, 0}, 4});
+    return shapes;
+  }
+
+  void time_small(const AxesShape& shape) {
+    constexpr std::uint64_t slots = 64;
+    const Problem problem{.permutation = Axes(shape.shape, shape.order),
+                          .element_bytes = shape.element_bytes};
+    const std::uint64_t bytes = total_bytes(problem);
+    const std::uint64_t apart = (bytes + 255) / 256 * 256;
+    const ExecutablePlan plan = faro::plan(problem, {.engine = Engine::cuda});
+    const cuda::DeviceArray in(slots * apart);
+    const cuda::DeviceArray out(slots * apart);
+    testing::draw_bytes(in.data(), in.size(), 1, {});
+    testing::draw_bytes(out.data(), out.size(), 2, {});
+    const auto each = [&](const auto& queue) {
+      return [&, queue](Stream stream) {
+        for (std::uint64_t slot = 0; slot < slots; ++slot) {
+          queue(in.data() + slot * apart, out.data() + slot * apart, stream);
+        }
+      };
+    };
+    const Graph moving(each(
+        [&](const std::byte* from, std::byte* to, Stream stream) { plan.run(from, to, bytes, stream); }));
+    std::vector<cuda::LoadedPasses> others;
+    std::vector<std::unique_ptr<Graph>> otherwise;
+    others.reserve(options_.as.size());
+    for (const std::string& as : options_.as) {
+      others.emplace_back(detail::solve({.count = bytes / shape.element_bytes,
+                                         .element_bytes = shape.element_bytes,
+                                         .batch = 1,
+                                         .form = Axes(shape.shape, shape.order),
+                                         .axes = variant_of(as)}));
+      otherwise.push_back(std::make_unique<Graph>(
+          each([&other = others.back()](const std::byte* from, std::byte* to, Stream stream) {
+            other.launch({.in = from, .out = to}, stream);
+          })));
+    }
+    const Graph copying(each(
+        [&](const std::byte* from, std::byte* to, Stream stream) { cuda::copy(from, to, bytes, stream); }));
+    moving.launch({});
+    for (const std::uint64_t slot : {std::uint64_t{0}, slots - 1}) {
+      const std::uint64_t wrong = testing::misplaced_elements(
+          in.data() + slot * apart, out.data() + slot * apart,
+          testing::axes_oracle(shape.shape, shape.order, shape.element_bytes), {});
+      if (wrong != 0) {
+        fail(ErrorCode::verification, "gpu_axes_bench", fmt::format("{} elements elsewhere", wrong),
+             "every element in its place");
+      }
+    }
+    const cuda::StreamClock clock;
+    std::vector<double> moved;
+    std::vector<double> copied;
+    std::vector<std::vector<double>> times_of_others(others.size());
+    const auto turn = [&](const Graph& graph, std::vector<double>& times) {
+      const auto queue = [&](Stream stream) { graph.launch(stream); };
+      static_cast<void>(clock.milliseconds(1, queue));
+      times.push_back(clock.milliseconds(4, queue) / 4 / slots * 1e3);
+    };
+    for (int round = 0; round < options_.rounds; ++round) {
+      turn(copying, copied);
+      turn(moving, moved);
+      for (std::size_t i = 0; i < others.size(); ++i) turn(*otherwise[i], times_of_others[i]);
+    }
+    std::string row = fmt::format("| {} | {:.1f} | {:.2f} | {:.2f} | {:+.2f} | {} |", shape.text(),
+                                  static_cast<double>(bytes) / 1024, median(moved), median(copied),
+                                  median(moved) - median(copied), kernel_of(Plan(problem, cuda::target())));
+    for (const std::vector<double>& times : times_of_others) {
+      row += fmt::format(" {:+.2f} |", median(times) - median(copied));
+    }
+    page_.add(row + "\n");
+  }
+
+  static int calls_of(std::uint64_t bytes) {
+    return static_cast<int>(std::clamp<std::uint64_t>((std::uint64_t{1} << 30) / bytes, 1, 20));
   }
 
   static std::string kernel_of(const Plan& plan) {
@@ -226,6 +482,7 @@ class AxesBench {
   }
 
   AxesOptions options_;
+  std::optional<Cutensor> peer_;
   int failures_ = 0;
   Page page_{options_.out};
 };

@@ -264,6 +264,19 @@ std::vector<DrawnProblem> draw(const DrawOptions& options) {
   return problems;
 }
 
+std::vector<DrawnProblem> listed_boxes() {
+  std::vector<DrawnProblem> problems;
+  for (const char* const spec :
+       {"axes(48 14 14 48; 3 2 1 0)", "axes(32 15 15 3 32; 4 3 2 1 0)", "axes(28 48 4 96; 1 3 0 2)",
+        "axes(27 27 27 27; 3 2 1 0)", "axes(27 27 27 27; 1 3 0 2)", "axes(3 5 7 11 13 17; 4 1 3 0 5 2)",
+        "axes(45 23 45 23; 0 3 1 2)"}) {
+    for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+      problems.push_back(of_text("boxes", spec, width, 1));
+    }
+  }
+  return problems;
+}
+
 // --- ready to run
 
 struct ReadyProblem::State {

@@ -54,6 +54,9 @@ struct DrawOptions {
 /// Families one after another, in the order of the page.
 std::vector<DrawnProblem> draw(const DrawOptions& options);
 
+/// Axes that boxes move, of every width: rows at vectors and rows that begin anywhere, all of at most 16 MiB.
+std::vector<DrawnProblem> listed_boxes();
+
 /// The columns of ReadyProblem::passes().
 inline constexpr const char* kPassColumns =
     "kernel\tlaunches\tblocks\tshared_bytes\tbytes_read\tbytes_written\ttable_bytes\tload_requests\tload_"

@@ -63,6 +63,7 @@ std::vector<Case> all_cases() {
                                                 .most_bytes = kArrayBytes / 2,
                                                 .of_family = kCounted});
   for (Case& of : drawn_cases(drawn)) cases.push_back(std::move(of));
+  for (Case& of : drawn_cases(listed_boxes())) cases.push_back(std::move(of));
   return cases;
 }
 

@@ -55,7 +55,8 @@ def clear_plans() -> None:
     from . import _run
 
     _faro.clear_plans()
-    _run._plan_on.cache_clear()
+    for kept in (_run._plan_on, _functions._chosen, _functions._plan_along, _networks._plan):
+        kept.cache_clear()
 
 
 __all__ = [

@@ -11,6 +11,7 @@ Ctrl-C ends the move of a large array on the host; an ``out=`` is then partly wr
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Sequence
 
@@ -292,11 +293,9 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     array = _arrays.describe(x)
     k = _run.axis_of(axis, len(array.shape), "permute")
     extent = array.shape[k]
-    chosen = by if isinstance(by, maps.Map) else maps.parse(by, (extent,))
+    chosen = _chosen(by, extent, bool(inverse)) if isinstance(by, str) else ~by if inverse else by
     if chosen.count != extent:
         refuse("permute", f"axis {k} of {extent}", f"{chosen.count}, as the map has")
-    if inverse:
-        chosen = ~chosen
     if in_place:
         return _in_place(x, chosen, out, stream, math.prod(array.shape[:k]), math.prod(array.shape[k + 1 :]))
     if not _arrays.is_dense(array):
@@ -319,11 +318,22 @@ def _along(x: Any, by: "str | maps.Map", inverse: bool, axis: int, out: Any, str
     return made if out is not None else _arrays.given_back(x, made)
 
 
+@functools.lru_cache(maxsize=256)
+def _chosen(text: str, extent: int, inverse: bool) -> "maps.Map":
+    """The same map for the same text, by which plans are kept."""
+    chosen = maps.parse(text, (extent,))
+    return ~chosen if inverse else chosen
+
+
 def _along_elements(chosen: "maps.Map", width: int, outer: int, array: Any, target: Any, queue: int) -> None:
-    engine = "cpu" if array.device is None else "cuda"
-    opts = _run.options(engine, device=array.device, batch=outer)
-    handle = _faro.plan_map(chosen._handle, width, opts)
+    handle = _plan_along(chosen._handle, width, outer, array.device)
     handle.run(array.address, target.address, queue)
+
+
+@functools.lru_cache(maxsize=256)
+def _plan_along(map_handle: Any, width: int, outer: int, device: int | None) -> Any:
+    """Kept by the map itself, of which the cache keeps one."""
+    return _faro.plan_map(map_handle, width, _run.options("cpu" if device is None else "cuda", device=device, batch=outer))
 
 
 def _along_rows(chosen: "maps.Map", row_bytes: int, outer: int, array: Any, target: Any) -> None:

@@ -141,6 +141,36 @@ def test_devices_that_are_not_here():
         faro.flip(Elsewhere(), out=Elsewhere())
 
 
+def test_arrays_of_devices_that_faro_does_not_know():
+    """A tensor of DLPack that says that it lies on a ROCm device."""
+    import ctypes
+
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    x = np.arange(4.0)
+
+    class Elsewhere:
+        def __dlpack__(self, **how):
+            capsule = x.__dlpack__()
+            self.device = ctypes.c_int32.from_address(pointer_of(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p))
+            assert self.device.value == 1
+            self.device.value = 10
+            return capsule
+
+        def __dlpack_device__(self):
+            return 10, 0
+
+    elsewhere = Elsewhere()
+    for call in (lambda: faro.flip(elsewhere), lambda: faro.take(elsewhere, [0]), lambda: faro.sort(elsewhere),
+                 lambda: faro.flip(x, out=elsewhere), lambda: faro.put(elsewhere, [0], x[:1])):
+        with pytest.raises(faro.FaroError, match="device") as caught:
+            call()
+        elsewhere.device.value = 1  # so that NumPy may free what is NumPy's
+        assert isinstance(caught.value, (ValueError, TypeError))
+    with pytest.raises(faro.FaroValueError, match="device"):
+        faro.take(x, elsewhere)
+
+
 def test_files(tmp_path):
     with pytest.raises(faro.FaroFileError) as caught:
         faro.load_plan(tmp_path / "nowhere")

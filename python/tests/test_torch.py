@@ -209,6 +209,14 @@ def test_views_and_lazy_bits():
         faro.permute_dims(x, (1, 0), out=torch.empty(6, 4, dtype=torch.float64))
 
 
+def test_tensors_without_memory_here():
+    for x in (torch.empty(3, 4, device="meta"), torch.eye(4).to_sparse()):
+        for call in (lambda: faro.permute_dims(x, (1, 0)), lambda: faro.flip(x, out=torch.empty(4, 4)), lambda: faro.sort(x),
+                     lambda: faro.take(x, torch.tensor([0]), 0), lambda: faro.plan("transpose", x)):
+            with pytest.raises(faro.FaroError, match="tensor"):
+                call()
+
+
 def test_plans():
     x = filled((4, 8))
     plan = faro.plan("transpose", x)

@@ -21,6 +21,9 @@ constexpr std::uint64_t kBoxSectorBytes = 32;
 
 std::size_t numbered(int axis) { return static_cast<std::size_t>(axis); }
 
+// Places in the arrays are in bytes, those of ragged boxes in units.
+std::int64_t scale_of(const StridedBox& box) { return box.ragged ? 1 : box.unit_bytes; }
+
 class BoxSideMaker {
  public:
   BoxSideMaker(const StridedBox& box, bool of_input, const std::vector<int>& cuts)
@@ -32,7 +35,8 @@ class BoxSideMaker {
     make_rows(side, params.row, first_row);
     const std::uint32_t near = of_input_ ? 1 : box_.near;
     const std::uint32_t slots = walk_.slots();
-    FARO_CHECK(walk_.spread == box_shape(box_).spread(walk_.vector));
+    const BoxShape shape = box_shape(box_);
+    FARO_CHECK(shape.ragged || walk_.spread == shape.spread(walk_.vector));
     FARO_CHECK(slots >= 1 && slots * near <= box_.threads);
     side.slots = device::Division32(slots);
     side.units = walk_.units;
@@ -44,7 +48,7 @@ class BoxSideMaker {
  private:
   std::int64_t stride_of(int axis) const {
     const layout::StridedAxis& strides = box_.axes[numbered(axis)];
-    return of_input_ ? strides.in : strides.out;
+    return (of_input_ ? strides.in : strides.out) * scale_of(box_);
   }
 
   void push(BoxDigit* digits, std::int32_t& count, const BoxPart& part) const {
@@ -72,7 +76,7 @@ class BoxSideMaker {
     }
     side.run[side.run_digits++] = {.extent = device::Division32(together / vector),
                                    .place = box_.grain(),
-                                   .stride = static_cast<std::int64_t>(vector)};
+                                   .stride = static_cast<std::int64_t>(vector) * scale_of(box_)};
     for (; next < walk_.run.size(); ++next) {
       for (const BoxPart& part : box_.parts_of(walk_.run[next])) push(side.run, side.run_digits, part);
     }
@@ -147,7 +151,7 @@ std::vector<int> cut_axes(const StridedBox& box) {
   return cuts;
 }
 
-// Rows are offsets of 48 bits.
+// Rows are offsets of 48 bits, with a sign.
 void require_places(const StridedBox& box) {
   constexpr std::uint64_t most = std::uint64_t{1} << kBoxOffsetBits;
   for (const bool of_input : {true, false}) {
@@ -156,10 +160,8 @@ void require_places(const StridedBox& box) {
       const std::int64_t stride = of_input ? axis.in : axis.out;
       reach += (axis.extent - 1) * static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
     }
-    if (reach < most) continue;
-    fail(ErrorCode::unsupported, "permute axes",
-         "more than 2^47 units of " + std::to_string(box.unit_bytes) + " bytes", "at most 2^47",
-         "split the batch");
+    if (reach < most / static_cast<unsigned>(box.unit_bytes)) continue;
+    fail(ErrorCode::unsupported, "permute axes", "more than 2^47 bytes", "at most 2^47", "split the batch");
   }
 }
 
@@ -212,8 +214,8 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
     grid = {.boxes = device::Division32(count >> 31 == 0 ? static_cast<std::uint32_t>(count) : 1),
             .cut = kBoxUncut,
             .count = count,
-            .in_step = static_cast<std::int64_t>(part) * of.in,
-            .out_step = static_cast<std::int64_t>(part) * of.out};
+            .in_step = static_cast<std::int64_t>(part) * of.in * scale_of(box),
+            .out_step = static_cast<std::int64_t>(part) * of.out * scale_of(box)};
     if (cut == cuts.end()) continue;
     const std::uint32_t grain = in.cut_grain(axis);
     grid.cut = static_cast<std::int32_t>(cut - cuts.begin());
@@ -221,21 +223,33 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
   }
   FARO_CHECK(box.shared_words <= kBoxMaxPlace + 1);
   params.box_bytes = box.shared_words * static_cast<std::uint32_t>(box.word_bytes());
+  // The fastest digits of the output's run hold whole vectors.
+  const std::vector<BoxPart> fastest = box.parts_of(box.out.run.front());
+  if (!fastest.empty() && fastest.front().extent % static_cast<std::uint32_t>(box.out.vector) == 0) {
+    params.vector_step = fastest.front().place;
+  }
   if (box.words > 1) {
-    params.vector_step = box.parts_of(box.out.run.front()).front().place;
-    params.turned_step = box.axes[numbered(box.in.run.front())].out;
+    params.turned_step = box.axes[numbered(box.in.run.front())].out * box.unit_bytes;
   }
   while (1U << params.near_bits < box.near) ++params.near_bits;
+  params.unit_bytes = static_cast<std::uint32_t>(box.unit_bytes);
   if (box.ragged) {
     params.halo = box.halo;
     params.chain_axes = box.halo > 0 ? static_cast<std::int32_t>(box.chain) : 0;
     params.halo_place = box.shared_words;
-    params.box_bytes += box.halo_words() * static_cast<std::uint32_t>(box.unit_bytes);
-    params.run_places = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
-    params.box_bytes = params.run_places + kRaggedBoxBytes + box.out.units * kPlaceBytes;
+    params.box_bytes += box.halo_words() * params.unit_bytes;
+    params.halo_rows = box.halo_rows;
+    params.stretch = static_cast<std::uint32_t>(box.out.spread);
+    params.pieces = device::Division32(box.out.pieces);
+    FARO_CHECK(box.near * box.out.slots() == kRaggedWarp);
+    FARO_CHECK(box.shared_words + box.halo_words() <= kBoxMaxPlace + 1);
   }
-  params.in_first = in_first;
-  params.out_first = out_first;
+  params.common = static_cast<std::uint32_t>(faro::detail::round_up(params.box_bytes, kMovedBytes));
+  params.box_bytes = params.common + (box.ragged ? kRaggedBoxBytes : kBoxOriginBytes);
+  if (box.ragged) params.box_bytes += ragged_list(box.unit_bytes, box.out.units + box.halo) * kPlaceBytes;
+  const auto scale = static_cast<std::uint64_t>(scale_of(box));
+  params.in_first = in_first * scale;
+  params.out_first = out_first * scale;
   params.in_begin = in_first;
   params.in_end = in_first + 1;
   for (const layout::StridedAxis& axis : box.axes) {

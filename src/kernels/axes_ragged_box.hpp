@@ -9,17 +9,19 @@
 //                                                   written whole, but for a run's first and last
 //
 // Lanes begin where a run's first sector does, so that a warp writes whole sectors of it. The units of a
-// thread's vector are therefore others in every row: those from `slot * vector - past` on, where the row
-// begins `past` units after a sector. The places of all that it may be are read once from a list that the
-// block makes, and each row selects those it needs:
+// lane's vector are therefore others in every row: those from `vector * slot - past` on, where the row begins
+// `past` units after a sector. Where a unit of the run lies is read from a list that the block makes:
 //
-//     place of unit     4 slot - 7 ... 4 slot + 3       past = 5:  those from 4 slot - 5 on
-//     select by 4, 2, 1                                            2 = 0b010 steps up: past the first two
+//     list     - - - - | 0 1 2 ... units of the run ... | units of the halo | - - - -     "-": nowhere
+//
+// A warp has whole rows: `near` of them, which lie side by side in the input, one stretch of vectors after
+// another, so that what lies together in the output is written together. Rows that are long and few are cut
+// into pieces.
 //
 // A sector that two runs of the output share is written whole, by the box where it begins. That box reads the
-// halo: the first rows of the next box along the output, as many as a sector has units but one. Runs follow
-// on along a chain of axes with carries, as digits of a number do; a box at the end of the whole chain writes
-// what it has of its last sector, and one at its beginning what it has of its first.
+// halo: the first rows of the next box along the output, with as many units as a sector has but one. Runs
+// follow on along a chain of axes with carries, as digits of a number do; a box at the end of the whole chain
+// writes what it has of its last sector, and one at its beginning what it has of its first.
 //
 //     runs         box 0: a a a a a a a a a a a | box 1: b b b b b b b b b b b | box 2
 //     sectors      |       0       |       1       |       2       |   ...
@@ -36,12 +38,17 @@
 namespace faro::kernels {
 
 inline constexpr std::uint32_t kPlaceBytes = 2;  // of an entry of the list of places
+inline constexpr std::uint32_t kRaggedWarp = 32;
 inline constexpr int kRaggedSector = 32;
 
-/// Units of the output that lanes begin at a multiple of: of a sector; of 8 bytes in vectors of 8.
-template <BoxShape shape>
-inline constexpr int ragged_grain =
-    shape.out_vector* shape.unit_bytes < kMovedBytes ? shape.out_vector : kRaggedSector / shape.unit_bytes;
+/// Units of a sector of the output.
+constexpr std::uint32_t ragged_grain(int unit_bytes) {
+  return static_cast<std::uint32_t>(kRaggedSector / unit_bytes);
+}
+/// Entries of the list of places, of a run and the halo: vectors begin before a run and end after it.
+constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
+  return units + ragged_grain(unit_bytes) + static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
+}
 
 /// What all threads of a box have in common, worked out by one of them and kept in shared memory.
 struct RaggedBox {
@@ -81,12 +88,8 @@ constexpr RaggedBox ragged_box(const AxesBoxParams& p, std::uint64_t block) {
 
 template <device::Memory Memory>
 constexpr void keep_ragged_box(Memory& memory, std::uint32_t at, const RaggedBox& box) {
-  const auto halves = [](std::uint64_t low, std::uint64_t high) {
-    return device::Packet<16>{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
-                              static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)};
-  };
-  memory.template store_shared<16>(at, halves(box.in, box.out));
-  memory.template store_shared<16>(at + 16, halves(box.next_in, box.shared_ends));
+  keep_words(memory, at, box.in, box.out);
+  keep_words(memory, at + 16, box.next_in, box.shared_ends);
   memory.template store_shared<8>(at + 32, {box.limit[0], box.limit[1]});
 }
 
@@ -105,23 +108,36 @@ constexpr RaggedBox kept_ragged_box(Memory& memory, std::uint32_t at) {
   return box;
 }
 
-/// Phase 1: what a box's threads share, and the list of places. Requires: block < tiles - first_tile,
+/// Phase 1: what a box's threads share. Requires: block < tiles - first_tile,
 /// thread < kBoxThreads.
 template <device::Memory Memory>
 constexpr void prepare_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block,
                                   std::uint32_t thread) {
-  if (thread == 0) {
-    keep_ragged_box(memory, p.run_places, ragged_box(p, block));
-  } else {
-    idle_times(memory, 3);
-  }
-  device::converge(memory);
-  // From the last thread on, so that the first has the least to do.
+  if (thread == 0) keep_ragged_box(memory, p.common, ragged_box(p, block));
+}
+
+/// The list of places, in units: of the run, then of the halo, between entries that are not used.
+template <BoxShape shape, device::Memory Memory>
+constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
+                           std::uint32_t thread) {
+  constexpr std::uint32_t vector = shape.in_vector;
+  constexpr std::uint32_t lead = ragged_grain(shape.unit_bytes);
+  const std::uint32_t units = box.cut(p.out.slots_step, p.out.slots_cut);
+  const std::uint32_t listed = units + (box.tail() ? p.halo : 0);
+  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
+  const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
+  const std::uint32_t entries = ragged_list(shape.unit_bytes, p.out.units + p.halo);
   FARO_NO_UNROLL
-  for (std::uint32_t j = kBoxThreads - 1 - thread; j < p.out.units; j += kBoxThreads) {
-    const BoxPoint point = box_point(p.out.run, p.out.run_digits, j);
-    memory.template store_shared<kPlaceBytes>(p.run_places + kRaggedBoxBytes + j * kPlaceBytes,
-                                              {static_cast<std::uint16_t>(point.place)});
+  for (std::uint32_t j = thread; j < entries; j += kBoxThreads) {
+    std::uint32_t place = base_place;  // of a unit that there is, where it is not used
+    if (j >= lead && j - lead < listed) {
+      const std::uint32_t of = j - lead;
+      const bool own = of < units;
+      place = (own ? base_place : halo_place) +
+              box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
+    }
+    memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + j * kPlaceBytes,
+                                              {static_cast<std::uint16_t>(place)});
   }
 }
 
@@ -141,9 +157,10 @@ constexpr void copy_ragged_end(Memory& memory, const AxesBoxParams& p, std::uint
   }
 }
 
-/// Phase 2: runs of the input to shared memory.
+/// Runs of the input to shared memory.
 template <BoxShape shape, device::Memory Memory>
-constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
+constexpr void load_ragged_rows(Memory& memory, const AxesBoxParams& p, const RaggedBox& box,
+                                std::uint32_t thread) {
   constexpr int unit = shape.unit_bytes;
   constexpr std::uint32_t vector = shape.in_vector;
   constexpr bool copies = box_copies<Memory>;
@@ -152,59 +169,108 @@ constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint
   std::uint32_t slot = thread;
   const std::uint32_t group = p.in.slots.divide(slot);
   if (group >= p.in.groups) return;
-  const RaggedBox box = kept_ragged_box(memory, p.run_places);
   const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % vector;
   const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % vector;
   const std::uint32_t units = box.cut(p.in.slots_step, p.in.slots_cut);
   const std::uint32_t own = box.cut(p.in.rows_step, p.in.rows_cut);
-  const std::uint32_t rows = own + (box.tail() ? p.halo : 0);
+  const std::uint32_t rows = own + (box.tail() ? p.halo_rows : 0);
   const BoxRow* const row_of = p.row + p.in.first_row;
-  const std::uint32_t along = slot * vector;  // units of the run, from a vector's begin on
+  const std::uint32_t last = units + vector - 1;  // of a run, from a vector's begin on, at most
   FARO_NO_UNROLL
-  for (std::uint32_t base = group; base < rows; base += unroll * p.in.groups) {
-    FARO_UNROLL
-    for (int i = 0; i < unroll; ++i) {
-      const std::uint32_t row = base + static_cast<std::uint32_t>(i) * p.in.groups;
-      BoxRow entry{};
-      if (row < rows) entry = row_of[row < own ? row : row - own];
-      const std::uint64_t begin = (row < own ? box.in : box.next_in) + entry.at();
-      const std::uint32_t past = static_cast<std::uint32_t>(begin) % vector;
-      const bool has = row < rows && along < units + past;
-      const std::uint64_t at = begin - past + along;
-      const std::uint32_t place = (row < own ? base_place : halo_place) + entry.place() - past + along;
-      const bool whole = at >= p.in_begin && at + vector <= p.in_end;
-      if (has && whole) {
-        if constexpr (copies) {
-          memory.template copy_to_shared<kMovedBytes>(device::kInput, at * unit, place * unit);
+  for (std::uint32_t along = slot * vector; along < last; along += p.in.slots.divisor() * vector) {
+    FARO_NO_UNROLL
+    for (std::uint32_t base = group; base < rows; base += unroll * p.in.groups) {
+      FARO_UNROLL
+      for (int i = 0; i < unroll; ++i) {
+        const std::uint32_t row = base + static_cast<std::uint32_t>(i) * p.in.groups;
+        BoxRow entry{};
+        if (row < rows) entry = row_of[row < own ? row : row - own];
+        const std::uint64_t begin = (row < own ? box.in : box.next_in) + entry.at();
+        const std::uint32_t past = static_cast<std::uint32_t>(begin) % vector;
+        const bool has = row < rows && along < units + past;
+        const std::uint64_t at = begin - past + along;
+        const std::uint32_t place = (row < own ? base_place : halo_place) + entry.place() - past + along;
+        const bool whole = at >= p.in_begin && at + vector <= p.in_end;
+        if (has && whole) {
+          if constexpr (copies) {
+            memory.template copy_to_shared<kMovedBytes>(input_cursor(memory, at * unit),
+                                                        place * p.unit_bytes);
+          } else {
+            memory.template store_shared<kMovedBytes>(
+                place * unit, memory.template load_global<kMovedBytes>(device::kInput, at * unit));
+          }
         } else {
-          memory.template store_shared<kMovedBytes>(
-              place * unit, memory.template load_global<kMovedBytes>(device::kInput, at * unit));
+          idle_times(memory, 2);
         }
-      } else {
-        idle_times(memory, 2);
-      }
-      if (has && !whole) {
-        copy_ragged_end<shape>(memory, p, at, place);
-      } else {
-        idle_times(memory, 2 * shape.in_vector);
+        if (has && !whole) {
+          copy_ragged_end<shape>(memory, p, at, place);
+        } else {
+          idle_times(memory, 2 * shape.in_vector);
+        }
       }
     }
   }
 }
 
-/// The units of a run, low .. high - 1 of a vector of output.
+/// Phase 2: runs of the input, and where the output's lie, to shared memory.
 template <BoxShape shape, device::Memory Memory>
-constexpr void store_ragged_part(Memory& memory, std::uint64_t at,
-                                 const device::Packet<shape.unit_bytes * shape.out_vector>& moved,
-                                 std::uint32_t low, std::uint32_t high) {
+constexpr void load_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
+  const RaggedBox box = kept_ragged_box(memory, p.common);
+  load_ragged_rows<shape>(memory, p, box, thread);
+  device::converge(memory);
+  list_places<shape>(memory, p, box, thread);
+}
+
+/// What a lane stores of a row: the vectors that begin at `first`, and one more every `step` units.
+struct RaggedRow {
+  std::uint64_t at = 0;    // of the run's first unit
+  std::uint32_t from = 0;  // its word in shared memory, from those listed
+  // The units that the box writes: from a sector on, to a sector's end, where others share it; none of a row
+  // that there is not.
+  std::int32_t low = 0;
+  std::int32_t high = 0;
+};
+
+/// The vector of a row whose first unit is `first` units after the run's.
+template <BoxShape shape, device::Memory Memory>
+constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const RaggedRow& row,
+                                   std::int32_t first) {
   constexpr int unit = shape.unit_bytes;
-  if constexpr (unit * shape.out_vector == kMovedBytes) {
-    store_part<unit>(memory, at, moved, low * unit, high * unit);
+  constexpr int vector = shape.out_vector;
+  const bool has = first < row.high && first + vector > row.low;
+  const std::uint32_t entry = list + static_cast<std::uint32_t>(first) * kPlaceBytes;
+  std::uint32_t place[vector];
+  FARO_UNROLL
+  for (int k = 0; k < vector; ++k) {
+    if (has) {
+      place[k] = memory.template load_shared<kPlaceBytes>(entry + k * kPlaceBytes).unit[0];
+    } else {
+      device::idle(memory);
+    }
+  }
+  device::Packet<unit * vector> moved{};
+  FARO_UNROLL
+  for (int k = 0; k < vector; ++k) {
+    if (has) {
+      device::insert(moved, k, memory.template load_shared<unit>((row.from + place[k]) * unit));
+    } else {
+      device::idle(memory);
+    }
+  }
+  const std::uint64_t at = (row.at + static_cast<std::uint64_t>(std::int64_t{first})) * unit;
+  const bool whole = first >= row.low && first + vector <= row.high;
+  if (has && whole) {
+    memory.template store_global<unit * vector>(device::kOutput, at, moved);
   } else {
-    static_assert(unit * shape.out_vector == 8);
-    const auto half = static_cast<std::uint32_t>(at % kMovedBytes);  // 0 or 8
-    const device::Packet<kMovedBytes> both{moved.unit[0], moved.unit[1], moved.unit[0], moved.unit[1]};
-    store_part<unit>(memory, at - half, both, half + low * unit, half + high * unit);
+    device::idle(memory);
+  }
+  if (has && !whole) {
+    const std::int32_t left = row.high - first;
+    const std::int32_t skipped = first < row.low ? row.low - first : 0;
+    store_part<unit>(memory, at, moved, static_cast<std::uint32_t>(skipped) * unit,
+                     static_cast<std::uint32_t>(left < vector ? left : vector) * unit);
+  } else {
+    idle_times(memory, store_part_steps(unit));
   }
 }
 
@@ -213,102 +279,65 @@ template <BoxShape shape, device::Memory Memory>
 constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
   constexpr int unit = shape.unit_bytes;
   constexpr int vector = shape.out_vector;
-  constexpr int grain = ragged_grain<shape>;
-  constexpr int unroll = vector <= 4 ? 2 : 1;
-  const std::uint32_t near = 1U << p.near_bits;
-  std::uint32_t slot = thread >> p.near_bits;
-  const std::uint32_t group = p.out.slots.divide(slot);
-  if (group >= p.out.groups) return;
-  const RaggedBox box = kept_ragged_box(memory, p.run_places);
+  constexpr auto grain = static_cast<std::int32_t>(ragged_grain(unit));
+  static_assert(unit * vector == kMovedBytes);
+  const RaggedBox box = kept_ragged_box(memory, p.common);
   const auto units = static_cast<std::int32_t>(box.cut(p.out.slots_step, p.out.slots_cut));
-  const std::int32_t listed = units + (box.tail() ? static_cast<std::int32_t>(p.halo) : 0);
   const std::uint32_t rows = box.cut(p.out.rows_step, p.out.rows_cut);
-  const std::uint32_t base_place = static_cast<std::uint32_t>(box.in) % shape.in_vector;
-  const std::uint32_t halo_place = p.halo_place + static_cast<std::uint32_t>(box.next_in) % shape.in_vector;
-  const auto begin = static_cast<std::int32_t>(slot) * vector;
-  std::uint32_t all[grain + vector - 1];  // bytes, of units begin - (grain - 1) on
-  FARO_UNROLL
-  for (int m = 0; m < grain + vector - 1; ++m) {
-    std::int32_t j = begin + m - (grain - 1);
-    j = j < 0 ? 0 : j < listed ? j : listed - 1;
-    const auto listed_at = static_cast<std::uint32_t>(j < units ? j : j - units) * kPlaceBytes;
-    const auto entry = memory.template load_shared<kPlaceBytes>(p.run_places + kRaggedBoxBytes + listed_at);
-    all[m] = (entry.unit[0] + (j < units ? base_place : halo_place)) * unit;
-  }
+  const std::uint32_t near = 1U << p.near_bits;
+  const std::uint32_t lane = thread % kRaggedWarp;
+  const auto begin = static_cast<std::int32_t>(lane >> p.near_bits) * vector;
+  const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
+  const std::uint32_t list = p.common + kRaggedBoxBytes + static_cast<std::uint32_t>(grain) * kPlaceBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
-  const std::uint32_t step = p.out.groups << p.near_bits;
+  constexpr std::uint32_t warps = kBoxThreads / kRaggedWarp;
+  const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();
   FARO_NO_UNROLL
-  for (std::uint32_t base = (group << p.near_bits) + (thread & (near - 1)); base < rows;
-       base += unroll * step) {
-    FARO_UNROLL
-    for (int i = 0; i < unroll; ++i) {
-      const std::uint32_t row = base + static_cast<std::uint32_t>(i) * step;
-      BoxRow entry{};
-      if (row < rows) entry = row_of[row];
-      const std::uint64_t row_at = box.out + entry.at();
-      const auto past = static_cast<std::int32_t>(row_at % grain);
-      const std::int32_t first = begin - past;
-      // The units of the run that the box writes: from a sector on, to a sector's end, where others share it.
-      const std::int32_t low = box.head() ? (grain - past) % grain : 0;
-      const std::int32_t high = box.tail() ? units + (grain - (past + units) % grain) % grain : units;
-      const bool has = row < rows && first < high && first + vector > low;
-      std::uint32_t place[grain + vector - 1];
-      FARO_UNROLL
-      for (int m = 0; m < grain + vector - 1; ++m) place[m] = all[m];
-      const int up = grain - 1 - past;
-      FARO_UNROLL
-      for (int by = grain / 2; by > 0; by /= 2) {
-        FARO_UNROLL
-        for (int m = 0; m < vector + by - 1; ++m) place[m] = (up & by) != 0 ? place[m + by] : place[m];
-      }
-      const std::uint32_t from = entry.place() * unit;
-      device::Packet<unit * vector> moved{};
-      FARO_UNROLL
-      for (int k = 0; k < vector; ++k) {
-        if (has) {
-          device::insert(moved, k, memory.template load_shared<unit>(from + place[k]));
-        } else {
-          device::idle(memory);
-        }
-      }
-      const std::uint64_t at = (row_at + static_cast<std::uint64_t>(std::int64_t{first})) * unit;
-      const bool whole = first >= low && first + vector <= high;
-      if (has && whole) {
-        memory.template store_global<unit * vector>(device::kOutput, at, moved);
-      } else {
-        device::idle(memory);
-      }
-      if (has && !whole) {
-        const std::int32_t left = high - first;
-        store_ragged_part<shape>(memory, at, moved, static_cast<std::uint32_t>(first < low ? low - first : 0),
-                                 static_cast<std::uint32_t>(left < vector ? left : vector));
-      } else {
-        idle_times(memory, store_part_steps(unit));
-      }
+  for (std::uint32_t item = thread / kRaggedWarp; item < pieces; item += warps) {
+    std::uint32_t piece = item;
+    const std::uint32_t number = (p.pieces.divide(piece) << p.near_bits) + (lane & (near - 1));
+    RaggedRow row;
+    std::int32_t past = 0;
+    if (number < rows) {
+      const BoxRow entry = row_of[number];
+      row.at = box.out + entry.at();
+      row.from = entry.place();
+      past = static_cast<std::int32_t>(row.at % ragged_grain(unit));
+      row.low = box.head() ? (grain - past) % grain : 0;
+      row.high = box.tail() ? units + (grain - (past + units) % grain) % grain : units;
+    }
+    FARO_NO_UNROLL
+    for (std::uint32_t k = 0; k < p.stretch; ++k) {
+      const auto stretch = static_cast<std::int32_t>(piece * p.stretch + k);
+      store_ragged_vector<shape>(memory, list, row, begin - past + stretch * step);
     }
   }
 }
 
-/// The phases of either kind of box: a barrier after each, of the first where there is one.
+/// The phases of either kind of box, a barrier after each.
 template <BoxShape shape, device::Memory Memory>
 constexpr void prepare_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block,
                            std::uint32_t thread) {
-  if constexpr (shape.ragged) prepare_ragged_box(memory, p, block, thread);
-}
-template <BoxShape shape, device::Memory Memory>
-constexpr void read_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block, std::uint32_t thread) {
   if constexpr (shape.ragged) {
-    load_ragged_box<shape>(memory, p, thread);
+    prepare_ragged_box(memory, p, block, thread);
   } else {
-    load_box<shape>(memory, p, block, thread);
+    prepare_plain_box(memory, p, block, thread);
   }
 }
 template <BoxShape shape, device::Memory Memory>
-constexpr void write_box(Memory& memory, const AxesBoxParams& p, std::uint64_t block, std::uint32_t thread) {
+constexpr void read_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
+  if constexpr (shape.ragged) {
+    load_ragged_box<shape>(memory, p, thread);
+  } else {
+    load_box<shape>(memory, p, box_reader<shape>(p, thread));
+  }
+}
+template <BoxShape shape, device::Memory Memory>
+constexpr void write_box(Memory& memory, const AxesBoxParams& p, std::uint32_t thread) {
   if constexpr (shape.ragged) {
     store_ragged_box<shape>(memory, p, thread);
   } else {
-    store_box<shape>(memory, p, block, thread);
+    store_box<shape>(memory, p, BoxWriter<shape>(p, thread), thread);
   }
 }
 

@@ -14,7 +14,8 @@ bool axes_rows_suit(const layout::UnitAxes& axes, int unit_bytes) {
   // Their numbers are divided with 32 bits.
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 31;
   if (axes.count() / axes.shape[n - 1] >= most_rows) return false;
-  constexpr std::uint64_t long_row_bytes = 256;
+  const std::uint64_t long_row_bytes =
+      unit_bytes == kMovedBytes ? 256 : 1024;  // narrow units: boxes have vectors
   constexpr std::uint64_t sectors_bytes = 64;
   const std::uint64_t row_bytes = axes.shape[n - 1] * static_cast<std::uint64_t>(unit_bytes);
   return row_bytes >= long_row_bytes || (row_bytes >= sectors_bytes && row_bytes % sectors_bytes == 0);

@@ -218,6 +218,7 @@ constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const Ar
     }
     if constexpr (units <= 4) idle_times(memory, units);
     memory.template store_global<16>(device::kOutput, y, vector);
+    device::idle(memory);  // the others' store, which is another instruction
     return;
   }
   idle_times(memory, 4);
@@ -249,7 +250,7 @@ constexpr void move_output_vector(Memory& memory, const ArrayBytes& in, const Ar
       }
       if (whole) device::insert(vector, k, unit[k]);
     }
-    device::idle(memory);  // the others' store, which is another instruction
+    device::idle(memory);  // likewise
     if (whole) {
       memory.template store_global<16>(device::kOutput, y, vector);
     } else {

@@ -102,7 +102,7 @@ class BankSample {
         const std::uint32_t slot = thread / near % slots;
         const std::uint32_t group = thread / near / slots;
         const std::uint32_t row = group * near + thread % near;
-        if (group >= groups || row >= rows) continue;
+        if (group >= groups || row >= rows || slot * vector >= box_.out.units) continue;
         LaneDigits lane;
         split(slot * vector, box_.out.run, lane);
         split(row, box_.out.rest, lane);

@@ -16,8 +16,7 @@ namespace {
 constexpr std::uint32_t kBoxSector = 32;
 constexpr std::uint32_t kBoxVector = 16;
 constexpr std::uint32_t kRaggedLeast = 32;         // bytes of a run
-constexpr std::uint32_t kRaggedMost = 40 << 10;    // of a box
-constexpr std::uint32_t kRaggedShared = 50 << 10;  // with pads: four or five blocks a multiprocessor
+constexpr std::uint32_t kRaggedShared = 72 << 10;  // with pads: three blocks a multiprocessor at least
 constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
@@ -119,7 +118,7 @@ bool vectors_fit(const StridedBox& box, const BoxWalk& walk, std::uint64_t vecto
     if (!has(walk.run, axis)) {
       if (step % vector != 0) return false;
     } else if (axis == walk.run.back() && box.cut(axis)) {
-      if (box.axes[a].extent * inner % vector != 0) return false;
+      if (box.axes[a].extent * inner % vector != 0 || box.extent[a] * step % vector != 0) return false;
     }
   }
   return true;
@@ -171,12 +170,13 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
 }
 
 // Vectors of the arrays, whatever rows they belong to: where runs have no gaps, and vectors of rows do not
-// cover whole sectors of the output. Units of 1 byte are written 8 at a time, which takes fewer registers.
+// cover whole sectors of the output.
 void choose_ragged(const BoxSearch& search, StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return;
-  if (search.bytes64(box.units()) > kRaggedMost || search.bytes(box.in.units) < kRaggedLeast ||
-      search.bytes(box.out.units) < kRaggedLeast)
+  const std::uint64_t list_bytes = 2 * std::uint64_t{box.out.units};
+  if (search.bytes64(box.units()) + list_bytes > search.limits.ragged_bytes ||
+      search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast)
     return;
   if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return;
   const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
@@ -185,9 +185,8 @@ void choose_ragged(const BoxSearch& search, StridedBox& box) {
   box.ragged = true;
   box.in.vector = static_cast<int>(kBoxVector / unit);
   box.in.lead = static_cast<std::uint32_t>(box.in.vector) - 1;
-  box.out.vector = unit == 1 ? 8 : box.in.vector;
-  box.out.lead = unit == 1 ? 7 : kBoxSector / unit - 1;
-  box.out.pairs = unit == 1 ? 1 : 2;  // else warps would part sectors
+  box.out.vector = box.in.vector;
+  box.out.lead = kBoxSector / unit - 1;
 }
 
 // Axes along which the runs of neighbouring boxes follow on in the output: the run's last where it is cut,
@@ -207,13 +206,30 @@ std::size_t chain_of(const StridedBox& box) {
   return chain;
 }
 
+// Rows of the input, the first of a box, that the first units of a run of the output are in.
+std::uint32_t rows_of_first(const StridedBox& box, std::uint32_t units) {
+  std::uint32_t most = 0;
+  for (std::uint32_t unit = 0; unit < units; ++unit) {
+    std::uint32_t row = 0;
+    std::uint32_t left = unit;
+    std::uint32_t inner = 1;
+    for (const int axis : box.out.run) {
+      const std::uint32_t digit = left % box.extent[at(axis)];
+      left /= box.extent[at(axis)];
+      if (!has(box.in.rest, axis)) continue;  // rest's axes are in the run's order
+      row += digit * inner;
+      inner *= box.extent[at(axis)];
+    }
+    most = std::max(most, row);
+  }
+  return most + 1;
+}
+
 // A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
-// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md). The rows
-// of the input are then the units of the output's run, and the first of them those of the halo.
+// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md).
 void choose_halo(StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
   const std::uint32_t others = kBoxSector / unit - 1;
-  if (box.out.vector * box.unit_bytes < static_cast<int>(kBoxVector) || box.in.rest != box.out.run) return;
   std::uint32_t inner = 1;
   for (std::size_t i = 0; i + 1 < box.out.run.size(); ++i) inner *= box.extent[at(box.out.run[i])];
   const std::size_t last = at(box.out.run.back());
@@ -223,6 +239,7 @@ void choose_halo(StridedBox& box) {
   box.chain = chain_of(box);
   if (box.chain == 0) return;
   box.halo = others;
+  box.halo_rows = rows_of_first(box, others);
   box.out.lead += others;
 }
 
@@ -235,7 +252,26 @@ void choose_near(StridedBox& box) {
     together *= box.extent[at(box.in.run[i])];
   }
   box.near = together >= wanted ? wanted : 1;
-  while (box.near > 1 && box.out.slots() * box.near > box.threads) box.near /= 2;
+}
+
+// A warp has whole rows of the output, `near` at a time, or pieces of few long ones.
+void choose_ragged_stretch(StridedBox& box) {
+  constexpr std::uint32_t warp = 32;
+  const std::uint32_t lanes = warp / box.near;
+  const std::uint32_t warps = box.threads / warp;
+  const auto vector = static_cast<std::uint32_t>(box.out.vector);
+  const auto stretch = static_cast<std::uint32_t>(ceil_div(box.out.units + box.out.lead, vector * lanes));
+  const auto rows =
+      static_cast<std::uint32_t>(ceil_div(box.units() / box.out.units, std::uint64_t{box.near}));
+  box.out.pieces = 1;
+  if (rows < 2 * warps) box.out.pieces = std::min(stretch, (2 * warps + rows - 1) / rows);
+  box.out.spread = static_cast<int>(ceil_div(stretch, box.out.pieces));
+  const auto spread = static_cast<std::uint32_t>(box.out.spread);
+  box.out.pieces = (stretch + spread - 1) / spread;
+  box.out.pairs = lanes;
+  // A thread has several vectors of rows that are longer than a block is wide.
+  box.in.spread = static_cast<int>(
+      ceil_div(box.in.units + box.in.lead, static_cast<std::uint32_t>(box.in.vector) * box.threads));
 }
 
 // Runs without pads, rows congruent to their strides.
@@ -318,12 +354,30 @@ void make_parts(StridedBox& box) {
 
 constexpr std::uint32_t kBoxLine = 128;
 
-// Bytes of the lines that a run touches, over its own: runs begin anywhere at multiples of the greatest power
-// of two that divides their distance.
-double line_share(const BoxSearch& search, std::uint64_t run_units, std::uint64_t step_units) {
-  const auto bytes = static_cast<double>(search.bytes64(run_units));
-  const std::uint64_t aligned = std::gcd(search.bytes64(step_units), std::uint64_t{kBoxLine});
-  return (bytes + static_cast<double>(kBoxLine - aligned)) / bytes;
+// Bytes of the lines that a run touches beyond its own, over those: runs begin anywhere at multiples of the
+// greatest power of two that divides their distance.
+double lines_beyond(const BoxSearch& search, const BoxWalk& side, std::uint32_t line) {
+  const auto bytes = static_cast<double>(search.bytes64(side.contiguous));
+  const std::uint64_t aligned = std::gcd(search.bytes64(side.alignment), std::uint64_t{line});
+  return static_cast<double>(line - aligned) / bytes;
+}
+
+// What a side's runs cost: lines that they do not fill, pairs of them, and that they begin at all, in bytes.
+// Fitted to a few thousand boxes (docs/notes/axes-experiments.md).
+struct RunPrices {
+  double lines;
+  double pairs;
+  double begin;
+};
+constexpr RunPrices kReads{.lines = 0.55, .pairs = 0.1, .begin = 0};
+constexpr RunPrices kWrites{.lines = 0.15, .pairs = 0.05, .begin = 8};
+constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .begin = 32};
+constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .begin = 16};
+
+double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& prices) {
+  return prices.lines * lines_beyond(search, side, kBoxLine) +
+         prices.pairs * lines_beyond(search, side, 2 * kBoxLine) +
+         prices.begin / static_cast<double>(search.bytes64(side.contiguous));
 }
 
 template <typename StrideOf>
@@ -353,32 +407,33 @@ void price(const BoxSearch& search, StridedBox& box) {
             static_cast<double>(extent);
   }
   const std::uint64_t units = box.units();
-  const auto in_bytes = static_cast<double>(search.bytes64(box.in.contiguous));
   const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
   double cost = 1.0;
-  cost += search.limits.shared_lines * (line_share(search, box.in.contiguous, box.in.alignment) - 1);
-  cost += search.limits.shared_lines * (line_share(search, box.out.contiguous, box.out.alignment) - 1);
-  cost += search.limits.short_reads / in_bytes + search.limits.short_writes / out_bytes;
-  cost += 0.4 * (idle - 1);
+  cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
+  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
+  cost += (box.ragged ? 0.4 : 0.3) * (idle - 1);
   const std::uint32_t in_slots = box.in.slots();
   const std::uint32_t out_slots = box.out.slots() * box.near;
   const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
   const double in_access = 16.0 / (box.in.vector * box.unit_bytes);
   const double out_access = 16.0 / (box.out.vector * box.unit_bytes);
-  // Vectors of ragged rows are not full.
+  // Vectors of ragged rows are not full, nor are all lanes of a warp that has whole rows.
   const auto full = [](const BoxWalk& side) {
-    return side.lead == 0 ? 1.0 : static_cast<double>(side.units) / (side.slots() * side.vector);
+    if (side.lead == 0 && side.pairs == 1) return 1.0;
+    return static_cast<double>(side.units) /
+           (static_cast<double>(side.slots()) * side.vector * side.spread * side.pieces);
   };
   const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), search.limits.threads);
   const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
   const double out_lanes =
-      full(box.out) *
-      lanes_used(out_slots, static_cast<std::uint32_t>(ceil_div(out_rows, box.near)), search.limits.threads);
-  cost += 0.02 * (in_access / in_lanes + out_access / out_lanes);
+      full(box.out) * lanes_used(out_slots,
+                                 static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
+                                 search.limits.threads);
+  cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
   const auto box_bytes = static_cast<double>(search.bytes64(units));
   const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
   if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
-  if (box_bytes < best) cost += 0.02 * (best / box_bytes - 1);
+  if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
   // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
   constexpr double part_bytes = 192;
   constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
@@ -390,7 +445,7 @@ void price(const BoxSearch& search, StridedBox& box) {
            ++a) {
         runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
       }
-      cost += halo_share * box.halo / box.out.units;
+      cost += halo_share * box.halo_rows * box.in.units / static_cast<double>(units);
     }
     cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
   }
@@ -470,6 +525,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (box.ragged) {
     choose_halo(box);
     choose_near(box);
+    choose_ragged_stretch(box);
     make_ragged_parts(box);
   } else {
     make_parts(box);
@@ -569,6 +625,22 @@ std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
   return normal_axes(std::move(result));
 }
 
+std::optional<TurnedAxes> read_forwards(const std::vector<StridedAxis>& axes) {
+  TurnedAxes turned{.axes = axes};
+  bool any = false;
+  for (std::size_t a = 1; a < axes.size(); ++a) {
+    if (axes[a].in != -1) continue;
+    any = true;
+    const auto last = static_cast<std::int64_t>(axes[a].extent - 1);
+    turned.in_first += last * axes[a].in;
+    turned.out_first += last * axes[a].out;
+    turned.axes[a].in = -axes[a].in;
+    turned.axes[a].out = -axes[a].out;
+  }
+  if (!any) return std::nullopt;
+  return turned;
+}
+
 void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes) {
   const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
   const auto even = [&](const StridedAxis& axis) {
@@ -591,7 +663,7 @@ void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes)
 }
 
 std::uint32_t BoxWalk::slots() const {
-  const std::uint64_t access = static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread);
+  const std::uint64_t access = static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread) * pieces;
   return static_cast<std::uint32_t>(
       faro::detail::round_up(ceil_div(std::uint64_t{units} + lead, access), pairs));
 }
@@ -614,7 +686,7 @@ bool StridedBox::cut(int axis) const { return extent[at(axis)] < axes[at(axis)].
 std::uint32_t StridedBox::halo_words() const {
   if (halo == 0) return 0;
   std::uint32_t most = 0;  // of a row's place
-  for (std::uint32_t h = 0; h < halo; ++h) {
+  for (std::uint32_t h = 0; h < halo_rows; ++h) {
     std::uint32_t number = h;
     std::uint32_t place = 0;
     for (const int axis : in.rest) {
@@ -658,13 +730,25 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   return found;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
+  // A box whose banks no pads part gives way to one that costs little more.
+  constexpr double crowded = 2;
+  constexpr double little = 0.08;
+  std::optional<StridedBox> best;
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
-    const std::uint32_t with_pads = box.ragged ? kRaggedShared : limits.most_bytes * 5 / 4;
+    if (best && box.cost > best->cost + little) break;
+    const std::uint32_t list_bytes = 2 * box.out.units;
+    const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
-    if (detail::lay_out(box, most)) return box;
+    if (!detail::lay_out(box, most)) continue;
+    if (box.congestion <= crowded) return box;
+    if (!best || box.congestion < best->congestion) best = std::move(box);
   }
-  FARO_CHECK(false);
-  return {};
+  if (best) return *std::move(best);
+  // Rows that begin anywhere may need more room than any box has.
+  FARO_CHECK(limits.ragged);
+  BoxLimits plain = limits;
+  plain.ragged = false;
+  return choose_box(axes, unit_bytes, plain);
 }
 
 }  // namespace faro::layout

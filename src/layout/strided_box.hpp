@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "layout/unit_axes.hpp"
@@ -32,7 +33,7 @@ namespace faro::layout {
 
 struct StridedAxis {
   std::uint64_t extent = 1;
-  std::int64_t in = 0;  // strides, in units; that of the input may be negative or 0
+  std::int64_t in = 0;  // strides, in units; both may be negative, that of the input 0
   std::int64_t out = 0;
 
   friend bool operator==(const StridedAxis&, const StridedAxis&) = default;
@@ -45,20 +46,29 @@ std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes);
 /// The axes of an array in normal form.
 std::vector<StridedAxis> strided_axes(const UnitAxes& axes);
 
+/// Turns the axes along which the input is read unit by unit backwards, so that it is read forwards and rows
+/// of the output follow one another backwards: their coordinates are counted from the other end. Gives the
+/// units of the input and of the output by which their first unit then moves; nothing where no axis is
+/// turned, or the one would be the output's fastest.
+struct TurnedAxes {
+  std::vector<StridedAxis> axes;
+  std::int64_t in_first = 0;
+  std::int64_t out_first = 0;
+};
+std::optional<TurnedAxes> read_forwards(const std::vector<StridedAxis>& axes);
+
 /// Units twice as wide, up to 16 bytes or `most_bytes`, as long as the fastest axis of both sides and all
 /// strides allow. Requires: axes in normal form. Law: the same bytes go to the same places.
 void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes = 16);
 
 struct BoxLimits {
-  bool vectors = true;                  // whether arrays are aligned to 16 bytes; else to a unit
-  bool ragged = true;                   // whether rows may be moved by vectors that they begin between
-  std::uint32_t threads = 256;          // of a block
-  std::uint32_t most_bytes = 55 << 10;  // of a box in shared memory, with pads
-  std::uint32_t best_bytes = 32 << 10;  // what boxes are wanted to have
-  std::uint32_t many_boxes = 132 * 6;   // what keeps all multiprocessors busy
-  double short_reads = 16;              // bytes that the beginning of a run costs
-  double short_writes = 8;
-  double shared_lines = 0.35;  // of lines that a run does not fill, over its own
+  bool vectors = true;                    // whether arrays are aligned to 16 bytes; else to a unit
+  bool ragged = true;                     // whether rows may be moved by vectors that they begin between
+  std::uint32_t threads = 256;            // of a block
+  std::uint32_t most_bytes = 55 << 10;    // of a box in shared memory, with pads
+  std::uint32_t ragged_bytes = 64 << 10;  // of a ragged box, with its list of places, without pads
+  std::uint32_t best_bytes = 32 << 10;    // what boxes are wanted to have
+  std::uint32_t many_boxes = 132 * 6;     // what keeps all multiprocessors busy
 };
 
 /// Digits of an index within the box, of one axis.
@@ -75,13 +85,14 @@ struct BoxPart {
 
 /// One side's walk through the box.
 struct BoxWalk {
-  std::vector<int> run;          // axes, fastest first
-  std::vector<int> rest;         // in the order in which groups of lanes take them as rows
-  std::uint32_t units = 1;       // of a run
-  int vector = 1;                // units of an access
-  int spread = 1;                // accesses of a thread in each row: of single units more than one
+  std::vector<int> run;     // axes, fastest first
+  std::vector<int> rest;    // in the order in which groups of lanes take them as rows
+  std::uint32_t units = 1;  // of a run
+  int vector = 1;           // units of an access
+  int spread = 1;  // accesses of a thread in each row: of single units, and where a warp has whole rows
+  std::uint32_t pieces = 1;      // that a ragged row is stored in, by a warp each
   std::uint32_t lead = 0;        // units by which a ragged row may begin past where lanes do
-  std::uint32_t pairs = 1;       // lanes come in multiples of so many: those of a ragged row's sector
+  std::uint32_t pairs = 1;       // lanes come in multiples of so many: those of a warp's row
   std::uint64_t contiguous = 1;  // units that lie together
   std::uint64_t alignment = 0;   // all that lies together begins at multiples of so many units; 0: of all
 
@@ -101,6 +112,7 @@ struct StridedBox {
   bool clean = false;           // whether the input's vectors lie along one axis
   bool ragged = false;          // whether rows begin between vectors
   std::uint32_t halo = 0;       // units after a ragged run of the output that its last sector takes
+  std::uint32_t halo_rows = 0;  // of the input, that those are in
   std::size_t chain = 0;        // axes with several boxes each, along which runs of the output follow on
   std::uint32_t threads = 256;  // of a block
   std::uint32_t near = 1;       // the output's rows that neighbouring lanes take
@@ -125,8 +137,8 @@ struct StridedBox {
 std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
                                        const BoxLimits& limits = {});
 
-/// The best box. Requires: axes in normal form, at least one, 1, 2, 4, 8 or 16 bytes a unit (checked).
-/// Cost: some hundred microseconds.
+/// The best box. Requires: axes in normal form, or turned by read_forwards(), at least one, 1, 2, 4, 8 or 16
+/// bytes a unit (checked). Cost: some hundred microseconds.
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits = {});
 
 }  // namespace faro::layout

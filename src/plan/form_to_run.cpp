@@ -42,6 +42,7 @@ bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, cons
   if (axes == nullptr || target.engine != Engine::cuda || target.tile) return false;
   const AxesChoice choice = choose_axes(*axes, element_bytes, 1);
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
+  if (std::holds_alternative<AxesElements>(choice.form)) return false;
   if (std::holds_alternative<AxesBoxes>(choice.form)) {
     constexpr std::uint64_t kRowBytes = 64;
     const bool row_stays = static_cast<std::size_t>(axes->order().back()) + 1 == axes->shape().size();

@@ -553,6 +553,12 @@ static void test_ending(void) {
   faro_set_keep_on(go_on, &asked);
   EXPECT(faro_plan_run(plan, in, out, NULL) == FARO_OK && out[1 << 27] == 7);
   faro_set_keep_on(NULL, NULL);
+  memset(out, 0, kBytes);
+  faro_set_memory_known(1);
+  EXPECT(faro_plan_run(plan, in, out, NULL) == FARO_OK && out[1 << 27] == 7);
+  EXPECT(faro_plan_run(plan, in, in, NULL) == FARO_VALUE);
+  faro_set_memory_known(0);
+  EXPECT(faro_cuda_device_of(out) == -1);
   faro_plan_destroy(plan);
   options.reserved[2] = 1; /* of a newer version */
   EXPECT(faro_plan_text("bit_reversal(28)", 1, &count, 1, &options, &plan) == FARO_VALUE);

@@ -28,12 +28,14 @@ __global__ void count_axes_misplaced(const unsigned char* in, const unsigned cha
                                      const __grid_constant__ AxesOracle oracle, std::uint64_t count,
                                      unsigned long long* wrong) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t x = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; x < count * oracle.batch;
-       x += step) {
-    std::uint64_t left = x % count;
-    std::uint64_t y = x - left;
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < count; i += step) {
+    std::uint64_t left = i;
+    std::uint64_t x = oracle.in_offset;
+    std::uint64_t y = oracle.out_offset;
     for (int a = oracle.axes; a-- > 0;) {
-      y += left % oracle.extent[a] * oracle.out_stride[a];
+      const std::uint64_t digit = left % oracle.extent[a];
+      x += digit * static_cast<std::uint64_t>(oracle.in_stride[a]);  // modulo 2^64
+      y += digit * static_cast<std::uint64_t>(oracle.out_stride[a]);
       left /= oracle.extent[a];
     }
     bool same = true;

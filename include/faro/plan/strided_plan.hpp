@@ -20,7 +20,7 @@ namespace faro {
 class StridedPlan {
  public:
   /// Errors: those of check(view); ErrorCode::value for an element width outside 1..4096, and for sizes past
-  /// 2^62 bytes; ErrorCode::unsupported with engine cuda for a view that reaches past 2^47 units; those of
+  /// 2^62 bytes; ErrorCode::unsupported with engine cuda for a view that reaches past 2^47 bytes; those of
   /// Plan.
   StridedPlan(const Strided& view, std::uint64_t element_bytes, Target target);
 

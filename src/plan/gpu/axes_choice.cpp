@@ -69,6 +69,9 @@ layout::UnitAxes widen_units(layout::UnitAxes axes, std::uint64_t& unit) {
   return axes;
 }
 
+// Arrays that are moved unit by unit (docs/notes/axes-experiments.md).
+constexpr std::uint64_t kSmallBytes = 256 << 10;
+
 // Of a plane whose sides are so long, lines reach more than boxes do.
 constexpr std::uint64_t kLongSide = 256;  // units
 
@@ -84,6 +87,13 @@ bool rows_are_short(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
   return wide_unit == kAxesVector && wide.shape.back() * wide_unit <= most_bytes;
 }
 
+// Lines of the largest tiles, of planes whose rows lie apart on both sides, reach less than ragged boxes.
+bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
+  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
+  constexpr int most_threads = 512;
+  return choice.turned && choice.plane && choice.plane->threads > most_threads && axes.shape.size() > 2;
+}
+
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
@@ -91,6 +101,7 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   const int vector = static_cast<int>(kAxesVector);
   const bool by_vectors =
       shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
+  if (shape.ragged && lines_are_apart(lines, axes)) return false;
   if (!by_vectors || shape.ragged) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.
@@ -104,6 +115,25 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   if (std::min(axes.shape[rows], axes.shape[columns]) * element_bytes >= line) return false;
   constexpr std::uint64_t large_plane = 128 << 10;
   return axes.shape[rows] * axes.shape[columns] * element_bytes >= large_plane;
+}
+
+// Boxes that begin at units, and at vectors where these are those of aligned arrays.
+AxesBoxes boxes_of_view(const std::vector<layout::StridedAxis>& units, std::uint64_t unit,
+                        const FirstUnits& first, const AxesVariant& variant) {
+  const std::uint64_t first_bytes = (first.in | first.out) * unit;
+  std::vector<layout::StridedAxis> wide = units;
+  auto wide_unit = static_cast<int>(unit);
+  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd(first_bytes, kAxesVector)));
+  const auto variant_of = [&](std::vector<layout::StridedAxis> axes, std::uint64_t width, bool vectors) {
+    if (axes.empty()) axes.push_back({.extent = 1, .in = 1, .out = 1});  // one unit
+    const std::uint64_t narrower = width / unit;
+    return box_variant(axes, width, vectors, variant,
+                       {.in = first.in / narrower, .out = first.out / narrower});
+  };
+  const auto widest = static_cast<std::uint64_t>(wide_unit);
+  AxesBoxes boxes{{variant_of(wide, widest, first_bytes % kAxesVector == 0)}};
+  if (boxes.variants.front().alignment > unit) boxes.variants.push_back(variant_of(units, unit, false));
+  return boxes;
 }
 
 }  // namespace
@@ -123,13 +153,27 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   std::uint64_t wide_unit = unit;
   const layout::UnitAxes wide = widen_units(units, wide_unit);
   if (units.shape.size() < 2) return {.form = AxesCopy{units.count() * unit}, .unit_bytes = unit};
+  const auto is_small = [&] { return units.count() * unit <= kSmallBytes; };
+  if (variant.elements.value_or(is_small() && !variant.boxes_only && !variant.lines_only)) {
+    AxesElements elements;
+    const auto add = [&elements](const layout::UnitAxes& of, std::uint64_t width) {
+      const auto bytes = static_cast<int>(width);
+      elements.variants.push_back(
+          {.params = kernels::make_axes_elements_params(layout::strided_axes(of), bytes),
+           .unit_bytes = width});
+    };
+    if (wide_unit != unit) add(wide, wide_unit);
+    add(units, unit);
+    return {.form = std::move(elements), .unit_bytes = unit};
+  }
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
     AxesLines lines;
     // Arrays that are not aligned to the wide unit take the narrow one.
     const bool has_lines = !variant.boxes_only && add_lines(lines, wide, wide_unit, variant) &&
                            (unit == wide_unit || add_lines(lines, units, unit, variant));
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
-    if (has_lines && (variant.lines_only || (plane && shorter_side(wide) >= kLongSide))) {
+    const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
+    if (has_lines && (variant.lines_only || long_plane)) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
@@ -151,7 +195,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   return {.form = std::move(rows), .unit_bytes = unit};
 }
 
-AxesBoxes choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
+ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   const std::uint64_t unit = kernels::units_of_element(element_bytes).unit_bytes;
   const std::uint64_t per_element = element_bytes / unit;
   std::vector<layout::StridedAxis> units;
@@ -162,20 +206,27 @@ AxesBoxes choose_view(const Strided& view, std::uint64_t element_bytes, const Ax
                      .out = view.out_strides[a] * static_cast<std::int64_t>(per_element)});
   }
   units = layout::normal_axes(std::move(units));
-  // Boxes begin at units, and at vectors where these are those of aligned arrays.
-  const std::uint64_t in_byte = view.in_offset * element_bytes;
-  const std::uint64_t out_byte = view.out_offset * element_bytes;
-  std::vector<layout::StridedAxis> wide = units;
-  auto wide_unit = static_cast<int>(unit);
-  layout::widen_unit(wide, wide_unit, static_cast<int>(std::gcd(in_byte | out_byte, kAxesVector)));
-  const auto variant_of = [&](std::vector<layout::StridedAxis> axes, std::uint64_t width, bool vectors) {
-    if (axes.empty()) axes.push_back({.extent = 1, .in = 1, .out = 1});  // one unit
-    return box_variant(axes, width, vectors, variant, {.in = in_byte / width, .out = out_byte / width});
-  };
-  const auto widest = static_cast<std::uint64_t>(wide_unit);
-  AxesBoxes boxes{{variant_of(wide, widest, (in_byte | out_byte) % kAxesVector == 0)}};
-  if (boxes.variants.front().alignment > unit) boxes.variants.push_back(variant_of(units, unit, false));
-  return boxes;
+  FirstUnits first{.in = view.in_offset * per_element, .out = view.out_offset * per_element};
+  ViewChoice choice{.elements = {},
+                    .rows = kernels::make_view_rows(units, static_cast<int>(unit), {first.in, first.out}),
+                    .boxes = boxes_of_view(units, unit, first, variant)};
+  std::uint64_t bytes = unit;
+  for (const layout::StridedAxis& axis : units) {
+    if (bytes <= kSmallBytes) bytes *= std::min(axis.extent, kSmallBytes + 1);
+  }
+  if (variant.elements.value_or(bytes <= kSmallBytes)) {
+    choice.elements = AxesElements{
+        {{.params = kernels::make_axes_elements_params(units, static_cast<int>(unit), first.in, first.out),
+          .unit_bytes = unit}}};
+  }
+  const auto turned = layout::read_forwards(units);
+  if (!turned) return choice;
+  first.in += static_cast<std::uint64_t>(turned->in_first);  // modulo 2^64
+  first.out += static_cast<std::uint64_t>(turned->out_first);
+  AxesBoxes forwards = boxes_of_view(turned->axes, unit, first, variant);
+  if (forwards.variants.front().box->cost < choice.boxes.variants.front().box->cost)
+    choice.boxes = std::move(forwards);
+  return choice;
 }
 
 }  // namespace faro::detail

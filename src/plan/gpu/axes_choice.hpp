@@ -3,6 +3,7 @@
 //
 //     axes                                        choice      variants, the first that suits both addresses
 //     nothing moves                               AxesCopy    -
+//     few bytes                                   AxesElements    the widest unit; the element's own
 //     rows stay, of more than 256 bytes           AxesRows    the widest unit of a row; the element's own
 //     a plane with long sides, few rows or        AxesLines   aligned to 16 and 32; to a wide unit; to a unit
 //       columns of a large one, odd ones
@@ -22,8 +23,10 @@
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/strided.hpp"
 #include "kernels/axes_box_params.hpp"
+#include "kernels/axes_elements_params.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_rows_params.hpp"
+#include "kernels/axes_view_rows_params.hpp"
 #include "layout/strided_box.hpp"
 
 namespace faro::detail {
@@ -33,11 +36,12 @@ struct AxesVariant {
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
-  bool boxes_only = false;      // axes_box.hpp for transposes, too
-  bool lines_only = false;      // never axes_box.hpp where lines fit
-  bool skinny = true;           // axes_skinny.hpp for few rows or columns
-  bool ragged = true;           // axes_ragged_box.hpp for rows that begin between vectors
-  std::uint32_t box_bytes = 0;  // that boxes are wanted to have; 0: as usual
+  std::optional<bool> elements = std::nullopt;  // axes_elements.hpp, whatever the size; or never
+  bool boxes_only = false;                      // axes_box.hpp for transposes, too
+  bool lines_only = false;                      // never axes_box.hpp where lines fit
+  bool skinny = true;                           // axes_skinny.hpp for few rows or columns
+  bool ragged = true;                           // axes_ragged_box.hpp for rows that begin between vectors
+  std::uint32_t box_bytes = 0;                  // that boxes are wanted to have; 0: as usual
 };
 
 struct AxesCopy {
@@ -50,10 +54,19 @@ struct AxesBoxes {
     kernels::BoxShape shape;
     std::uint64_t in_run_bytes = 0;
     std::uint64_t out_run_bytes = 0;
-    std::uint64_t alignment = 1;  // of the arrays, in bytes
+    std::uint64_t alignment = 1;                              // of the arrays, in bytes
     std::shared_ptr<const layout::StridedBox> box = nullptr;  // as explanations tell of it
   };
   std::vector<Variant> variants;  // vectors, then single units
+};
+
+/// Small arrays, the widest unit first.
+struct AxesElements {
+  struct Variant {
+    kernels::AxesElementsParams params;
+    std::uint64_t unit_bytes = 1;  // arrays are aligned to it
+  };
+  std::vector<Variant> variants;
 };
 
 struct AxesLines {
@@ -74,7 +87,7 @@ struct AxesRows {
 };
 
 struct AxesChoice {
-  std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows> form;
+  std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows, AxesElements> form;
   std::uint64_t unit_bytes = 1;  // the element's, which all arrays are aligned to
 };
 
@@ -83,9 +96,16 @@ struct AxesChoice {
 AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
                        const AxesVariant& variant = {});
 
-/// The boxes of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 units.
+/// A view's elements, its rows, or its boxes: the first that suits both addresses.
+struct ViewChoice {
+  std::optional<AxesElements> elements;
+  std::optional<kernels::ViewRowsChoice> rows;
+  AxesBoxes boxes;
+};
+
+/// Of a view in normal form. Errors: ErrorCode::unsupported where it reaches past 2^47 bytes.
 /// Requires: at least one element. Cost: under a millisecond.
-AxesBoxes choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
+ViewChoice choose_view(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 /// Errors: ErrorCode::unsupported for arrays past 2^62 bytes. Requires: count, element_bytes > 0.
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);

@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "kernels/axes_box.hpp"
+#include "kernels/axes_elements.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
 #include "kernels/axes_ragged_box.hpp"
+#include "kernels/axes_view_rows.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/sweep_phases.hpp"
 
@@ -43,8 +45,8 @@ struct AxesBlock {
     if (k.shape != shape) return false;
     const auto& p = params<kernels::AxesBoxParams>();
     run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::prepare_box<shape>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::read_box<shape>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::write_box<shape>(m, p, b, t); });
+        [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::read_box<shape>(m, p, t); },
+        [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::write_box<shape>(m, p, t); });
     return true;
   }
   bool operator()(const AxesBoxKernel& k) const {
@@ -120,6 +122,28 @@ struct AxesBlock {
       });
     });
     return true;
+  }
+  bool operator()(const AxesElementsKernel& k) const {
+    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+      const auto& p = params<kernels::AxesElementsParams>();
+      run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+        kernels::move_axes_element<decltype(constant)::value>(m, p, b, t);
+      });
+    });
+    return true;
+  }
+  template <kernels::ViewRowsShape shape>
+  bool run_view_rows(const ViewRowsKernel& k) const {
+    if (k.shape != shape) return false;
+    const auto& p = params<kernels::ViewRowsParams>();
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::move_view_rows<shape>(m, p, b, t); });
+    return true;
+  }
+  bool operator()(const ViewRowsKernel& k) const {
+    return [&]<std::size_t... index>(std::index_sequence<index...>) {
+      return (run_view_rows<kernels::kViewRowsShapes[index]>(k) || ...);
+    }
+    (std::make_index_sequence<std::size(kernels::kViewRowsShapes)>());
   }
   template <int unit, bool reversed, bool several>
   void run_cyclic() const {

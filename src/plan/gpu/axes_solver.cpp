@@ -56,6 +56,30 @@ GpuKernel of_rows(const AxesRows::Variant& chosen) {
           .out_alignment = chosen.unit_bytes};
 }
 
+GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
+  constexpr auto threads = std::uint64_t{kernels::kViewRowsThreads};
+  return {.id = ViewRowsKernel{chosen.shape},
+          .params = chosen.params,
+          .blocks = ceil_div(chosen.params.vectors(), threads),
+          .first_step = threads,
+          .threads = kernels::kViewRowsThreads,
+          .carveout = Carveout::needed,
+          .in_alignment = chosen.alignment,
+          .out_alignment = chosen.alignment};
+}
+
+GpuKernel of_elements(const AxesElements::Variant& chosen) {
+  constexpr auto threads = std::uint64_t{kernels::kAxesElementsThreads};
+  return {.id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes)},
+          .params = chosen.params,
+          .blocks = ceil_div(chosen.params.vectors(), threads),
+          .first_step = threads,
+          .threads = kernels::kAxesElementsThreads,
+          .carveout = Carveout::needed,
+          .in_alignment = chosen.unit_bytes,
+          .out_alignment = chosen.unit_bytes};
+}
+
 struct KernelsOf {
   GpuPass& pass;
 
@@ -69,6 +93,11 @@ struct KernelsOf {
   }
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
+  }
+  void operator()(const AxesElements& elements) const {
+    for (const AxesElements::Variant& variant : elements.variants) {
+      pass.kernels.push_back(of_elements(variant));
+    }
   }
   void operator()(const AxesRows& rows) const {
     for (const AxesRows::Variant& variant : rows.variants) pass.kernels.push_back(of_rows(variant));
@@ -130,9 +159,17 @@ std::vector<GpuPass> axes_passes(const PassWork& work) {
   return {std::move(pass)};
 }
 
-GpuPass view_pass(const Strided& view, std::uint64_t element_bytes) {
+GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant) {
   GpuPass pass{.kind = PassKind::axes, .kernels = {}};
-  KernelsOf{pass}(choose_view(view, element_bytes));
+  const ViewChoice choice = choose_view(view, element_bytes, variant);
+  if (choice.elements) {
+    KernelsOf{pass}(*choice.elements);
+    pass.array_bytes = in_elements(view) * element_bytes;
+    return pass;
+  }
+  if (choice.rows) pass.kernels.push_back(of_view_rows(*choice.rows));
+  KernelsOf{pass}(choice.boxes);
+  if (choice.rows) pass.box = nullptr;  // not what is launched first
   pass.array_bytes = in_elements(view) * element_bytes;
   return pass;
 }

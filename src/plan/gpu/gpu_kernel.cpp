@@ -77,6 +77,13 @@ struct KernelName {
                        k.shape.by_rows ? "rows" : "columns");
   }
   std::string operator()(const AxesRowsKernel& k) const { return "axes rows, " + units_text(k.unit_bytes); }
+  std::string operator()(const AxesElementsKernel& k) const {
+    return "axes, one by one, " + units_text(k.unit_bytes);
+  }
+  std::string operator()(const ViewRowsKernel& k) const {
+    return "view rows, " + fmt::format("{} bytes a time", k.shape.access_bytes) +
+           (k.shape.reversed_bytes > 0 ? ", " + units_text(k.shape.reversed_bytes) + " reversed" : "");
+  }
   std::string operator()(const CyclicKernel& k) const {
     return fmt::format("{}, {}{}", k.reversed ? "flip" : "roll", k.several_units ? "several " : "",
                        units_text(k.unit_bytes));

@@ -21,8 +21,10 @@
 #include "kernels/affine_segments_params.hpp"
 #include "kernels/affine_tile_params.hpp"
 #include "kernels/axes_box_params.hpp"
+#include "kernels/axes_elements_params.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "kernels/axes_rows_params.hpp"
+#include "kernels/axes_view_rows_params.hpp"
 #include "kernels/cyclic.hpp"
 #include "kernels/indexed_direct.hpp"
 #include "kernels/partition_params.hpp"
@@ -83,6 +85,12 @@ struct AxesSkinnyKernel {
 struct AxesRowsKernel {
   int unit_bytes = 4;
 };
+struct AxesElementsKernel {
+  int unit_bytes = 4;
+};
+struct ViewRowsKernel {
+  kernels::ViewRowsShape shape;
+};
 struct CyclicKernel {
   int unit_bytes = 4;
   bool reversed = false;
@@ -133,11 +141,11 @@ struct ColumnsKernel {
   bool in_global = false;
 };
 
-using KernelId =
-    std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
-                 SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel,
-                 AxesSkinnyKernel, AxesRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
-                 RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
+using KernelId = std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel,
+                              SmallKernel, SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel,
+                              AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel, AxesElementsKernel,
+                              ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
+                              RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
 using KernelParams =
@@ -145,8 +153,9 @@ using KernelParams =
                  kernels::AffineSegmentsParams, kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams,
                  kernels::AffineSwapParams, kernels::AffineSmallParams, GpuTransposeLaunch,
                  kernels::AxesBoxParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
-                 kernels::CyclicParams, kernels::WindowParams, kernels::RunsParams, kernels::DirectParams,
-                 kernels::PartitionParams, kernels::ColumnsParams>;
+                 kernels::AxesElementsParams, kernels::ViewRowsParams, kernels::CyclicParams,
+                 kernels::WindowParams, kernels::RunsParams, kernels::DirectParams, kernels::PartitionParams,
+                 kernels::ColumnsParams>;
 
 /// How a multiprocessor's memory is split between shared memory and the first-level cache.
 enum class Carveout {

@@ -121,7 +121,7 @@ GpuPass affine_pass(const Pass& pass, int unit_bits);
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
 
 /// Of a view in normal form that is no permutation. Errors: those of choose_view().
-GpuPass view_pass(const Strided& view, std::uint64_t element_bytes);
+GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
 // --- as a plan shows them
 

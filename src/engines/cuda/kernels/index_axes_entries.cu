@@ -1,58 +1,19 @@
-// One-pass kernels for axes: boxes, lines, planes, rows (index_transpose_entries.cu has other transposes).
+// One-pass kernels for axes: lines, planes, rows (index_box_entries.cu has boxes, index_transpose_entries.cu other
+// transposes).
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
-#include "kernels/axes_box.hpp"
+#include "kernels/axes_elements.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
-#include "kernels/axes_ragged_box.hpp"
 #include "kernels/axes_rows.hpp"
+#include "kernels/axes_view_rows.hpp"
 
 namespace faro::cuda {
 namespace {
-
-// Input goes to shared memory by the machine's own copies, all of a block's at a time.
-struct BoxMemory : TileMemory {
-  using TileMemory::TileMemory;
-
-  /// Arrives before wait() returns. `bytes`: 4, 8 or 16.
-  template <int bytes>
-  __device__ void copy_to_shared(int /*buffer: only the input is read*/, std::uint64_t offset,
-                                 std::uint32_t address) const {
-    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(sectors.shared + address));
-    const std::byte* const from = sectors.input + offset;
-    if constexpr (bytes == 16) {
-      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                   "l"(sectors.load_policy)
-                   : "memory");
-    } else {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
-    }
-  }
-  /// For the calling thread's own copies; a barrier must follow.
-  static __device__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-};
-
-template <std::size_t index>
-__global__ void __launch_bounds__(kernels::kBoxThreads, 4)
-    permute_axes_box(const __grid_constant__ kernels::AxesBoxParams params, const std::byte* in,
-                     std::byte* out) {
-  constexpr kernels::BoxShape shape = kernels::kBoxShapes[index];
-  extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  BoxMemory memory(in, out, shared, params.in_sectors != 0, params.out_sectors != 0);
-  if constexpr (shape.ragged) {
-    kernels::prepare_box<shape>(memory, params, blockIdx.x, threadIdx.x);
-    __syncthreads();
-  }
-  kernels::read_box<shape>(memory, params, blockIdx.x, threadIdx.x);
-  BoxMemory::wait();
-  __syncthreads();
-  kernels::write_box<shape>(memory, params, blockIdx.x, threadIdx.x);
-}
 
 template <int unit_bytes>
 __global__ void __launch_bounds__(kernels::kAxesLinesThreads, unit_bytes < 16 ? 4 : 5)
@@ -105,15 +66,25 @@ __global__ void __launch_bounds__(kernels::kAxesRowsThreads)
   kernels::move_axes_rows<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-}  // namespace
-
-KernelEntry axes_box_kernel(const kernels::BoxShape& wanted) {
-  return find_entry<std::size(kernels::kBoxShapes)>([&](auto number) -> KernelEntry {
-    constexpr std::size_t index = decltype(number)::value;
-    if (wanted != kernels::kBoxShapes[index]) return {};
-    return entry_of(&permute_axes_box<index>, kernels::kBoxThreads);
-  });
+template <int unit_bytes>
+__global__ void __launch_bounds__(kernels::kAxesElementsThreads)
+    permute_axes_elements(const __grid_constant__ kernels::AxesElementsParams params, const std::byte* in,
+                          std::byte* out) {
+  GlobalMemory memory{in, out, nullptr};
+  kernels::move_axes_element<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
 }
+
+// Narrow accesses are coalesced, each line touched once.
+template <std::size_t index>
+__global__ void __launch_bounds__(kernels::kViewRowsThreads)
+    permute_view_rows(const __grid_constant__ kernels::ViewRowsParams params, const std::byte* in,
+                      std::byte* out) {
+  constexpr kernels::ViewRowsShape shape = kernels::kViewRowsShapes[index];
+  StreamedMemory<shape.access_bytes> memory(in, out, nullptr);
+  kernels::move_view_rows<shape>(memory, params, blockIdx.x, threadIdx.x);
+}
+
+}  // namespace
 
 KernelEntry axes_lines_kernel(int unit_bytes) {
   return of_unit(unit_bytes, [](auto unit) {
@@ -132,6 +103,20 @@ KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& wanted, bool aligne
     } else {
       return {};
     }
+  });
+}
+
+KernelEntry axes_elements_kernel(int unit_bytes) {
+  return of_unit(unit_bytes, [](auto unit) {
+    return entry_of(&permute_axes_elements<decltype(unit)::value>, kernels::kAxesElementsThreads);
+  });
+}
+
+KernelEntry view_rows_kernel(const kernels::ViewRowsShape& wanted) {
+  return find_entry<std::size(kernels::kViewRowsShapes)>([&](auto number) -> KernelEntry {
+    constexpr std::size_t index = decltype(number)::value;
+    if (wanted != kernels::kViewRowsShapes[index]) return {};
+    return entry_of(&permute_view_rows<index>, kernels::kViewRowsThreads);
   });
 }
 

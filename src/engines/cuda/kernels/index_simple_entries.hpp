@@ -6,6 +6,7 @@
 //     axes lines    AxesLinesParams, in, out                   dynamic shared memory: params.shared_bytes
 //     axes plane, axes turned, axes skinny    the same
 //     axes rows     AxesRowsParams, in, out
+//     axes elements, view rows    AxesElementsParams, ViewRowsParams, in, out
 //     cyclic        CyclicParams, in, out
 //     window        WindowParams, in, out, shifts              dynamic shared memory: params.shared_bytes
 //     runs          RunsParams, in, out, begins, froms, firsts dynamic shared memory: kRunsSharedBytes
@@ -22,6 +23,7 @@
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
+#include "kernels/axes_view_rows.hpp"
 
 namespace faro::cuda {
 
@@ -31,6 +33,8 @@ KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& shape, bool aligned
 KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words);
 KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape);
 KernelEntry axes_rows_kernel(int unit_bytes);
+KernelEntry axes_elements_kernel(int unit_bytes);
+KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape);
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units);
 /// `direct`: without shared memory.
 KernelEntry window_kernel(int unit_bytes, bool backwards, bool vectors, bool direct);

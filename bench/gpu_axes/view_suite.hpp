@@ -1,0 +1,23 @@
+// Views that gpu_axes_bench measures, each beside the same shape without gaps, flips and repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/axes_suites.hpp"
+#include "faro/permutation/strided.hpp"
+
+namespace faro::bench::gpu {
+
+struct ViewCase {
+  std::string what;  // "flipped along the input's fastest axis"
+  Strided view;
+  AxesShape plain;
+};
+
+/// Flipped, sliced, padded and repeated inputs, padded outputs; of a copy, a transposition and shapes of more
+/// axes.
+std::vector<ViewCase> view_cases();
+
+}  // namespace faro::bench::gpu

@@ -1,0 +1,87 @@
+// Small views moved unit by unit, on the counting memory, held against the definition.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "affine_kernel_support.hpp"
+#include "kernels/axes_elements.hpp"
+#include "kernels/axes_elements_params.hpp"
+#include "machine/counting_memory.hpp"
+
+namespace faro::kernels {
+namespace axes_elements_kernel_test {
+
+using layout::StridedAxis;
+using machine::CountingMemory;
+
+template <int unit>
+void run_kernel(CountingMemory& memory, const AxesElementsParams& p) {
+  const std::uint64_t blocks = (p.vectors() + kAxesElementsThreads - 1) / kAxesElementsThreads;
+  memory.run({.blocks = blocks, .threads = kAxesElementsThreads},
+             [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+               move_axes_element<unit>(m, p, block, thread);
+             });
+}
+
+template <int unit>
+void run_view(std::mt19937_64& random) {
+  const std::size_t n = 1 + random() % 6;
+  std::vector<StridedAxis> axes(n);
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), 0U);
+  std::int64_t out = 1;
+  for (StridedAxis& axis : axes) {
+    axis = {.extent = 1 + random() % 7, .in = 0, .out = out};
+    out *= static_cast<std::int64_t>(axis.extent + random() % 2);
+  }
+  std::shuffle(order.begin(), order.end(), random);
+  std::int64_t in = 1;
+  std::int64_t first = 0;
+  for (const std::size_t a : order) {
+    StridedAxis& axis = axes[a];
+    const auto extent = static_cast<std::int64_t>(axis.extent);
+    axis.in = random() % 6 == 0 ? 0 : random() % 4 == 0 ? -in : in;
+    if (axis.in < 0) first += (extent - 1) * in;
+    in *= extent + static_cast<std::int64_t>(random() % 3);
+  }
+  std::vector<std::byte> input(static_cast<std::size_t>(in + first) * unit);
+  for (std::byte& b : input) b = static_cast<std::byte>(random());
+  std::vector<std::byte> output(static_cast<std::size_t>(out) * unit, kPoison);
+  std::vector<std::byte> expected = output;
+  std::vector<std::uint64_t> at(n, 0);
+  for (bool more = true; more;) {
+    std::int64_t from = first;
+    std::int64_t to = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+      from += static_cast<std::int64_t>(at[a]) * axes[a].in;
+      to += static_cast<std::int64_t>(at[a]) * axes[a].out;
+    }
+    std::copy_n(input.begin() + from * unit, unit, expected.begin() + to * unit);
+    std::size_t a = 0;
+    while (a < n && ++at[a] == axes[a].extent) at[a++] = 0;
+    more = a < n;
+  }
+  CountingMemory memory({});
+  memory.add_input(input);
+  memory.add_output(output);
+  run_kernel<unit>(memory, make_axes_elements_params(axes, unit, static_cast<std::uint64_t>(first)));
+  ASSERT_EQ(output, expected) << "seed " << kSeed;
+}
+
+TEST(AxesElementsKernel, RandomViews) {
+  std::mt19937_64 random(kSeed);
+  for (int round = 0; round < 100 && !HasFailure(); ++round) {
+    run_view<1>(random);
+    run_view<2>(random);
+    run_view<4>(random);
+    run_view<8>(random);
+    run_view<16>(random);
+  }
+}
+
+}  // namespace axes_elements_kernel_test
+}  // namespace faro::kernels
