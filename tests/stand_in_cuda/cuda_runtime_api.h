@@ -146,6 +146,11 @@ inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes,
   if (result == cudaSuccess) std::memcpy(out, in, bytes);
   return result;
 }
+inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, CUstream_st* /*stream*/) {
+  const cudaError_t result = stand_in::next_call();
+  if (result == cudaSuccess) std::memset(to, byte, bytes);
+  return result;
+}
 // Events: work is done when it is queued, so all that is left of them is whether they were recorded.
 struct CUevent_st {
   std::atomic<int> recorded{0};
