@@ -353,6 +353,15 @@ TEST(CudaPrograms, AxesWhereverArraysBegin) {
       if (HasFailure()) FAIL() << to_text(Permutation(axes)) << " of " << width;
     }
   }
+  // Small arrays go element by element; these do not.
+  for (const auto& [axes, width] :
+       std::initializer_list<std::pair<Axes, std::uint64_t>>{{Axes({30, 40, 7, 35}, {2, 0, 3, 1}), 4},
+                                                             {Axes({5, 30011}, {1, 0}), 4},
+                                                             {Axes({520, 517}, {1, 0}), 6},
+                                                             {Axes({60, 70, 66}, {1, 0, 2}), 16}}) {
+    check_plan(axes, axes, {.count = axes.count(), .element_bytes = width, .batch = 2});
+    if (HasFailure()) FAIL() << to_text(Permutation(axes)) << " of " << width;
+  }
   for (const char* const kernel : {"axes box, ", "axes turne", "axes skinn", "axes rows,"}) {
     EXPECT_TRUE(reached.contains(kernel)) << kernel;
   }

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "faro/permutation/indexed.hpp"
 #include "faro/permutation/maps.hpp"
+#include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 
@@ -153,6 +155,13 @@ TEST(PlanCpuPass, AreExplained) {
   plans.push_back(in_place(1000, 3000));
   plans.push_back(in_place(60, 60));
   plans.emplace_back(Problem{.permutation = maps::bit_reversal(20), .element_bytes = 4}, machine());
+  const Modular product{.count = 100003, .factor = 5077, .shift = 1};
+  plans.emplace_back(Problem{.permutation = product, .element_bytes = 4}, machine());
+  std::vector<std::uint32_t> entries(product.count);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) entries[i] = static_cast<std::uint32_t>(product(i));
+  std::swap(entries[10], entries[77777]);
+  plans.emplace_back(
+      Problem{.permutation = Indexed(std::move(entries), Direction::scatter), .element_bytes = 4}, machine());
   std::set<std::size_t> loops;
   for (const Plan& plan : plans) {
     const std::string text = plan.explain();

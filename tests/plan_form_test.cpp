@@ -198,7 +198,7 @@ TEST(FormToRun, FlipsAndQuarterTurnsAreAffine) {
 
 // Rows that stay whole and planes with two long sides have kernels of their own on a GPU.
 TEST(FormToRun, RowsAndPlanesStayAxesOnAGpu) {
-  for (const Axes& axes : {Axes({4096, 4096}, {1, 0}), Axes({64, 64, 64}, {1, 0, 2}),
+  for (const Axes& axes : {Axes({4096, 4096}, {1, 0}), Axes({256, 64, 64}, {1, 0, 2}),
                            Axes({16, 2048, 1024}, {0, 2, 1}), Axes({1024, 16, 1024}, {2, 1, 0})}) {
     const Plan on_gpu({.permutation = axes, .element_bytes = 4}, gpu());
     ASSERT_NE(on_gpu.index_plan(), nullptr) << to_text(axes);

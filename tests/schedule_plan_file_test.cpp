@@ -205,8 +205,10 @@ TEST_F(PlanFile, RefusesOtherFiles) {
   expect_refused({}, "0 bytes");
   expect_refused(Bytes(200, 'x'), "does not begin as plan files do");
   Bytes changed = good;
-  changed[8] = 2;
-  expect_refused(sealed(changed), "version 2");
+  changed[8] = 3;
+  expect_refused(sealed(changed), "version 3");
+  changed[8] = 2;  // which has blocks
+  expect_refused(sealed(changed), "blocks");
   changed = good;
   changed[12] = 5;
   expect_refused(sealed(changed), "kind 5");

@@ -80,9 +80,8 @@ std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits
     grow(box, out_order, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.out_over_in), line,
          extents);
     const bool too_large = product(extents) * box.element_bytes > limits.most_bytes;
-    if (!longest.empty() && (too_large || extents == longest)) {
-      if (too_large || wanted > limits.most_bytes) return longest;
-    }
+    if (too_large) return longest.empty() ? std::vector<std::uint64_t>(box.axes.size(), 1) : longest;
+    if (extents == longest && wanted > limits.most_bytes) return longest;
     longest = std::move(extents);
     wanted = std::max(wanted + 1, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.growth));
   }

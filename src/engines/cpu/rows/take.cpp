@@ -157,14 +157,19 @@ void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, st
 
 // Whether that is all there is to do: it is done.
 bool take_all_present(const RowWork& work, int threads) {
-  const IndexType type = row_numbers(work.plan.move()).type;
-  if (work.plan.census().absent != 0 || work.rows == 0) return false;
+  const RowNumbers& numbers = row_numbers(work.plan.move());
+  if (work.plan.census().absent != 0 || work.rows == 0 || numbers.order != ByteOrder::little) return false;
   const auto take = [&](auto width) {
     share_out(work.outer * work.count, threads, [&](std::uint64_t begin, std::uint64_t end) {
-      if (type.bytes == 8) {
-        take_present_rows<std::uint64_t>(width, work, begin, end);
-      } else {
-        take_present_rows<std::uint32_t>(width, work, begin, end);  // none is negative
+      switch (numbers.type.bytes) {  // none is negative
+        case 1:
+          return take_present_rows<std::uint8_t>(width, work, begin, end);
+        case 2:
+          return take_present_rows<std::uint16_t>(width, work, begin, end);
+        case 4:
+          return take_present_rows<std::uint32_t>(width, work, begin, end);
+        default:
+          return take_present_rows<std::uint64_t>(width, work, begin, end);
       }
     });
     return true;
