@@ -727,7 +727,7 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   std::vector<StridedBox> found = candidates_of(search);
   search.least_bytes = 0;
   if (found.empty()) found = candidates_of(search);
-  std::sort(found.begin(), found.end(),
+  std::stable_sort(found.begin(), found.end(),
             [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
   return found;
 }
