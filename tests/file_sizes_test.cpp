@@ -9,8 +9,8 @@
 
 #include "faro/faro.hpp"
 #include "faro/file.hpp"
-#include "file_support.hpp"
 #include "file/record_shuffle.hpp"
+#include "file_support.hpp"
 
 namespace faro {
 namespace file_sizes_test {

@@ -728,7 +728,7 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   search.least_bytes = 0;
   if (found.empty()) found = candidates_of(search);
   std::stable_sort(found.begin(), found.end(),
-            [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
+                   [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
   return found;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {

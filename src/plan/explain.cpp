@@ -10,8 +10,8 @@
 #include <string>
 
 #include "faro/plan/plan.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/box_facts.hpp"
+#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/in_place_facts.hpp"
