@@ -34,7 +34,8 @@ std::string list_of(std::span<const std::string> names) {
   return text;
 }
 
-constexpr const char* kQuickStart = R"(faro plans and runs fast permutations of large arrays, on CPUs and GPUs.
+constexpr const char* kQuickStart =
+    R"(faro plans and runs fast permutations of large arrays, on CPUs and GPUs.
 
   faro new 2^24 u4 in.npy                        an array to try it on
   faro permute bit_reversal in.npy out.npy       out[pi(x)] = in[x], written beside and renamed

@@ -27,10 +27,10 @@
 #include "cli/report.hpp"
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
+#include "file/record_shuffle.hpp"
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
-#include "file/record_shuffle.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {

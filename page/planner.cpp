@@ -1,5 +1,5 @@
-// The planner of the site: the part of faro that plans and explains, compiled to WebAssembly, without engines,
-// files or threads.
+// The planner of the site: the part of faro that plans and explains, compiled to WebAssembly, without
+// engines, files or threads.
 //
 // One function takes a request and gives a reply, both JSON, so that the page needs no bindings:
 //

@@ -253,10 +253,11 @@ Report permute_indexed(const Problem& problem, const Input& in, const Output& ou
   Options chosen = options;
   chosen.memory_bytes = taken < memory ? memory - taken : 0;
   if (chosen.memory_bytes < memory / 4) {
-    fail(ErrorCode::value, "plan", "memory of " + io::size_text(memory),
-         "at least " + io::size_text(taken + taken / 3 + 1) + ", for the index array alone takes " +
-             io::size_text(taken),
-         "an index array that is a .npy file is read as it is needed; `faro shuffle` moves records at random");
+    fail(
+        ErrorCode::value, "plan", "memory of " + io::size_text(memory),
+        "at least " + io::size_text(taken + taken / 3 + 1) + ", for the index array alone takes " +
+            io::size_text(taken),
+        "an index array that is a .npy file is read as it is needed; `faro shuffle` moves records at random");
   }
   return place_records(PlacesOfMemory(*index, problem.batch), problem.element_bytes, in, out, chosen);
 }

@@ -163,9 +163,9 @@ std::optional<MovedAxisFound> moved_axis(IndexReader& reader, std::uint64_t plac
           .count = extent, .shift = reversed ? round - 1 : (extent - round) % extent, .reversed = reversed}};
 }
 
-// The longest axis that begins with steps of `place`; what is shorter is a part of it. The last elements of
-// all are read at once: most extents are not looked at any further.
-std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
+// The axes that may begin with steps of `place`, the longest first: what is shorter is mostly a part of it.
+// The last elements of all are read at once: most extents are not looked at any further.
+std::vector<MovedAxisFound> moved_axes(IndexReader& reader, std::uint64_t place, std::uint64_t zero) {
   std::vector<std::uint64_t> extents = divisors(reader.count() / place);
   extents.erase(extents.begin());  // 1
   std::vector<std::uint64_t> positions;
@@ -175,8 +175,8 @@ std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t
   std::vector<std::uint64_t> entries = reader.at(positions);
   for (std::uint64_t& entry : entries) entry -= zero;
   const auto* const first = reinterpret_cast<const std::int64_t*>(entries.data()) + extents.size();
-  std::optional<MovedAxisFound> longest;
-  for (std::size_t k = 0; k < extents.size(); ++k) {
+  std::vector<MovedAxisFound> found;
+  for (std::size_t k = extents.size(); k-- > 0;) {
     const std::uint64_t extent = extents[k];
     std::vector<std::int64_t> steps{first[0]};
     for (std::uint64_t digit = 2; digit < extent && digit < 4; ++digit)
@@ -184,58 +184,95 @@ std::optional<MovedAxisFound> find_moved_axis(IndexReader& reader, std::uint64_t
     const auto step = step_of(steps);
     const auto last = static_cast<std::int64_t>(entries[k]);
     if (!step || (last != *step * static_cast<std::int64_t>(extent - 1) && last != -*step)) continue;
-    if (const auto axis = moved_axis(reader, place, extent, *step, zero)) longest = axis;
+    if (const auto axis = moved_axis(reader, place, extent, *step, zero)) found.push_back(*axis);
   }
-  return longest;
+  return found;
 }
+
+// Extents by trial: a few short axes together can look like the beginning of a longer one that is rolled,
+// which only the axes after them tell.
+class CyclicAxesWalk {
+ public:
+  explicit CyclicAxesWalk(IndexReader& reader) : reader_(reader) {
+    constexpr std::uint64_t kFirst = 0;
+    zero_ = reader.at(std::span(&kFirst, 1)).front();
+  }
+
+  CyclicAxesSearch result() {
+    CyclicAxesSearch search;
+    search.candidate = from(1);
+    if (!search.candidate) search.why = std::move(why_);
+    return search;
+  }
+
+ private:
+  // The axes found so far, and those from steps of `place` on.
+  std::optional<CyclicAxes> from(std::uint64_t place) {
+    if (place >= reader_.count()) return made();
+    const std::vector<MovedAxisFound> found = moved_axes(reader_, place, zero_);
+    if (found.empty())
+      return failed("elements " + std::to_string(place) + " apart are neither flipped nor rolled");
+    for (const MovedAxisFound& axis : found) {
+      if (--trials_left_ < 0) return std::nullopt;
+      axes_.push_back(axis);
+      auto candidate = from(place * axis.move.count);
+      if (candidate) return candidate;
+      axes_.pop_back();
+    }
+    return std::nullopt;
+  }
+
+  std::optional<CyclicAxes> made() {
+    std::uint64_t first = 0;
+    for (const MovedAxisFound& axis : axes_) first += axis.stride * axis.move.shift;
+    std::vector<std::size_t> by_stride(axes_.size());
+    std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
+    std::sort(by_stride.begin(), by_stride.end(),
+              [&](std::size_t a, std::size_t b) { return axes_[a].stride < axes_[b].stride; });
+    std::uint64_t stride = 1;
+    for (const std::size_t axis : by_stride) {
+      if (axes_[axis].stride != stride) {
+        return failed("a step of " + std::to_string(axes_[axis].stride) +
+                      ", where an order of the axes has " + std::to_string(stride));
+      }
+      stride *= axes_[axis].move.count;
+    }
+    if (first != zero_) return failed("the axes do not begin at entry 0");
+    std::vector<std::uint64_t> shape;
+    std::vector<Cyclic> moves;
+    std::vector<int> order;
+    for (std::size_t k = axes_.size(); k-- > 0;) {
+      shape.push_back(axes_[k].move.count);
+      moves.push_back(axes_[k].move);
+      order.push_back(static_cast<int>(axes_.size() - 1 - by_stride[k]));
+    }
+    CyclicAxes candidate(shape, order, moves);
+    constexpr std::uint64_t kMostViews = 16;
+    if (number_of_views(candidate) > kMostViews) return failed("more than four axes are rolled");
+    constexpr std::size_t kMostAxes = 8;
+    if (candidate.shape().size() > kMostAxes) return failed("more than eight axes");
+    return candidate;
+  }
+
+  // Tells why the first trial, of the longest axes, came to nothing.
+  std::nullopt_t failed(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+    return std::nullopt;
+  }
+
+  IndexReader& reader_;
+  std::uint64_t zero_ = 0;
+  int trials_left_ = 200;
+  std::vector<MovedAxisFound> axes_;  // the fastest first
+  std::string why_;
+};
 
 }  // namespace
 
 CyclicAxesSearch find_cyclic_axes(IndexReader& reader) {
-  const std::uint64_t count = reader.count();
-  if (count < 4) return {.candidate = std::nullopt, .why = "of so few elements it would be a roll or a flip"};
-  constexpr std::uint64_t kFirst = 0;
-  const std::uint64_t zero = reader.at(std::span(&kFirst, 1)).front();
-  std::vector<MovedAxisFound> axes;  // the fastest first
-  std::uint64_t first = 0;
-  for (std::uint64_t place = 1; place < count; place *= axes.back().move.count) {
-    const auto axis = find_moved_axis(reader, place, zero);
-    if (!axis) {
-      return {.candidate = std::nullopt,
-              .why = "elements " + std::to_string(place) + " apart are neither flipped nor rolled"};
-    }
-    axes.push_back(*axis);
-    first += axis->stride * axis->move.shift;
-  }
-  std::vector<std::size_t> by_stride(axes.size());
-  std::iota(by_stride.begin(), by_stride.end(), std::size_t{0});
-  std::sort(by_stride.begin(), by_stride.end(),
-            [&](std::size_t a, std::size_t b) { return axes[a].stride < axes[b].stride; });
-  std::uint64_t stride = 1;
-  for (const std::size_t axis : by_stride) {
-    if (axes[axis].stride != stride) {
-      return {.candidate = std::nullopt,
-              .why = "a step of " + std::to_string(axes[axis].stride) + ", where an order of the axes has " +
-                     std::to_string(stride)};
-    }
-    stride *= axes[axis].move.count;
-  }
-  if (first != zero) return {.candidate = std::nullopt, .why = "the axes do not begin at entry 0"};
-  std::vector<std::uint64_t> shape;
-  std::vector<Cyclic> moves;
-  std::vector<int> order;
-  for (std::size_t k = axes.size(); k-- > 0;) {
-    shape.push_back(axes[k].move.count);
-    moves.push_back(axes[k].move);
-    order.push_back(static_cast<int>(axes.size() - 1 - by_stride[k]));
-  }
-  CyclicAxes candidate(shape, order, moves);
-  constexpr std::uint64_t kMostViews = 16;
-  if (number_of_views(candidate) > kMostViews)
-    return {.candidate = std::nullopt, .why = "more than four axes are rolled"};
-  constexpr std::size_t kMostAxes = 8;
-  if (candidate.shape().size() > kMostAxes) return {.candidate = std::nullopt, .why = "more than eight axes"};
-  return {.candidate = std::move(candidate), .why = {}};
+  if (reader.count() < 4)
+    return {.candidate = std::nullopt, .why = "of so few elements it would be a roll or a flip"};
+  return CyclicAxesWalk(reader).result();
 }
 
 }  // namespace faro::detail

@@ -1,5 +1,5 @@
-// One-pass kernels for axes: lines, planes, rows (index_box_entries.cu has boxes, index_transpose_entries.cu other
-// transposes).
+// One-pass kernels for axes: lines, planes, rows (index_box_entries.cu has boxes, index_transpose_entries.cu
+// other transposes).
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
