@@ -355,7 +355,7 @@ TEST(CudaPrograms, AxesWhereverArraysBegin) {
   }
   // Small arrays go element by element; these do not.
   for (const auto& [axes, width] :
-       std::initializer_list<std::pair<Axes, std::uint64_t>>{{Axes({30, 40, 7, 35}, {2, 0, 3, 1}), 4},
+       std::initializer_list<std::pair<Axes, std::uint64_t>>{{Axes({32, 40, 8, 36}, {2, 0, 3, 1}), 4},
                                                              {Axes({5, 30011}, {1, 0}), 4},
                                                              {Axes({520, 517}, {1, 0}), 6},
                                                              {Axes({60, 70, 66}, {1, 0, 2}), 16}}) {

@@ -220,7 +220,7 @@ int flock(int descriptor, int operation) noexcept {
 }
 
 #if __has_include(<liburing.h>)
-int io_uring_submit(io_uring* ring) noexcept {
+int io_uring_submit(io_uring* ring) {
   static const auto real = next<int (*)(io_uring*)>("io_uring_submit");
   constexpr unsigned kBlock = 4096;
   const unsigned mask = *ring->sq.kring_mask;

@@ -205,8 +205,8 @@ class AxesProgram final : public ElementProgram {
       if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
     }
     each_place(rest, box_, in_, in_, [&](std::int64_t in, std::int64_t) { reads_.push_back(in + first); });
-    lines_fetched_ = static_cast<double>(reads_.size() * (read_bytes_ / kLineBytes + 1)) /
-                     (static_cast<double>(box.elements() * width_) / kLineBytes);
+    const std::uint64_t lines = reads_.size() * (read_bytes_ / kLineBytes + 1);
+    lines_fetched_ = static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
   }

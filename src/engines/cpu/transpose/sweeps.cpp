@@ -161,7 +161,8 @@ class SquareSweep final : public SweepProgram {
                         .tile = 1},
                        threads);
     };
-    if (between < static_cast<std::uint64_t>(threads())) {
+    if (between == 1 || between < static_cast<std::uint64_t>(threads())) {
+      const WatchedParts parts(between);
       for (std::uint64_t number = 0; number < between; ++number) square(number, threads());
       return;
     }
