@@ -251,7 +251,19 @@ class CyclicAxesWalk {
     if (number_of_views(candidate) > kMostViews) return failed("more than four axes are rolled");
     constexpr std::size_t kMostAxes = 8;
     if (candidate.shape().size() > kMostAxes) return failed("more than eight axes");
+    if (!samples_hold(candidate)) return failed("entries between are not those of axes");
     return candidate;
+  }
+
+  bool samples_hold(const CyclicAxes& candidate) const {
+    constexpr std::size_t kSamples = 256;
+    SplitMix64 random(reader_.count());
+    std::vector<std::uint64_t> positions(kSamples);
+    for (std::uint64_t& position : positions) position = random.next() % reader_.count();
+    const std::vector<std::uint64_t> entries = reader_.at(positions);
+    for (std::size_t k = 0; k < kSamples; ++k)
+      if (candidate(positions[k]) != entries[k]) return false;
+    return true;
   }
 
   // Tells why the first trial, of the longest axes, came to nothing.
