@@ -93,7 +93,7 @@ class PinnedArray {
   PinnedArray() = default;
   PinnedArray(const PinnedArray&) = delete;
   PinnedArray& operator=(const PinnedArray&) = delete;
-  ~PinnedArray();
+  ~PinnedArray();  // NOLINT(performance-trivially-destructible): frees memory where CUDA is built
 
   /// At least so many bytes; what was in it is lost where it grows. Errors: ErrorCode::device.
   std::byte* of_bytes(std::uint64_t bytes);

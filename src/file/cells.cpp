@@ -134,7 +134,8 @@ void CellSort::move_entries(std::uint64_t records, Width payload_bytes) {
       const auto number = static_cast<std::uint32_t>(i);
       const std::byte* const payload =
           is_indirect_ ? reinterpret_cast<const std::byte*>(&number) : x_ + i * payload_bytes;
-      std::memcpy(word.data() + word.size() - payload_bytes, payload, payload_bytes);
+      const std::size_t bytes = std::min<std::size_t>(payload_bytes, sizeof(std::uint32_t));
+      std::memcpy(word.data() + word.size() - bytes, payload, bytes);
       std::memcpy(entry, word.data(), word.size());
     }
   }

@@ -192,7 +192,7 @@ std::uint64_t NpyHeader::item_count() const {
 
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                            const std::string& name) {
-  const NpyHeader header = parse_npy_stream_header(bytes, name);
+  NpyHeader header = parse_npy_stream_header(bytes, name);
   check_against_file(header, std::max<std::uint64_t>(file_bytes, bytes.size()), name);
   return header;
 }

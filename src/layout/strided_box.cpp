@@ -260,7 +260,8 @@ void choose_ragged_stretch(StridedBox& box) {
   const std::uint32_t lanes = warp / box.near;
   const std::uint32_t warps = box.threads / warp;
   const auto vector = static_cast<std::uint32_t>(box.out.vector);
-  const auto stretch = static_cast<std::uint32_t>(ceil_div(box.out.units + box.out.lead, vector * lanes));
+  const auto stretch =
+      static_cast<std::uint32_t>(ceil_div(box.out.units + box.out.lead, std::uint64_t{vector} * lanes));
   const auto rows =
       static_cast<std::uint32_t>(ceil_div(box.units() / box.out.units, std::uint64_t{box.near}));
   box.out.pieces = 1;
@@ -271,7 +272,7 @@ void choose_ragged_stretch(StridedBox& box) {
   box.out.pairs = lanes;
   // A thread has several vectors of rows that are longer than a block is wide.
   box.in.spread = static_cast<int>(
-      ceil_div(box.in.units + box.in.lead, static_cast<std::uint32_t>(box.in.vector) * box.threads));
+      ceil_div(box.in.units + box.in.lead, static_cast<std::uint64_t>(box.in.vector) * box.threads));
 }
 
 // Runs without pads, rows congruent to their strides.

@@ -169,6 +169,7 @@ std::vector<MovedAxisFound> moved_axes(IndexReader& reader, std::uint64_t place,
   std::vector<std::uint64_t> extents = divisors(reader.count() / place);
   extents.erase(extents.begin());  // 1
   std::vector<std::uint64_t> positions;
+  positions.reserve(extents.size() + 3);
   for (const std::uint64_t extent : extents) positions.push_back((extent - 1) * place);
   for (std::uint64_t digit = 1; digit < 4 && digit < extents.back(); ++digit)
     positions.push_back(digit * place);

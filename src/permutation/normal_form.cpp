@@ -78,7 +78,8 @@ Permutation normal_form(const Permutation& permutation, int threads) {
     if (!indexed->on_host()) return permutation;
     Recognition found = recognise(*indexed, threads);
     const bool in_part = found.family == Family::blocks || found.family == Family::exceptions;
-    return in_part ? permutation : std::move(found.permutation);
+    if (in_part) return permutation;
+    return std::move(found.permutation);
   }
   if (const auto map = affine_form(permutation)) return *map;
   if (const auto* const modular = std::get_if<Modular>(&permutation)) {

@@ -180,6 +180,7 @@ class Search {
   static bool are_exchanged(const Permutation& candidate, const std::vector<std::uint64_t>& positions,
                             std::vector<std::uint64_t> entries) {
     std::vector<std::uint64_t> images;
+    images.reserve(positions.size());
     for (const std::uint64_t position : positions) images.push_back(apply(candidate, position));
     std::sort(images.begin(), images.end());
     std::sort(entries.begin(), entries.end());

@@ -82,7 +82,7 @@ SampledMaps sample_maps(IndexReader& reader) {
   while (positions.size() < kSamples) positions.push_back(random.next() % count);
   const std::vector<std::uint64_t> entries = reader.at(positions);
   SampledMaps made{.candidates = {}, .why = "32 samples agree on no map"};
-  if (auto map = sampled_affine(reader, positions, entries)) made.candidates.emplace_back(*std::move(map));
+  if (const auto map = sampled_affine(reader, positions, entries)) made.candidates.emplace_back(*map);
   if (auto map = sampled_modular(reader, positions, entries)) made.candidates.emplace_back(*map);
   return made;
 }

@@ -61,6 +61,7 @@ Coordinates coordinates_of(const Matrix& a21) {
   for (const int j : made.positions) columns.push_back(a21.column(j));
   made.basis = Matrix::from_columns(a21.rows(), columns);
   std::vector<Word> coordinates;
+  coordinates.reserve(static_cast<std::size_t>(a21.columns()));
   for (int j = 0; j < a21.columns(); ++j) coordinates.push_back(*made.basis.solve(a21.column(j)));
   made.of_local = Matrix::from_columns(made.basis.columns(), coordinates);
   return made;

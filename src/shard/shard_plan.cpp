@@ -167,8 +167,8 @@ ShardPlan::ShardPlan(const ShardProblem& problem) : problem_(problem) {
   rho_ = made.rho;
   if (method_ == ShardMethod::slabs || method_ == ShardMethod::blocks)
     stores_ = {.map = {}, .views = std::move(made.views), .by_views = true, .to_output = true};
-  places_ = std::move(made.places);
-  arrivals_ = std::move(made.arrivals);
+  places_ = made.places;
+  arrivals_ = made.arrivals;
   slice_bits_ = made.slice_bits;
   to_bytes(sends_, problem.element_bytes);
   to_bytes(receives_, problem.element_bytes);

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kernels::kViewRowsThreads)
     permute_view_rows(const __grid_constant__ kernels::ViewRowsParams params, const std::byte* in,
                       std::byte* out) {
   constexpr kernels::ViewRowsShape shape = kernels::kViewRowsShapes[index];
-  StreamedMemory<shape.access_bytes> memory(in, out, nullptr);
+  StreamedMemory<shape.access_bytes> memory{in, out, nullptr};
   kernels::move_view_rows<shape>(memory, params, blockIdx.x, threadIdx.x);
 }
 

@@ -71,8 +71,9 @@ __global__ void __launch_bounds__(kCompiledTiles[index].shape.threads() * few_gr
   const auto barrier = [group] {
     asm volatile("bar.sync %0, %1;" : : "r"(group + 1), "n"(threads) : "memory");
   };
-  PartMemory<tile.shape.vector_bytes()> memory(in, shared + group * tile.shape.tile_bytes(), arrays);
-  for (std::uint64_t block = first_block + blockIdx.x * groups + group; block < end_block;
+  PartMemory<tile.shape.vector_bytes()> memory(in, shared + std::size_t{group} * tile.shape.tile_bytes(),
+                                               arrays);
+  for (std::uint64_t block = first_block + std::uint64_t{blockIdx.x} * groups + group; block < end_block;
        block += std::uint64_t{gridDim.x} * groups) {
     kernels::load_tile<tile.shape>(memory, params, block, thread);
     barrier();

@@ -381,7 +381,7 @@ struct SumLongSegments {
         Vector held[kAhead] = {};
         FARO_UNROLL
         for (std::uint32_t k = 0; k < kAhead; ++k) {
-          if (i + k * kThreads < length) held[k] = Vector::load(values, at + i + k * kThreads);
+          if (i + k * kThreads < length) held[k] = Vector::load(values, at + i + std::uint64_t{k} * kThreads);
         }
         FARO_UNROLL
         for (std::uint32_t k = 0; k < kAhead; ++k) {

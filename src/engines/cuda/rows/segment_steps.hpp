@@ -136,15 +136,15 @@ struct CopySegments {
   constexpr void copy(B& block, std::uint64_t from, std::uint64_t to, std::uint64_t number) const {
     const auto* const source = reinterpret_cast<const Unit*>(in) + from;
     auto* const target = reinterpret_cast<Unit*>(out) + to;
-    for (std::uint64_t u = lane_of(block); u < number; u += kAhead * kWarpLanes) {
+    for (std::uint64_t u = lane_of(block); u < number; u += std::uint64_t{kAhead} * kWarpLanes) {
       Unit held[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (u + k * kWarpLanes < number) held[k] = source[u + k * kWarpLanes];
+        if (u + std::uint64_t{k} * kWarpLanes < number) held[k] = source[u + std::uint64_t{k} * kWarpLanes];
       }
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
-        if (u + k * kWarpLanes < number) target[u + k * kWarpLanes] = held[k];
+        if (u + std::uint64_t{k} * kWarpLanes < number) target[u + std::uint64_t{k} * kWarpLanes] = held[k];
       }
     }
   }
