@@ -100,7 +100,7 @@ class PinnedArray {
 
  private:
   std::byte* data_ = nullptr;
-  [[maybe_unused]] std::uint64_t bytes_ = 0;  // where CUDA is not built
+  [[maybe_unused]] std::uint64_t bytes_ = 0;  // unused where CUDA is not built
 };
 
 /// Waits for all work queued on a stream. Errors: ErrorCode::device where it failed.
