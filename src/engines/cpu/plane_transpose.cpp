@@ -16,9 +16,9 @@
 #define FARO_TRANSPOSE_RUNS_PLAINLY
 // Loops over registers are unrolled, or the registers are memory.
 #if defined(__clang__)
-#define FARO_UNROLL _Pragma("unroll")
+#define FARO_UNROLL_REGISTERS _Pragma("unroll")
 #else
-#define FARO_UNROLL _Pragma("GCC unroll 16")
+#define FARO_UNROLL_REGISTERS _Pragma("GCC unroll 16")
 #endif
 
 namespace faro::cpu {
@@ -60,15 +60,15 @@ Done TransposeSquares(std::uint64_t /*element_bytes*/, const PlaneIn& /*from*/, 
 // each round moves one bit of the row's number into the lane's.
 template <class D, std::size_t kSide>
 HWY_INLINE void TransposeRegisters(D d, hn::Vec<D> (&rows)[kSide]) {
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t side = kSide; side > 1; side /= 2) {
     hn::Vec<D> mixed[kSide];
-    FARO_UNROLL
+    FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < kSide / 2; ++i) {
       mixed[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
       mixed[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
     }
-    FARO_UNROLL
+    FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < kSide; ++i) rows[i] = mixed[i];
   }
 }
@@ -79,13 +79,13 @@ HWY_INLINE void TransposeSquare(const PlaneIn& from, const PlaneOut& to) {
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, 16> bytes;
   hn::Vec<decltype(d)> rows[kSide];
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
     rows[i] = hn::BitCast(
         d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from.data + i * from.stride_bytes)));
   }
   TransposeRegisters(d, rows);
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, rows[i]), bytes,
                reinterpret_cast<std::uint8_t*>(to.data + i * to.stride_bytes));
@@ -198,12 +198,12 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, kSide * sizeof(Lane)> bytes;
   hn::Vec<decltype(d)> lines[kSide];
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
     lines[i] = hn::BitCast(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from + rows[i])));
   }
   TransposeRegisters(d, lines);
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to + columns[i]));
   }
@@ -274,10 +274,10 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
                                 const std::int64_t* columns) {
   const hn::FixedTag<Lane, kBlocks * 16 / sizeof(Lane)> d;
   hn::Vec<decltype(d)> lines[kSide];
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from, rows + i, kSide);
   if constexpr (kSide > 1) TransposeRegisters(d, lines);
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
     hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[i]));
   }
@@ -306,10 +306,10 @@ HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* row
   const auto even = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kEven)}; };
   const auto odd = [](V a, V b) { return V{_mm512_shuffle_i32x4(a.raw, b.raw, kOdd)}; };
   V four[4][4];  // of rows 4 g and on: column 4 b + k of them in block b of [k][g]
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t g = 0; g < 4; ++g) {
     V line[4];
-    FARO_UNROLL
+    FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < 4; ++i)
       line[i] = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(from + rows[4 * g + i]));
     const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, line[0], line[1]));
@@ -321,7 +321,7 @@ HWY_INLINE void TransposeSquare16(const std::byte* from, const std::int64_t* row
     four[2][g] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
     four[3][g] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
   }
-  FARO_UNROLL
+  FARO_UNROLL_REGISTERS
   for (std::size_t k = 0; k < 4; ++k) {
     const V a = even(four[k][0], four[k][1]);
     const V b = odd(four[k][0], four[k][1]);
@@ -362,10 +362,10 @@ std::uint64_t TransposeShortRows(const PlaneRows& from, const PlaneColumns& to) 
   std::uint64_t row = 0;
   for (; row + kRows + beyond <= from.count; row += kRows) {
     hn::Vec<decltype(d)> lines[kSide];
-    FARO_UNROLL
+    FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < kSide; ++i) lines[i] = LoadBlocks(d, from.data, from.rows + row + i, kSide);
     TransposeRegisters(d, lines);
-    FARO_UNROLL
+    FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < kSide; ++i) {
       if (i < to.count)
         hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to.data + to.columns[i] + row * sizeof(Lane)));
