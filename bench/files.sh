@@ -96,7 +96,7 @@ done
 head="| what | seconds | over the copy | bytes read / written, over the file's | how |
 |---|---|---|---|---|"
 echo "File of $((1 << (log2 - 20))) MiB, \`--memory $memory\`, medians of $rounds rounds in turns; $("$faro" --version)."
-echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); file system $(stat -f -c %T .); $(cat io)."
+echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); file system $(stat -f -c %T .); $(cat io)."
 printf '\n%s\n' "$head"
 rows_of() { # the copy's case, and the others
   local copy

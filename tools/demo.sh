@@ -31,7 +31,7 @@ info=$("$faro" info --json | tr -d ' \n')
 if [[ $info == *'"name":"cuda","available":true'* ]]; then engine=(--engine cuda); fi
 
 printf '$ faro explain "bit_reversal(24)"      # three of its lines\n'
-"$faro" explain 'bit_reversal(24)' "${engine[@]}" | grep -E '^(permutation|sweeps|  predicted)' | head -n 3
+"$faro" explain 'bit_reversal(24)' "${engine[@]}" | grep -E '^(permutation|sweeps|  predicted)' | sed -n 1,3p
 run new 2^24 u4 in.npy
 run permute bit_reversal in.npy out.npy "${engine[@]}" --verify
 run bench 'bit_reversal(24)' "${engine[@]}"

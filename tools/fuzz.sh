@@ -13,7 +13,7 @@ seconds=$((minutes * 60 * (cores < count ? cores : count) / count))
 cmake --preset asan -DFARO_CHECKS=quick -DFARO_FUZZ_SECONDS="$seconds" --log-level=WARNING
 # shellcheck disable=SC2086
 cmake --build --preset asan --target $targets
-build=$(find . -maxdepth 1 -type d -name 'build*asan*' | head -n 1)
+build=$(find . -maxdepth 1 -type d -name 'build*asan*' | sed -n 1p)
 logs=$(mktemp -d)
 found=0
 run() {

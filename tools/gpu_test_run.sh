@@ -23,7 +23,7 @@ step() {
   if [[ $status -ne 0 ]] || grep -qE 'SUMMARY: *[1-9]' "$log"; then
     verdict="FAILED ($status)"
     failed=1
-    grep -A 8 -E 'Failure$|^========= (Error|Warning|Invalid|Uninit|Race|Barrier|Program)' "$log" | cut -c1-400 | head -n 60
+    grep -A 8 -E 'Failure$|^========= (Error|Warning|Invalid|Uninit|Race|Barrier|Program)' "$log" | cut -c1-400 | sed -n 1,60p
     tail -n 4 "$log"
   fi
   table+=("$(printf '| %-10s | %-12s | %4d s | %s' "$name" "$verdict" $((SECONDS - start)) "$detail")")

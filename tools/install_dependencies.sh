@@ -72,7 +72,7 @@ has_gpu() { [[ -e /dev/nvidiactl ]] || nvidia-smi -L >/dev/null 2>&1; }
 # Sets why_not where a toolkit cannot be had.
 install_cuda() {
   local driver wheels=() wheel
-  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 | cut -d. -f1 || true)
+  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | sed -n 1p | cut -d. -f1 || true)
   if [[ $driver =~ ^[0-9]+$ ]] && ((driver < cuda_least_driver)); then
     why_not="the driver, $driver, is older than the $cuda_least_driver that CUDA $cuda_version needs"
     return 1
@@ -91,7 +91,7 @@ install_cuda() {
     return 1
   fi
   local root
-  root=$(dirname "$(dirname "$(find "$cuda_toolkit.new" -path '*/bin/nvcc' | head -n 1)")")
+  root=$(dirname "$(dirname "$(find "$cuda_toolkit.new" -path '*/bin/nvcc' | sed -n 1p)")")
   if [[ ! -x $root/bin/nvcc ]]; then
     why_not="the packages hold no nvcc"
     rm -rf "$cuda_toolkit.new"

@@ -52,7 +52,7 @@ as_man() {
 
 help=$("$faro" --help)
 verbs=$("$(dirname "$0")/list_verbs.sh" "$faro")
-version=$("$faro" --version | head -n 1)
+version=$("$faro" --version | sed -n 1p)
 
 mkdir -p "$(dirname "$page")"
 {

@@ -33,7 +33,7 @@ if [[ ! -e $scratch/prefix/lib/libfaro_cxx.so ]] && grep -q 'not built' "$build/
 fi
 
 # A project in CUDA, where there is a compiler.
-nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc "$here/../../build/cuda-toolkit/bin/nvcc" 2>/dev/null | head -n 1 || true)
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc "$here/../../build/cuda-toolkit/bin/nvcc" 2>/dev/null | sed -n 1p || true)
 if [[ -n $nvcc ]]; then
   "$cmake" -G Ninja -S "$here/cuda" -B "$scratch/build-cuda" -D CMAKE_BUILD_TYPE=Release \
     -D CMAKE_PREFIX_PATH="$scratch/prefix" -D CMAKE_CUDA_COMPILER="$nvcc"
