@@ -505,7 +505,7 @@ TEST(RowPartitionKernel, PutsBySortedEntries) {
       cuda::PutSorted<8> put;
       put.keys = keys.data();
       put.count = count;
-      put.values = reinterpret_cast<const std::byte*>(values.data());
+      put.in = reinterpret_cast<const std::byte*>(values.data());
       put.out = reinterpret_cast<std::byte*>(out.data());
       device.run(put);
       EXPECT_EQ(out.download(), expected);

@@ -230,40 +230,37 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
   return made;
 }
 
-void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+namespace {
+
+// Elements of 4 or 8 bytes, by keys that were sorted. `users`: the one of both that is not the engine's.
+template <template <int> typename Step>
+void move_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* out, const void* users,
+                 const char* users_name, Stream stream, const char* operation) {
   const std::uint64_t width = plan.layout().row_bytes;
   FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
   const DeviceGuard guard(plan.target().device);
-  require_accessible(in, "input", plan.target().device);
-  require_aligned(address(in), width, {.operation = "take"});
-  RowStream queue(stream, "take");
-  const auto take_by = [&]<int kBytes>() {
-    TakeSorted<kBytes> kernel;
+  require_accessible(users, users_name, plan.target().device);
+  require_aligned(address(users), width, {.operation = operation});
+  RowStream queue(stream, operation);
+  const auto move_by = [&]<int kBytes>() {
+    Step<kBytes> kernel;
     kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
     kernel.count = row_numbers(plan.move()).count;
     kernel.in = static_cast<const std::byte*>(in);
-    kernel.out = static_cast<std::byte*>(taken);
-    queue.run(kernel);
-  };
-  width == 4 ? take_by.operator()<4>() : take_by.operator()<8>();
-}
-
-void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
-  const std::uint64_t width = plan.layout().row_bytes;
-  FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
-  const DeviceGuard guard(plan.target().device);
-  require_accessible(out, "output", plan.target().device);
-  require_aligned(address(out), width, {.operation = "put"});
-  RowStream queue(stream, "put");
-  const auto put_by = [&]<int kBytes>() {
-    PutSorted<kBytes> kernel;
-    kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
-    kernel.count = row_numbers(plan.move()).count;
-    kernel.values = static_cast<const std::byte*>(values);
     kernel.out = static_cast<std::byte*>(out);
     queue.run(kernel);
   };
-  width == 4 ? put_by.operator()<4>() : put_by.operator()<8>();
+  width == 4 ? move_by.template operator()<4>() : move_by.template operator()<8>();
+}
+
+}  // namespace
+
+void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+  move_sorted<TakeSorted>(plan, sorted, in, taken, in, "input", stream, "take");
+}
+
+void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
+  move_sorted<PutSorted>(plan, sorted, values, out, out, "output", stream, "put");
 }
 
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
