@@ -26,7 +26,7 @@
 #include "io/npy.hpp"
 #include "kernels/axes_box_params.hpp"
 #include "kernels/partition_params.hpp"
-#include "layout/box_banks.hpp"
+#include "layout/box_search.hpp"
 #include "layout/strided_box.hpp"
 #include "layout/unit_axes.hpp"
 #include "measure.hpp"
