@@ -27,6 +27,8 @@
 namespace faro::file {
 namespace {
 
+constexpr const char* kRecoverRemedy = "`faro recover` finishes it when that is put right, or takes it back";
+
 std::string in_place_operation(const std::filesystem::path& path) {
   return "permute `" + path.string() + "` in place";
 }
@@ -72,7 +74,8 @@ class InPlaceRun {
       const auto [pass, step] = place_of(record.step);
       const TileWork work = passes_[pass]->step(step, record.is_undone != 0);
       if (work.out.total_bytes() != record.bytes)
-        refuse("a journal whose steps have other sizes", "the version of faro that wrote it");
+        fail(ErrorCode::file, in_place_operation(label_), "a journal whose steps have other sizes",
+             "the version of faro that wrote it", kRecoverRemedy);
       const io::TransferFile file = transfers(pass);
       Pipeline pipeline = pipeline_of(file, {});
       journal_.read(record, machinery_.buffers[0]);
@@ -123,7 +126,9 @@ class InPlaceRun {
       const ssize_t written =
           pwrite(descriptor_, header.data() + done, header.size() - done, static_cast<off_t>(done));
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) refuse(std::generic_category().message(errno), "a disk that takes what is written");
+      if (written <= 0)
+        fail(ErrorCode::file, in_place_operation(label_), std::generic_category().message(errno),
+             "a disk that takes what is written", kRecoverRemedy);
       done += static_cast<std::uint64_t>(written);
     }
     sync();
@@ -148,12 +153,8 @@ class InPlaceRun {
 
   void sync() {
     if (const int error = io::sync_file(descriptor_); error != 0)
-      refuse(std::generic_category().message(error), "a disk that takes what is written");
-  }
-
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    fail(ErrorCode::file, in_place_operation(label_), got, wanted,
-         "`faro recover` finishes it when that is put right, or takes it back");
+      fail(ErrorCode::file, in_place_operation(label_), std::generic_category().message(error),
+           "a disk that takes what is written", kRecoverRemedy);
   }
 
   int descriptor_;

@@ -42,7 +42,7 @@ class SourceFile {
   void require_unchanged() const;
 
  private:
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
+  std::string reading() const { return "read `" + path_ + "`"; }
 
   std::string path_;
   io::Descriptor file_;

@@ -126,12 +126,14 @@ class PlacesOfFile final : public IndexPlaces {
   PlacesOfFile(EntryRange range, std::uint64_t batch)
       : IndexPlaces(range.count, batch), range_(std::move(range)) {
     file_.reset(open(range_.path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file_.is_open()) refuse(std::generic_category().message(errno));
+    if (!file_.is_open())
+      fail(ErrorCode::file, reading(), std::generic_category().message(errno), "a file that can be read");
     posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
   std::string text() const override {
     struct stat status {};
-    if (fstat(file_.get(), &status) != 0) refuse(std::generic_category().message(errno));
+    if (fstat(file_.get(), &status) != 0)
+      fail(ErrorCode::file, reading(), std::generic_category().message(errno), "a file that can be read");
     return fmt::format("index file {}:{} of {} bytes, {}.{:09}", status.st_dev, status.st_ino, status.st_size,
                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
   }
@@ -146,7 +148,10 @@ class PlacesOfFile final : public IndexPlaces {
       const ssize_t got = pread(file_.get(), bytes + done, entries.size() * width - done,
                                 static_cast<off_t>(range_.offset + x * width + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) refuse(got < 0 ? std::generic_category().message(errno) : "a file that was cut");
+      if (got <= 0)
+        fail(ErrorCode::file, reading(),
+             got < 0 ? std::generic_category().message(errno) : "a file that was cut",
+             "a file that can be read");
       done += static_cast<std::uint64_t>(got);
     }
     if (width == 8) return;
@@ -157,9 +162,7 @@ class PlacesOfFile final : public IndexPlaces {
     }
   }
 
-  [[noreturn]] void refuse(const std::string& got) const {
-    fail(ErrorCode::file, "read `" + range_.path.string() + "`", got, "a file that can be read");
-  }
+  std::string reading() const { return "read `" + range_.path.string() + "`"; }
 
   EntryRange range_;
   io::Descriptor file_;

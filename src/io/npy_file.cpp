@@ -224,7 +224,9 @@ NpyOutput::NpyOutput(const fs::path& path, const std::string& descr, std::span<c
     return;
   }
   state.mapping = map_file(state.file.descriptor(), state.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (state.mapping == nullptr) state.file.refuse(errno, "a file that can be mapped");
+  if (state.mapping == nullptr)
+    fail(ErrorCode::file, state.file.operation(), std::generic_category().message(errno),
+         "a file that can be mapped");
 }
 
 NpyOutput::~NpyOutput() = default;

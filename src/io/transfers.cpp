@@ -229,14 +229,14 @@ void Transfers::finish(Request request) const {
       request.descriptor = request.file->buffered();
       continue;
     }
-    if (moved < 0) refuse(request, errno);
-    if (moved == 0) refuse(request, request.writes ? ENOSPC : 0);
+    if (moved < 0) fail_transfer(request, errno);
+    if (moved == 0) fail_transfer(request, request.writes ? ENOSPC : 0);
     done += static_cast<std::uint64_t>(moved);
     if (is_direct && done < request.least) request.descriptor = request.file->buffered();
   }
 }
 
-void Transfers::refuse(const Request& request, int error) const {
+void Transfers::fail_transfer(const Request& request, int error) const {
   const std::string operation =
       std::string(request.writes ? "write `" : "read `") + request.file->label() + "`";
   if (error == 0) {
@@ -288,7 +288,7 @@ void Transfers::flush() {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       Request rest = requests[i];
       if (results[i] < 0 && results[i] != -EINTR && results[i] != -EAGAIN && results[i] != -EINVAL)
-        refuse(rest, static_cast<int>(-results[i]));
+        fail_transfer(rest, static_cast<int>(-results[i]));
       const std::uint64_t done = results[i] < 0 ? 0 : static_cast<std::uint64_t>(results[i]);
       if (done >= rest.least) continue;
       if (results[i] != -EINTR && results[i] != -EAGAIN) rest.descriptor = rest.file->buffered();

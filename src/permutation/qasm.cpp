@@ -70,7 +70,7 @@ class QasmReader {
     } else if (name == "opaque") {
       opaque();
     } else {
-      refuse_gate(keyword);
+      fail_gate(keyword);
     }
     cursor_.sign(';');
   }
@@ -155,7 +155,7 @@ class QasmReader {
     } else {
       map = gate_of_angles(call.name.text, call.angles);
     }
-    if (!map) refuse_gate(call.name);
+    if (!map) fail_gate(call.name);
     const std::optional<Affine> result = modified(*map, call.modifiers);
     if (!result) {
       cursor_.fail_at(call.name, ErrorCode::unsupported, "controls of " + in_quotes(call.name.text, 40),
@@ -253,7 +253,7 @@ class QasmReader {
     if (measurements_ > 0) ++late_barriers_;
   }
 
-  [[noreturn]] void refuse_gate(const QasmToken& name) const {
+  [[noreturn]] void fail_gate(const QasmToken& name) const {
     cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40), std::string(kKnownGates),
                     suggest_qasm_gate(name.text));
   }
@@ -290,7 +290,7 @@ class QasmReader {
   void body_statement() {
     if (is_gate()) return gate();
     const QasmToken keyword = cursor_.word("a gate or `}`");
-    if (keyword.text != "barrier") refuse_gate(keyword);
+    if (keyword.text != "barrier") fail_gate(keyword);
     barrier();
     cursor_.sign(';');
   }

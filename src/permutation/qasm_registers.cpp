@@ -78,7 +78,7 @@ QasmOperand QasmRegisters::physical_operand() {
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), qubit);
   if (fault != std::errc{} || end != digits.data() + digits.size() || qubit >= f2::kMaxDimension)
     cursor_.fail(ErrorCode::value, in_quotes(name.text, 40), "a physical qubit in $0..$63");
-  if (qubits_ > 0 && !has_physical_) refuse_mixture(name);
+  if (qubits_ > 0 && !has_physical_) fail_mixture(name);
   has_physical_ = true;
   qubits_ = std::max(qubits_, qubit + 1);
   cursor_.advance();
@@ -87,7 +87,7 @@ QasmOperand QasmRegisters::physical_operand() {
   return chosen;
 }
 
-void QasmRegisters::refuse_mixture(const QasmToken& name) const {
+void QasmRegisters::fail_mixture(const QasmToken& name) const {
   cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40) + " beside qubits of the other kind",
                   "declared qubits alone or physical ones, `$0`, alone");
 }
@@ -107,7 +107,7 @@ const QasmRegister& QasmRegisters::declare(const QasmToken& name, bool is_classi
                                            bool is_scalar) {
   QasmRegister made{.is_classical = is_classical, .size = size};
   const int qubits = is_classical ? 0 : size;
-  if (qubits > 0 && has_physical_) refuse_mixture(name);
+  if (qubits > 0 && has_physical_) fail_mixture(name);
   if (qubits > f2::kMaxDimension - qubits_) {
     cursor_.fail_at(name, ErrorCode::value,
                     in_quotes(name.text, 40) + " of size " + std::to_string(qubits) + " after " +

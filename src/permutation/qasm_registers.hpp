@@ -61,7 +61,7 @@ class QasmRegisters {
  private:
   const QasmRegister& declare(const QasmToken& name, bool is_classical, int size, bool is_scalar);
   QasmOperand physical_operand();
-  [[noreturn]] void refuse_mixture(const QasmToken& name) const;
+  [[noreturn]] void fail_mixture(const QasmToken& name) const;
   const QasmRegister& enter(const QasmToken& name, const QasmRegister& made);
   int bracketed_size();
   std::vector<int> selection(const QasmToken& name, int size, bool& is_register);

@@ -14,17 +14,18 @@ struct Units {
 
   friend Units operator+(Units a, Units b) {
     Units sum;
-    if (__builtin_add_overflow(a.value, b.value, &sum.value)) refuse();
+    require_fits(!__builtin_add_overflow(a.value, b.value, &sum.value));
     return sum;
   }
   friend Units operator*(Units a, Units b) {
     Units product;
-    if (__builtin_mul_overflow(a.value, b.value, &product.value)) refuse();
+    require_fits(!__builtin_mul_overflow(a.value, b.value, &product.value));
     return product;
   }
 
  private:
-  [[noreturn]] static void refuse() {
+  static void require_fits(bool fits) {
+    if (fits) return;
     fail(ErrorCode::value, "evaluate a cost formula", "more than 2^64 - 1 time units",
          "a time that 64 bits hold", "take a smaller latency or fewer words");
   }

@@ -58,14 +58,15 @@ class RowWorkspace {
   StreamMemory own_;
 };
 
-[[noreturn]] void refuse_out_of_range(const char* operation, const char* what, std::uint64_t position,
-                                      std::uint64_t rows) {
-  fail(ErrorCode::value, operation, std::string(what) + ", at position " + std::to_string(position),
+void require_in_range(const char* operation, const char* what, const kernels::RowFaults& found,
+                      std::uint64_t rows) {
+  if (found.out_of_range == kernels::kNoFault) return;
+  fail(ErrorCode::value, operation, std::string(what) + ", at position " + std::to_string(found.out_of_range),
        rows == 0 ? "no entry: there are no rows" : "numbers from 0 to " + std::to_string(rows - 1),
        "it was left out");
 }
 
-void refuse_twice(const char* operation, const kernels::RowFaults& found) {
+void require_distinct(const char* operation, const kernels::RowFaults& found) {
   if (found.twice == kernels::kNoFault) return;
   fail(ErrorCode::value, operation,
        "a row that is named twice, once at position " + std::to_string(found.twice), "each row at most once",
@@ -166,9 +167,8 @@ void RowExecutor::check(Stream stream) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
   const kernels::RowFaults found = state.faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range(state.operation, "an entry that names no row", found.out_of_range, state.rows);
-  refuse_twice(state.operation, found);
+  require_in_range(state.operation, "an entry that names no row", found, state.rows);
+  require_distinct(state.operation, found);
 }
 
 // --- entries that stay as they are
@@ -191,9 +191,7 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
   source.faults = faults.data();
   const SortedItems<std::uint32_t> sorted = sort_items(lent, steps, partition, source);
   const kernels::RowFaults found = faults.take({});
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range(operation, "an entry that names no row", found.out_of_range,
-                        numbered_rows(plan.move()));
+  require_in_range(operation, "an entry that names no row", found, numbered_rows(plan.move()));
   std::uint64_t present = 0;
   check(cudaMemcpy(&present, sorted.present, sizeof(present), cudaMemcpyDeviceToHost), "cudaMemcpy",
         operation);
@@ -211,7 +209,7 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
     find.count = numbers.count;
     find.faults = faults.data();
     queue.run(find);
-    refuse_twice(operation, faults.take({}));
+    require_distinct(operation, faults.take({}));
   }
   if (!std::holds_alternative<Add>(plan.move())) {
     made.keys = kept(sorted.keys);
@@ -354,8 +352,7 @@ void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) c
 void RouteExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("route", "a key that is no bucket", found.out_of_range, state_->options.buckets);
+  require_in_range("route", "a key that is no bucket", found, state_->options.buckets);
 }
 
 // --- rows that are sent
@@ -402,8 +399,7 @@ void DispatchExecutor::run(const void* in, void* out, Stream stream) const {
 void DispatchExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("dispatch", "a place that is no row", found.out_of_range, state_->of.rows);
+  require_in_range("dispatch", "a place that is no row", found, state_->of.rows);
 }
 
 // --- ragged rows
@@ -533,8 +529,7 @@ void CombineExecutor::run(const void* in, void* out, Stream stream) const {
 void CombineExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("combine", "a place that is no row", found.out_of_range, state_->of.rows);
+  require_in_range("combine", "a place that is no row", found, state_->of.rows);
 }
 
 }  // namespace faro::cuda
