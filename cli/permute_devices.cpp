@@ -13,7 +13,7 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {

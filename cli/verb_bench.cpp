@@ -21,7 +21,7 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "io/buffer.hpp"
 #include "measure.hpp"
 #include "oracle.hpp"

@@ -23,7 +23,7 @@
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
 

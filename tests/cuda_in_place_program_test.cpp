@@ -20,7 +20,7 @@
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "in_place_kernel_support.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 

@@ -1,7 +1,7 @@
 // Wirings are programs: meetings in place, then the wires read in order. And the drawings show them.
 #include <gmock/gmock.h>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network/drawing.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"

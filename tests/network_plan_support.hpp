@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/interpret.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "network/text.hpp"
 
 namespace faro::network::testing_support {

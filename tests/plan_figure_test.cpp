@@ -7,7 +7,7 @@
 #include <set>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan/figure.hpp"
 
 namespace faro {

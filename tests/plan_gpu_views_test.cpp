@@ -13,7 +13,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/strided.hpp"
-#include "faro/plan/strided_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"

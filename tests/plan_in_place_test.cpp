@@ -15,7 +15,7 @@
 #include "cli_support.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "in_place_support.hpp"

@@ -19,7 +19,6 @@
 #include "engines/cuda/rows/dispatch_queue.hpp"
 #include "engines/cuda/rows/reused_steps.hpp"
 #include "engines/cuda/rows/segment_queue.hpp"
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 
 namespace faro::testing {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "faro/f2/matrix.hpp"
-#include "faro/layout/xor.hpp"
+#include "faro/layout/tile.hpp"
 
 namespace faro::layout {
 namespace xor_layout_test {

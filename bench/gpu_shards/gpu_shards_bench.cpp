@@ -26,9 +26,9 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_shards/parts.hpp"
 #include "engines/cuda_measure.hpp"
+#include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/nccl.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "measure.hpp"
 
 namespace faro::bench::gpu {

@@ -6,7 +6,7 @@
 #include "engines/cpu/modular.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/plan/problem.hpp"
 
 namespace faro {

@@ -14,7 +14,6 @@
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
-#include "faro/routing.hpp"
 
 struct faro_row_plan {
   faro::ExecutableRows rows;

@@ -10,9 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "faro/plan/calibration.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
+#include "faro/plan/target.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cpu {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "faro/plan/strided_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
 #include "plan/gpu/part_pass.hpp"
 

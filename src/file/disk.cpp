@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "file/pipeline.hpp"
 #include "io/output_file.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "faro/layout/tile.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_small_in_place.hpp"
 #include "kernels/affine_swaps.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 
 namespace faro::kernels {
 namespace {

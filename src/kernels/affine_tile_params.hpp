@@ -8,7 +8,6 @@
 
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "kernels/affine_naive.hpp"
 
 namespace faro::kernels {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "kernels/axes_lines_params.hpp"
 #include "machine/congestion.hpp"
 

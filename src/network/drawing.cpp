@@ -8,7 +8,7 @@
 
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "network/program_text.hpp"
 
 namespace faro::network {

@@ -1,9 +1,8 @@
-#include "faro/network/interpret.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/network/program.hpp"
 #include "network/program_text.hpp"
 
 namespace faro::network {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/program_text.hpp"
 #include "network/syntax.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/layer.hpp"
-#include "faro/network/library.hpp"
+#include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "network/program_text.hpp"
 
 namespace faro::network {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cursor.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "permutation/text.hpp"
 
 namespace faro {

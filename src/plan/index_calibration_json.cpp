@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "io/npy.hpp"
 #include "permutation/text.hpp"
 

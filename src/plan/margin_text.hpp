@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::detail {
 

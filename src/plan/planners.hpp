@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::detail {

@@ -1,11 +1,10 @@
-#include "faro/plan/strided_plan.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"

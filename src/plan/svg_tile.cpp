@@ -19,7 +19,6 @@
 
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "plan/facts.hpp"
 #include "plan/svg_sections.hpp"
 

@@ -12,7 +12,7 @@
 #include "engines/cuda_peers.hpp"
 #include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "meeting.hpp"
 
 namespace faro {

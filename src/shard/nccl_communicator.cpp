@@ -7,8 +7,8 @@
 
 #include "engines/cuda_nccl.hpp"
 #include "engines/cuda_parts.hpp"
+#include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/nccl.hpp"
 #include "shard/methods.hpp"
 
 namespace faro {

@@ -6,7 +6,7 @@
 
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"

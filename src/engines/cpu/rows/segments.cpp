@@ -8,7 +8,7 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "permutation/index_rows.hpp"
 #include "threads.hpp"
 
