@@ -20,7 +20,6 @@
 #include "network/cpu_passes.hpp"
 #include "network/drawing.hpp"
 #include "network/prediction.hpp"
-#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
 #include "suggest.hpp"

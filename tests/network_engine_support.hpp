@@ -17,7 +17,6 @@
 #include "faro/network/network.hpp"
 #include "faro/network/program.hpp"
 #include "network/cpu_chunks.hpp"
-#include "network/cpu_kernels.hpp"
 #include "network/text.hpp"
 
 namespace faro::network::engine_testing {

@@ -24,7 +24,7 @@
 #include "faro/permutation/axes.hpp"
 #include "gpu/axes_oracle.hpp"
 #include "io/npy.hpp"
-#include "kernels/axes_box_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/box_search.hpp"
 #include "layout/strided_box.hpp"

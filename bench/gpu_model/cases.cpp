@@ -16,7 +16,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/f2/matrix.hpp"
 #include "kernels/affine_naive.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/prediction.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/machine/access_counts.hpp"
-#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "machine/congestion.hpp"
 
 namespace faro::kernels {

@@ -9,7 +9,7 @@
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

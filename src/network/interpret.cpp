@@ -3,7 +3,7 @@
 
 #include "faro/error.hpp"
 #include "faro/network/program.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace rules {

@@ -10,7 +10,6 @@
 #include "faro/error.hpp"
 #include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "network/program_text.hpp"
 #include "network/syntax.hpp"
 #include "permutation/notes.hpp"
 #include "permutation/spec_file.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "plan/cpu_planning.hpp"
 
 namespace faro::detail {

@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_in_place_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/in_place_tiles.hpp"
 #include "plan/in_place_launches.hpp"
 #include "plan/planners.hpp"

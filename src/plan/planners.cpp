@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::detail {
 
