@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "cli/report.hpp"
-#include "permutation/notes.hpp"
+#include "permutation/text.hpp"
 #include "suggest.hpp"
 
 namespace faro::cli {

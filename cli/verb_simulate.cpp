@@ -13,8 +13,8 @@
 #include "cli/simulate_shards.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
-#include "machine/run_trace.hpp"
-#include "permutation/notes.hpp"
+#include "machine/trace.hpp"
+#include "permutation/text.hpp"
 #include "programs/simulation.hpp"
 #include "suggest.hpp"
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"

@@ -21,7 +21,6 @@
 #include "in_place_support.hpp"
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
-#include "plan/in_place_facts.hpp"
 #include "plan/prediction.hpp"
 #include "plan_support.hpp"
 

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "engines/cpu/modular.hpp"
+#include "engines/cpu.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"

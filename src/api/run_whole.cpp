@@ -1,8 +1,7 @@
-#include "api/run_whole.hpp"
-
 #include <optional>
 #include <string>
 
+#include "api/executable_state.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 

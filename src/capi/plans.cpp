@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "capi/keep_on.hpp"
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"

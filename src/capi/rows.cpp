@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "api/array_checks.hpp"
-#include "capi/keep_on.hpp"
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"

@@ -9,7 +9,6 @@
 #include "network/pass_facts.hpp"
 #include "network/text.hpp"
 #include "plan/facts.hpp"
-#include "plan/json_schema.hpp"
 
 namespace faro::network {
 namespace {

@@ -11,7 +11,6 @@
 #include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/syntax.hpp"
-#include "permutation/notes.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"

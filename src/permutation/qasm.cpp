@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "circuit.hpp"
-#include "qasm_gates.hpp"
-#include "qasm_lexer.hpp"
+#include "permutation/qasm_registers.hpp"
 #include "qasm_registers.hpp"
 #include "text.hpp"
 

@@ -1,9 +1,8 @@
-#include "qasm_gates.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "circuit.hpp"
+#include "permutation/qasm_registers.hpp"
 #include "suggest.hpp"
 
 namespace faro::detail {

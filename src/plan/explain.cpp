@@ -14,7 +14,6 @@
 #include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/margin_text.hpp"

@@ -12,10 +12,9 @@
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
-#include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 #include "plan/planners.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro {
 namespace {

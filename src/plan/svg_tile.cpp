@@ -20,7 +20,7 @@
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
 #include "plan/facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {

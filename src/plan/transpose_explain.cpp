@@ -19,7 +19,6 @@
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/index_facts.hpp"
-#include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro {

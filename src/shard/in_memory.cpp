@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engines/cuda_parts.hpp"
-#include "engines/cuda_peers.hpp"
 #include "faro/communicator.hpp"
 #include "faro/error.hpp"
 #include "faro/shards.hpp"

@@ -3,7 +3,7 @@
 //
 //     Device      buffer<T>(n)              memory of the device, not cleared
 //                 fill(to, byte, bytes)     queued, like all that follows
-//                 run(kernel)               a kernel value (index_device_kernels.hpp)
+//                 run(kernel)               a kernel value (value_kernels.hpp)
 //                 send, fetch               to the device and back; fetch waits
 //
 // What is queued runs in order. Memory that queued kernels use is kept until the work is done.

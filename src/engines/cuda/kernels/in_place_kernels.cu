@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_small_in_place.hpp"
 #include "kernels/affine_swaps.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/kernels/part_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"

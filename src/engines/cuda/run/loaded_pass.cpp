@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/kernels/in_place_kernels.hpp"
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/kernels/transpose_kernels.hpp"
 #include "engines/cuda/rows/patch_step.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
