@@ -71,10 +71,6 @@ class Communicator {
   /// planned together, as an index array in parts, goes by it.
   virtual Communicator* host() { return memory() == Engine::cpu ? this : nullptr; }
 
-  /// Makes an array known that will be exchanged again and again, for engines that are faster then. What it
-  /// gives is to be kept as long as the array; null: nothing is gained. Errors: none; a refusal is null.
-  virtual std::shared_ptr<void> lend(void* /*data*/, std::uint64_t /*bytes*/) { return nullptr; }
-
   /// Where kernels can write into the memory of all other ranks; null: they cannot. The same for all ranks.
   virtual PeerMemory* peer_memory() { return nullptr; }
 

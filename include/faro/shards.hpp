@@ -218,8 +218,6 @@ struct ShardWays {
   /// Of a device with slices: multiprocessors that packing and unpacking leave free while the links' kernels
   /// work, which need whole ones and memory that is not all taken; -1: three fifths of them, 0: none.
   int link_multiprocessors = -1;
-  /// The workspace is made known to NCCL, which then sends from and to it without buffers of its own.
-  bool lends = false;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
 };
