@@ -7,6 +7,7 @@
 
 #include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
+#include "reserved_words.hpp"
 #include "suggest.hpp"
 
 namespace faro::emit {
@@ -15,25 +16,16 @@ namespace {
 constexpr int kMaxThreadBits = 10;
 constexpr int kMaxBlocksBits = 31;  // fewer than 2^31
 
-constexpr std::array<std::string_view, 121> kTaken{
-    "alignas",     "alignof",     "and",        "and_eq",    "asm",       "auto",         "bitand",
-    "bitor",       "bool",        "break",      "case",      "catch",     "char",         "char16_t",
-    "char32_t",    "char8_t",     "class",      "co_await",  "co_return", "co_yield",     "compl",
-    "concept",     "const",       "const_cast", "consteval", "constexpr", "constinit",    "continue",
-    "decltype",    "default",     "delete",     "do",        "double",    "dynamic_cast", "else",
-    "enum",        "explicit",    "export",     "extern",    "false",     "float",        "for",
-    "friend",      "goto",        "if",         "inline",    "int",       "long",         "mutable",
-    "namespace",   "new",         "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
-    "or",          "or_eq",       "private",    "protected", "public",    "register",     "reinterpret_cast",
-    "requires",    "return",      "short",      "signed",    "sizeof",    "static",       "static_assert",
-    "static_cast", "struct",      "switch",     "template",  "this",      "thread_local", "throw",
-    "true",        "try",         "typedef",    "typeid",    "typename",  "union",        "unsigned",
-    "using",       "virtual",     "void",       "volatile",  "wchar_t",   "while",        "xor",
-    "xor_eq",      "main",        "std",        "threadIdx", "blockIdx",  "blockDim",     "gridDim",
-    "warpSize",    "in",          "out",        "tile",      "block",     "thread",       "warp",
-    "x",           "y",           "v",          "source",    "stored",    "loaded",       "target",
-    "origin",      "stream",      "workspace",  "error",     "dim3",      "memcpy",       "NULL",
-    "cudaError_t", "cudaStream_t"};
+// Beside C++'s words: names that the text uses itself.
+constexpr std::array<std::string_view, 21> kTaken{
+    "in",     "out",       "tile",   "block",  "thread", "warp",        "x",
+    "y",      "v",         "source", "stored", "loaded", "target",      "origin",
+    "stream", "workspace", "error",  "dim3",   "memcpy", "cudaError_t", "cudaStream_t"};
+
+template <typename Words>
+bool has(const Words& words, std::string_view text) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -106,7 +98,7 @@ void require_name(const Options& options) {
   const std::string& text = options.name;
   const auto types = element_types();
   const bool taken =
-      std::find(kTaken.begin(), kTaken.end(), text) != kTaken.end() ||
+      has(faro::detail::kReservedWords, text) || has(kTaken, text) ||
       std::any_of(types.begin(), types.end(), [&](const ElementType& type) { return type.name == text; });
   if (is_identifier(text) && !is_reserved(text) && !taken && text.size() <= longest) return;
   fail(ErrorCode::value, operation_of(options), "the name `" + text + "`",

@@ -51,6 +51,10 @@ machine::MemoryGeometry geometry_of(const Target& target);
 /// log2 of the units of the longest segments, up to kWholeSegmentBytesMax, that change places whole.
 int whole_segment_bits(const Work& work);
 
+/// Errors: ErrorCode::unsupported for units wider than a GPU's vectors, and for more of them than the blocks
+/// of a kernel reach that gives 2^thread_bits to each.
+void require_units(const Work& work, int thread_bits);
+
 /// A pass over 2^map.bits() units, `arrays` times over, with the bytes and segments that it reads and writes
 /// filled in.
 Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t arrays,
