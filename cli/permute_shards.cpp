@@ -17,7 +17,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
@@ -38,8 +37,8 @@ namespace {
 
 [[noreturn]] void fail_part(const std::string& operation, const std::string& path, int error) {
   fail(ErrorCode::file, operation + " `" + path + "`",
-       error == 0 ? "a file that ends too early" : std::system_category().message(error),
-       "this rank's part of the file", "every rank needs the same files");
+       error == 0 ? "a file that ends too early" : io::error_text(error), "this rank's part of the file",
+       "every rank needs the same files");
 }
 
 // Of a file, so many bytes from an offset on.
@@ -318,8 +317,7 @@ class PermutedShards {
       file_ = std::make_unique<io::OutputFile>(options_.out, io::Unfinished::kept);
       try {
         if (ftruncate(file_->descriptor(), 0) != 0)
-          fail(ErrorCode::file, file_->operation(), std::generic_category().message(errno),
-               "a file that can be written to");
+          fail(ErrorCode::file, file_->operation(), io::error_text(errno), "a file that can be written to");
         file_->reserve(target_header_.size() + header_.data_bytes());
         file_->write(target_header_, 0);
       } catch (...) {

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "cli/file_problem.hpp"
@@ -95,8 +94,7 @@ void permute_stream(const PermuteOptions& options) {
     file.reset(open(options.in.c_str(), O_RDONLY | O_CLOEXEC));
     in = file.get();
     if (!file.is_open() || lseek(in, static_cast<off_t>(header.data_offset), SEEK_SET) < 0)
-      fail(ErrorCode::file, stream_operation(options), std::generic_category().message(errno),
-           "a readable file");
+      fail(ErrorCode::file, stream_operation(options), io::error_text(errno), "a readable file");
   } else {
     header = options.raw.empty() ? header_of_stream(in) : header_of_input(options);
   }
@@ -141,7 +139,7 @@ void permute_stream(const PermuteOptions& options) {
     const ssize_t written = write(out, begin.data() + done, begin.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
-      fail(ErrorCode::file, stream_operation(options), std::generic_category().message(errno),
+      fail(ErrorCode::file, stream_operation(options), io::error_text(errno),
            "an output that takes what is written");
     done += static_cast<std::size_t>(written);
   }

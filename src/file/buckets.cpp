@@ -132,8 +132,7 @@ class Work {
     const bool is_kept = run_.unfinished() == io::Unfinished::kept;
     io::OutputFile scratch(is_kept ? scratch_path(out.path) : out.path, run_.unfinished());
     if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
-      fail(ErrorCode::file, scratch.operation(), std::generic_category().message(errno),
-           "a file that can be written to");
+      fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
     scratch.reserve(shape_.buckets() * shape_.region_bytes);
     const std::uint64_t run_bytes =
         std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();

@@ -160,8 +160,7 @@ class DiskTrial {
       });
       machinery.team.wait();
       if (writes && io::sync_file(file_.descriptor()) != 0)
-        fail(ErrorCode::file, file_.operation(), std::generic_category().message(errno),
-             "a disk that takes what is written");
+        fail(ErrorCode::file, file_.operation(), io::error_text(errno), "a disk that takes what is written");
     });
   }
 
@@ -224,8 +223,7 @@ std::optional<std::filesystem::path> disk_curve_path(const std::filesystem::path
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     fail(ErrorCode::file, "tune the disk of `" + folder.string() + "`",
-         errno == 0 || S_ISREG(status.st_mode) ? "no folder" : std::generic_category().message(errno),
-         "a folder on it");
+         errno == 0 || S_ISREG(status.st_mode) ? "no folder" : io::error_text(errno), "a folder on it");
   return calibration_path(fmt::format("disk {} {}", major(status.st_dev), minor(status.st_dev)));
 }
 

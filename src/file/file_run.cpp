@@ -113,8 +113,7 @@ void FileRun::begin_or_resume() {
     journal_->restart(0);
     // Of a run that is not gone on with nothing may stay.
     if (ftruncate(target_.descriptor(), 0) != 0)
-      fail(ErrorCode::file, target_.operation(), std::generic_category().message(errno),
-           "a file that can be written to");
+      fail(ErrorCode::file, target_.operation(), io::error_text(errno), "a file that can be written to");
     unlink(io::partial_path(scratch_path(out_.path)).c_str());
   }
   begun_ = true;
@@ -199,8 +198,7 @@ void FileRun::note_written(int descriptor) {
 void FileRun::checkpoint(int descriptor) {
   if (!journal_ || not_noted_ == 0) return;
   if (const int error = io::sync_file(descriptor); error != 0)
-    fail(ErrorCode::file, target_.operation(), std::generic_category().message(error),
-         "a disk that takes what is written");
+    fail(ErrorCode::file, target_.operation(), io::error_text(error), "a disk that takes what is written");
   for (std::size_t tile = 0; tile < not_noted_; ++tile) journal_->add(permuted_[tile]);
   permuted_.erase(permuted_.begin(), permuted_.begin() + static_cast<std::ptrdiff_t>(not_noted_));
   not_noted_ = 0;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -127,7 +126,7 @@ class InPlaceRun {
           pwrite(descriptor_, header.data() + done, header.size() - done, static_cast<off_t>(done));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0)
-        fail(ErrorCode::file, in_place_operation(label_), std::generic_category().message(errno),
+        fail(ErrorCode::file, in_place_operation(label_), io::error_text(errno),
              "a disk that takes what is written", kRecoverRemedy);
       done += static_cast<std::uint64_t>(written);
     }
@@ -153,7 +152,7 @@ class InPlaceRun {
 
   void sync() {
     if (const int error = io::sync_file(descriptor_); error != 0)
-      fail(ErrorCode::file, in_place_operation(label_), std::generic_category().message(error),
+      fail(ErrorCode::file, in_place_operation(label_), io::error_text(error),
            "a disk that takes what is written", kRecoverRemedy);
   }
 
@@ -194,8 +193,7 @@ std::vector<std::byte> head_of(int descriptor, std::uint64_t bytes, const std::f
     const ssize_t got = pread(descriptor, head.data() + done, bytes - done, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      fail(ErrorCode::file, in_place_operation(path),
-           got < 0 ? std::generic_category().message(errno) : "a file that was cut",
+      fail(ErrorCode::file, in_place_operation(path), got < 0 ? io::error_text(errno) : "a file that was cut",
            "a file that can be read");
     done += static_cast<std::uint64_t>(got);
   }

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -106,8 +105,7 @@ InPlaceJournal::InPlaceJournal(const std::filesystem::path& file, int flags, io:
       fail(ErrorCode::file, operation(), "no such file",
            "the journal that an interrupted `faro permute --in-place` left",
            "without one the file is not permuted in part");
-    fail(ErrorCode::file, operation(), std::generic_category().message(errno),
-         "a file that can be written to");
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a file that can be written to");
   }
   struct stat status {};
   if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -138,16 +136,14 @@ void InPlaceJournal::create_file() {
   const std::uint64_t bytes = slot_offset(2);
   int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (error != 0)
-    fail(ErrorCode::file, operation(), std::generic_category().message(error),
-         fmt::format("room for {} bytes", bytes));
+    fail(ErrorCode::file, operation(), io::error_text(error), fmt::format("room for {} bytes", bytes));
   requests_.write(*transfers_,
                   std::array{io::Piece{
                       .offset = 0, .bytes = all.size(), .memory = reinterpret_cast<std::byte*>(all.data())}});
   error = io::sync_file(file_.get());
   if (error == 0) error = folder_.sync();
   if (error != 0)
-    fail(ErrorCode::file, operation(), std::generic_category().message(error),
-         "a disk that takes what is written");
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
 std::unique_ptr<InPlaceJournal> InPlaceJournal::open(const std::filesystem::path& file,
@@ -234,8 +230,7 @@ void InPlaceJournal::write(Record record, std::span<const std::byte> data) {
           io::Piece{.offset = at, .bytes = sizeof(head), .memory = reinterpret_cast<std::byte*>(&head)}});
   written_ += data.size();
   if (const int error = io::sync_file(file_.get()); error != 0)
-    fail(ErrorCode::file, operation(), std::generic_category().message(error),
-         "a disk that takes what is written");
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
 void InPlaceJournal::remove() {

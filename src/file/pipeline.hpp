@@ -42,8 +42,6 @@ class SourceFile {
   void require_unchanged() const;
 
  private:
-  std::string reading() const { return "read `" + path_ + "`"; }
-
   std::string path_;
   io::Descriptor file_;
   struct stat status_ {};

@@ -22,8 +22,6 @@
 namespace faro::io {
 namespace {
 
-std::string message(int error) { return std::generic_category().message(error); }
-
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{8} << 20;  // of one write(2)
@@ -87,22 +85,22 @@ fs::path partial_path(const fs::path& path) {
 }
 
 OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {
-  if (path_.empty()) fail(ErrorCode::file, operation(), message(ENOENT), "the name of a file");
+  if (path_.empty()) fail(ErrorCode::file, operation(), error_text(ENOENT), "the name of a file");
   if (const std::error_code failed = follow_links(path_)) {
     path_ = path;  // an error names what was given
-    fail(ErrorCode::file, operation(), message(failed.value()), "a path that a file can have");
+    fail(ErrorCode::file, operation(), error_text(failed.value()), "a path that a file can have");
   }
   struct stat existing {};
   const bool exists = stat(path_.c_str(), &existing) == 0;
   if (!exists && errno != ENOENT)
-    fail(ErrorCode::file, operation(), message(errno), "a path that a file can have");
+    fail(ErrorCode::file, operation(), error_text(errno), "a path that a file can have");
   if (exists && S_ISDIR(existing.st_mode))
-    fail(ErrorCode::file, operation(), message(EISDIR), "a regular file");
+    fail(ErrorCode::file, operation(), error_text(EISDIR), "a regular file");
   if (exists && !S_ISREG(existing.st_mode))
     fail(ErrorCode::file, operation(), "a pipe or device", "a regular file");
   if (exists && access(path_.c_str(), W_OK) != 0)
-    fail(ErrorCode::file, operation(), message(errno), "a file that may be replaced");
-  if (path_.filename().empty()) fail(ErrorCode::file, operation(), message(EISDIR), "the name of a file");
+    fail(ErrorCode::file, operation(), error_text(errno), "a file that may be replaced");
+  if (path_.filename().empty()) fail(ErrorCode::file, operation(), error_text(EISDIR), "the name of a file");
 
   if (unfinished_ == Unfinished::kept) {
     open_partial();
@@ -139,7 +137,7 @@ void OutputFile::open_partial() {
     fail(ErrorCode::file, operation(), "no file of faro's at `" + temporary_.string() + "`",
          "a free name, or what an earlier run left");
   }
-  if (error != 0) fail(ErrorCode::file, operation(), message(error), "a directory that can be written to");
+  if (error != 0) fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
   if (flock(descriptor(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
     struct stat named {};
     if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
@@ -168,7 +166,7 @@ void OutputFile::open_named() {
     if (error == 0) error = EEXIST;
   }
   temporary_.clear();
-  fail(ErrorCode::file, operation(), message(error), "a directory that can be written to");
+  fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
 }
 
 bool OutputFile::reserve(std::uint64_t bytes) {
@@ -215,11 +213,11 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
 void OutputFile::finish() {
   if (finished_) return;
   if (const int error = sync_file(descriptor()); error != 0)
-    fail(ErrorCode::file, operation(), message(error), "a disk that takes what is written");
+    fail(ErrorCode::file, operation(), error_text(error), "a disk that takes what is written");
   // Network file systems write when any descriptor of the file is closed; this one keeps the lock.
   Descriptor second(dup(descriptor()));
   if (const int error = second.close(); error != 0)
-    fail(ErrorCode::file, operation(), message(error), "a file that can be written to");
+    fail(ErrorCode::file, operation(), error_text(error), "a file that can be written to");
   folder_.open(directory_of(path_));
   finished_ = true;
 }
@@ -236,26 +234,26 @@ void OutputFile::give_name() {
   }
   if (error == 0) return;
   temporary_.clear();
-  fail(ErrorCode::file, operation(), message(error), "a directory that can be written to");
+  fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
 }
 
 void OutputFile::commit() {
   finish();
   if (temporary_.empty()) give_name();
   if (rename(temporary_.c_str(), path_.c_str()) != 0)
-    fail(ErrorCode::file, operation(), message(errno), "a path that a file can be renamed to");
+    fail(ErrorCode::file, operation(), error_text(errno), "a path that a file can be renamed to");
   // From here on nothing may fail but the disk: the file is there.
   forget(temporary_);
   temporary_.clear();
   if (const int error = folder_.sync(); error != 0)
-    fail(ErrorCode::file, operation(), message(error),
+    fail(ErrorCode::file, operation(), error_text(error),
          "a disk that takes the file's name, too: the file is there, a power cut may undo that");
   descriptor_.close();
   sweep_left_overs(path_);
 }
 
 void OutputFile::fail_for_room(int error, std::uint64_t bytes) const {
-  std::string got = message(error);
+  std::string got = error_text(error);
   struct statvfs space {};
   if (statvfs(directory_of(path_).c_str(), &space) == 0)
     got += ", " + size_text(space.f_bavail * std::uint64_t{space.f_frsize}) + " free on its disk";

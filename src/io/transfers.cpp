@@ -82,7 +82,7 @@ struct Transfers::Ring {
 std::string why_no_uring() {
   io_uring ring{};
   const int error = io_uring_queue_init(1, &ring, 0);
-  if (error != 0) return std::generic_category().message(-error);
+  if (error != 0) return error_text(-error);
   io_uring_queue_exit(&ring);
   return "";
 }
@@ -104,7 +104,7 @@ TransferFile::TransferFile(int descriptor, Use use, TransferMode wanted, std::st
   const int access = use == Use::read ? O_RDONLY : use == Use::write ? O_WRONLY : O_RDWR;
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   direct_.reset(open(link.c_str(), access | O_DIRECT | O_CLOEXEC));
-  if (!direct_.is_open()) refusal_ = "O_DIRECT: " + std::generic_category().message(errno);
+  if (!direct_.is_open()) refusal_ = "O_DIRECT: " + error_text(errno);
 }
 
 Transfers::Transfers(TransferMode mode, int queue_depth)
@@ -244,7 +244,7 @@ void Transfers::fail_transfer(const Request& request, int error) const {
          "a file that ends before byte " + std::to_string(request.offset + request.least),
          "the file as it was when it was opened", "it was cut while it was read");
   }
-  fail(ErrorCode::file, operation, std::generic_category().message(error),
+  fail(ErrorCode::file, operation, error_text(error),
        request.writes ? "a disk that takes what is written" : "a file that can be read");
 }
 

@@ -34,8 +34,6 @@ constexpr IndexKernel kKernels[] = {IndexKernel::gather,   IndexKernel::scatter,
 
 constexpr const char* kTuneRemedy = "`faro tune` writes it anew";
 
-std::string reading(const std::string& file) { return "read `" + file + "`"; }
-
 // Reads one file's text, naming what is wrong and where.
 class Reader {
  public:
@@ -43,14 +41,14 @@ class Reader {
 
   const Json& member(const Json& object, const std::string& key) const {
     if (!object.is_object() || !object.contains(key))
-      fail(ErrorCode::file, reading(file_), "no `" + key + "`", "that key", kTuneRemedy);
+      fail(ErrorCode::file, detail::reading(file_), "no `" + key + "`", "that key", kTuneRemedy);
     return object.at(key);
   }
 
   int small(const Json& object, const std::string& key, int least, int most) const {
     const Json& value = member(object, key);
     if (!value.is_number_integer() || value < least || value > most) {
-      fail(ErrorCode::file, reading(file_), "`" + key + "` of " + short_text(value),
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value),
            "a number from " + std::to_string(least) + " to " + std::to_string(most), kTuneRemedy);
     }
     return value.get<int>();
@@ -59,14 +57,16 @@ class Reader {
   std::string text(const Json& object, const std::string& key) const {
     const Json& value = member(object, key);
     if (!value.is_string())
-      fail(ErrorCode::file, reading(file_), "`" + key + "` of " + short_text(value), "text", kTuneRemedy);
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value), "text",
+           kTuneRemedy);
     return value.get<std::string>();
   }
 
   const Json& list(const Json& object, const std::string& key) const {
     const Json& value = member(object, key);
     if (!value.is_array())
-      fail(ErrorCode::file, reading(file_), "`" + key + "` of " + short_text(value), "a list", kTuneRemedy);
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value), "a list",
+           kTuneRemedy);
     return value;
   }
 
@@ -75,7 +75,7 @@ class Reader {
     for (const IndexKernel each : kKernels) {
       if (given == name(each)) return each;
     }
-    fail(ErrorCode::file, reading(file_), "`kernel` of " + short_text(given), "the name of a kernel",
+    fail(ErrorCode::file, detail::reading(file_), "`kernel` of " + short_text(given), "the name of a kernel",
          kTuneRemedy);
   }
 
@@ -89,7 +89,7 @@ class Reader {
       const std::uint64_t before = curve.empty() ? 0 : curve.points.back().elements;
       if (!pair || elements <= before || elements > kMostElements || !(microseconds > 0) ||
           !(microseconds < kMostMicroseconds)) {
-        fail(ErrorCode::file, reading(file_), "`points` with " + short_text(each),
+        fail(ErrorCode::file, detail::reading(file_), "`points` with " + short_text(each),
              "pairs of elements, ascending, and microseconds above 0", kTuneRemedy);
       }
       curve.points.push_back({.elements = elements, .microseconds = microseconds});
@@ -156,7 +156,7 @@ IndexCalibration IndexCalibration::from_json(const std::string& text, const std:
   const Reader reader(name);
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
-    fail(ErrorCode::file, reading(name), "no JSON", "what `faro tune` writes", kTuneRemedy);
+    fail(ErrorCode::file, detail::reading(name), "no JSON", "what `faro tune` writes", kTuneRemedy);
   static_cast<void>(reader.small(json, "schema", kSchema, kSchema));
   IndexCalibration calibration{.source = reader.text(json, "source"), .curves = {}};
   for (const Json& each : reader.list(json, "curves")) {
@@ -180,15 +180,16 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine) {
   std::error_code ignored;
   if (!path || !fs::exists(*path, ignored)) return std::nullopt;
   if (!fs::is_regular_file(*path, ignored))
-    fail(ErrorCode::file, reading(path->string()), "no regular file", "one", kTuneRemedy);
+    fail(ErrorCode::file, detail::reading(path->string()), "no regular file", "one", kTuneRemedy);
   const std::uint64_t bytes = fs::file_size(*path, ignored);
   if (!ignored && bytes > kMostFileBytes)
-    fail(ErrorCode::file, reading(path->string()), std::to_string(bytes) + " bytes",
+    fail(ErrorCode::file, detail::reading(path->string()), std::to_string(bytes) + " bytes",
          "at most 16 MiB of curves", kTuneRemedy);
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad())
-    fail(ErrorCode::file, reading(path->string()), "a file that cannot be read", "one that can", kTuneRemedy);
+    fail(ErrorCode::file, detail::reading(path->string()), "a file that cannot be read", "one that can",
+         kTuneRemedy);
   return IndexCalibration::from_json(text, path->string());
 }
 
