@@ -19,8 +19,8 @@
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "in_place_support.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
+#include "plan/margin_text.hpp"
 #include "plan/prediction.hpp"
 #include "plan_support.hpp"
 

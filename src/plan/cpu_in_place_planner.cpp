@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/affine_params.hpp"
-#include "plan/cpu_planning.hpp"
+#include "plan/planners.hpp"
 
 namespace faro::detail {
 namespace {

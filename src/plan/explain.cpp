@@ -11,7 +11,6 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_facts.hpp"
