@@ -12,6 +12,7 @@
 #include <numeric>
 #include <system_error>
 
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"
@@ -179,6 +180,13 @@ void CommonOptions::add_batch(CLI::App& command) {
 
 void CommonOptions::add_json(CLI::App& command) {
   command.add_flag("--json", json, "Print JSON on standard output; docs/guide/json.md describes it");
+}
+
+void CommonOptions::add_run(CLI::App& command, bool& quiet) {
+  add_threads(command);
+  add_no_sync(command);
+  command.add_flag("--quiet", quiet, "Print nothing on standard error but errors");
+  add_json(command);
 }
 
 PlanOptions CommonOptions::plan_options(std::uint64_t width) const {

@@ -64,6 +64,8 @@ struct CommonOptions {
   void add_element_bytes(CLI::App& command, const std::string& help);
   void add_batch(CLI::App& command);
   void add_json(CLI::App& command);
+  /// What every verb has that writes a result and takes a while: --threads, --no-sync, --quiet, --json.
+  void add_run(CLI::App& command, bool& quiet);
 
   /// `--tile` is read for elements of this width. Errors: ErrorCode::value.
   PlanOptions plan_options(std::uint64_t width) const;

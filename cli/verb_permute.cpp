@@ -409,10 +409,7 @@ Verb permute_verb(CLI::App& app) {
       "Check every element against the obvious loop before writing; larger files are checked by sums "
       "over what is read and written");
   add_file_options(*command, *options);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options, out] {
             options->has_out = out->count() > 0;
             permute(*options);

@@ -218,10 +218,7 @@ Verb route_verb(CLI::App& app) {
   option("--marker", options->marker, "E", "The key of items that go nowhere, instead of -1");
   options->common.add_engine(*command);
   options->common.add_device(*command);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options] { run_route(*options); }};
 }
 

@@ -422,10 +422,7 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
   command->add_flag("--explain", options->explain, "Explain how it would be done, and write nothing");
   options->common.add_engine(*command);
   options->common.add_device(*command);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options] { run_verb(*options); }};
 }
 

@@ -82,10 +82,7 @@ Verb shuffle_verb(CLI::App& app) {
            "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered");
   command->add_flag("--shards", permute.shards,
                     "Run under mpirun: each rank reads, moves and writes its part of the files");
-  permute.common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", permute.quiet, "Print nothing on standard error but errors");
-  permute.common.add_json(*command);
+  permute.common.add_run(*command, permute.quiet);
   return {command, [options] { shuffle(*options); }};
 }
 
