@@ -12,9 +12,9 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "refusal.hpp"
+#include "swizzle_accesses.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"
-#include "tests/swizzle_accesses.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_execution_test {
