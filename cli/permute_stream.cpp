@@ -62,7 +62,6 @@ void refuse_options(const PermuteOptions& options) {
       fail(ErrorCode::unsupported, stream_operation(options), name + " with `-`", "files, or neither");
   };
   refuse(options.in_place, "--in-place");
-  refuse(options.verify, "--verify");
   refuse(options.resume || !options.checkpoint.empty(), "--resume or --checkpoint");
   refuse(!options.map.empty(), "--map");
   refuse(!options.plan_cache.empty(), "--plan-cache");
@@ -108,7 +107,8 @@ void permute_stream(const PermuteOptions& options) {
   FileWatch watch(options);
   const std::uint64_t budget = memory_budget(options.memory);
   file::Options file_options{.memory_bytes = budget,
-                             .threads = options.common.plan_options(header.item_bytes).threads};
+                             .threads = options.common.plan_options(header.item_bytes).threads,
+                             .verify = options.verify};
   const auto shape = asked.shape_after(Plan(asked.problem, cpu::target(file_options.threads)));
   const FileTold told{.label = options.label(),
                       .spec = to_text(asked.problem.permutation),
