@@ -432,9 +432,10 @@ TEST_F(LargeFiles, FortranFilesInPlace) {
     const std::string words(arguments);
     ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0) << words;
     fs::copy_file(directory_ / "in.npy", directory_ / "b.npy");
-    const Result result = run("permute " + words + " b.npy --in-place --verify --memory 6000");
+    const Result result = run("permute " + words + " b.npy --in-place --verify --memory 15000");
     ASSERT_EQ(result.status, 0) << words << result.err;
-    EXPECT_THAT(result.err, HasSubstr("in place in ")) << words;
+    // The transpose has the same bytes in C order.
+    EXPECT_THAT(result.err, HasSubstr(words == "transpose" ? "nothing to move" : "in place in ")) << words;
     ASSERT_EQ(run("permute 'axes(0 1 2)' b.npy d.npy --order C --quiet").status, 0);
     EXPECT_EQ(content_of(directory_ / "a.npy"), content_of(directory_ / "d.npy")) << words;
     fs::remove(directory_ / "b.npy");
@@ -506,8 +507,8 @@ TEST_F(LargeFiles, Streams) {
     EXPECT_EQ(content_of(directory_ / "d.raw"), data_of("a.npy")) << arguments;
   }
   // A leading axis that stays is a batch.
-  ASSERT_EQ(run("permute 'axes(1000 8 8; 0 2 1)' in.npy a.npy --quiet").status, 0);
-  EXPECT_EQ(shell("cat in.npy | " + faro + " permute 'axes(1000 8 8; 0 2 1)' - d.npy --memory 4KiB --verify"),
+  ASSERT_EQ(run("permute 'n (h w) -> n w h, h=8' in.npy a.npy --quiet").status, 0);
+  EXPECT_EQ(shell("cat in.npy | " + faro + " permute 'n (h w) -> n w h, h=8' - d.npy --memory 4KiB --verify"),
             0);
   EXPECT_EQ(data_of("a.npy"), data_of("d.npy")) << content_of(directory_ / "err.txt");
   const auto refused = [&](const std::string& words, int status, const std::string& told) {
@@ -758,11 +759,11 @@ TEST_F(LargeFiles, IndexFilesLargerThanMemoryWithAllOptions) {
         "'compose(roll(1000, 7), inverse(compose(@i.npy, @j.npy)))' --axis 1"}) {
     const std::string words(arguments);
     ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0) << words;
-    const Result result =
-        run("permute " + words + " in.npy b.npy --verify --memory " + (words[1] == 'a' ? "40KiB" : "12KiB"));
+    const Result result = run("permute " + words + " in.npy b.npy --json --verify --memory " +
+                              (words[1] == 'a' ? "40KiB" : "12KiB"));
     ASSERT_EQ(result.status, 0) << words << result.err;
-    EXPECT_LE(result.err.size(), 81U) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("a distribution and a sweep")) << words;
+    EXPECT_EQ(Json::parse(result.out)["sweeps"], 2) << words;
+    EXPECT_EQ(Json::parse(result.out)["verified"], true) << words;
     EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << words;
     EXPECT_EQ(files().size(), 7U) << words;
   }

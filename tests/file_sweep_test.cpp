@@ -172,17 +172,16 @@ TEST_F(FileSweep, RollsAndFlips) {
 TEST_F(FileSweep, MultiplicationsModuloAnyCount) {
   std::mt19937_64 random(11);
   std::uint64_t turn = 0;
-  for (const std::uint64_t count : {2, 3, 7, 64, 97, 500, 1000, 1024, 3001, 4096}) {
-    std::vector<std::uint64_t> factors{1, count - 1, 3, count / 2 + 1, count / 3 + 1, count - 5};
-    for (int i = 0; i < 4; ++i) factors.push_back(random());
+  for (const std::uint64_t count : {2, 3, 7, 64, 97, 500, 1024, 3001}) {
+    std::vector<std::uint64_t> factors{count - 1, 3, count / 2 + 1, count - 5};
+    for (int i = 0; i < 3; ++i) factors.push_back(random());
     for (const std::uint64_t factor : factors) {
       if (std::gcd(factor % count, count) != 1) continue;
       ++turn;
       const Modular map = maps::affine_mod(count, static_cast<std::int64_t>(factor % count),
                                            static_cast<std::int64_t>(random() % count));
       const std::uint64_t width = std::array{1, 4, 12, 100}[turn % 4];
-      file::Options options =
-          budget(3 * width * (1 + random() % (count > 100 ? 100 : 10)), kEveryIo[turn % 3]);
+      file::Options options = budget(3 * width * (1 + count / 40 + random() % 10), kEveryIo[turn % 3]);
       options.verify = turn % 2 == 0;
       check({.permutation = map, .element_bytes = width, .batch = 1 + turn % 3}, options);
     }
@@ -762,7 +761,7 @@ TEST_F(FileSweep, IndexArraysOfEveryDirectionAndPlace) {
       const std::uint64_t to = direction == Direction::scatter ? other : x;
       std::copy_n(&data[from * kWidth], kWidth, &expected[to * kWidth]);
     }
-    for (const std::uint64_t memory : {6000, 60000, 600000}) {
+    for (const std::uint64_t memory : {9000, 60000, 600000}) {
       for (const bool verify : {false, true}) {
         file::Options options = budget(memory);
         options.verify = verify;

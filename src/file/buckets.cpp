@@ -34,7 +34,7 @@ constexpr std::uint64_t kLongRunBytes = std::uint64_t{128} << 10;  // worth whol
 // with by any number: the counters of a few have room in every budget, of more where all of them take a small
 // part of it.
 std::uint64_t counting_threads(std::uint64_t cells, std::uint64_t memory_bytes) {
-  constexpr std::uint64_t kLeast = 4;
+  constexpr std::uint64_t kLeast = 2;
   constexpr std::uint64_t kMost = 32;  // a disk is not that fast
   constexpr std::uint64_t kShare = 64;
   return std::clamp(memory_bytes / kShare / (cells * kCountBytes), kLeast, kMost);

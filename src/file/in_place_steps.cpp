@@ -297,6 +297,9 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
   }
   Passes passes;
   const auto maker = std::make_shared<const MoveMaker>(options);
+  const auto* const axes = std::get_if<Axes>(&forward.permutation);
+  const auto* const affine = std::get_if<Affine>(&forward.permutation);
+  if ((axes != nullptr && axes->is_identity()) || (affine != nullptr && affine->is_identity())) return {};
   forward = in_small_arrays(forward, budget);
   const bool fits = bytes / forward.batch <= budget;
   if (!fits) {

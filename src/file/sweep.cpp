@@ -111,6 +111,7 @@ std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 
 std::unique_ptr<Tiles> Sweep::State::tiles() const {
   if (whole_arrays) return tiles_of_arrays(to_run, budget);
   if (problem && std::holds_alternative<Affine>(to_run.permutation)) return tiles_of_affine(to_run, budget);
+  if (problem && std::holds_alternative<Modular>(to_run.permutation)) return tiles_of_modular(to_run, budget);
   return tiles_of_views(views, element_bytes, budget, problem ? Gaps::left_out : Gaps::may_be_read);
 }
 
