@@ -312,7 +312,7 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
       return passes_of_cyclic(*cyclic_form, forward, budget, maker);
     if (map) {
       const int capacity = static_cast<int>(std::bit_width(budget / width)) - 1;
-      const Choice choice = choose(*map, width, capacity, long_run_bytes(options));
+      const Choice choice = choose(*map, width, capacity, long_run_bytes(options, bytes));
       for (const layout::InPlaceFactor& factor : choice.factors) {
         passes.push_back(
             std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward, maker));

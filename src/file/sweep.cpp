@@ -150,7 +150,7 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory),
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
-                   .long_run_bytes = long_run_bytes(options)};
+                   .long_run_bytes = long_run_bytes(options, bytes)};
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, problem.element_bytes);
   const std::uint64_t array_bytes = bytes / problem.batch;
@@ -185,7 +185,7 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state->budget = {.tile_bytes = memory / kBuffers,
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
-                   .long_run_bytes = long_run_bytes(options)};
+                   .long_run_bytes = long_run_bytes(options, checked.moved_bytes())};
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);
   fill_facts(*state);

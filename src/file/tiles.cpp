@@ -447,13 +447,15 @@ std::vector<Strided> views_of_cyclic(const Cyclic& map, std::uint64_t batch) {
 
 }  // namespace
 
-std::uint64_t long_run_bytes(const Options& options) {
+std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes) {
   constexpr std::uint64_t kUsualSegment = std::uint64_t{128} << 10;
   constexpr std::uint64_t kSegments = 32;  // of a tile: four for each of the usual threads
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
-  constexpr std::uint64_t kMost = std::uint64_t{128} << 20;
+  constexpr std::uint64_t kMost = std::uint64_t{32} << 20;
+  constexpr std::uint64_t kManyTiles = 16;  // so that reading, permuting and writing overlap
   const std::uint64_t segment = options.segment_bytes != 0 ? options.segment_bytes : kUsualSegment;
-  return std::clamp(segment, kLeast / kSegments, kMost / kSegments) * kSegments;
+  const std::uint64_t asked = std::clamp(segment, kLeast / kSegments, kMost / kSegments) * kSegments;
+  return std::min(asked, std::max(kUsualSegment * kSegments, all_bytes / kManyTiles));
 }
 
 std::uint64_t Rows::offset(std::uint64_t row) const {

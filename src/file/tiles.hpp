@@ -81,8 +81,8 @@ class Tiles {
   std::uint64_t write_run_bytes = 0;
 };
 
-/// What Options::segment_bytes makes of TileBudget::long_run_bytes.
-std::uint64_t long_run_bytes(const Options& options);
+/// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
+std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
 
 struct TileBudget {
   std::uint64_t tile_bytes = 0;  // of one side of a tile at most
