@@ -481,7 +481,7 @@ class Work {
   while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough))
     enough *= 2;
   fail(ErrorCode::value, "plan", fmt::format("memory of {}", io::size_text(memory)),
-       fmt::format("about {} for {} records of {}", io::size_text(enough), records,
+       fmt::format("about {} for {} record{} of {}", io::size_text(enough), records, records == 1 ? "" : "s",
                    io::size_text(record_bytes)));
 }
 

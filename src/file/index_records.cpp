@@ -121,10 +121,22 @@ class IndexEvaluation {
   }
 
   std::optional<EvaluatedIndex> of_map(const IndexNode& node) {
-    Permutation map = parse_permutation(node.text, parse_);
+    Permutation map = parsed(node.text);
     if (element_count(map) != count_) refuse_count(element_count(map));
     identity_ += (std::holds_alternative<Indexed>(map) ? node.text : to_text(map)) + "; ";
     return EvaluatedIndex{.after = {std::move(map)}};
+  }
+
+  Permutation parsed(const std::string& text) const {
+    try {
+      return parse_permutation(text, parse_);
+    } catch (const Error& error) {
+      ErrorReport report = error.report();
+      if (report.got.starts_with("an index array of"))
+        report.remedy =
+            "no more has room in the memory; an index array in a .npy file is read as it is needed";
+      throw Error(report);
+    }
   }
 
   // outer o inner.
