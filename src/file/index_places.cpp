@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::file {
 namespace {
@@ -72,7 +72,7 @@ EntryRange entries_of(const std::filesystem::path& path) {
   if (descr.size() >= 2 && descr.front() == descr.back()) descr = descr.substr(1, descr.size() - 2);
   const bool has_order = !descr.empty() && std::string_view("<>=|").find(descr.front()) != descr.npos;
   const std::string_view code = has_order ? descr.substr(1) : descr;
-  const std::string operation = "read `" + path.string() + "`";
+  const std::string operation = detail::reading(path.string());
   const bool is_integer =
       code.size() == 2 && (code[0] == 'u' || code[0] == 'i') && std::has_single_bit(header.item_bytes);
   if (!is_integer) {
@@ -96,8 +96,7 @@ EntryRange entries_of(const std::filesystem::path& path) {
 std::string stamp_of(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
-    fail(ErrorCode::file, "read `" + path.string() + "`", std::generic_category().message(errno),
-         "a file that can be read");
+    fail(ErrorCode::file, detail::reading(path.string()), io::error_text(errno), "a file that can be read");
   return fmt::format("index file {}:{} of {} bytes, {}.{:09}", status.st_dev, status.st_ino, status.st_size,
                      status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
@@ -112,7 +111,9 @@ PlacesOfFile::PlacesOfFile(EntryRange range, std::uint64_t batch, std::vector<Pe
     if (const auto* const index = std::get_if<Indexed>(&map)) map = index->redirected(Direction::scatter);
   }
   file_.reset(open(range_.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file_.is_open()) refuse(std::generic_category().message(errno));
+  if (!file_.is_open())
+    fail(ErrorCode::file, detail::reading(range_.path.string()), io::error_text(errno),
+         "a file that can be read");
   posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
@@ -125,7 +126,9 @@ void PlacesOfFile::read(std::uint64_t x, std::span<std::uint64_t> entries) const
     const ssize_t got = pread(file_.get(), bytes + done, entries.size() * width - done,
                               static_cast<off_t>(range_.offset + x * width + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) refuse(got < 0 ? std::generic_category().message(errno) : "a file that was cut");
+    if (got <= 0)
+      fail(ErrorCode::file, detail::reading(range_.path.string()),
+           got < 0 ? io::error_text(errno) : "a file that was cut", "a file that can be read");
     done += static_cast<std::uint64_t>(got);
   }
   const bool is_as_it_stands = width == 8 && !range_.is_swapped;  // one below 0 is a large one
@@ -140,10 +143,6 @@ void PlacesOfFile::read(std::uint64_t x, std::span<std::uint64_t> entries) const
     for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = number_at(bytes + i * width, range_);
   }
   for (const Permutation& map : after_) apply_to_each(map, entries, range_.count);
-}
-
-void PlacesOfFile::refuse(const std::string& got) const {
-  fail(ErrorCode::file, "read `" + range_.path.string() + "`", got, "a file that can be read");
 }
 
 }  // namespace faro::file

@@ -59,7 +59,6 @@ class PlacesOfFile final : public IndexPlaces {
 
  private:
   void read(std::uint64_t x, std::span<std::uint64_t> entries) const override;
-  [[noreturn]] void refuse(const std::string& got) const;
 
   EntryRange range_;
   std::vector<Permutation> after_;
