@@ -4,7 +4,8 @@
 #
 # SIZE_LOG2: of the file in bytes (33: 8 GiB); MEMORY: the budget (1GiB). The copy is `roll(N, 0)` through the same buffers: one run of the
 # file a tile. Beside them `cp`, which goes through the page cache, with the time until its copy is on the disk.
-# ONLY='0 1': these cases alone, by their numbers, and no `cp`: of a file for which two files' room is there.
+# ONLY='0 1': these cases alone, by their numbers, and no `cp`: of a file for which two files' room is there. Beyond the usual ones: 9, an
+# index array as large as the file (five files' room), and 10, a multiplication modulo the number of items.
 # A second table: the same within a control group of 2 GiB, as in a container, without --memory; where control groups can be made.
 # PEERS=1: also what others do it with, each for ten minutes at most: NumPy's memmap (a transposition), `shuf` (lines of 8 bytes).
 set -euo pipefail
@@ -53,7 +54,7 @@ PYTHON
 
 names=(copy "bit_reversal" "random_bmmc($items, 1)" "transpose(2^$side, 2^$((items - side)))" "shuffle of items of 4 bytes"
   "shuffle of rows of 1 KiB" "bit_reversal, in place, journal and all" "copy of the file cut to $odd x 181 x 181"
-  "axes, $odd x 181 x 181, reversed")
+  "axes, $odd x 181 x 181, reversed" "index array of items of 4 bytes, itself as large" "multiply(2^$items, 5^7)")
 # Case $1 with the words behind it before and --memory after the command.
 run_case() {
   local case=$1
@@ -72,6 +73,8 @@ run_case() {
     6) once "$@" permute bit_reversal in.npy --in-place "${budget[@]}" ;;
     7) once "$@" permute "roll($((odd * 181 * 181)), 0)" in.npy out.npy "${budget[@]}" ;;
     8) once "$@" permute "axes($odd 181 181; 2 1 0)" in.npy out.npy "${budget[@]}" ;;
+    9) once "$@" permute @index.npy in.npy out.npy "${budget[@]}" ;;
+    10) once "$@" permute "multiply($((1 << items)), 78125)" in.npy out.npy "${budget[@]}" ;;
   esac
 }
 measure() { # case
@@ -82,6 +85,7 @@ measure() { # case
 
 read -ra cases <<<"${ONLY:-0 1 2 3 4 5 6}"
 "$faro" new "2^$items" u4 in.npy >/dev/null 2>&1
+if [[ " ${cases[*]} " == *" 9 "* ]]; then "$faro" shuffle in.npy index.npy --seed 2 --quiet; fi # its items are their own numbers
 sync
 budget=(--memory "$memory")
 for ((round = 0; round < rounds; ++round)); do

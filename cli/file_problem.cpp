@@ -125,14 +125,20 @@ bool has_options(const PermuteOptions& options) {
          !options.common.element_bytes.empty();
 }
 
-// Where the whole file is of another length than the permutation: its rows, or the leading axes that the text
-// names.
+// Where the whole file is of another length than the permutation: its rows.
+std::optional<Division> by_rows(const PermuteOptions& options, const Shape& shape, std::uint64_t wanted) {
+  const bool is_one = !has_options(options) && shape.size() >= 2 && wanted == shape.front() &&
+                      wanted != product(shape, 0, shape.size());
+  return is_one ? std::optional(along(shape, 0, 1)) : std::nullopt;
+}
+
+// The same, or the leading axes that the text names.
 std::optional<Division> by_lengths(const PermuteOptions& options, const Shape& shape,
                                    const ParsedPermutation& parsed) {
   const std::uint64_t wanted = element_count(parsed.permutation);
   if (has_options(options) || shape.size() < 2 || wanted == product(shape, 0, shape.size()))
     return std::nullopt;
-  if (wanted == shape.front()) return along(shape, 0, 1);
+  if (const auto rows = by_rows(options, shape, wanted)) return rows;
   if (!parsed.axes || parsed.axes->shape.size() >= shape.size()) return std::nullopt;
   const Shape& named = parsed.axes->shape;
   if (!std::equal(named.begin(), named.end(), shape.begin())) return std::nullopt;
@@ -174,8 +180,7 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
 }
 
 void check_count(const PermuteOptions& options, const io::NpyHeader& header, const Division& division,
-                 const Permutation& permutation) {
-  const std::uint64_t wanted = element_count(permutation);
+                 std::uint64_t wanted) {
   if (division.batch == 0 || wanted == division.elements) return;
   const std::string of = header.shape.size() < 2 ? "" : ", shape " + shape_text(header.shape);
   const std::string got =
@@ -353,7 +358,7 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
   ParsedPermutation parsed =
       parsed_spec(options, is_empty ? std::nullopt : std::optional(at_hand), direction);
   if (const auto found = by_lengths(options, shape, parsed)) division = *found;
-  check_count(options, header, division, parsed.permutation);
+  check_count(options, header, division, element_count(parsed.permutation));
   FileProblem made{.problem = {.permutation = std::move(parsed.permutation),
                                .element_bytes = 0,
                                .batch = division.batch,
@@ -367,6 +372,19 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
   check_axes(options, made, division);
   fit_width(options, made, division, header.item_bytes, widths);
   return made;
+}
+
+FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t count) {
+  const std::optional<std::size_t> axis = axis_given(options, header.shape);
+  Division division = axis ? along(header.shape, *axis, *axis + 1) : divided(options, header);
+  if (axis) division.axis = axis;
+  if (const auto found = by_rows(options, header.shape, count)) division = *found;
+  check_count(options, header, division, count);
+  return {.batch = division.batch,
+          .count = division.elements,
+          .record_bytes = division.group * header.item_bytes,
+          .elements = elements_text(division, header.item_bytes, header.shape),
+          .shape = division.part ? slice(header.shape, *division.part) : Shape{division.elements}};
 }
 
 namespace {
@@ -413,6 +431,33 @@ std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const Fi
   const auto map = affine_form(asked.problem.permutation);
   if (before && map) return compose(*map, *before);
   return std::nullopt;
+}
+
+std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const FileProblem& asked) {
+  if (!asked.part || asked.problem.batch == 0) return std::nullopt;
+  const auto [first, end] = *asked.part;
+  const Shape& shape = header.shape;
+  // From the first axis on: what is an element, the array from its last axis to its first, the batch.
+  Problem made = asked.problem;
+  made.element_bytes = product(shape, 0, first) * header.item_bytes;
+  made.batch = product(shape, end, shape.size());
+  if (made.element_bytes > kMaxElementBytes && !std::holds_alternative<Affine>(made.permutation))
+    return std::nullopt;
+  const Shape array = slice(shape, *asked.part);
+  if (product(array, 0, array.size()) != element_count(asked.problem.permutation)) return std::nullopt;
+  const auto is_long = [](std::uint64_t extent) { return extent != 1; };
+  if (std::count_if(array.begin(), array.end(), is_long) <= 1) return made;
+  const Permutation form = normal_form(asked.problem.permutation);
+  const auto* const cyclic = std::get_if<Cyclic>(&form);
+  const bool is_flip = cyclic != nullptr && cyclic->reversed && cyclic->shift + 1 == cyclic->count;
+  const auto map = affine_form(form);
+  if (is_flip || (map && *map == affine_form(maps::flip(element_count(form))))) return made;
+  std::vector<int> order(array.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  const auto turned = affine_form(Axes(array, order));
+  if (!map || !turned) return std::nullopt;
+  made.permutation = compose(*turned, compose(*map, turned->inverse()));
+  return made;
 }
 
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {

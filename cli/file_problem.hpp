@@ -58,9 +58,24 @@ enum class Widths : std::uint8_t { of_kernels, any };
 FileProblem file_problem_of(const PermuteOptions& options, const io::NpyHeader& header,
                             Widths widths = Widths::of_kernels);
 
+/// How a file is cut for a permutation that is known by its number of elements alone.
+struct FileRecords {
+  std::uint64_t batch = 1;
+  std::uint64_t count = 0;           // records of each array
+  std::uint64_t record_bytes = 0;    // of any width
+  std::string elements;              // as FileProblem's
+  std::vector<std::uint64_t> shape;  // of the array at hand
+};
+
+/// Errors: ErrorCode::value where they do not fit.
+FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t count);
+
 /// What carries the problem out on a file's data as it lies in Fortran order: that of an array of the
 /// reversed shape, its axes reversed first. Nothing where the permutation does not go together with that.
 std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
+
+/// The problem that leaves the data in Fortran order, and its shape as it is. Nothing where none is known.
+std::optional<Problem> within_fortran_data(const io::NpyHeader& header, const FileProblem& asked);
 
 /// The same with the result's first axis the fastest, all in one permutation of axes. Errors:
 /// ErrorCode::unsupported where the permutation is none of axes.

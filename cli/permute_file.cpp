@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -177,37 +178,60 @@ void sweep(const PermuteOptions& options, const io::NpyHeader& header, std::uint
   }
 }
 
-// The file of an index array that is SPEC alone; empty for others.
-std::string index_file_of(const PermuteOptions& options) {
-  const bool is_file = options.spec.starts_with('@') && options.spec.ends_with(".npy");
-  return is_file ? options.spec.substr(1) : "";
-}
-
-// An index array that memory does not hold beside the array, read as it is needed.
-void by_index_file(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t budget) {
-  const std::string index = index_file_of(options);
-  const std::uint64_t count = io::read_npy_header(index).item_count();
-  const bool is_rows = !header.shape.empty() && header.shape.front() == count;
-  const bool has_others = !options.common.batch.empty() || !options.common.element_bytes.empty() ||
-                          options.order == "F" || (!options.axis.empty() && options.axis != "0");
-  if (has_others || (!is_rows && (options.rows || header.item_count() != count))) {
-    fail(ErrorCode::unsupported, file_operation(options),
-         "an index array larger than the memory with other options than --rows, or of another count",
-         fmt::format("{} alone, over {} items or rows", options.spec, count),
-         "with enough --memory for the whole array all options work together");
+// Index arrays in files that memory does not hold beside the array, read as they are needed.
+void by_index_files(const PermuteOptions& options, const io::NpyHeader& header, const file::IndexFiles& index,
+                    std::uint64_t budget) {
+  if (options.order == "F") {
+    fail(ErrorCode::unsupported, file_operation(options), "--order F with " + options.label(),
+         "that option with a permutation of axes",
+         "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
   }
-  const std::uint64_t record_bytes = count == 0 ? 1 : header.data_bytes() / count;
-  const bool is_gather = (options.index.direction(options.spec) == Direction::gather) != options.inverse;
+  const FileRecords records = file_records_of(options, header, index.count);
+  file::IndexText text{.text = options.spec, .inverse = options.inverse, .batch = records.batch};
+  text.parse.direction = options.index.direction(options.spec);
+  text.parse.shape = records.shape;
   run_records(options, header,
-              {.count = count,
-               .record_bytes = record_bytes,
-               .elements = count_text(count, is_rows ? "row" : "element") + " of " + size_text(record_bytes),
+              {.count = records.count,
+               .record_bytes = records.record_bytes,
+               .batch = records.batch,
+               .elements = records.elements,
                .budget = budget},
               [&](const file::Input& in, const file::Output& out, const file::Options& file_options) {
-                file::permute_indexed(
-                    {.path = index, .direction = is_gather ? Direction::gather : Direction::scatter},
-                    record_bytes, in, out, file_options);
+                if (records.batch == 0 || records.count == 0) {
+                  const Problem nothing{.permutation = maps::roll(records.count, 0),
+                                        .element_bytes = records.record_bytes,
+                                        .batch = records.batch};
+                  file::run(file::Sweep(nothing, file_options), in, out, file_options);
+                  return;
+                }
+                file::permute_by_index_text(text, records.record_bytes, in, out, file_options);
               });
+}
+
+// A file in Fortran order permuted where it lies: in that order where it may stay so, else into C order.
+struct FortranProblem {
+  Problem problem;
+  io::MemoryOrder order = io::MemoryOrder::c;
+};
+
+FortranProblem on_fortran_file(const PermuteOptions& options, const io::NpyHeader& header,
+                               const FileProblem& asked, const std::vector<std::uint64_t>& shape) {
+  if (shape == header.shape) {
+    if (auto problem = within_fortran_data(header, asked))
+      return {.problem = *std::move(problem), .order = io::MemoryOrder::fortran};
+  }
+  auto permutation = on_fortran_data(header, asked);
+  if (!permutation) {
+    fail(ErrorCode::unsupported, file_operation(options),
+         options.label() + " over data in Fortran order, larger than the memory for it",
+         "a permutation of one axis, of axes, or an affine map of extents that are powers of two",
+         "from one file to another it takes two sweeps; `axes(0 1 ...)` from file to file puts the data into "
+         "C "
+         "order");
+  }
+  FortranProblem found{.problem = asked.problem};
+  found.problem.permutation = *std::move(permutation);
+  return found;
 }
 
 // What `--raw DTYPE --shape SHAPE` says of a file.
@@ -230,6 +254,37 @@ io::NpyHeader raw_header(const PermuteOptions& options) {
          fmt::format("the {} of {} of {}", header.data_bytes(), shape_text(header.shape), options.raw));
   }
   return header;
+}
+
+// What an index array takes beside the arrays that are read and written: its entries, and the file that they
+// are read from; two more while some are composed. A text may make one of as many entries as the file has
+// items.
+std::uint64_t memory_beside(const PermuteOptions& options, const io::NpyHeader& header,
+                            const file::IndexFiles& index) {
+  const auto names_any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return options.spec.find(name) != std::string::npos; });
+  };
+  const bool is_composed = names_any({"compose(", "power("});
+  const bool is_made = is_composed || names_any({"random(", "indices", "rader(", "good_thomas(", "aosoa("});
+  if (index.files == 0 && !is_made) return 0;
+  const std::uint64_t count = index.files > 0 ? index.count : header.item_count();
+  const std::uint64_t entry_bytes = count > std::uint64_t{1} << 32 ? 8 : 4;
+  return (count * entry_bytes + index.bytes) * (is_composed ? 2 : 1);
+}
+
+// Of the result: a view may repeat elements, and leave gaps.
+std::uint64_t bytes_written(const PermuteOptions& options, const io::NpyHeader& header) {
+  if (!is_strided_text(options.spec)) return header.data_bytes();
+  return out_elements(view_of(options, header)) * header.item_bytes;
+}
+
+bool fits_beside(const PermuteOptions& options, const io::NpyHeader& header, const file::IndexFiles& index,
+                 std::uint64_t room) {
+  if (memory_beside(options, header, index) <= room) return true;
+  // Maps that are composed need not be an index array.
+  return index.files == 0 &&
+         !std::holds_alternative<Indexed>(file_problem_of(options, header, Widths::any).problem.permutation);
 }
 
 }  // namespace
@@ -264,7 +319,7 @@ void run_records(const PermuteOptions& options, const io::NpyHeader& header, con
                .elements = run.elements,
                .count = run.count,
                .width = run.record_bytes,
-               .batch = 1,
+               .batch = run.batch,
                .shape_before = header.shape,
                .shape = header.shape,
                .budget = run.budget},
@@ -329,17 +384,15 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   const std::uint64_t budget = memory_budget(options.memory);
   if (options.raw.empty() && header.data_bytes() <= budget / 2) return false;
   const std::string reason = options.has_out ? "a second file" : needs_memory(options);
-  if (!reason.empty() || header.fortran_order) {
+  if (!reason.empty()) {
     if (options.memory.empty() && options.raw.empty()) return false;
-    fail(ErrorCode::unsupported, file_operation(options),
-         header.fortran_order ? "data in Fortran order, larger than the memory for it" : reason,
-         "data in C order, in one file",
+    fail(ErrorCode::unsupported, file_operation(options), reason, "one file",
          "with enough --memory for the whole array all options work together");
   }
   FileWatch watch(options);
   watch.step("planning " + options.spec);
   FileWork work;
-  const FileProblem asked = file_problem_of(options, header, Widths::any);
+  FileProblem asked = file_problem_of(options, header, Widths::any);
   work.spec = to_text(asked.problem.permutation);
   work.elements = asked.elements;
   work.count = element_count(asked.problem.permutation);
@@ -348,10 +401,18 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
   work.shape_before = header.shape;
   file::Options file_options = options_of(options, header.item_bytes, budget);
   work.shape = asked.shape_after(plan_of_shape(asked.problem, file_options.threads));
+  io::MemoryOrder order = io::MemoryOrder::c;
+  if (header.fortran_order) {
+    const FortranProblem found = on_fortran_file(options, header, asked, work.shape);
+    asked.problem = found.problem;
+    order = found.order;
+  }
   file::InPlaceFile in_place{.path = options.in, .offset = header.data_offset};
   if (options.raw.empty()) {
     io::require_writable(options.in);
-    if (work.shape != header.shape) in_place.header = io::npy_header_of_file(options.in, work.shape);
+    const bool keeps_order = header.fortran_order == (order == io::MemoryOrder::fortran);
+    if (work.shape != header.shape || !keeps_order)
+      in_place.header = io::npy_header_of_file(options.in, work.shape, order);
   }
   const InterruptNote interrupted("`" + options.in + "` is permuted in part: `faro recover " + options.in +
                                   "` finishes it, or takes it back with --undo");
@@ -363,13 +424,13 @@ bool permute_in_place_by_file(const PermuteOptions& options) {
 bool permute_by_file(const PermuteOptions& options) {
   const io::NpyHeader header = header_of_input(options);
   const std::uint64_t bytes = header.data_bytes();
-  // What is mapped and what is written; of data in Fortran order once more.
+  // What is mapped and what is written, which of a view may be more; of data in Fortran order once more.
   const std::uint64_t copies = header.fortran_order ? 3 : 2;
+  const std::uint64_t arrays = (copies - 1) * bytes + bytes_written(options, header);
   const std::uint64_t budget = memory_budget(options.memory);
-  const std::string index = index_file_of(options);
-  const std::uint64_t index_bytes = index.empty() ? 0 : io::read_npy_header(index).data_bytes();
+  const file::IndexFiles index = file::index_files(options.spec);
   const bool is_raw = !options.raw.empty();
-  if (!is_raw && bytes + index_bytes <= budget / copies) return false;
+  if (!is_raw && arrays <= budget && fits_beside(options, header, index, budget - arrays)) return false;
   const std::string reason = needs_memory(options);
   if (!reason.empty()) {
     if (options.memory.empty() && !is_raw) return false;
@@ -378,12 +439,12 @@ bool permute_by_file(const PermuteOptions& options) {
          is_raw ? "a .npy file" : fmt::format("one that --memory {} holds {} times", options.memory, copies),
          "without it the array is permuted from file to file");
   }
-  // An index array is known better in memory, where there is room for what recognises it.
+  // Index arrays are known better in memory, where there is room for what recognises them.
   constexpr std::uint64_t kIndexShare = 4;
-  if (index_bytes <= budget / kIndexShare) {
+  if (index.bytes <= budget / kIndexShare) {
     sweep(options, header, budget);
   } else {
-    by_index_file(options, header, budget);
+    by_index_files(options, header, index, budget);
   }
   return true;
 }

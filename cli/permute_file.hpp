@@ -45,6 +45,7 @@ file::Io io_of(const std::string& text);
 struct RecordRun {
   std::uint64_t count = 0;
   std::uint64_t record_bytes = 0;
+  std::uint64_t batch = 1;
   std::string elements;  // "1000 rows of 12 bytes"
   std::uint64_t budget = 0;
 };

@@ -105,7 +105,8 @@ void permute_stream(const PermuteOptions& options) {
   FileWatch watch(options);
   const std::uint64_t budget = memory_budget(options.memory);
   file::Options file_options{.memory_bytes = budget,
-                             .threads = options.common.plan_options(header.item_bytes).threads};
+                             .threads = options.common.plan_options(header.item_bytes).threads,
+                             .verify = options.verify};
   const auto shape = asked.shape_after(Plan(asked.problem, cpu::target(file_options.threads)));
   const FileTold told{.label = options.label(),
                       .spec = to_text(asked.problem.permutation),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -196,48 +197,64 @@ std::optional<double> literature_transfers(const Problem& problem, const file::F
 
 // From file to file, within --memory: the sweep, what is known of its time, and the literature's transfers.
 void explain_files(const ExplainOptions& options) {
-  if (!options.svg.empty() || options.in_place || !options.capability.empty() || !options.common.tile.empty())
-    fail(ErrorCode::value, "explain", "--svg, --in-place, --capability or --tile with --file",
-         "--file alone");
+  if (!options.svg.empty() || !options.capability.empty() || !options.common.tile.empty())
+    fail(ErrorCode::value, "explain", "--svg, --capability or --tile with --file", "--file alone");
   const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
   const std::uint64_t memory = memory_budget(options.memory);
   const PlanOptions plan_options = options.common.plan_options(width);
-  const file::Options file_options{.memory_bytes = memory,
-                                   .threads = plan_options.threads,
-                                   .engine = plan_options.engine,
-                                   .device = plan_options.device};
+  file::Options file_options{.memory_bytes = memory,
+                             .threads = plan_options.threads,
+                             .engine = plan_options.engine,
+                             .device = plan_options.device};
+  file::choose_requests(std::filesystem::path(options.disk.empty() ? "." : options.disk) / "out.npy",
+                        file_options);
   std::optional<Problem> problem;
   std::optional<file::Sweep> sweep;
-  std::optional<file::Facts> of_records;  // instead
+  std::optional<file::Facts> of_records;   // instead
+  std::optional<file::Facts> of_in_place;  // instead
+  const file::IndexFiles index = file::index_files(options.spec);
+  constexpr std::uint64_t kIndexShare = 4;
   if (is_strided_text(options.spec)) {
+    if (options.in_place) fail(ErrorCode::value, "explain", "--in-place with a strided view", "a view alone");
     sweep.emplace(parse_strided(options.spec), width, file_options);
+  } else if (index.bytes > memory / kIndexShare && !options.in_place) {
+    // Read as it is needed, and not for this.
+    of_records = file::record_facts(index.count * options.common.batch_count(), width, true, file_options);
   } else {
     problem = {.permutation = parse_spec(options.spec, {}, options.index.direction(options.spec)),
                .element_bytes = width,
                .batch = options.common.batch_count()};
     problem->permutation = normal_form(problem->permutation, file_options.threads);
-    if (std::holds_alternative<Indexed>(problem->permutation) &&
-        !file::holds_arrays(*problem, file_options)) {
+    if (options.in_place) {
+      of_in_place = file::in_place_facts(*problem, file_options);
+    } else if (std::holds_alternative<Indexed>(problem->permutation) &&
+               !file::holds_arrays(*problem, file_options)) {
       of_records =
           file::record_facts(element_count(problem->permutation) * problem->batch, width, true, file_options);
     } else {
       sweep.emplace(*problem, file_options);
     }
   }
-  const file::Facts facts = of_records ? *of_records : sweep->facts();
-  const file::TilePlan tile_plan = of_records ? file::TilePlan() : sweep->tile_plan();
+  const file::Facts facts = of_records ? *of_records : of_in_place ? *of_in_place : sweep->facts();
+  const file::TilePlan tile_plan = sweep ? sweep->tile_plan() : file::TilePlan();
   const auto curve = file::kept_disk_curve(options.disk.empty() ? "." : options.disk);
   std::optional<double> seconds;
   if (curve && facts.tiles > 0)
     seconds = curve->predict_seconds(facts.moved_bytes, facts.read_run_bytes, facts.write_run_bytes);
+  // Each pass in place reads once and writes twice, the first time in order.
+  if (seconds && of_in_place) {
+    *seconds *= facts.sweeps;
+    *seconds += curve->predict_write_seconds(facts.moved_bytes, facts.tile_bytes) * facts.sweeps;
+  }
   // Of a distribution the other sides are in order: whole buckets are.
-  if (seconds && facts.sweeps == 2)
+  if (seconds && of_records && facts.sweeps == 2)
     *seconds += curve->predict_seconds(facts.moved_bytes, facts.tile_bytes, facts.tile_bytes);
   std::optional<double> published;
   if (problem && facts.tiles > 0) published = literature_transfers(*problem, facts, memory);
-  const double reads = static_cast<double>(facts.moved_bytes) /
+  const double passes = of_in_place ? facts.sweeps : 1;
+  const double reads = passes * static_cast<double>(facts.moved_bytes) /
                        static_cast<double>(std::max<std::uint64_t>(facts.read_run_bytes, 1));
-  const double writes = static_cast<double>(facts.moved_bytes) /
+  const double writes = passes * static_cast<double>(facts.moved_bytes) /
                         static_cast<double>(std::max<std::uint64_t>(facts.write_run_bytes, 1));
   if (options.common.json) {
     Json json = new_json();
@@ -263,16 +280,21 @@ void explain_files(const ExplainOptions& options) {
   }
   std::vector<std::string> lines{
       explained("permutation", options.spec), explained("elements", fmt::format("{} wide", size_text(width))),
-      explained("files", fmt::format("{} read and as many written, with {} of memory",
-                                     size_text(facts.moved_bytes), size_text(memory))),
+      explained("files",
+                of_in_place
+                    ? fmt::format("{} read, and written to a journal and in place, in each sweep; with {} "
+                                  "of memory",
+                                  size_text(facts.moved_bytes), size_text(memory))
+                    : fmt::format("{} read and as many written, with {} of memory",
+                                  size_text(facts.moved_bytes), size_text(memory))),
       explained("sweeps", facts.text())};
   if (of_records) {
     lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
   } else if (facts.tiles > 0) {
-    lines.push_back(
-        explained("tiles", fmt::format("{}; of three buffers, one is permuted into another while the "
-                                       "third is written and refilled",
-                                       facts.tiles)));
+    lines.push_back(explained(of_in_place ? "steps" : "tiles",
+                              fmt::format("{}; of three buffers, one is permuted into another while the "
+                                          "third is written and refilled",
+                                          facts.tiles)));
     lines.push_back(
         explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
                                            reads + writes, reads, writes)));

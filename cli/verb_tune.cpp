@@ -88,12 +88,14 @@ void tune_disk(const TuneOptions& options) {
   json["source"] = curve.source;
   json["queue_depth"] = curve.queue_depth;
   json["io_threads"] = curve.io_threads;
+  json["segment_bytes"] = curve.enough_segment_bytes();
   json["points"] = Json::array();
   const std::string requests = curve.queue_depth > 0 ? fmt::format("{} requests a thread", curve.queue_depth)
                                                      : fmt::format("{} threads", curve.io_threads);
   std::string text = fmt::format("{}, kept in {}\n{:>9}  {:>10}  {:>11}", curve.source, path->string(),
                                  "segment", "read, GB/s", "write, GB/s");
-  text.insert(text.find(", kept"), ", " + requests);
+  text.insert(text.find(", kept"),
+              fmt::format(", {}, segments of {}", requests, size_text(curve.enough_segment_bytes())));
   for (const file::DiskCurve::Point& point : curve.points) {
     json["points"].push_back({{"segment_bytes", point.segment_bytes},
                               {"read_gb_per_s", point.read_bytes_per_s / kGiga},

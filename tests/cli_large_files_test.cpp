@@ -41,7 +41,9 @@ class LargeFiles : public CommandTest {
     constexpr int kTries = 100;
     for (int i = 0; i < kTries; ++i) {
       Result result = run(arguments);
-      if (result.status != 6 || result.err.find(" is writing") == std::string::npos) return result;
+      const bool is_held = result.err.find(" is writing") != std::string::npos ||
+                           result.err.find("another process is changing") != std::string::npos;
+      if (result.status != 6 || !is_held) return result;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return run(arguments);
@@ -144,7 +146,7 @@ TEST_F(LargeFiles, Refusals) {
   refused("bit_reversal in.npy out.npy --memory x", 2, "--memory");
   refused("bit_reversal in.npy out.npy --memory 4KiB --io tape", 2, "auto, uring, threads or buffered");
   refused("bit_reversal in.npy --in-place --memory 4KiB --resume", 3, "faro recover");
-  refused("bit_reversal in.npy --in-place --memory 4KiB --verify", 3, "--verify");
+  refused("bit_reversal in.npy out.npy --memory 4KiB --order F", 3, "--order F");
   refused("'random(4096, 1)' in.npy --in-place --memory 4KiB", 3, "an affine map, a roll, a flip");
   refused("bit_reversal in.npy out.npy --raw u4", 2, "--shape");
   refused("bit_reversal in.npy out.npy --raw u4 --shape 4096", 6, "a file of 16512 bytes");
@@ -422,6 +424,38 @@ TEST_F(LargeFiles, InPlaceIsWhatTwoFilesGive) {
   EXPECT_EQ(refused.status, 2) << refused.err;
 }
 
+// In Fortran order as it was, where that serves; else in C order afterwards.
+TEST_F(LargeFiles, FortranFilesInPlace) {
+  ASSERT_EQ(run("new 32x16x8 u4 c.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1 2)' c.npy in.npy --order F --quiet").status, 0);
+  for (const char* const arguments :
+       {"bit_reversal", "flip", "'roll(16, 3)' --axis 1", "'flip(32)' --rows", "'axes(2 0 1)'", "transpose",
+        "'gray(12)'", "'bit_reversal(3)' --axis 2", "'random_bmmc(7, 1)' --batch 32"}) {
+    const std::string words(arguments);
+    ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0) << words;
+    fs::copy_file(directory_ / "in.npy", directory_ / "b.npy");
+    const Result result = run("permute " + words + " b.npy --in-place --verify --memory 15000");
+    ASSERT_EQ(result.status, 0) << words << result.err;
+    // The transpose has the same bytes in C order.
+    EXPECT_THAT(result.err, HasSubstr(words == "transpose" ? "nothing to move" : "in place in ")) << words;
+    ASSERT_EQ(run("permute 'axes(0 1 2)' b.npy d.npy --order C --quiet").status, 0);
+    EXPECT_EQ(content_of(directory_ / "a.npy"), content_of(directory_ / "d.npy")) << words;
+    fs::remove(directory_ / "b.npy");
+  }
+  ASSERT_EQ(run("new 30x20 u4 c.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(0 1)' c.npy in.npy --order F --quiet").status, 0);
+  const Result refused = run("permute 'roll(5)' in.npy --in-place --memory 1000");
+  EXPECT_EQ(refused.status, 3) << refused.err;
+  EXPECT_EQ(lines_of(refused.err), 1) << refused.err;
+  // The same bytes are the transpose in C order: the header changes, and nothing else.
+  const std::string before = data_of("in.npy");
+  ASSERT_EQ(run("permute transpose in.npy --in-place --memory 1000 --quiet").status, 0);
+  EXPECT_EQ(data_of("in.npy"), before);
+  ASSERT_EQ(run("permute transpose c.npy a.npy --quiet").status, 0);
+  EXPECT_EQ(data_of("a.npy"), data_of("in.npy"));
+  EXPECT_EQ(Json::parse(run("permute 'roll(0)' in.npy d.npy --json").out)["shape"], (Json{20, 30}));
+}
+
 TEST_F(LargeFiles, AWholeFileNeedsNoRecovery) {
   ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
   const Result result = run("recover in.npy");
@@ -474,6 +508,11 @@ TEST_F(LargeFiles, Streams) {
               0);
     EXPECT_EQ(content_of(directory_ / "d.raw"), data_of("a.npy")) << arguments;
   }
+  // A leading axis that stays is a batch.
+  ASSERT_EQ(run("permute 'n (h w) -> n w h, h=8' in.npy a.npy --quiet").status, 0);
+  EXPECT_EQ(shell("cat in.npy | " + faro + " permute 'n (h w) -> n w h, h=8' - d.npy --memory 4KiB --verify"),
+            0);
+  EXPECT_EQ(data_of("a.npy"), data_of("d.npy")) << content_of(directory_ / "err.txt");
   const auto refused = [&](const std::string& words, int status, const std::string& told) {
     EXPECT_EQ(shell(words) / 256, status) << words;
     EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr(told)) << words;
@@ -483,7 +522,8 @@ TEST_F(LargeFiles, Streams) {
   refused("head -c 50 in.npy | " + faro + " permute transpose - e.npy", 6, "truncated header");
   refused("cat in.npy in.raw | " + faro + " permute transpose - e.npy", 6, "more data");
   refused("cat in.npy | " + faro + " permute transpose - e.npy --memory 4KiB", 3, "whole array");
-  refused("cat in.npy | " + faro + " permute transpose - e.npy --verify", 3, "--verify");
+  EXPECT_EQ(shell("cat in.npy | " + faro + " permute transpose - d.npy --verify"), 0);
+  EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr("verified"));
   refused("cat in.npy | " + faro + " permute transpose - - --json > /dev/null", 3, "--json");
 }
 
@@ -586,7 +626,8 @@ class KillsInPlace : public LargeFiles {
         if (again == 1) finishes = !finishes;
       }
       const bool is_left = fs::exists(directory_ / ".faro-in-place-x.npy");
-      const Result recovered = run(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
+      const Result recovered =
+          run_when_free(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
       ASSERT_EQ(recovered.status, 0) << recovered.err;
       EXPECT_LE(recovered.err.size(), 81U);
       if (is_left && finishes) {
@@ -635,12 +676,18 @@ TEST_F(KillsOfShuffles, TwoHundredTimes) { kill_at_random(200); }
 
 // Peak resident memory, by the kernel's count, of a file that is larger than the budget.
 TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
-  ASSERT_EQ(run("new 2^26 u4 in.npy").status, 0);
+  ASSERT_EQ(run("new 2^25 u4 in.npy").status, 0);
+  ASSERT_EQ(run("new 2^23 u4 numbers.npy").status, 0);
+  ASSERT_EQ(run("shuffle numbers.npy index.npy --seed 1 --quiet").status, 0);
   const std::vector<std::vector<const char*>> runs{
       {"permute", "bit_reversal", "in.npy", "out.npy"},
-      {"permute", "transpose(8192, 8192)", "in.npy", "out.npy"},
-      {"shuffle", "in.npy", "out.npy", "--seed", "1"},
-      {"permute", "random_bmmc(26, 1)", "in.npy", "--in-place"},
+      {"permute", "transpose(4096, 8192)", "in.npy", "out.npy", "--verify"},
+      {"shuffle", "in.npy", "out.npy", "--seed", "1", "--verify"},
+      {"permute", "random_bmmc(25, 1)", "in.npy", "--in-place", "--verify"},
+      {"permute", "multiply(33554432, 1234567)", "in.npy", "out.npy", "--verify"},
+      {"permute", "strided(16777216; 2; 1)", "in.npy", "out.npy", "--verify"},
+      {"permute", "compose(@index.npy, gray(23))", "in.npy", "out.npy", "--element-bytes", "16", "--gather"},
+      {"permute", "random(2097152, 1)", "numbers.npy", "out.npy", "--batch", "4"},
   };
   for (std::vector<const char*> words : runs) {
     const char* const spec = words[1];
@@ -648,7 +695,7 @@ TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
     if (child == 0) {
       if (chdir(directory_.c_str()) != 0) _exit(126);
       words.insert(words.begin(), "faro");
-      for (const char* const more : {"--memory", "48MiB", "--quiet", "--no-sync"}) words.push_back(more);
+      for (const char* const more : {"--memory", "32MiB", "--quiet", "--no-sync"}) words.push_back(more);
       words.push_back(nullptr);
       execv(faro_command().c_str(), const_cast<char* const*>(words.data()));
       _exit(127);
@@ -657,8 +704,8 @@ TEST_F(LargeFiles, ResidentMemoryStaysWithinTheBudget) {
     rusage usage{};
     ASSERT_EQ(wait4(child, &status, 0, &usage), child);
     EXPECT_EQ(status, 0) << spec;
-    EXPECT_GT(usage.ru_maxrss, 20L << 10) << spec;  // KiB
-    EXPECT_LT(usage.ru_maxrss, (48 + 64L) << 10) << spec;
+    EXPECT_GT(usage.ru_maxrss, 16L << 10) << spec;  // KiB
+    EXPECT_LT(usage.ru_maxrss, (32 + 64L) << 10) << spec;
   }
 }
 
@@ -691,13 +738,62 @@ TEST_F(LargeFiles, ShufflesAndIndexFiles) {
       const std::string rest = std::string(std::strchr(words, ' ')) + " " + direction;
       ASSERT_EQ(run("permute @index.npy " + file + " a.npy --quiet" + rest).status, 0) << rest;
       for (const char* const memory : {"14KiB", "20KiB"}) {
-        const bool is_needed_whole = std::string(words).find("--axis") != std::string::npos;
-        const std::string enough = is_needed_whole ? "20KiB" : memory;
-        const Result result = run("permute @index.npy " + file + " b.npy --verify --memory " + enough + rest);
+        const Result result = run("permute @index.npy " + file + " b.npy --verify --memory " + memory + rest);
         ASSERT_EQ(result.status, 0) << rest << result.err;
         EXPECT_TRUE(data_of("a.npy") == data_of("b.npy")) << rest << memory;
       }
     }
+  }
+}
+
+// Index arrays of which a quarter of the memory does not hold one, with whatever goes together with them in
+// memory.
+TEST_F(LargeFiles, IndexFilesLargerThanMemoryWithAllOptions) {
+  ASSERT_EQ(run("new 4x1000x6 u2 in.npy").status, 0);
+  ASSERT_EQ(run("new 1000 u4 numbers.npy").status, 0);
+  ASSERT_EQ(run("shuffle numbers.npy i.npy --seed 9 --quiet").status, 0);
+  ASSERT_EQ(run("shuffle numbers.npy j.npy --seed 10 --quiet").status, 0);
+  ASSERT_EQ(run("new 24000 u4 numbers.npy").status, 0);
+  ASSERT_EQ(run("shuffle numbers.npy all.npy --seed 11 --quiet").status, 0);
+  for (const char* const arguments :
+       {"@i.npy --axis 1", "@i.npy --axis -2 --inverse", "'gather(@i.npy)' --axis 1", "@all.npy",
+        "@i.npy --batch 4 --element-bytes 12", "'compose(@i.npy, @j.npy)' --axis 1",
+        "'compose(@i.npy, multiply(1000, 3))' --axis 1 --gather", "'power(@i.npy, -3)' --axis 1 --inverse",
+        "'compose(roll(1000, 7), inverse(compose(@i.npy, @j.npy)))' --axis 1"}) {
+    const std::string words(arguments);
+    ASSERT_EQ(run("permute " + words + " in.npy a.npy --quiet").status, 0) << words;
+    const Result result = run("permute " + words + " in.npy b.npy --json --verify --memory " +
+                              (words[1] == 'a' ? "40KiB" : "12KiB"));
+    ASSERT_EQ(result.status, 0) << words << result.err;
+    EXPECT_EQ(Json::parse(result.out)["sweeps"], 2) << words;
+    EXPECT_EQ(Json::parse(result.out)["verified"], true) << words;
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << words;
+    EXPECT_EQ(files().size(), 7U) << words;
+  }
+  const Result wrong = run("permute @i.npy in.npy b.npy --memory 12KiB --axis 0");
+  EXPECT_EQ(wrong.status, 2) << wrong.err;
+  EXPECT_EQ(lines_of(wrong.err), 1) << wrong.err;
+  const Result explained = run("explain 'compose(@i.npy, @j.npy)' --file --memory 12KiB --batch 24 --json");
+  ASSERT_EQ(explained.status, 0) << explained.err;
+  EXPECT_EQ(Json::parse(explained.out)["sweeps"], 2);
+}
+
+TEST_F(LargeFiles, MultiplicationsAndViewsAreVerified) {
+  ASSERT_EQ(run("new 10007 u4 in.npy").status, 0);
+  for (const char* const arguments :
+       {"'multiply(10007, 3)'", "'affine_mod(10007, -77, 5)'", "'multiply(10007, 5004)' --inverse"}) {
+    ASSERT_EQ(run("permute " + std::string(arguments) + " in.npy a.npy --quiet").status, 0);
+    const Result result = run("permute " + std::string(arguments) + " in.npy b.npy --memory 5000 --verify");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("one sweep"));
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << arguments;
+  }
+  for (const char* const view : {"'strided(2 3000; 3000 1; 3 2)'", "'strided(100 100; 1 100; 100 1; 7 0)'",
+                                 "'strided(5000; 2; 1)'", "'strided(3000 2; 3 -1; 2 1; 1 0)'"}) {
+    ASSERT_EQ(run("permute " + std::string(view) + " in.npy a.npy --quiet").status, 0);
+    const Result result = run("permute " + std::string(view) + " in.npy b.npy --memory 5000 --verify");
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(data_of("a.npy"), data_of("b.npy")) << view;
   }
 }
 
@@ -734,6 +830,9 @@ TEST_F(LargeFiles, ExplainedAndPredicted) {
   EXPECT_EQ(keys, documented_keys()["explain, from file to file"]);
   EXPECT_THAT(run(asked, cache).out, HasSubstr("of each tile, in memory\n  "));
   EXPECT_EQ(run("explain 'bit_reversal(36)' --memory 16GiB").status, 2);
+  EXPECT_THAT(run("explain 'random_bmmc(36, 1)' --file --in-place --memory 16GiB", cache).out,
+              HasSubstr("in place in 2 sweeps"));
+  EXPECT_THAT(run("explain 'multiply(1000003, 5)' --file --memory 1MiB", cache).out, HasSubstr("one sweep"));
   // An index array over more than memory holds: two sweeps.
   const Result indexed = run("explain 'random(100000, 1)' --file --memory 200KiB --json", cache);
   ASSERT_EQ(indexed.status, 0) << indexed.err;

@@ -155,6 +155,23 @@ TEST_F(FileInPlace, ArraysOfABatchThatFit) {
   const Indexed index(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::scatter);
   check({.permutation = index, .element_bytes = 4, .batch = 100}, small(2000));
   check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 0}, small(2000));
+  // Leading axes that stay are a batch.
+  check({.permutation = Axes({300, 7, 9}, {0, 2, 1}), .element_bytes = 4, .batch = 2}, small(2000));
+}
+
+TEST_F(FileInPlace, EachStepIsVerifiedBeforeItIsWritten) {
+  const Indexed gather(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::gather);
+  for (const Permutation& permutation :
+       {Permutation(maps::random_bmmc(9, 4)), Permutation(maps::bit_reversal(10)),
+        Permutation(maps::roll(1003, 17)), Permutation(maps::flip(1001)), Permutation(gather),
+        Permutation(maps::transpose_any(7, 9))}) {
+    const bool is_small = element_count(permutation) < 100;
+    file::Options options = small(2000);
+    options.verify = true;
+    check({.permutation = permutation, .element_bytes = 4, .batch = is_small ? 200U : 2U}, options);
+    set({.permutation = permutation, .element_bytes = 4, .batch = 10}, 0);
+    EXPECT_TRUE(file::permute_in_place(problem_, {path(), 0}, options).verified);
+  }
 }
 
 // Cancelled at every part, and again while it is recovered: finished or taken back in the end.
@@ -255,9 +272,9 @@ TEST_F(FileInPlace, RefusesBeforeAnythingIsWritten) {
   EXPECT_EQ(code(problem_, {directory_, 0}, small(3000)), ErrorCode::file);
   EXPECT_EQ(code(problem_, {path(), 8}, small(20)), ErrorCode::value);
   EXPECT_EQ(code(problem_, {path(), 8, Bytes(9)}, small(3000)), ErrorCode::value);
-  file::Options verifies = small(3000);
-  verifies.verify = true;
-  EXPECT_EQ(code(problem_, {path(), 8}, verifies), ErrorCode::unsupported);
+  file::Options resumes = small(3000);
+  resumes.resume = true;
+  EXPECT_EQ(code(problem_, {path(), 8}, resumes), ErrorCode::unsupported);
   EXPECT_TRUE(read_bytes(path()) == before_);
   EXPECT_EQ(files(), 1U);
 }

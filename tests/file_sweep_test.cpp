@@ -168,12 +168,65 @@ TEST_F(FileSweep, RollsAndFlips) {
   }
 }
 
+// One sweep of the parts of an L; lines that go around the end, follow one another, and do neither.
+TEST_F(FileSweep, MultiplicationsModuloAnyCount) {
+  std::mt19937_64 random(11);
+  std::uint64_t turn = 0;
+  for (const std::uint64_t count : {2, 3, 7, 64, 97, 500, 1024, 3001}) {
+    std::vector<std::uint64_t> factors{count - 1, 3, count / 2 + 1, count - 5};
+    for (int i = 0; i < 3; ++i) factors.push_back(random());
+    for (const std::uint64_t factor : factors) {
+      if (std::gcd(factor % count, count) != 1) continue;
+      ++turn;
+      const Modular map = maps::affine_mod(count, static_cast<std::int64_t>(factor % count),
+                                           static_cast<std::int64_t>(random() % count));
+      const std::uint64_t width = std::array{1, 4, 12, 100}[turn % 4];
+      file::Options options = budget(3 * width * (1 + count / 40 + random() % 10), kEveryIo[turn % 3]);
+      options.verify = turn % 2 == 0;
+      check({.permutation = map, .element_bytes = width, .batch = 1 + turn % 3}, options);
+    }
+  }
+  // A tebibyte in 3 GiB, by runs of sqrt(2^30 x 4) bytes or nearly, whatever the factor.
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t factor = static_cast<std::int64_t>(random() >> 24 | 1);
+    const file::Sweep sweep(
+        {.permutation = maps::multiply(std::uint64_t{1} << 38, factor), .element_bytes = 4},
+        {.memory_bytes = std::uint64_t{3} << 30, .threads = 2});
+    EXPECT_GT(std::min(sweep.facts().read_run_bytes, sweep.facts().write_run_bytes), 16U << 10) << factor;
+    EXPECT_EQ(sweep.facts().sweeps, 1);
+  }
+}
+
 TEST_F(FileSweep, SmallArraysOfABatchAndIndexArraysThatFit) {
   check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 1001}, budget(2000));
   check({.permutation = maps::transpose_any(3, 5), .element_bytes = 7, .batch = 333}, budget(1500));
   const Indexed index(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::scatter);
   check({.permutation = index, .element_bytes = 4, .batch = 100}, budget(2000));
   check({.permutation = maps::bit_reversal(4), .element_bytes = 4, .batch = 0}, budget(2000));
+}
+
+TEST_F(FileSweep, WhatStaysIsABatchOfSmallArrays) {
+  const auto expect_same = [](const Problem& problem, std::uint64_t most_bytes, std::uint64_t batch) {
+    const Problem made = file::in_small_arrays(problem, most_bytes);
+    EXPECT_EQ(made.batch, batch) << to_text(problem.permutation);
+    ASSERT_EQ(total_bytes(made), total_bytes(problem));
+    const Bytes data = random_bytes(total_bytes(problem), 3);
+    Bytes expected(data.size());
+    Bytes got(data.size());
+    permute_naively(problem, data.data(), expected.data(), 1);
+    permute_naively(made, data.data(), got.data(), 1);
+    EXPECT_TRUE(expected == got) << to_text(problem.permutation);
+  };
+  const Affine low = direct_sum(maps::random_bmmc(5, 3), Affine(4));
+  expect_same({.permutation = low, .element_bytes = 4}, 300, 8);
+  expect_same({.permutation = low, .element_bytes = 4, .batch = 3}, 128, 48);
+  expect_same({.permutation = low, .element_bytes = 4}, 127, 1);
+  expect_same({.permutation = low, .element_bytes = 4}, 4096, 1);
+  expect_same({.permutation = direct_sum(Affine(4), maps::random_bmmc(5, 3)), .element_bytes = 1}, 100, 1);
+  expect_same({.permutation = Axes({6, 5, 7}, {0, 2, 1}), .element_bytes = 3, .batch = 2}, 105, 12);
+  expect_same({.permutation = Axes({6, 5, 7}, {0, 2, 1}), .element_bytes = 3}, 104, 1);
+  expect_same({.permutation = Axes({6, 5, 7}, {2, 1, 0}), .element_bytes = 3}, 200, 1);
+  expect_same({.permutation = maps::roll(100, 3), .element_bytes = 3}, 200, 1);
 }
 
 TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
@@ -187,6 +240,8 @@ TEST_F(FileSweep, ViewsWithGapsRepeatsAndFlips) {
        .out_strides = {100, 8, 1},
        .in_offset = 720,
        .out_offset = 5},
+      {.extents = {20, 30}, .in_strides = {30, 1}, .out_strides = {3, 60}},
+      {.extents = {2, 300}, .in_strides = {1, 2}, .out_strides = {3, 2}},
   };
   for (const Strided& view : views) {
     for (const std::uint64_t width : {1, 4, 6}) {
@@ -234,6 +289,29 @@ TEST_F(FileSweep, SumsHoldForWhatIsRightAndForNothingElse) {
   Bytes swapped = out;
   std::swap_ranges(swapped.begin(), swapped.begin() + 12, swapped.begin() + 1200);
   EXPECT_EQ(code_of(swapped, 0, data.size()), ErrorCode::verification);
+  // In the middle of a run, of tiles that are written where they were read.
+  const auto code_of_tile = [&](const Bytes& written, std::uint64_t written_bytes) {
+    file::Checksums sums(file::destinations_of(problem), problem.element_bytes, "the test", 2);
+    sums.add_read(in_rows, data.data());
+    sums.add_written(out_rows, written.data());
+    sums.add_covered(sums.covered(0, written_bytes) - sums.covered(out_rows));
+    return test::code_of([&] {
+      sums.require_alike();
+      fail(ErrorCode::value, "", "", "");
+    });
+  };
+  EXPECT_EQ(code_of_tile(out, data.size()), ErrorCode::value);
+  EXPECT_EQ(code_of_tile(out, data.size() - 12), ErrorCode::verification);
+  EXPECT_EQ(code_of_tile(changed, data.size()), ErrorCode::verification);
+  EXPECT_EQ(code_of_tile(swapped, data.size()), ErrorCode::verification);
+}
+
+// A gather says where elements come from.
+TEST_F(FileSweep, GathersOfArraysThatFitAreVerified) {
+  const Indexed index(std::vector<std::uint32_t>{4, 2, 0, 1, 3}, Direction::gather);
+  file::Options options = budget(2000);
+  options.verify = true;
+  check({.permutation = index, .element_bytes = 4, .batch = 1000}, options);
 }
 
 // Where the output's elements come from, by a view's strides, against a walk over its indices.
@@ -253,7 +331,16 @@ TEST_F(FileSweep, SourcesOfViews) {
     }
   }
   // 0, 2, 4 and 3, 5, 7: no axis lies inside the other.
-  EXPECT_FALSE(file::sources_of({.extents = {2, 3}, .in_strides = {3, 1}, .out_strides = {3, 2}}));
+  const auto interleaved = file::sources_of({.extents = {2, 3}, .in_strides = {3, 1}, .out_strides = {3, 2}});
+  ASSERT_TRUE(interleaved);
+  const std::array<std::uint64_t, 6> places{0, 2, 4, 3, 5, 7};
+  for (std::uint64_t x = 0; x < places.size(); ++x) {
+    std::array<std::uint64_t, 1> source{};
+    (*interleaved)(places[x], source);
+    EXPECT_EQ(source[0], x);
+  }
+  EXPECT_FALSE(file::sources_of(
+      {.extents = {1 << 20, 1 << 20}, .in_strides = {1 << 20, 1}, .out_strides = {(1 << 20) + 1, 1 << 20}}));
   // A wrong element is found.
   const Bytes data = random_bytes(240, 3);
   const file::Rows in{.count = 1, .bytes = 240, .vectors = {}, .digits = {}};
@@ -581,7 +668,7 @@ TEST_F(FileSweep, ShapesOfBucketsKeepToTheBudget) {
     for (const std::uint64_t width : {1, 4, 100, 4096}) {
       for (const bool is_tagged : {false, true}) {
         for (const std::uint64_t memory : {1UL << 24, 1UL << 30, 1UL << 34}) {
-          const auto shape = file::bucket_shape(records, width, is_tagged, memory, 2);
+          const auto shape = file::bucket_shape(records, width, is_tagged, memory);
           if (!shape) {
             EXPECT_LT(memory, records * width / 64);
             continue;
@@ -596,7 +683,7 @@ TEST_F(FileSweep, ShapesOfBucketsKeepToTheBudget) {
     }
   }
   // 4 GiB of 4 bytes in 1 GiB: nothing but the data is moved, and 4 bytes a cell and chunk.
-  const auto shape = file::bucket_shape(1UL << 30, 4, false, 1UL << 30, 2);
+  const auto shape = file::bucket_shape(1UL << 30, 4, false, 1UL << 30);
   ASSERT_TRUE(shape);
   EXPECT_LT(shape->buckets() * shape->region_bytes, (4UL << 30) * 101 / 100);
 }
@@ -674,7 +761,7 @@ TEST_F(FileSweep, IndexArraysOfEveryDirectionAndPlace) {
       const std::uint64_t to = direction == Direction::scatter ? other : x;
       std::copy_n(&data[from * kWidth], kWidth, &expected[to * kWidth]);
     }
-    for (const std::uint64_t memory : {6000, 60000, 600000}) {
+    for (const std::uint64_t memory : {9000, 60000, 600000}) {
       for (const bool verify : {false, true}) {
         file::Options options = budget(memory);
         options.verify = verify;

@@ -362,6 +362,11 @@ typedef struct faro_file {
  * at all. `finished`: 0 where progress ended it. `options` may be null here and below. */
 FARO_API faro_status faro_file_permute(const faro_map* map, uint64_t element_bytes, uint64_t batch, const faro_file* in,
                                        const faro_file* out, const faro_file_options* options, int* finished);
+/* The same by index arrays in .npy files of any size, which are read as they are needed: `index` is a text such as
+ * "@index.npy", "gather(@index.npy)" or "compose(@a.npy, bit_reversal(30))". */
+FARO_API faro_status faro_file_permute_by_index(const char* index, uint64_t record_bytes, uint64_t batch,
+                                                const faro_file* in, const faro_file* out,
+                                                const faro_file_options* options, int* finished);
 /* The same in the file itself, beside a journal. Who finds it interrupted (FARO_FILE, or not finished) calls
  * faro_file_recover, which finishes it, or with `undo` takes it back. A header is not written. */
 FARO_API faro_status faro_file_permute_in_place(const faro_map* map, uint64_t element_bytes, uint64_t batch,

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "faro/permutation/permutation.hpp"
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/problem.hpp"
 #include "faro/plan/target.hpp"
@@ -61,6 +62,9 @@ struct Options {
   int device = -1;      // of engine cuda: its ordinal; -1: the current one
   int io_threads = 0;   // that read and write; 0: 8
   int queue_depth = 0;  // requests that each of these has under way by io_uring; 0: 32
+  /// Requests of so many bytes are as fast as longer ones; 0: 128 KiB. Where runs are long, a tile is 32 of
+  /// them, and no more.
+  std::uint64_t segment_bytes = 0;
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
   /// (docs/guide/files.md says what they prove).
@@ -166,6 +170,10 @@ bool holds_arrays(const Problem& problem, const Options& options);
 /// another problem; ErrorCode::verification.   Cost: one sweep over both files.
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options);
 
+/// The same of a problem, in whatever way the budget leaves: as run(Sweep(problem, options), …), and an index
+/// array over arrays that memory does not hold as permute_indexed().
+Report run(const Problem& problem, const Input& in, const Output& out, const Options& options = {});
+
 /// A share of a sweep: the tiles of one of several processes, which all write into one output.
 struct Share {
   std::uint64_t process = 0;
@@ -183,17 +191,17 @@ struct SharedOutput {
 Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, const Share& share,
                  const Options& options);
 
-/// The same of whole .npy files: plans, reads the header of `in`, and writes the result with its dtype and,
-/// where `shape` is not given, its shape. Errors: also for data in Fortran order (ErrorCode::unsupported),
-/// and for a problem of other bytes than the file's data.
+/// The same as run() of a problem, of whole .npy files: plans, reads the header of `in`, and writes the
+/// result with its dtype and, where `shape` is not given, its shape. Errors: also for data in Fortran order
+/// (ErrorCode::unsupported), and for a problem of other bytes than the file's data.
 Report permute(const Problem& problem, const std::filesystem::path& in, const std::filesystem::path& out,
                const Options& options = {},
                const std::optional<std::vector<std::uint64_t>>& shape = std::nullopt);
 
 /// out[b][pi(x)] = in[b][x] from one descriptor, such as a pipe, to another, both from where they are and in
 /// order: whole arrays of the batch at a time. Errors: those of Sweep; ErrorCode::unsupported for arrays that
-/// a third of the budget does not hold, and for verify and resume; ErrorCode::file for an input that ends
-/// before its time.
+/// a third of the budget does not hold, and for resume; ErrorCode::file for an input that ends before its
+/// time; ErrorCode::verification before anything wrong is written.
 Report permute_stream(const Problem& problem, int in, int out, const Options& options = {});
 
 /// Data that is permuted where it lies in a file.
@@ -211,10 +219,14 @@ struct InPlaceFile {
 ///
 /// A run that is interrupted at any moment, cancelled, or ends with an error after it began leaves the file
 /// permuted in part and the journal, with which recover() finishes it or takes it back. Law: after finish the
-/// file is what an uninterrupted run leaves, after undo what it was. Errors: as run(), ErrorCode::unsupported
-/// for what no pass in place is known for, and for verify and resume; ErrorCode::file where there is a
-/// journal.
+/// file is what an uninterrupted run leaves, after undo what it was. With `verify` each step is held against
+/// the obvious loop by sums before it is written, to the journal or to the file; recover() does not verify.
+/// Errors: as run(), ErrorCode::unsupported for what no pass in place is known for, and for resume;
+/// ErrorCode::file where there is a journal.
 Report permute_in_place(const Problem& problem, const InPlaceFile& file, const Options& options = {});
+
+/// What that does, before it does it. Errors: those of a run that are known without the file.
+Facts in_place_facts(const Problem& problem, const Options& options);
 
 /// Whether a journal says that the file is permuted in part.
 bool is_permuted_in_part(const std::filesystem::path& path);
@@ -241,8 +253,8 @@ Report shuffle(const Shuffle& shuffle, const Input& in, const Output& out, const
 /// ErrorCode::value for too little memory.
 Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_index, const Options& options);
 
-/// An index array in an .npy file of one axis of 4- or 8-byte integers, of any size: it is read as it is
-/// needed. Arrays of a batch are permuted alike.
+/// An index array in an .npy file of one axis of integers, of any size: it is read as it is needed. Arrays of
+/// a batch are permuted alike.
 struct IndexFile {
   std::filesystem::path path;
   Direction direction = Direction::scatter;
@@ -251,10 +263,35 @@ struct IndexFile {
 
 /// out[index[x]] = in[x], or of a gather out[x] = in[index[x]], for records of record_bytes. The scratch file
 /// has 2 bytes a record more. A gather's array is turned round first, which takes four files' room of its
-/// size beside the output. Errors: as shuffle(); ErrorCode::file for another file; ErrorCode::value where it
-/// is no permutation.
+/// size beside the output. Errors: as shuffle(); ErrorCode::file for a file that cannot be read;
+/// ErrorCode::value where it is no permutation, or no index array.
 Report permute_indexed(const IndexFile& index, std::uint64_t record_bytes, const Input& in, const Output& out,
                        const Options& options = {});
+
+/// A permutation's text in which index arrays are named by their files, of any size: `@index.npy`,
+/// `gather(@index.npy)`, and `compose`, `inverse` and `power` of them and of maps that are computed, such as
+/// `compose(@a.npy, inverse(compose(@b.npy, bit_reversal(40))))`.
+struct IndexText {
+  std::string text;
+  ParseOptions parse = {};  // what a bare `@index.npy` is, and the array at hand
+  bool inverse = false;     // undoes it
+  std::uint64_t batch = 1;
+};
+
+/// Which index files a text names. None where it has none in such a form, or one of them is no index array:
+/// parse_permutation() reads it, and tells what is wrong with it.
+struct IndexFiles {
+  std::uint64_t files = 0;
+  std::uint64_t count = 0;  // entries of the first
+  std::uint64_t bytes = 0;  // of all
+};
+IndexFiles index_files(const std::string& text);
+
+/// As by one index file; the text is worked out to one before, in files beside the output: a distribution of
+/// the index for each inverse and for each product with a file's index array on the left. Errors: also
+/// ErrorCode::value for permutations of several sizes, those of parse_permutation().
+Report permute_by_index_text(const IndexText& index, std::uint64_t record_bytes, const Input& in,
+                             const Output& out, const Options& options = {});
 
 /// The same by an index array in memory, whose bytes are taken out of the budget; batches included. Errors:
 /// also ErrorCode::value for another permutation, and where the array takes more than three quarters of the

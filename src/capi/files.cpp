@@ -76,8 +76,21 @@ faro_status faro_file_permute(const faro_map* map, uint64_t element_bytes, uint6
                               int* finished) {
   return guarded([&] {
     const faro::file::Options chosen = faro::capi::options_of(options);
-    const faro::file::Sweep sweep(problem_of(map, element_bytes, batch), chosen);
-    faro::capi::tell(faro::file::run(sweep, input_of(in), output_of(out), chosen), finished);
+    faro::capi::tell(
+        faro::file::run(problem_of(map, element_bytes, batch), input_of(in), output_of(out), chosen),
+        finished);
+  });
+}
+
+faro_status faro_file_permute_by_index(const char* index, uint64_t record_bytes, uint64_t batch,
+                                       const faro_file* in, const faro_file* out,
+                                       const faro_file_options* options, int* finished) {
+  return guarded([&] {
+    require_argument(index, faro::capi::kFiles, "index");
+    const faro::file::IndexText text{.text = index, .batch = batch};
+    faro::capi::tell(faro::file::permute_by_index_text(text, record_bytes, input_of(in), output_of(out),
+                                                       faro::capi::options_of(options)),
+                     finished);
   });
 }
 

@@ -30,6 +30,16 @@ constexpr std::uint64_t kManyCells = 16;  // in a bucket: enough for all threads
 constexpr std::uint64_t kMostChunkRecords = std::uint64_t{1} << 31;
 constexpr std::uint64_t kLongRunBytes = std::uint64_t{128} << 10;  // worth whole blocks of the disk
 
+// How many threads may count cells. A shape must not depend on how many there are, so that a run is gone on
+// with by any number: the counters of a few have room in every budget, of more where all of them take a small
+// part of it.
+std::uint64_t counting_threads(std::uint64_t cells, std::uint64_t memory_bytes) {
+  constexpr std::uint64_t kLeast = 2;
+  constexpr std::uint64_t kMost = 32;  // a disk is not that fast
+  constexpr std::uint64_t kShare = 64;
+  return std::clamp(memory_bytes / kShare / (cells * kCountBytes), kLeast, kMost);
+}
+
 // A sweep's tiles that are a row each on the input's side.
 class RowTiles final : public Tiles {
  public:
@@ -61,8 +71,7 @@ std::uint32_t count_at(const std::byte* header, std::uint64_t cell) {
 
 // Cells' bits of which a bucket has most cells, up to many of them.
 std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
-                                    std::uint64_t memory_bytes, std::uint64_t threads,
-                                    std::uint64_t run_unit) {
+                                    std::uint64_t memory_bytes, std::uint64_t run_unit) {
   std::optional<BucketShape> best;
   for (int bits = kMostCellBits; bits >= 0; --bits) {
     BucketShape shape{.records = records,
@@ -72,7 +81,8 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
                       .run_unit = run_unit};
     const std::uint64_t stored = shape.stored_bytes();
     // The counts of three buffers' runs, and each thread's.
-    const std::uint64_t counts = shape.cells() * kCountBytes * (3 + threads);
+    const std::uint64_t counts =
+        shape.cells() * kCountBytes * (3 + counting_threads(shape.cells(), memory_bytes));
     if (counts >= memory_bytes) break;  // smaller cells have more
     shape.chunk_records = std::min(
         {(memory_bytes - counts) / (3 * stored + sorting_bytes(record_bytes)), kMostChunkRecords, records});
@@ -96,13 +106,13 @@ std::optional<BucketShape> shape_of(std::uint64_t records, std::uint64_t record_
 
 class Work {
  public:
-  Work(const Places& places, const BucketShape& shape, FileRun& run, const Options& options)
+  Work(const Places& places, const BucketShape& shape, FileRun& run, std::uint64_t memory_bytes, int threads)
       : places_(places),
         shape_(shape),
         width_(shape.record_bytes),
         run_(run),
-        options_(options),
-        threads_(detail::thread_count(options.threads)) {}
+        threads_(std::min(detail::thread_count(threads),
+                          static_cast<int>(counting_threads(shape.cells(), memory_bytes)))) {}
 
   // All records in one buffer.
   bool in_one() {
@@ -120,7 +130,7 @@ class Work {
                        .out_offset = run_.out_offset(),
                        .permute = [this](TileWork&, const std::byte* x, std::byte* y) {
                          const io::Buffer memory(CellSort::bytes(width_, shape_.records));
-                         CellSort sort(places_, width_, shape_.cell_bits, shape_.records, options_.threads,
+                         CellSort sort(places_, width_, shape_.cell_bits, shape_.records, threads_,
                                        memory.data());
                          require_permutation(sort.sort(0, shape_.records, x));
                          with_width(width_, [&](auto width) { place_entries(sort, y, width); });
@@ -139,7 +149,8 @@ class Work {
     const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
                                   run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
     scratch_ = scratch.descriptor();
-    at_.assign((shape_.chunks() + 1) * shape_.buckets(), 0);
+    begins_.assign(shape_.buckets(), 0);
+    ends_ = begins_;
     // Both sweeps use the same memory, so that its pages are cleared once.
     const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
     memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
@@ -168,7 +179,7 @@ class Work {
                     });
     fill_facts(chunks, run_bytes, 2);
     const io::TransferFile from = run_.input(chunks.read_run_bytes);
-    CellSort sort(places_, width_, shape_.cell_bits, shape_.chunk_records, options_.threads, sort_memory_);
+    CellSort sort(places_, width_, shape_.cell_bits, shape_.chunk_records, threads_, sort_memory_);
     return run_.sweep(
         {.tiles = chunks,
          .in = from,
@@ -193,8 +204,7 @@ class Work {
   bool sweep_buckets(const io::TransferFile& middle) {
     RowTiles buckets(shape_.buckets(), bucket_bytes(), shape_.region_bytes, shape_.bucket_records() * width_,
                      [this](std::uint64_t bucket) {
-                       const std::uint64_t stored = at_[shape_.chunks() * shape_.buckets() + bucket];
-                       return TileWork{.in = row_at(bucket * shape_.region_bytes, stored),
+                       return TileWork{.in = row_at(bucket * shape_.region_bytes, ends_[bucket]),
                                        .out = row_at(bucket * shape_.bucket_records() * width_,
                                                      shape_.records_of(bucket) * width_),
                                        .move = nullptr};
@@ -224,22 +234,24 @@ class Work {
 
   // --- the first sweep
 
-  std::uint64_t& at(std::uint64_t chunk, std::uint64_t bucket) {
-    return at_[chunk * shape_.buckets() + bucket];
-  }
-
   // The runs of a chunk, one behind another in memory and each at its bucket's end in the scratch file.
-  // False where a bucket would have more than its room.
+  // Chunks come in their order, one of them perhaps again: found to be another than it should be, and then
+  // made. False where a bucket would have more than its room.
   template <typename RecordsOf>
   bool set_runs(TileWork& work, std::uint64_t chunk, const RecordsOf& records_of) {
+    if (chunk != latest_chunk_) {
+      FARO_CHECK(chunk == latest_chunk_ + 1);
+      latest_chunk_ = chunk;
+      begins_ = ends_;
+    }
     std::uint64_t begin = 0;
     work.out.ranges.clear();
     for (std::uint64_t bucket = 0; bucket < shape_.buckets(); ++bucket) {
       const std::uint64_t bytes = shape_.run_bytes(bucket, records_of(bucket));
       work.out.ranges.push_back(
-          {.at = begin, .offset = bucket * shape_.region_bytes + at(chunk, bucket), .bytes = bytes});
-      at(chunk + 1, bucket) = at(chunk, bucket) + bytes;
-      if (at(chunk + 1, bucket) > shape_.region_bytes) return false;
+          {.at = begin, .offset = bucket * shape_.region_bytes + begins_[bucket], .bytes = bytes});
+      ends_[bucket] = begins_[bucket] + bytes;
+      if (ends_[bucket] > shape_.region_bytes) return false;
       begin += bytes;
     }
     return true;
@@ -302,7 +314,7 @@ class Work {
     bool is_there = true;
     const bool fits = set_runs(work, chunk, [&](std::uint64_t bucket) {
       const std::uint64_t bytes = shape_.cells_of(bucket) * kCountBytes;
-      const auto offset = static_cast<off_t>(bucket * shape_.region_bytes + at(chunk, bucket));
+      const auto offset = static_cast<off_t>(bucket * shape_.region_bytes + begins_[bucket]);
       is_there = is_there && pread(scratch_, counts.data(), bytes, offset) == static_cast<ssize_t>(bytes);
       std::uint64_t records = 0;
       for (std::uint64_t cell = 0; cell < shape_.cells_of(bucket); ++cell)
@@ -456,21 +468,23 @@ class Work {
   BucketShape shape_;
   std::uint64_t width_;
   FileRun& run_;
-  const Options& options_;
   int threads_;
   int scratch_ = -1;
   std::optional<io::Buffer> memory_;
   std::byte* sort_memory_ = nullptr;
-  std::vector<std::uint64_t> at_;  // by chunk and bucket: bytes of the earlier chunks' runs in the bucket
+  // By bucket: bytes of the runs of the chunks before the latest, and of the latest too.
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint64_t> ends_;
+  std::uint64_t latest_chunk_ = ~std::uint64_t{0};
 };
 
 [[noreturn]] void fail_for_memory(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
-                                  std::uint64_t memory, int threads) {
+                                  std::uint64_t memory) {
   std::uint64_t enough = std::max<std::uint64_t>(memory, 1);
-  while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough, threads))
+  while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough))
     enough *= 2;
   fail(ErrorCode::value, "plan", fmt::format("memory of {}", io::size_text(memory)),
-       fmt::format("about {} for {} records of {}", io::size_text(enough), records,
+       fmt::format("about {} for {} record{} of {}", io::size_text(enough), records, records == 1 ? "" : "s",
                    io::size_text(record_bytes)));
 }
 
@@ -492,20 +506,19 @@ std::uint64_t BucketShape::run_bytes(std::uint64_t bucket, std::uint64_t run_rec
 }
 
 std::optional<BucketShape> bucket_shape(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
-                                        std::uint64_t memory_bytes, int threads) {
-  const auto team = static_cast<std::uint64_t>(detail::thread_count(threads));
+                                        std::uint64_t memory_bytes) {
   // In one buffer: data, result, a third buffer, and what sorting takes.
   BucketShape one{.records = records, .record_bytes = record_bytes, .is_tagged = is_tagged};
   one.cell_bits = std::clamp(static_cast<int>(std::bit_width(records)) - 5, 0, kMostCellBits);
   one.chunk_records = records;
   one.bucket_cells = one.cells();
-  const std::uint64_t counts = one.cells() * kCountBytes * (1 + team);
+  const std::uint64_t counts = one.cells() * kCountBytes * (1 + counting_threads(one.cells(), memory_bytes));
   const std::uint64_t of_record = 3 * record_bytes + sorting_bytes(record_bytes);
   if (records <= kMostChunkRecords && counts < memory_bytes && (memory_bytes - counts) / of_record >= records)
     return one;
-  const auto shape = shape_of(records, record_bytes, is_tagged, memory_bytes, team, 1);
+  const auto shape = shape_of(records, record_bytes, is_tagged, memory_bytes, 1);
   if (!shape || shape->chunk_records / shape->buckets() * shape->stored_bytes() < kLongRunBytes) return shape;
-  const auto in_blocks = shape_of(records, record_bytes, is_tagged, memory_bytes, team, io::kTransferBlock);
+  const auto in_blocks = shape_of(records, record_bytes, is_tagged, memory_bytes, io::kTransferBlock);
   return in_blocks ? in_blocks : shape;
 }
 
@@ -514,8 +527,8 @@ Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_in
   const std::uint64_t bytes = records * record_bytes;
   Facts facts{.moved_bytes = bytes};
   if (bytes == 0) return facts;
-  const auto shape = bucket_shape(records, record_bytes, by_index, memory, options.threads);
-  if (!shape) fail_for_memory(records, record_bytes, by_index, memory, options.threads);
+  const auto shape = bucket_shape(records, record_bytes, by_index, memory);
+  if (!shape) fail_for_memory(records, record_bytes, by_index, memory);
   const bool in_one = shape->chunks() == 1 && shape->buckets() == 1;
   facts.sweeps = in_one ? 1 : 2;
   facts.tiles = in_one ? 1 : shape->chunks() + shape->buckets();
@@ -537,8 +550,8 @@ Report place_records(const Places& places, std::uint64_t record_bytes, const Inp
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   std::optional<BucketShape> shape(std::in_place);
   if (count > 0) {
-    shape = bucket_shape(count, record_bytes, !places.has_inverse(), memory, options.threads);
-    if (!shape) fail_for_memory(count, record_bytes, !places.has_inverse(), memory, options.threads);
+    shape = bucket_shape(count, record_bytes, !places.has_inverse(), memory);
+    if (!shape) fail_for_memory(count, record_bytes, !places.has_inverse(), memory);
   }
   const bool in_one = count == 0 || (shape->chunks() == 1 && shape->buckets() == 1);
   FileRun run(
@@ -551,7 +564,7 @@ Report place_records(const Places& places, std::uint64_t record_bytes, const Inp
   }
   return run.run({.moved_bytes = bytes}, [&] {
     if (count == 0) return true;
-    Work work(places, *shape, run, options);
+    Work work(places, *shape, run, memory, options.threads);
     return in_one ? work.in_one() : work.by_buckets(out);
   });
 }

@@ -61,10 +61,10 @@ struct BucketShape {
   std::uint64_t run_bytes(std::uint64_t bucket, std::uint64_t run_records) const;
 };
 
-/// Of a budget of memory; nothing where it is too small. Requires: records and record_bytes above 0
-/// (unchecked).
+/// Of a budget of memory, whatever the number of threads; nothing where it is too small. Requires: records
+/// and record_bytes above 0 (unchecked).
 std::optional<BucketShape> bucket_shape(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
-                                        std::uint64_t memory_bytes, int threads);
+                                        std::uint64_t memory_bytes);
 
 /// out[place of x] = in[x] for records of record_bytes. Errors: as run() of a sweep; ErrorCode::value, before
 /// the output is there, for places that are no permutation, and for a budget that is too small.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t kChunk = 1024;  // elements whose places are worked out together
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+constexpr std::uint64_t kNoSource = ~std::uint64_t{0};
 
 std::uint64_t random_word() {
   std::random_device device;
@@ -33,6 +35,43 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
+
+// Elements that lie together on both sides.
+struct SumPart {
+  std::uint64_t first = 0;  // in the file
+  std::uint64_t at = 0;     // bytes from the begin of the buffer
+  std::uint64_t elements = 0;
+};
+
+// Rows cut into parts of at most kChunk elements.
+class SumParts {
+ public:
+  SumParts(const Rows& rows, std::uint64_t width)
+      : rows_(rows), width_(width), of_row_(detail::ceil_div(rows.bytes / width, kChunk)) {
+    for (const Rows::Range& range : rows.ranges) {
+      const std::uint64_t elements = range.bytes / width;
+      for (std::uint64_t done = 0; done < elements; done += kChunk)
+        of_ranges_.push_back(part_of(range, done));
+    }
+  }
+  std::uint64_t count() const { return rows_.ranges.empty() ? rows_.count * of_row_ : of_ranges_.size(); }
+  SumPart operator[](std::uint64_t number) const {
+    if (!rows_.ranges.empty()) return of_ranges_[number];
+    return part_of(rows_.range(number / of_row_), number % of_row_ * kChunk);
+  }
+
+ private:
+  SumPart part_of(const Rows::Range& range, std::uint64_t done) const {
+    return {.first = range.offset / width_ + done,
+            .at = range.at + done * width_,
+            .elements = std::min(kChunk, range.bytes / width_ - done)};
+  }
+
+  const Rows& rows_;
+  std::uint64_t width_;
+  std::uint64_t of_row_;
+  std::vector<SumPart> of_ranges_;
+};
 
 std::uint64_t mixed(std::uint64_t word) {
   word ^= word >> 32;
@@ -58,35 +97,74 @@ Destinations destinations_of(const Problem& problem) {
   };
 }
 
-std::optional<Sources> sources_of(const Strided& view) {
-  struct Axis {
-    std::uint64_t extent;
-    std::uint64_t out;
-    std::int64_t in;
+std::optional<Sources> gather_sources_of(const Problem& problem) {
+  const auto* const index = std::get_if<Indexed>(&problem.permutation);
+  if (index == nullptr || index->direction() != Direction::gather) return std::nullopt;
+  return [index, count = index->count()](std::uint64_t first, std::span<std::uint64_t> elements) {
+    std::uint64_t x = first % count;
+    std::uint64_t begin = first - x;
+    for (std::uint64_t& element : elements) {
+      element = begin + index->entry(x);
+      if (++x < count) continue;
+      x = 0;
+      begin += count;
+    }
   };
-  std::vector<Axis> axes;
+}
+
+namespace {
+
+// An axis of a view, those with the longest strides of the output first.
+struct SourceAxis {
+  std::uint64_t extent;
+  std::uint64_t out;
+  std::int64_t in;
+  std::uint64_t reach_behind = 0;  // how far the axes behind it reach in the output
+};
+
+// Where element `rest` of what axes `axis` and up reach comes from: `from` becomes it. Of an axis that
+// interleaves with those behind it several indices may lead near enough; one of them leads there.
+bool find_source(std::span<const SourceAxis> axes, std::uint64_t rest, std::uint64_t& from) {
+  if (axes.empty()) return rest == 0;
+  const SourceAxis& axis = axes.front();
+  const std::uint64_t least =
+      rest > axis.reach_behind ? detail::ceil_div(rest - axis.reach_behind, axis.out) : 0;
+  const std::uint64_t most = std::min(rest / axis.out, axis.extent - 1);
+  for (std::uint64_t index = least; index <= most; ++index) {
+    std::uint64_t found = from + index * static_cast<std::uint64_t>(axis.in);
+    if (!find_source(axes.subspan(1), rest - index * axis.out, found)) continue;
+    from = found;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Sources> sources_of(const Strided& view) {
+  std::vector<SourceAxis> axes;
   for (std::size_t a = 0; a < view.extents.size(); ++a) {
     if (view.extents[a] == 1) continue;
     if (view.out_strides[a] <= 0) return std::nullopt;
     axes.push_back({view.extents[a], static_cast<std::uint64_t>(view.out_strides[a]), view.in_strides[a]});
   }
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.out > b.out; });
-  // Each axis steps past all that the faster ones reach.
+  std::sort(axes.begin(), axes.end(), [](const SourceAxis& a, const SourceAxis& b) { return a.out > b.out; });
+  // How many indices at most may have to be tried for an element.
+  constexpr double kMostTrials = 4096;
+  double trials = 1;
   std::uint64_t reach = 0;
   for (std::size_t a = axes.size(); a-- > 0;) {
-    if (axes[a].out <= reach) return std::nullopt;
+    axes[a].reach_behind = reach;
+    trials *= 1 + static_cast<double>(std::min(reach / axes[a].out, axes[a].extent - 1));
     reach += (axes[a].extent - 1) * axes[a].out;
   }
+  if (trials > kMostTrials) return std::nullopt;
   return [axes, in_offset = view.in_offset, out_offset = view.out_offset](std::uint64_t first,
                                                                           std::span<std::uint64_t> elements) {
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      std::uint64_t rest = first + i - out_offset;
       std::uint64_t from = in_offset;
-      for (const Axis& axis : axes) {
-        from += rest / axis.out * static_cast<std::uint64_t>(axis.in);
-        rest %= axis.out;
-      }
-      elements[i] = from;
+      const bool is_found = find_source(axes, first + i - out_offset, from);
+      elements[i] = is_found ? from : kNoSource;
     }
   };
 }
@@ -100,31 +178,85 @@ Checksums::Checksums(Sources sources, bool has_gaps, std::uint64_t element_bytes
       threads_(detail::thread_count(threads)),
       key_{random_word(), random_word()} {}
 
+namespace {
+
+// Finds a byte of the file in the buffer that rows were read into.
+class RowFinder {
+ public:
+  explicit RowFinder(const Rows& rows) : rows_(rows), ranges_(rows.ranges) {
+    if (rows.ranges.empty() && rows.digits.empty()) {
+      for (std::uint64_t row = 0; row < rows.count; ++row) ranges_.push_back(rows.range(row));
+    }
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const Rows::Range& a, const Rows::Range& b) { return a.offset < b.offset; });
+    std::uint64_t radix = 1;
+    for (const Rows::Digit& digit : rows.digits) {
+      axes_.push_back(
+          {digit.extent, static_cast<std::uint64_t>(digit.stride), static_cast<std::int64_t>(radix)});
+      radix *= digit.extent;
+    }
+    std::sort(axes_.begin(), axes_.end(),
+              [](const SourceAxis& a, const SourceAxis& b) { return a.out > b.out; });
+    std::uint64_t reach = rows.bytes - 1;
+    for (std::size_t a = axes_.size(); a-- > 0;) {
+      axes_[a].reach_behind = reach;
+      reach += (axes_[a].extent - 1) * axes_[a].out;
+    }
+  }
+
+  std::optional<std::uint64_t> operator()(std::uint64_t offset) const {
+    if (!axes_.empty()) {
+      const std::uint64_t first = rows_.begin + rows_.base;
+      return offset < first ? std::nullopt : in_row(axes_, offset - first, 0);
+    }
+    auto found = std::upper_bound(ranges_.begin(), ranges_.end(), offset,
+                                  [](std::uint64_t a, const Rows::Range& b) { return a < b.offset; });
+    if (found == ranges_.begin() || offset - (--found)->offset >= found->bytes) return std::nullopt;
+    return found->at + (offset - found->offset);
+  }
+
+ private:
+  std::optional<std::uint64_t> in_row(std::span<const SourceAxis> axes, std::uint64_t rest,
+                                      std::uint64_t row) const {
+    if (axes.empty()) return rest < rows_.bytes ? std::optional(row * rows_.bytes + rest) : std::nullopt;
+    const SourceAxis& axis = axes.front();
+    const std::uint64_t least =
+        rest > axis.reach_behind ? detail::ceil_div(rest - axis.reach_behind, axis.out) : 0;
+    const std::uint64_t most = std::min(rest / axis.out, axis.extent - 1);
+    for (std::uint64_t index = least; index <= most; ++index) {
+      const auto found =
+          in_row(axes.subspan(1), rest - index * axis.out, row + index * static_cast<std::uint64_t>(axis.in));
+      if (found) return found;
+    }
+    return std::nullopt;
+  }
+
+  const Rows& rows_;
+  std::vector<Rows::Range> ranges_;  // in the order of the file
+  std::vector<SourceAxis> axes_;  // instead: out is the stride, in the weight of the digit in a row's number
+};
+
+}  // namespace
+
 // By the places that the rows are read for: each source is looked up among the rows.
 void Checksums::add_read_for(const Rows& rows, const Rows& out, const std::byte* buffer) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> begins;  // in the file, and the row's number
-  begins.reserve(rows.count);
-  for (std::uint64_t row = 0; row < rows.count; ++row) begins.emplace_back(rows.offset(row), row);
-  std::sort(begins.begin(), begins.end());
+  const RowFinder find(rows);
   const std::uint64_t width = width_;
+  const SumParts parts(out, width);
   std::uint64_t total = 0;
   std::atomic<bool> is_missing{false};
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(+ : total)
-  for (std::int64_t row = 0; row < static_cast<std::int64_t>(out.count); ++row) {
-    const std::uint64_t begin = out.offset(static_cast<std::uint64_t>(row)) / width;
-    std::array<std::uint64_t, kChunk> elements;
-    for (std::uint64_t done = 0; done < out.bytes / width; done += kChunk) {
-      const std::span<std::uint64_t> part =
-          std::span(elements).first(std::min(kChunk, out.bytes / width - done));
-      sources_(begin + done, part);
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        const std::uint64_t at = part[i] * width;
-        auto found = std::upper_bound(begins.begin(), begins.end(), std::pair(at, ~std::uint64_t{0}));
-        if (found == begins.begin() || at - (--found)->first >= rows.bytes) {
-          is_missing = true;
-          continue;
-        }
-        total += hash(begin + done + i, buffer + found->second * rows.bytes + (at - found->first));
+  for (std::int64_t p = 0; p < static_cast<std::int64_t>(parts.count()); ++p) {
+    const SumPart part = parts[static_cast<std::uint64_t>(p)];
+    std::array<std::uint64_t, kChunk> all;
+    const std::span<std::uint64_t> elements = std::span(all).first(part.elements);
+    sources_(part.first, elements);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const auto at = elements[i] == kNoSource ? std::nullopt : find(elements[i] * width);
+      if (at) {
+        total += hash(part.first + i, buffer + *at);
+      } else {
+        is_missing = true;
       }
     }
   }
@@ -152,18 +284,14 @@ std::uint64_t Checksums::hash(std::uint64_t place, const std::byte* element) con
 template <typename Place>
 std::uint64_t Checksums::sum(const Rows& rows, const std::byte* buffer, const Place& place) const {
   const std::uint64_t width = width_;
-  const std::uint64_t row_elements = rows.bytes / width;
-  const std::uint64_t chunks = detail::ceil_div(row_elements, kChunk);
+  const SumParts parts(rows, width);
   std::uint64_t total = 0;
 #pragma omp parallel for schedule(static) num_threads(threads_) reduction(+ : total)
-  for (std::int64_t item = 0; item < static_cast<std::int64_t>(rows.count * chunks); ++item) {
-    const std::uint64_t row = static_cast<std::uint64_t>(item) / chunks;
-    const std::uint64_t begin = static_cast<std::uint64_t>(item) % chunks * kChunk;
-    const std::uint64_t count = std::min(kChunk, row_elements - begin);
+  for (std::int64_t p = 0; p < static_cast<std::int64_t>(parts.count()); ++p) {
+    const SumPart part = parts[static_cast<std::uint64_t>(p)];
     std::array<std::uint64_t, kChunk> places;
-    place(rows.offset(row) / width + begin, std::span(places).first(count));
-    const std::byte* const data = buffer + row * rows.bytes + begin * width;
-    for (std::uint64_t i = 0; i < count; ++i) total += hash(places[i], data + i * width);
+    place(part.first, std::span(places).first(part.elements));
+    for (std::uint64_t i = 0; i < part.elements; ++i) total += hash(places[i], buffer + part.at + i * width);
   }
   return total;
 }
@@ -176,6 +304,24 @@ void Checksums::add_written(const Rows& rows, const std::byte* buffer) {
   written_ += sum(rows, buffer, [](std::uint64_t first, std::span<std::uint64_t> places) {
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = first + i;
   });
+}
+
+void Checksums::require_alike() const {
+  if (read_ == written_ && covered_ == 0) return;
+  fail(ErrorCode::verification, "verify " + what_,
+       covered_ == 0 ? "sums of what was read and of what is to be written that differ"
+                     : "other ranges to be written than were read",
+       "the same elements, each at its place",
+       "this is a bug in faro or a fault of this machine's memory, please report it with the command");
+}
+
+std::uint64_t Checksums::covered(const Rows& rows) const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t row = 0; row < rows.ranges_count(); ++row) {
+    const Rows::Range range = rows.range(row);
+    sum += covered(range.offset, range.bytes);
+  }
+  return sum;
 }
 
 std::uint64_t Checksums::covered(std::uint64_t begin, std::uint64_t bytes) const {

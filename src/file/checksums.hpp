@@ -34,32 +34,43 @@ Destinations destinations_of(const Problem& problem);
 /// of which some index reaches.
 using Sources = std::function<void(std::uint64_t first, std::span<std::uint64_t> elements)>;
 
-/// By the view's strides alone. Nothing where those of the output interleave. Keeps a copy of the view.
+/// By the view's strides alone. Nothing where those of the output interleave so much that thousands of
+/// indices might have to be tried for an element. Keeps a copy of the view.
 std::optional<Sources> sources_of(const Strided& view);
+
+/// The same of a gather's index array of the host, which says it. Nothing for others. Keeps a reference.
+std::optional<Sources> gather_sources_of(const Problem& problem);
 
 class Checksums {
  public:
   /// `what` is named in errors. `threads` as detail::thread_count() takes them.
   Checksums(Destinations destinations, std::uint64_t element_bytes, std::string what, int threads);
 
-  /// Of a view, instead: elements may be read for many places, or none, and the output have gaps.
+  /// By sources, instead: elements may be read for many places, or none, and the output have gaps.
   Checksums(Sources sources, bool has_gaps, std::uint64_t element_bytes, std::string what, int threads);
 
-  /// A tile's rows as they were read, one behind the other. Of a view `out` says what they are read for.
+  /// A tile's rows as they were read, one behind the other. Where there are sources `out` says what they are
+  /// read for.
   void add_read(const Rows& rows, const Rows& out, const std::byte* buffer) {
     if (!sources_) return add_read(rows, buffer);
     add_read_for(rows, out, buffer);
   }
-  /// Requires: no view (unchecked).
+  /// Requires: destinations (unchecked).
   void add_read(const Rows& rows, const std::byte* buffer);
   /// Rows as they will be written.
   void add_written(const Rows& rows, const std::byte* buffer);
   /// g(end) - g(begin), for add_covered().
   std::uint64_t covered(std::uint64_t begin, std::uint64_t bytes) const;
+  /// Of all rows.
+  std::uint64_t covered(const Rows& rows) const;
   void add_covered(std::uint64_t sum) { covered_ += sum; }
 
   /// Errors: ErrorCode::verification.
   void require_equal(std::uint64_t total_bytes) const;
+
+  /// The same in the middle of a run, of tiles that are written where they were read, or in order: all that
+  /// was read is to be written, and of add_covered() nothing is left. Errors: ErrorCode::verification.
+  void require_alike() const;
 
  private:
   void add_read_for(const Rows& rows, const Rows& out, const std::byte* buffer);
@@ -68,7 +79,7 @@ class Checksums {
   std::uint64_t hash(std::uint64_t place, const std::byte* element) const;
 
   Destinations destinations_;
-  Sources sources_;  // of a view
+  Sources sources_;  // instead
   bool has_gaps_ = false;
   std::uint64_t width_;
   std::string what_;

@@ -77,9 +77,29 @@ void require_curve(bool is_curve, const std::string& name) {
 
 double DiskCurve::predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
                                   std::uint64_t write_run_bytes) const {
-  const auto total = static_cast<double>(bytes);
-  return total / rate_at(points, read_run_bytes, [](const Point& p) { return p.read_bytes_per_s; }) +
-         total / rate_at(points, write_run_bytes, [](const Point& p) { return p.write_bytes_per_s; });
+  return static_cast<double>(bytes) /
+             rate_at(points, read_run_bytes, [](const Point& p) { return p.read_bytes_per_s; }) +
+         predict_write_seconds(bytes, write_run_bytes);
+}
+
+double DiskCurve::predict_write_seconds(std::uint64_t bytes, std::uint64_t write_run_bytes) const {
+  return static_cast<double>(bytes) /
+         rate_at(points, write_run_bytes, [](const Point& p) { return p.write_bytes_per_s; });
+}
+
+std::uint64_t DiskCurve::enough_segment_bytes() const {
+  FARO_CHECK(!points.empty());
+  constexpr double kNearly = 1.05;
+  double best_read = 0;
+  double best_write = 0;
+  for (const Point& point : points) {
+    best_read = std::max(best_read, point.read_bytes_per_s);
+    best_write = std::max(best_write, point.write_bytes_per_s);
+  }
+  const auto found = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+    return point.read_bytes_per_s * kNearly >= best_read && point.write_bytes_per_s * kNearly >= best_write;
+  });
+  return (found == points.end() ? points.back() : *found).segment_bytes;
 }
 
 std::string DiskCurve::to_json() const {
@@ -214,6 +234,7 @@ void choose_requests(const std::filesystem::path& file, Options& options) {
     if (!curve) return;
     if (options.queue_depth == 0) options.queue_depth = curve->queue_depth;
     if (options.io_threads == 0) options.io_threads = curve->io_threads;
+    if (options.segment_bytes == 0) options.segment_bytes = curve->enough_segment_bytes();
   } catch (const Error&) {
     // A damaged curve is told by who asks for it.
   }

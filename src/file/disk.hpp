@@ -30,6 +30,11 @@ struct DiskCurve {
   /// interpolated. Requires: points (checked).
   double predict_seconds(std::uint64_t bytes, std::uint64_t read_run_bytes,
                          std::uint64_t write_run_bytes) const;
+  /// The same of what is only written. Requires: points (checked).
+  double predict_write_seconds(std::uint64_t bytes, std::uint64_t write_run_bytes) const;
+
+  /// The shortest segments that are read and written nearly as fast as any. Requires: points (checked).
+  std::uint64_t enough_segment_bytes() const;
 
   std::string to_json() const;
   /// Errors: ErrorCode::file.
@@ -40,8 +45,8 @@ struct DiskCurve {
 /// Errors: ErrorCode::file.   Cost: the file is written and read once for each of eight segments.
 DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io = Io::automatic);
 
-/// Takes queue depth and threads that the options leave open from the curve of the disk of a file's folder,
-/// where there is one. A curve that cannot be read is none.
+/// Takes queue depth, threads and segments that the options leave open from the curve of the disk of a file's
+/// folder, where there is one. A curve that cannot be read is none.
 void choose_requests(const std::filesystem::path& file, Options& options);
 
 /// Where a folder's disk's curve is kept, by the number of its device; nothing as calibration_path().

@@ -167,8 +167,7 @@ std::uint64_t FileRun::verified_tiles(std::uint64_t finished, const Stage& stage
     if (sum != journal_->finished()[tiles_before_ + tile]) break;
     if (sums_ && stage.sums_written) {
       sums_->add_written(work.out, buffer);
-      for (std::uint64_t row = 0; row < work.out.count; ++row)
-        sums_->add_covered(sums_->covered(work.out.offset(row), work.out.bytes));
+      sums_->add_covered(sums_->covered(work.out));
     }
     if (sums_ && stage.sums_read) {
       pipeline.read(stage.in, stage.in_offset, work.in, buffer);

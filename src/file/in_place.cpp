@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -63,6 +64,7 @@ class InPlaceRun {
         journal_(journal),
         passes_(std::move(passes)),
         choice_(choice),
+        options_(options),
         teller_(options, told_bytes),
         machinery_(options, choice.mode(), journal.intent().step_bytes) {}
 
@@ -97,10 +99,12 @@ class InPlaceRun {
       const io::TransferFile file = transfers(pass);
       report.io = choice_.text(file, passes_[pass]->run_bytes);
       std::uint64_t permuted = 0;
+      auto sums = options_.verify && !is_undone ? sums_of(passes_[pass]->problem()) : std::nullopt;
       Pipeline pipeline =
           pipeline_of(file, {.permute =
                                  [&](TileWork& work, const std::byte* x, std::byte* y) {
                                    work.move->run(x, y);
+                                   if (sums) verify(*sums, work, x, y);
                                    const std::uint64_t number = before + tiles.step(permuted++);
                                    journal_.write({.state = is_undone ? number : number + 1,
                                                    .step = number,
@@ -145,6 +149,22 @@ class InPlaceRun {
     return {descriptor_, io::TransferFile::Use::update, choice_.mode_for(passes_[pass]->run_bytes), label_};
   }
 
+  std::optional<Checksums> sums_of(const Problem& pass) const {
+    const std::string what = to_text(pass.permutation) + " in place";
+    if (auto sources = gather_sources_of(pass))
+      return Checksums(*std::move(sources), false, pass.element_bytes, what, options_.threads);
+    return Checksums(destinations_of(pass), pass.element_bytes, what, options_.threads);
+  }
+
+  // A step writes the ranges that it read, and to each place what the pass has there: known before any of it
+  // is written, to the journal or to the file.
+  static void verify(Checksums& sums, const TileWork& work, const std::byte* x, const std::byte* y) {
+    sums.add_read(work.in, work.out, x);
+    sums.add_written(work.out, y);
+    sums.add_covered(sums.covered(work.out) - sums.covered(work.in));
+    sums.require_alike();
+  }
+
   Pipeline pipeline_of(const io::TransferFile& file, Pipeline::Hooks hooks) {
     const Pipeline::Side side{.file = &file, .offset = journal_.intent().offset};
     return {machinery_, teller_, side, side, std::move(hooks)};
@@ -161,6 +181,7 @@ class InPlaceRun {
   InPlaceJournal& journal_;
   Passes passes_;
   IoChoice choice_;
+  const Options& options_;
   Teller teller_;
   Machinery machinery_;
 };
@@ -206,6 +227,10 @@ double seconds_from(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
+Facts in_place_facts(const Problem& problem, const Options& options) {
+  return facts_of(in_place_passes(problem, options), total_bytes(problem));
+}
+
 bool is_permuted_in_part(const std::filesystem::path& path) {
   struct stat status {};
   return lstat(in_place_journal_path(path).c_str(), &status) == 0;
@@ -214,8 +239,8 @@ bool is_permuted_in_part(const std::filesystem::path& path) {
 Report permute_in_place(const Problem& problem, const InPlaceFile& file, const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string operation = in_place_operation(file.path);
-  if (options.verify || options.resume) {
-    fail(ErrorCode::unsupported, operation, "--verify or --resume", "neither",
+  if (options.resume) {
+    fail(ErrorCode::unsupported, operation, "--resume", "a run from the beginning",
          "`faro recover` goes on where a run in place was interrupted");
   }
   if (file.header.size() > file.offset) {
@@ -243,6 +268,7 @@ Report permute_in_place(const Problem& problem, const InPlaceFile& file, const O
                              .batch = problem.batch,
                              .offset = file.offset,
                              .memory_bytes = chosen.memory_bytes,
+                             .segment_bytes = chosen.segment_bytes,
                              .file_bytes = file_bytes,
                              .steps = steps,
                              .step_bytes = report.facts.tile_bytes,
@@ -264,6 +290,7 @@ Report permute_in_place(const Problem& problem, const InPlaceFile& file, const O
     fail(told.code, told.operation, told.got, told.wanted,
          "`" + file.path.string() + "` is permuted in part: `faro recover` finishes it, or takes it back");
   }
+  report.verified = report.finished && options.verify;
   if (report.finished || journal->is_unused()) journal->remove();
   report.seconds = seconds_from(begin);
   if (report.finished && options.done) options.done(report);
@@ -286,6 +313,7 @@ Report recover(const std::filesystem::path& path, Recovery recovery, const Optio
                         .batch = intent.batch};
   Options chosen = options;
   chosen.memory_bytes = intent.memory_bytes;
+  chosen.segment_bytes = intent.segment_bytes;
   InPlaceRun::Passes passes = in_place_passes(problem, chosen);
   Report report;
   report.facts = facts_of(passes, total_bytes(problem));

@@ -58,6 +58,7 @@ std::string text_of(const InPlaceIntent& intent) {
                            {"batch", intent.batch},
                            {"offset", intent.offset},
                            {"memory_bytes", intent.memory_bytes},
+                           {"segment_bytes", intent.segment_bytes},
                            {"file_bytes", intent.file_bytes},
                            {"steps", intent.steps},
                            {"step_bytes", intent.step_bytes},
@@ -74,6 +75,7 @@ InPlaceIntent intent_of(const std::string& text) {
           .batch = json.at("batch"),
           .offset = json.at("offset"),
           .memory_bytes = json.at("memory_bytes"),
+          .segment_bytes = json.value("segment_bytes", std::uint64_t{0}),  // none in older journals
           .file_bytes = json.at("file_bytes"),
           .steps = json.at("steps"),
           .step_bytes = json.at("step_bytes"),

@@ -34,6 +34,7 @@ struct InPlaceIntent {
   std::uint64_t batch = 1;
   std::uint64_t offset = 0;  // of the data in the file
   std::uint64_t memory_bytes = 0;
+  std::uint64_t segment_bytes = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t steps = 0;
   std::uint64_t step_bytes = 0;          // the most of one

@@ -23,16 +23,19 @@ using SharedMaker = std::shared_ptr<const MoveMaker>;
 using Passes = std::vector<std::unique_ptr<Steps>>;
 
 constexpr std::uint64_t kThreeBuffers = 3;
-constexpr std::uint64_t kLongestRun = std::uint64_t{4} << 20;
 constexpr double kRunThatPays = 32 << 10;  // runs of it cost twice what long ones do
 constexpr std::size_t kMovesKept = 256;
-constexpr int kMostBlockBits = 32;
+constexpr int kMostBlockBits = 23;  // whose numbers take 32 MiB
 
 // Arrays of a batch that fit: the tiles of a sweep, written where they were read.
 class ArraySteps final : public Steps {
  public:
-  ArraySteps(const Sweep& forward, const Sweep& back)
-      : forward_(forward), back_(back), tiles_(forward.state().tiles()), undo_(back.state().tiles()) {
+  ArraySteps(const Problem& problem, const Sweep& forward, const Sweep& back)
+      : problem_(problem),
+        forward_(forward),
+        back_(back),
+        tiles_(forward.state().tiles()),
+        undo_(back.state().tiles()) {
     step_bytes = tiles_->tile_bytes;
     run_bytes = tiles_->read_run_bytes;
   }
@@ -40,8 +43,10 @@ class ArraySteps final : public Steps {
   TileWork step(std::uint64_t number, bool is_undone) override {
     return (is_undone ? undo_ : tiles_)->tile(number);
   }
+  const Problem& problem() const override { return problem_; }
 
  private:
+  Problem problem_;
   Sweep forward_;  // whose states the tiles refer to
   Sweep back_;
   std::unique_ptr<Tiles> tiles_;
@@ -53,7 +58,10 @@ class AffineSteps final : public Steps {
  public:
   AffineSteps(const layout::InPlaceFactor& factor, int segment_bits, int capacity_bits,
               const Problem& problem, SharedMaker maker)
-      : width_(problem.element_bytes), batch_(problem.batch), maker_(std::move(maker)) {
+      : problem_{.permutation = factor.map, .element_bytes = problem.element_bytes, .batch = problem.batch},
+        width_(problem.element_bytes),
+        batch_(problem.batch),
+        maker_(std::move(maker)) {
     const int orbit_bits = factor.orbit_tiles > 1 ? 1 : 0;
     found_ = layout::make_in_place_tile(factor, segment_bits, capacity_bits - segment_bits - orbit_bits);
     const layout::Tile& tile = found_.tile;
@@ -73,6 +81,7 @@ class AffineSteps final : public Steps {
   }
 
   std::uint64_t count() const override { return batch_ * heads_.size(); }
+  const Problem& problem() const override { return problem_; }
 
   TileWork step(std::uint64_t number, bool is_undone) override {
     const layout::Tile& tile = found_.tile;
@@ -139,6 +148,7 @@ class AffineSteps final : public Steps {
     return moves_[kind] = std::move(made);
   }
 
+  Problem problem_;
   std::uint64_t width_;
   std::uint64_t batch_;
   SharedMaker maker_;
@@ -152,7 +162,11 @@ class AffineSteps final : public Steps {
 class ReversalSteps final : public Steps {
  public:
   ReversalSteps(std::uint64_t shift, const Problem& problem, std::uint64_t budget_bytes, SharedMaker maker)
-      : width_(problem.element_bytes),
+      : problem_{.permutation =
+                     Cyclic{.count = element_count(problem.permutation), .shift = shift, .reversed = true},
+                 .element_bytes = problem.element_bytes,
+                 .batch = problem.batch},
+        width_(problem.element_bytes),
         count_(element_count(problem.permutation)),
         batch_(problem.batch),
         maker_(std::move(maker)),
@@ -165,6 +179,7 @@ class ReversalSteps final : public Steps {
   }
 
   std::uint64_t count() const override { return batch_ * steps_of_array_; }
+  const Problem& problem() const override { return problem_; }
 
   TileWork step(std::uint64_t number, bool) override {
     const std::uint64_t array = number / steps_of_array_;
@@ -204,6 +219,7 @@ class ReversalSteps final : public Steps {
     stretches_.push_back(stretch);
   }
 
+  Problem problem_;
   std::uint64_t width_;
   std::uint64_t count_;
   std::uint64_t batch_;
@@ -221,12 +237,12 @@ struct Choice {
 };
 
 // The segments that cost least: fewer passes, or longer runs.
-Choice choose(const Affine& map, std::uint64_t width, int capacity_bits) {
+Choice choose(const Affine& map, std::uint64_t width, int capacity_bits, std::uint64_t longest_run) {
   std::optional<Choice> best;
   double least = 0;
   for (int s = std::min(capacity_bits, map.bits()); s >= 0; --s) {
     const auto run = static_cast<double>(width << s);
-    if ((width << s) > kLongestRun && s > 0) continue;
+    if ((width << s) > longest_run && s > 0) continue;
     std::vector<layout::InPlaceFactor> factors;
     try {
       factors = layout::factor_in_place(
@@ -281,6 +297,10 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
   }
   Passes passes;
   const auto maker = std::make_shared<const MoveMaker>(options);
+  const auto* const axes = std::get_if<Axes>(&forward.permutation);
+  const auto* const affine = std::get_if<Affine>(&forward.permutation);
+  if ((axes != nullptr && axes->is_identity()) || (affine != nullptr && affine->is_identity())) return {};
+  forward = in_small_arrays(forward, budget);
   const bool fits = bytes / forward.batch <= budget;
   if (!fits) {
     if (const auto* const cyclic = std::get_if<Cyclic>(&forward.permutation))
@@ -292,7 +312,7 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
       return passes_of_cyclic(*cyclic_form, forward, budget, maker);
     if (map) {
       const int capacity = static_cast<int>(std::bit_width(budget / width)) - 1;
-      const Choice choice = choose(*map, width, capacity);
+      const Choice choice = choose(*map, width, capacity, long_run_bytes(options, bytes));
       for (const layout::InPlaceFactor& factor : choice.factors) {
         passes.push_back(
             std::make_unique<AffineSteps>(factor, choice.segment_bits, capacity, forward, maker));
@@ -306,7 +326,7 @@ std::vector<std::unique_ptr<Steps>> in_place_passes(const Problem& problem, cons
   }
   Problem back = forward;
   back.permutation = inverse(forward.permutation);
-  passes.push_back(std::make_unique<ArraySteps>(Sweep(forward, options), Sweep(back, options)));
+  passes.push_back(std::make_unique<ArraySteps>(forward, Sweep(forward, options), Sweep(back, options)));
   return passes;
 }
 

@@ -6,7 +6,8 @@
 //
 //     affine maps            the factors of layout::factor_in_place: one pass for involutions, two for all
 //     rolls and flips        a reversal is a pass that swaps blocks from both ends; a roll is two reversals
-//     arrays that fit        whatever moves inside one array of a batch: some arrays a step, one pass
+//     arrays that fit        whatever moves inside one array of a batch, or of leading axes that stay: some
+//                            arrays a step, one pass
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,8 @@ class Steps {
   /// A step, or what takes it back: the rows that are read are, as sets of bytes, those that are written.
   /// Requires: number < count() (unchecked). By one thread at a time.
   virtual TileWork step(std::uint64_t number, bool is_undone) = 0;
+  /// What all steps together do to the file: out of place, of the whole batch.
+  virtual const Problem& problem() const = 0;
 
   std::uint64_t step_bytes = 0;  // the most of one
   std::uint64_t run_bytes = 0;   // that lie together

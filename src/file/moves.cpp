@@ -235,7 +235,10 @@ TilePlan MoveMaker::explain(const StridedPlan& view) const {
   return {.permutation = to_text(view.view()), .text = plan.explain(), .json = plan.explain_json()};
 }
 
-Engine MoveMaker::engine() const { return device_ == nullptr ? Engine::cpu : device_->trial->chosen(); }
+// Nothing may have gone to the device: elements of other widths, multiplications.
+Engine MoveMaker::engine() const {
+  return device_ == nullptr || device_->in == nullptr ? Engine::cpu : device_->trial->chosen();
+}
 
 std::string MoveMaker::engine_text() const { return device_ == nullptr ? "" : device_->trial->text(); }
 

@@ -25,33 +25,36 @@ std::string work_text(const Sweep::State& sweep) {
   return text;
 }
 
-void require_verifiable(const Sweep::State& sweep) {
-  if (!sweep.problem) {
-    if (sources_of(sweep.views.front())) return;
-    fail(ErrorCode::unsupported, "verify", "a view over files whose strides of the output interleave",
-         "one whose axes lie one inside another");
+// Where the output's elements come from, of what is no bijection or says it that way. Errors:
+// ErrorCode::unsupported for views that interleave too much.
+std::optional<Sources> sources_to_verify(const Sweep::State& sweep) {
+  if (sweep.problem) return gather_sources_of(*sweep.problem);
+  auto sources = sources_of(sweep.views.front());
+  if (!sources) {
+    fail(
+        ErrorCode::unsupported, "verify",
+        "a view whose axes interleave in the output: to find where one element comes from may take more than "
+        "4096 trials",
+        "axes of the output that lie one inside another, or nearly");
   }
-  const auto* const indexed = std::get_if<Indexed>(&sweep.problem->permutation);
-  if (indexed != nullptr && indexed->direction() == Direction::gather)
-    fail(ErrorCode::unsupported, "verify", "a gather's index array over files", "a scatter's");
+  return sources;
 }
 
 }  // namespace
 
 Report run(const Sweep& sweep, const Input& in, const Output& out, const Options& options) {
   const Sweep::State& state = sweep.state();
-  if (options.verify) require_verifiable(state);
+  const auto sources = options.verify ? sources_to_verify(state) : std::nullopt;
   FileRun work(
       in, out, options,
       {.in_bytes = state.in_bytes, .out_bytes = state.out_bytes, .told_bytes = 2 * state.facts.moved_bytes},
       work_text(state));
-  if (options.verify && !state.problem) {
-    const Strided& view = state.views.front();
-    const bool has_gaps = element_count(view) * state.element_bytes != state.out_bytes;
-    work.verify_by(*sources_of(view), has_gaps, state.element_bytes, state.text);
+  if (sources) {
+    const bool has_gaps =
+        !state.problem && element_count(state.views.front()) * state.element_bytes != state.out_bytes;
+    work.verify_by(*sources, has_gaps, state.element_bytes, state.text);
   } else if (options.verify) {
-    const Problem& problem = *state.problem;
-    work.verify_by(destinations_of(problem), problem.element_bytes, state.text);
+    work.verify_by(destinations_of(*state.problem), state.element_bytes, state.text);
   }
   return work.run(state.facts, [&] {
     if (state.facts.tiles == 0) return true;
@@ -68,6 +71,17 @@ Report run(const Sweep& sweep, const Input& in, const Output& out, const Options
     work.told_engine(state.budget.moves->engine(), state.budget.moves->engine_text());
     return finished;
   });
+}
+
+Report run(const Problem& problem, const Input& in, const Output& out, const Options& options) {
+  if (!std::holds_alternative<Indexed>(problem.permutation))
+    return run(Sweep(problem, options), in, out, options);
+  Problem known = problem;
+  known.permutation = normal_form(problem.permutation, options.threads);
+  const bool is_distributed =
+      std::holds_alternative<Indexed>(known.permutation) && !holds_arrays(known, options);
+  return is_distributed ? permute_indexed(known, in, out, options)
+                        : run(Sweep(known, options), in, out, options);
 }
 
 namespace {
@@ -144,7 +158,7 @@ Report permute(const Problem& problem, const std::filesystem::path& in, const st
          fmt::format("the {} of the problem", total_bytes(problem)));
   }
   const std::vector<std::uint64_t>& result = shape ? *shape : header.shape;
-  return run(Sweep(problem, options), {.path = in, .offset = header.data_offset},
+  return run(problem, {.path = in, .offset = header.data_offset},
              {.path = out,
               .header = io::npy_header_bytes(header.descr, result, io::MemoryOrder::c, io::kTransferBlock)},
              options);

@@ -4,15 +4,20 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/file.hpp"
+#include "file/checksums.hpp"
 #include "file/pipeline.hpp"
 #include "file/sweep.hpp"
 #include "io/buffer.hpp"
 
 namespace faro::file {
 namespace {
+
+constexpr std::uint64_t kStreamBuffers = 3;  // as many as a sweep's, of which one is not used
 
 // Moves all of it by move(place, bytes), which is read(2) or write(2).
 template <typename Move>
@@ -34,10 +39,12 @@ void move_all(std::byte* data, std::uint64_t bytes, const std::string& operation
 
 }  // namespace
 
-Report permute_stream(const Problem& problem, int in, int out, const Options& options) {
+Report permute_stream(const Problem& asked, int in, int out, const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  if (options.verify || options.resume)
-    fail(ErrorCode::unsupported, "permute a stream", "--verify or --resume", "neither");
+  if (options.resume)
+    fail(ErrorCode::unsupported, "permute a stream", "--resume", "files, or a run from the beginning");
+  const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
+  const Problem problem = in_small_arrays(asked, memory / kStreamBuffers);
   const Sweep sweep(problem, options);
   const Sweep::State& state = sweep.state();
   Report report;
@@ -54,6 +61,12 @@ Report permute_stream(const Problem& problem, int in, int out, const Options& op
     const std::unique_ptr<Tiles> tiles = state.tiles();
     const io::Buffer from(tiles->tile_bytes);
     const io::Buffer to(tiles->tile_bytes);
+    std::optional<Checksums> sums;
+    if (auto sources = options.verify ? gather_sources_of(problem) : std::nullopt) {
+      sums.emplace(*std::move(sources), false, problem.element_bytes, state.text, options.threads);
+    } else if (options.verify) {
+      sums.emplace(destinations_of(problem), problem.element_bytes, state.text, options.threads);
+    }
     for (std::uint64_t number = 0; number < tiles->count() && !teller.stopped(); ++number) {
       const TileWork work = tiles->tile(number);
       const std::uint64_t bytes = work.in.total_bytes();
@@ -62,6 +75,12 @@ Report permute_stream(const Problem& problem, int in, int out, const Options& op
       teller.advance(bytes);
       report.read_bytes += bytes;
       work.move->run(from.data(), to.data());
+      if (sums) {
+        // Before any of it is written.
+        sums->add_read(work.in, work.out, from.data());
+        sums->add_written(work.out, to.data());
+        sums->require_alike();
+      }
       move_all(to.data(), bytes, "write the output",
                [out](const std::byte* data, std::uint64_t rest) { return write(out, data, rest); });
       teller.advance(bytes);
@@ -69,6 +88,7 @@ Report permute_stream(const Problem& problem, int in, int out, const Options& op
     }
   }
   report.finished = !teller.stopped();
+  report.verified = report.finished && options.verify;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (report.finished && options.done) options.done(report);
   return report;

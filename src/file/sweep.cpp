@@ -71,12 +71,48 @@ std::string Facts::text() const {
                      io::size_text(write_run_bytes));
 }
 
+Problem in_small_arrays(const Problem& problem, std::uint64_t most_bytes) {
+  Problem made = problem;
+  const auto array_bytes = [&made] { return element_count(made.permutation) * made.element_bytes; };
+  const auto bigger = [&] { return made.element_bytes > 0 && array_bytes() > most_bytes; };
+  if (const auto* const map = std::get_if<Affine>(&problem.permutation)) {
+    // The topmost bit stays, and goes to no other.
+    const auto rests = [](const Affine& of) {
+      const int top = of.bits() - 1;
+      const f2::Word bit = f2::Word{1} << top;
+      if (of.matrix().column(top) != bit || (of.complement() & bit) != 0) return false;
+      for (int j = 0; j < top; ++j)
+        if ((of.matrix().column(j) & bit) != 0) return false;
+      return true;
+    };
+    for (Affine rest = *map; bigger() && rest.bits() > 0 && rests(rest);) {
+      std::vector<f2::Word> columns;
+      for (int j = 0; j + 1 < rest.bits(); ++j) columns.push_back(rest.matrix().column(j));
+      rest = Affine(f2::Matrix::from_columns(rest.bits() - 1, columns), rest.complement());
+      made.permutation = rest;
+      made.batch *= 2;
+    }
+  } else if (const auto* const axes = std::get_if<Axes>(&problem.permutation)) {
+    std::vector<std::uint64_t> shape = axes->shape();
+    std::vector<int> order = axes->order();
+    while (bigger() && !order.empty() && order.front() == 0) {
+      made.batch *= shape.front();
+      shape.erase(shape.begin());
+      order.erase(order.begin());
+      for (int& axis : order) --axis;
+      made.permutation = Axes(shape, order);
+    }
+  }
+  return bigger() ? problem : made;
+}
+
 std::uint64_t default_memory_bytes() { return io::available_memory_bytes() / 10 * 6; }
 
 std::unique_ptr<Tiles> Sweep::State::tiles() const {
   if (whole_arrays) return tiles_of_arrays(to_run, budget);
   if (problem && std::holds_alternative<Affine>(to_run.permutation)) return tiles_of_affine(to_run, budget);
-  return tiles_of_views(views, element_bytes, budget);
+  if (problem && std::holds_alternative<Modular>(to_run.permutation)) return tiles_of_modular(to_run, budget);
+  return tiles_of_views(views, element_bytes, budget, problem ? Gaps::left_out : Gaps::may_be_read);
 }
 
 bool holds_arrays(const Problem& problem, const Options& options) {
@@ -112,22 +148,24 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   state->out_bytes = bytes;
   state->facts.moved_bytes = bytes;
   state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory),
-                   .moves = std::make_shared<const MoveMaker>(options)};
+                   .moves = std::make_shared<const MoveMaker>(options),
+                   .threads = options.threads,
+                   .long_run_bytes = long_run_bytes(options, bytes)};
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, problem.element_bytes);
   const std::uint64_t array_bytes = bytes / problem.batch;
   const Permutation& form = state->to_run.permutation;
-  const bool is_affine = std::holds_alternative<Affine>(form);
+  const bool has_own_tiles = std::holds_alternative<Affine>(form) || std::holds_alternative<Modular>(form);
   state->whole_arrays = array_bytes <= state->budget.tile_bytes;
   if (!state->whole_arrays) {
-    if (std::holds_alternative<Indexed>(form) || std::holds_alternative<Modular>(form)) {
+    if (std::holds_alternative<Indexed>(form)) {
       fail(ErrorCode::unsupported, "plan " + state->text,
            "an index array over arrays of " + io::size_text(array_bytes) + " and too little memory for one",
            "memory for one of its arrays, its copy and its schedule",
            "`faro shuffle` moves records at random, and `faro permute @index.npy` by an index file, of any "
            "size");
     }
-    if (!is_affine) state->views = views_of(form, problem.batch);
+    if (!has_own_tiles) state->views = views_of(form, problem.batch);
   }
   fill_facts(*state);
 }
@@ -144,7 +182,10 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state->in_bytes = checked.in_elements() * element_bytes;
   state->out_bytes = checked.out_elements() * element_bytes;
   state->facts.moved_bytes = checked.moved_bytes();
-  state->budget = {.tile_bytes = memory / kBuffers, .moves = std::make_shared<const MoveMaker>(options)};
+  state->budget = {.tile_bytes = memory / kBuffers,
+                   .moves = std::make_shared<const MoveMaker>(options),
+                   .threads = options.threads,
+                   .long_run_bytes = long_run_bytes(options, checked.moved_bytes())};
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);
   fill_facts(*state);

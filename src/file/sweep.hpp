@@ -27,4 +27,9 @@ struct Sweep::State {
   std::unique_ptr<Tiles> tiles() const;
 };
 
+/// The same problem as more and smaller arrays, of at most `most_bytes`, where nothing moves from one to
+/// another: leading axes and upper index bits that stay are a batch. As it is where that leaves none so
+/// small. Law: permute_naively() does the same.
+Problem in_small_arrays(const Problem& problem, std::uint64_t most_bytes);
+
 }  // namespace faro::file

@@ -20,8 +20,6 @@ using detail::ceil_div;
 using detail::round_up;
 using Shape = std::vector<std::uint64_t>;
 
-// Longer rows make no disk faster, and smaller tiles overlap better.
-constexpr std::uint64_t kLongRun = std::uint64_t{4} << 20;
 // Plans of tiles that are kept: more than there are kinds at the ends of arrays, as a rule.
 constexpr std::size_t kMostMoves = 256;
 
@@ -38,7 +36,7 @@ class ArrayTiles final : public Tiles {
         array_bytes_(problem.element_bytes * element_count(problem.permutation)) {
     FARO_CHECK(array_bytes_ > 0 && array_bytes_ <= budget.tile_bytes);
     // As few as make a long row, so that neighbouring tiles overlap.
-    const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, kLongRun));
+    const std::uint64_t wanted = std::min(budget.tile_bytes, std::max(array_bytes_, budget.long_run_bytes));
     group_ = std::min(problem.batch, wanted / array_bytes_);
     tile_bytes = group_ * array_bytes_;
     read_run_bytes = tile_bytes;
@@ -83,7 +81,8 @@ class AffineTiles final : public Tiles {
     const std::uint64_t elements = budget.tile_bytes / width_;
     FARO_CHECK(elements > 0);
     const auto capacity_bits = static_cast<int>(std::bit_width(elements)) - 1;
-    layout_ = layout::make_tile(map_, {.segment_bits = segment_bits(capacity_bits), .directions = {}});
+    layout_ = layout::make_tile(
+        map_, {.segment_bits = segment_bits(capacity_bits, budget.long_run_bytes), .directions = {}});
     tile_bytes = width_ << layout_.tile_bits();
     read_run_bytes = run_bytes(layout_.source_rows);
     write_run_bytes = run_bytes(layout_.target_rows);
@@ -109,13 +108,13 @@ class AffineTiles final : public Tiles {
 
  private:
   // The longest segments whose tile fits, but no longer than pays.
-  int segment_bits(int capacity_bits) const {
+  int segment_bits(int capacity_bits, std::uint64_t long_run_bytes) const {
     const int most = std::min(capacity_bits, map_.bits());
     int bits = 0;
     for (int s = 0; s <= most; ++s) {
       if (s + map_.rank_gamma(s) > capacity_bits) break;
       bits = s;
-      if ((width_ << s) >= kLongRun) break;
+      if ((width_ << s) >= long_run_bytes) break;
     }
     return bits;
   }
@@ -164,26 +163,23 @@ class AffineTiles final : public Tiles {
 // The boxes of one view.
 class ViewBoxes {
  public:
-  ViewBoxes(const Strided& view, std::uint64_t width, std::uint64_t most_bytes)
-      : width_(width), in_begin_(view.in_offset * width), out_begin_(view.out_offset * width) {
+  ViewBoxes(const Strided& view, std::uint64_t width, const TileBudget& budget, Gaps gaps)
+      : width_(width),
+        gaps_(gaps),
+        long_run_bytes_(budget.long_run_bytes),
+        in_begin_(view.in_offset * width),
+        out_begin_(view.out_offset * width) {
     std::vector<layout::StridedAxis> axes;
     for (std::size_t a = view.extents.size(); a-- > 0;) {
       axes.push_back({.extent = view.extents[a], .in = view.in_strides[a], .out = view.out_strides[a]});
     }
     axes = layout::normal_axes(std::move(axes));
-    // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
-    std::uint64_t longest = 0;
-    for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
-      for (const double out_over_in : {ratio, 1 / ratio}) {
-        layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
-        std::swap(box, box_);
-        const std::uint64_t shorter = std::min({shorter_run(), kLongRun});
-        if (shorter > longest) {
-          longest = shorter;
-        } else {
-          std::swap(box, box_);
-        }
-      }
+    // Rows that are read with the gaps between them take more of the budget than a box's elements.
+    const std::uint64_t most_bytes = budget.tile_bytes;
+    for (std::uint64_t bytes = most_bytes;; bytes = std::max(bytes / 2, width_)) {
+      choose_box(axes, bytes);
+      Shape origin;
+      if (in_rows(origin, extents(0, origin)).total_bytes() <= most_bytes || bytes <= width_) break;
     }
   }
 
@@ -204,15 +200,15 @@ class ViewBoxes {
   }
 
   Rows in_rows(const Shape& origin, const Shape& extents) const {
-    Rows rows = one_row(0, box_.element_bytes);
+    const InLayout laid = in_layout(extents);
+    Rows rows = one_row(0, laid.row_bytes);
+    rows.count = laid.rows;
+    rows.digits = laid.digits;
     std::int64_t first = static_cast<std::int64_t>(in_begin_);
-    bool together = true;
-    for (const std::size_t a : box_.in_order) {
+    for (std::size_t a = 0; a < box_.axes.size(); ++a) {
       const layout::StridedAxis& axis = box_.axes[a];
       first += static_cast<std::int64_t>(origin[a]) * axis.in;
       if (axis.in < 0) first += static_cast<std::int64_t>(extents[a] - 1) * axis.in;
-      if (axis.in == 0) continue;
-      together = add(rows, extents[a], std::llabs(axis.in), together);
     }
     rows.begin = static_cast<std::uint64_t>(first);
     return rows;
@@ -232,21 +228,16 @@ class ViewBoxes {
   /// From the input's rows in a buffer to the output's.
   Strided local(const Shape& extents) const {
     const auto rank = box_.axes.size();
-    std::vector<std::int64_t> in(rank, 0);
+    std::vector<std::int64_t> in = in_layout(extents).strides;
     std::vector<std::int64_t> out(rank, 0);
     const std::uint64_t unit = box_.element_bytes / width_;
     Strided view;
-    std::uint64_t step = unit;
-    for (const std::size_t a : box_.in_order) {
-      if (box_.axes[a].in == 0) continue;
-      in[a] = static_cast<std::int64_t>(step);
-      if (box_.axes[a].in < 0) {
-        view.in_offset += (extents[a] - 1) * step;
-        in[a] = -in[a];
-      }
-      step *= extents[a];
+    for (std::size_t a = 0; a < rank; ++a) {
+      if (box_.axes[a].in >= 0) continue;
+      view.in_offset += (extents[a] - 1) * static_cast<std::uint64_t>(in[a]);
+      in[a] = -in[a];
     }
-    step = unit;
+    std::uint64_t step = unit;
     for (std::size_t a = 0; a < rank; ++a) {
       out[a] = static_cast<std::int64_t>(step);
       step *= extents[a];
@@ -264,6 +255,71 @@ class ViewBoxes {
   }
 
  private:
+  // How a box's rows of the input lie in a buffer: one behind another, each with the gaps that it is read
+  // with.
+  struct InLayout {
+    std::uint64_t row_bytes = 0;
+    std::uint64_t rows = 1;
+    std::vector<Rows::Digit> digits{};
+    std::vector<std::int64_t> strides{};  // of each axis in the buffer, in elements
+  };
+
+  InLayout in_layout(const Shape& extents) const {
+    InLayout laid{.row_bytes = box_.element_bytes};
+    laid.strides.assign(box_.axes.size(), 0);
+    bool together = true;  // so far, one run
+    bool is_whole = true;  // and all of its axes
+    const auto elements = [this](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes / width_); };
+    for (const std::size_t a : box_.in_order) {
+      const std::int64_t stride = std::llabs(box_.axes[a].in);
+      if (stride == 0) continue;
+      const std::uint64_t extent = extents[a];
+      const auto step = static_cast<std::uint64_t>(stride);
+      if (extent > 1 && together && step == laid.row_bytes) {
+        laid.strides[a] = elements(step);
+        laid.row_bytes *= extent;
+      } else if (extent > 1 && together && is_whole && is_read_through(step, laid.row_bytes)) {
+        laid.strides[a] = elements(step);
+        laid.row_bytes += (extent - 1) * step;
+        together = false;
+      } else {
+        laid.strides[a] = elements(laid.row_bytes * laid.rows);
+        if (extent > 1) {
+          laid.digits.push_back({.extent = extent, .stride = stride});
+          laid.rows *= extent;
+          together = false;
+        }
+      }
+      is_whole = is_whole && extent == box_.axes[a].extent;
+    }
+    return laid;
+  }
+
+  // Whether short runs are read with what lies between them, which no box needs; and those that overlap,
+  // once.
+  bool is_read_through(std::uint64_t step, std::uint64_t run_bytes) const {
+    constexpr std::uint64_t kMostTimes = 8;  // as much as is needed
+    constexpr std::uint64_t kShortRun = std::uint64_t{16} << 10;
+    return gaps_ == Gaps::may_be_read && run_bytes < kShortRun && step < kMostTimes * run_bytes;
+  }
+
+  void choose_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes) {
+    // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
+    std::uint64_t longest = 0;
+    for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
+      for (const double out_over_in : {ratio, 1 / ratio}) {
+        layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
+        std::swap(box, box_);
+        const std::uint64_t shorter = std::min(shorter_run(), long_run_bytes_);
+        if (shorter > longest) {
+          longest = shorter;
+        } else {
+          std::swap(box, box_);
+        }
+      }
+    }
+  }
+
   layout::CacheBox box_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes,
                           double out_over_in) const {
     constexpr std::uint64_t kBlock = 4096;
@@ -298,6 +354,8 @@ class ViewBoxes {
   }
 
   std::uint64_t width_;
+  Gaps gaps_;
+  std::uint64_t long_run_bytes_;
   std::uint64_t in_begin_;
   std::uint64_t out_begin_;
   layout::CacheBox box_;
@@ -305,11 +363,11 @@ class ViewBoxes {
 
 class ViewTiles final : public Tiles {
  public:
-  ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget)
+  ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget, Gaps gaps)
       : width_(width), maker_(budget.moves) {
     for (const Strided& view : views) {
       if (element_count(view) == 0) continue;
-      boxes_.emplace_back(normal_form(view), width, budget.tile_bytes);
+      boxes_.emplace_back(normal_form(view), width, budget, gaps);
       first_.push_back(count_);
       count_ += boxes_.back().count();
       Shape origin;
@@ -389,6 +447,17 @@ std::vector<Strided> views_of_cyclic(const Cyclic& map, std::uint64_t batch) {
 
 }  // namespace
 
+std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes) {
+  constexpr std::uint64_t kUsualSegment = std::uint64_t{128} << 10;
+  constexpr std::uint64_t kSegments = 32;  // of a tile: four for each of the usual threads
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMost = std::uint64_t{32} << 20;
+  constexpr std::uint64_t kManyTiles = 16;  // so that reading, permuting and writing overlap
+  const std::uint64_t segment = options.segment_bytes != 0 ? options.segment_bytes : kUsualSegment;
+  const std::uint64_t asked = std::clamp(segment, kLeast / kSegments, kMost / kSegments) * kSegments;
+  return std::min(asked, std::max(kUsualSegment * kSegments, all_bytes / kManyTiles));
+}
+
 std::uint64_t Rows::offset(std::uint64_t row) const {
   std::uint64_t at = base;
   if (digits.empty()) {
@@ -413,8 +482,8 @@ std::unique_ptr<Tiles> tiles_of_affine(const Problem& problem, const TileBudget&
 }
 
 std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
-                                      const TileBudget& budget) {
-  return std::make_unique<ViewTiles>(views, element_bytes, budget);
+                                      const TileBudget& budget, Gaps gaps) {
+  return std::make_unique<ViewTiles>(views, element_bytes, budget, gaps);
 }
 
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch) {

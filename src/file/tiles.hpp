@@ -6,8 +6,9 @@
 //     rows of the output   |------| ..... |------|         likewise
 //
 // A tile of an affine map is a coset of S + A^-1 S (layout::Tile), whose rows begin at XORs of basis vectors.
-// A tile of axes, rolls and views is a box (layout::CacheBox), whose rows begin at sums of strides. Where the
-// budget holds whole arrays of a batch, a tile is some of them. All offsets are bytes from where the array
+// A tile of axes, rolls and views is a box (layout::CacheBox), whose rows begin at sums of strides. A tile of
+// a multiplication modulo any count is a part of an L-shape (modular_tiles.cpp). Where the budget holds whole
+// arrays of a batch, a tile is some of them. All offsets are bytes from where the array
 // begins in its file.
 #pragma once
 
@@ -49,6 +50,13 @@ struct Rows {
   }
   /// Requires: no ranges (unchecked).
   std::uint64_t offset(std::uint64_t row) const;
+
+  /// How many rows or ranges there are, and the number-th, in the order of the buffer.
+  std::uint64_t ranges_count() const { return ranges.empty() ? count : ranges.size(); }
+  Range range(std::uint64_t number) const {
+    if (!ranges.empty()) return ranges[number];
+    return {.at = number * bytes, .offset = offset(number), .bytes = bytes};
+  }
 };
 
 struct TileWork {
@@ -73,18 +81,31 @@ class Tiles {
   std::uint64_t write_run_bytes = 0;
 };
 
+/// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
+std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
+
 struct TileBudget {
   std::uint64_t tile_bytes = 0;  // of one side of a tile at most
   std::shared_ptr<const MoveMaker> moves;
+  int threads = 0;  // of what the moves are not made for
+  /// Longer rows make the disk no faster, and smaller tiles overlap better.
+  std::uint64_t long_run_bytes = std::uint64_t{4} << 20;
 };
 
 /// Each array of the batch fits. Requires: so it does (checked).
 std::unique_ptr<Tiles> tiles_of_arrays(const Problem& problem, const TileBudget& budget);
 /// Errors: ErrorCode::value for a budget of less than one element.
 std::unique_ptr<Tiles> tiles_of_affine(const Problem& problem, const TileBudget& budget);
+/// Whether short rows of the input may be read together with what lies between them: where no other view
+/// needs that.
+enum class Gaps : std::uint8_t { left_out, may_be_read };
+
 /// One view after another. Requires: strides of the output above 0 (normal_form).
 std::unique_ptr<Tiles> tiles_of_views(const std::vector<Strided>& views, std::uint64_t element_bytes,
-                                      const TileBudget& budget);
+                                      const TileBudget& budget, Gaps gaps);
+
+/// Of a Modular. Errors: ErrorCode::value for a budget of less than one element.
+std::unique_ptr<Tiles> tiles_of_modular(const Problem& problem, const TileBudget& budget);
 
 /// A roll, a flip or a permutation of axes of every array of a batch.
 std::vector<Strided> views_of(const Permutation& permutation, std::uint64_t batch);

@@ -38,11 +38,25 @@ std::optional<std::pair<std::size_t, std::size_t>> shape_in(std::string_view hea
   return std::pair(open + 1, close);
 }
 
+// Writes the value of the last key `fortran_order`. False where there is none.
+bool set_order(std::string& header, MemoryOrder order) {
+  const std::size_t key =
+      std::max(header.rfind("'fortran_order'") + 1, header.rfind("\"fortran_order\"") + 1);
+  const std::size_t colon = key == 0 ? std::string::npos : header.find(':', key);
+  if (colon == std::string::npos) return false;
+  const std::size_t begin = header.find_first_not_of(" \t", colon + 1);
+  const std::size_t end = header.find_first_of(",} \t", begin);
+  if (begin == std::string::npos || end == std::string::npos) return false;
+  header.replace(begin, end - begin, order == MemoryOrder::fortran ? "True" : "False");
+  return true;
+}
+
 // Whether `bytes` are the header that they should be, however that was written before.
 bool reads_as(std::span<const std::byte> bytes, std::uint64_t file_bytes, const NpyHeader& header,
-              std::span<const std::uint64_t> shape) {
+              std::span<const std::uint64_t> shape, MemoryOrder order) {
   try {
     const NpyHeader read = parse_npy_header(bytes, file_bytes, "");
+    if (read.fortran_order && order != MemoryOrder::fortran) return false;
     return std::equal(read.shape.begin(), read.shape.end(), shape.begin(), shape.end()) &&
            read.descr == header.descr && read.data_offset == header.data_offset;
   } catch (const Error&) {
@@ -53,12 +67,14 @@ bool reads_as(std::span<const std::byte> bytes, std::uint64_t file_bytes, const 
 }  // namespace
 
 std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::byte> bytes,
-                                                          std::span<const std::uint64_t> shape) {
+                                                          std::span<const std::uint64_t> shape,
+                                                          std::optional<MemoryOrder> order) {
   const std::string before(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto place = shape_in(before);
   if (!place) return std::nullopt;
   std::string after = before;
   after.replace(place->first, place->second - place->first, tuple_text(shape));
+  if (order && !set_order(after, *order)) return std::nullopt;
   // The blanks before the end of the line make up for the difference.
   while (after.size() > before.size()) {
     const std::size_t blank = after.find_last_not_of('\n');
@@ -75,13 +91,13 @@ std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::b
 }
 
 std::vector<std::byte> npy_header_of_file(const std::filesystem::path& path,
-                                          std::span<const std::uint64_t> shape) {
+                                          std::span<const std::uint64_t> shape, MemoryOrder order) {
   const NpyHeader header = read_npy_header(path);
   std::vector<std::byte> bytes(header.data_offset);
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  auto made = file ? npy_header_reshaped(bytes, shape) : std::nullopt;
-  if (!made || !reads_as(*made, header.data_offset + header.data_bytes(), header, shape)) {
+  auto made = file ? npy_header_reshaped(bytes, shape, order) : std::nullopt;
+  if (!made || !reads_as(*made, header.data_offset + header.data_bytes(), header, shape, order)) {
     fail(ErrorCode::unsupported, "change `" + path.string() + "` in place",
          "a header without room for the shape (" + tuple_text(shape) + ")",
          "a header as NumPy writes it, with blanks at its end", "from one file to another it has room");
@@ -134,7 +150,7 @@ std::span<std::byte> NpyUpdate::data() {
 
 void NpyUpdate::set_shape(std::span<const std::uint64_t> shape) {
   auto made = npy_header_reshaped({mapping_, header_.data_offset}, shape);
-  if (!made || !reads_as(*made, mapping_bytes_, header_, shape)) {
+  if (!made || !reads_as(*made, mapping_bytes_, header_, shape, MemoryOrder::c)) {
     fail(ErrorCode::unsupported, "change `" + path_.string() + "` in place",
          "a header without room for the shape (" + tuple_text(shape) + ")",
          "a header as NumPy writes it, with blanks at its end",

@@ -18,17 +18,19 @@
 
 namespace faro::io {
 
-/// The header at the start of `bytes` with another shape of as many items, every other byte as it was but for
-/// blanks at its end. Nothing where it does not fit in as many bytes, or is written in a way that this does
-/// not know.
-/// Requires: parse_npy_header takes them (unchecked: set_shape reads what comes of it again).
+/// The header at the start of `bytes` with another shape of as many items, and in another order where one is
+/// given, every other byte as it was but for blanks at its end. Nothing where it does not fit in as many
+/// bytes, or is written in a way that this does not know. Requires: parse_npy_header takes them (unchecked:
+/// set_shape reads what comes of it again).
 std::optional<std::vector<std::byte>> npy_header_reshaped(std::span<const std::byte> bytes,
-                                                          std::span<const std::uint64_t> shape);
+                                                          std::span<const std::uint64_t> shape,
+                                                          std::optional<MemoryOrder> order = std::nullopt);
 
 /// The same of the file at `path`. Errors: ErrorCode::file; ErrorCode::unsupported where the shape does not
 /// fit.
 std::vector<std::byte> npy_header_of_file(const std::filesystem::path& path,
-                                          std::span<const std::uint64_t> shape);
+                                          std::span<const std::uint64_t> shape,
+                                          MemoryOrder order = MemoryOrder::c);
 
 /// For who replaces a file by what is made of it. Errors: ErrorCode::file where its permissions let nobody
 /// write to it, which would not stop the superuser. A missing file passes.

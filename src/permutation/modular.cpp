@@ -12,6 +12,7 @@
 #include "faro/permutation/permutation.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
+#include "permutation/modular_cover.hpp"
 
 namespace faro {
 namespace {
@@ -93,18 +94,19 @@ struct LatticeVector {
   std::uint64_t j = 0;
 };
 
-// What touching the lines of both sides costs, in elements: runs longer than this gain nothing.
-double cost_of(const ModularRectangle& rectangle) {
-  constexpr double kLongRun = 512;
+// What touching the lines of both sides costs, in elements: runs longer than `long_run` gain nothing.
+double cost_of(const ModularRectangle& rectangle, double long_run) {
   const auto columns = static_cast<double>(rectangle.columns);
   const auto rows = static_cast<double>(rectangle.rows);
   if (columns == 0 || rows == 0) return 0;
-  return columns * rows * (1 / std::min(columns, kLongRun) + 1 / std::min(rows, kLongRun));
+  return columns * rows * (1 / std::min(columns, long_run) + 1 / std::min(rows, long_run));
 }
 
 // Keeps the cheaper of two covers.
 class CheapestCover {
  public:
+  explicit CheapestCover(double long_run) : long_run_(long_run) {}
+
   // The L of the lattice's (l, -y) and (-(l - r), y + q): l x (y + q) without its corner of (l - r) x y.
   void offer(LatticeVector outer, LatticeVector step) {
     const auto [l, y] = outer;
@@ -115,7 +117,7 @@ class CheapestCover {
             {.first_i = r, .first_j = 0, .columns = l - r, .rows = q}}});
   }
   void offer(const std::array<ModularRectangle, 2>& cover) {
-    const double cost = cost_of(cover[0]) + cost_of(cover[1]);
+    const double cost = cost_of(cover[0], long_run_) + cost_of(cover[1], long_run_);
     if (cost >= cost_) return;
     cost_ = cost;
     cover_ = cover;
@@ -123,6 +125,7 @@ class CheapestCover {
   const std::array<ModularRectangle, 2>& cover() const { return cover_; }
 
  private:
+  double long_run_;
   double cost_ = std::numeric_limits<double>::infinity();
   std::array<ModularRectangle, 2> cover_;
 };
@@ -169,8 +172,13 @@ Indexed as_index_array(const Modular& map) {
 }
 
 std::array<ModularRectangle, 2> l_shape(const Modular& map) {
+  constexpr double kLongRun = 512;
+  return detail::l_shape_for_runs(map, kLongRun);
+}
+
+std::array<ModularRectangle, 2> detail::l_shape_for_runs(const Modular& map, double long_run) {
   const std::uint64_t count = map.count;
-  CheapestCover cheapest;
+  CheapestCover cheapest(long_run);
   // One run of the input, whose elements go anywhere.
   cheapest.offer({{{.first_i = 0, .first_j = 0, .columns = count, .rows = 1}, {}}});
   if (count == 1) return cheapest.cover();

@@ -416,6 +416,23 @@ static void write_numbers(const char* path) {
   fclose(file);
 }
 
+/* An index array: entry i is kCount - 1 - i. */
+static void write_index(const char* path) {
+  char header[128];
+  memset(header, ' ', sizeof header);
+  memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+  const char* const dictionary = "{'descr': '<u4', 'fortran_order': False, 'shape': (1024,), }";
+  memcpy(header + 10, dictionary, strlen(dictionary));
+  header[127] = '\n';
+  FILE* const file = fopen(path, "wb");
+  fwrite(header, sizeof header, 1, file);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const uint32_t entry = kCount - 1 - i;
+    fwrite(&entry, sizeof entry, 1, file);
+  }
+  fclose(file);
+}
+
 static uint32_t number_at(const char* path, uint64_t index) {
   uint32_t number = 77777;
   FILE* const file = fopen(path, "rb");
@@ -454,6 +471,20 @@ static void test_files(const char* folder) {
   options.io = FARO_IO_AUTO;
   EXPECT(faro_file_shuffle(kCount, 4, 5, 0, &from, &to, &options, &finished) == FARO_OK && finished == 1);
   EXPECT(number_at(out, 0) != 0 || number_at(out, 1) != 1);
+
+  char index[512], text[600];
+  snprintf(index, sizeof index, "%s/index.npy", folder);
+  snprintf(text, sizeof text, "compose(gray(10), gather(@\"%s\"))", index);
+  write_index(index);
+  options.memory_bytes = 3000;
+  EXPECT(faro_file_permute_by_index(text, 4, 1, &from, &to, &options, &finished) == FARO_OK && finished == 1);
+  for (uint32_t x = 0; x < kCount; ++x) {
+    const uint32_t place = kCount - 1 - x;
+    EXPECT(number_at(out, place ^ place >> 1) == x);
+  }
+  EXPECT(faro_file_permute_by_index("gray(10)", 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
+  EXPECT(faro_file_permute_by_index(NULL, 4, 1, &from, &to, &options, &finished) == FARO_VALUE);
+  options.memory_bytes = 1500;
 
   options.verify = 0;
   EXPECT(faro_file_permute_in_place(map, 4, 1, &from, &options, &finished) == FARO_OK && finished == 1);
