@@ -117,7 +117,8 @@ void place_units(TileFacts& facts, const GpuKernel& kernel, const AxesLinesParam
 
 // Rows that change places whole: those along the output's fastest axis are drawn.
 TileFacts facts_of_rows(const AxesRowsParams& p, std::uint64_t unit) {
-  TileFacts facts{.rows_stay = true};
+  TileFacts facts;
+  facts.rows_stay = true;
   BoxFacts& box = facts.box;
   const std::uint64_t row_bytes = p.row_bytes.divisor();
   box.unit_bytes = unit;
