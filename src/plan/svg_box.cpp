@@ -60,11 +60,12 @@ TileFacts tile_of(const BoxFacts& box) {
 
 class BoxDrawing {
  public:
-  /// `registers`: a thread moves what it reads without anything between.
-  BoxDrawing(Canvas& canvas, const TileFacts& tile, bool registers)
+  /// `what` is moved at a time: a box, a tile, or a row; of rows, a thread moves what it reads as it is.
+  BoxDrawing(Canvas& canvas, const TileFacts& tile, std::string_view what)
       : canvas_(canvas),
         tile_(tile),
-        registers_(registers),
+        what_(what),
+        registers_(what == "row"),
         rows_(std::min(kMostCells, tile.rows)),
         columns_(std::min(kMostCells, tile.columns)) {}
 
@@ -156,9 +157,10 @@ class BoxDrawing {
 
   double table(double y) {
     constexpr double kColumn = 118;
-    const char* const heads[] = {"extent", "of the box", "input step", "output step", "along"};
+    const std::string heads[] = {"extent", fmt::format("of the {}", what_), "input step", "output step",
+                                 "along"};
     double x = kMargin;
-    for (const char* const head : heads) {
+    for (const std::string& head : heads) {
       canvas_.text({x, y}, "heading", head);
       x += kColumn;
     }
@@ -184,6 +186,7 @@ class BoxDrawing {
 
   Canvas& canvas_;
   const TileFacts& tile_;
+  std::string_view what_;
   bool registers_ = false;
   std::uint64_t rows_ = 1;
   std::uint64_t columns_ = 1;
@@ -222,10 +225,11 @@ std::string box_svg(const std::string& title, const std::string& words, const Pa
     return canvas.finish(kBoxWidth, y + kMargin / 2, "faro: " + title, words);
   }
   if (!registers) {
-    const std::string what = (box ? "A box: " : "A tile: ") + detail::box_text(tile->box);
+    std::string what = (box ? "A box: " : "A tile: ") + detail::box_text(tile->box);
+    if (!box) what.replace(what.rfind("box"), what.npos, tile->box.boxes == 1 ? "tile" : "tiles");
     canvas.text({kMargin, y += 19}, "note", shortened(what, kLineLength));
   }
-  y = BoxDrawing(canvas, *tile, registers).draw(y + 40);
+  y = BoxDrawing(canvas, *tile, box ? "box" : registers ? "row" : "tile").draw(y + 40);
   canvas.text(
       {kMargin, y += 30}, "note small",
       tile->address

@@ -124,7 +124,7 @@ class Page(unittest.TestCase):
     def test_machine(self):
         self.open("tab=machine&program=transpose-diagonal&machine=dmm&width=4&latency=3&n=16")
         self.assertIn("12 time units; the formula gives 12", self.text("summary"))
-        self.assertIn("Memory pipeline: 12 time units", self.drawing("root.querySelector('.title').textContent"))
+        self.assertIn("transpose-diagonal: 12 time units", self.drawing("root.querySelector('.title').textContent"))
         self.browser.screenshot(SHOTS / "machine.png")
 
     def test_by_keys_alone(self):
