@@ -203,6 +203,13 @@ class Page(unittest.TestCase):
         self.browser.value("document.body.dataset.theme = 'light'")
         self.browser.wait("(() => { const root = document.getElementById('faro-picture').shadowRoot; return " + paper + " === 'rgb(255, 255, 255)'; })()", 10)
 
+    def test_search_from_a_disk(self):
+        self.browser.faults.clear()
+        self.browser.open((SITE / "search.html").as_uri() + "?q=qubits")
+        self.browser.wait("document.querySelectorAll('#search-results li a').length > 3")
+        self.assertEqual(self.browser.value("document.querySelector('#search-results li a').getAttribute('href')").split("#")[0], "docs/recipes/reorder-qubits.html")
+        self.browser.screenshot(SHOTS / "search.png")
+
     def test_other_pages(self):
         for page in ("index.html", "docs/recipes/reorder-qubits.html", "docs/guide/python.html"):
             for scheme in ("light", "dark"):
