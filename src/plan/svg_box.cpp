@@ -11,7 +11,7 @@
 
 #include "plan/box_facts.hpp"
 #include "plan/facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 #include "plan/tile_facts.hpp"
 
 namespace faro::svg {
