@@ -211,7 +211,8 @@ void simulate(const SimulateOptions& options) {
   require_own_file("simulate", "--svg", options.svg, {options.file}, "a file");
   require_own_file("simulate", "--svg", options.svg, files_in(options.spec));
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
-  TextFile svg(options.svg, options.svg.empty() ? "" : machine::timeline_svg(result.timeline));
+  const std::string& name = options.program == kTrace ? options.file : options.program;
+  TextFile svg(options.svg, options.svg.empty() ? "" : machine::timeline_svg(result.timeline, name));
   if (options.json) {
     print(capi::simulation_json(result, {.program = options.program,
                                          .file = options.file,

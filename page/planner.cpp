@@ -124,7 +124,7 @@ Json lay_out(const Request& request) {
 Json simulate(const Request& request) {
   const capi::Simulated simulated = capi::simulate_asked(request.json().at("request").dump().c_str());
   return {{"json", dumped(capi::simulation_json(simulated.result, simulated.asked))},
-          {"svg", machine::timeline_svg(simulated.result.timeline)}};
+          {"svg", machine::timeline_svg(simulated.result.timeline, simulated.asked.program)}};
 }
 
 Json maps() {

@@ -92,7 +92,9 @@ TEST(LayoutSvg, TurnsAreTheCongestionOfThePhases) {
 TEST(LayoutSvg, SaysWhatItLeavesOut) {
   EXPECT_THAT(layout_svg(advice_for(64, 64, 4, "row, column")),
               HasSubstr("The first 32 rows and 64 columns are drawn."));
+  EXPECT_THAT(layout_svg(advice_for(64, 64, 4, "row, column")), HasSubstr("The colour of a cell says"));
   EXPECT_THAT(layout_svg(advice_for(32, 32, 4, "row")), Not(HasSubstr("are drawn.")));
+  EXPECT_THAT(layout_svg(advice_for(16, 16, 4, "row")), HasSubstr("The colour and number of a cell say"));
   EXPECT_THAT(layout_svg(advice_for(32, 32, 4, "row")),
               HasSubstr("After: the same, nothing is left to gain"));
   EXPECT_THAT(layout_svg(advice_for(1, 1, 4, "row")), HasSubstr("1 x 1 elements of 4 bytes"));

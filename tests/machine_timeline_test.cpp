@@ -213,6 +213,8 @@ TEST(Timeline, DrawsACellForEveryRequestAndEveryStageOfThePipeline) {
   EXPECT_EQ(occurrences(svg, "class=\"bank b0\""), 4U + 6 + 1);  // warp 0, and the legend
   EXPECT_EQ(occurrences(svg, "class=\"bank b1\""), 4U + 3 + 1);
   EXPECT_EQ(occurrences(svg, "class=\"zero\""), 5U * 4 - 8 + 5U * 3 - 9 + 1);
+  EXPECT_EQ(occurrences(svg, ">Memory pipeline: 5 time units<"), 2U);  // of the file and drawn
+  EXPECT_EQ(occurrences(timeline_svg(run.timeline, "stride"), ">stride: 5 time units<"), 2U);
   EXPECT_EQ(occurrences(svg, ">warp 1<"), 1U);
   EXPECT_EQ(occurrences(svg, ">nothing<"), 1U);
   EXPECT_EQ(occurrences(svg, "<title>warp 1, round 0: 8 9 14 15</title>"), 4U + 3);

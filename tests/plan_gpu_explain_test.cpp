@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli_support.hpp"
 #include "gpu_plan_support.hpp"
+#include "kernels/axes_turned.hpp"
+#include "plan/box_facts.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/prediction.hpp"
+#include "plan/tile_facts.hpp"
 #include "plan_support.hpp"
 #include "text_search.hpp"
 
@@ -204,6 +210,148 @@ TEST(PlanGpuSvg, SaysHowItIsLaunched) {
   EXPECT_TRUE(contains(svg, detail::kernel_text(*plan.passes()[0].launch)));
   EXPECT_TRUE(contains(svg, "Sectors read: the least, written: the least; congestion 1 in both phases"));
   EXPECT_FALSE(contains(Plan(plan.problem(), Target{}).svg(), "Sectors"));
+}
+
+Pass axes_pass(const Axes& axes, std::uint64_t width, std::uint64_t batch = 1) {
+  const Plan plan({.permutation = axes, .element_bytes = width, .batch = batch},
+                  cuda::target_of_capability(9, 0));
+  EXPECT_EQ(plan.passes().size(), 1U);
+  return plan.passes().front();
+}
+
+// Every unit that a tile's axes reach, at drawn indices: what the map says of where it comes from and goes.
+void expect_steps_are_the_maps(const Axes& axes, std::uint64_t width, const detail::TileFacts& tile) {
+  std::uint64_t units = tile.box.unit_bytes;
+  for (const detail::BoxFacts::Axis& axis : tile.box.axes) units *= axis.extent;
+  EXPECT_EQ(units, axes.count() * width);
+  std::mt19937_64 random(kSeed);
+  for (int trial = 0; trial < 100; ++trial) {
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+    for (const detail::BoxFacts::Axis& axis : tile.box.axes) {
+      const auto index = static_cast<std::int64_t>(random() % axis.extent);
+      in += index * axis.in_bytes;
+      out += index * axis.out_bytes;
+    }
+    const std::uint64_t element = static_cast<std::uint64_t>(in) / width;
+    EXPECT_EQ(apply(Permutation(axes), element) * width + static_cast<std::uint64_t>(in) % width,
+              static_cast<std::uint64_t>(out));
+  }
+  ASSERT_TRUE(tile.row_step && tile.column_step);
+  for (const std::uint64_t row : {std::uint64_t{0}, tile.rows / 2, tile.rows - 1}) {
+    for (const std::uint64_t column : {std::uint64_t{0}, tile.columns / 2, tile.columns - 1}) {
+      const auto at = [&](std::int64_t detail::TileFacts::Steps::*bytes) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(row) * (*tile.row_step).*bytes +
+                                          static_cast<std::int64_t>(column) * (*tile.column_step).*bytes);
+      };
+      const std::uint64_t in = at(&detail::TileFacts::Steps::in_bytes);
+      EXPECT_EQ(apply(Permutation(axes), in / width) * width + in % width,
+                at(&detail::TileFacts::Steps::out_bytes));
+    }
+  }
+}
+
+TEST(PlanGpuSvg, DrawsTheTilesOfAxesWithoutABox) {
+  struct Case {
+    Axes axes;
+    std::uint64_t width;
+    std::string kernel;
+  };
+  const std::vector<Case> cases{
+      {Axes({300, 400, 500}, {2, 0, 1}), 4, "axes plane"},
+      {Axes({1024, 768}, {1, 0}), 8, "axes plane"},
+      {Axes({1000, 1003}, {1, 0}), 2, "axes turned"},
+      {Axes({900, 1100}, {1, 0}), 1, "axes turned"},
+      {Axes({32, 3, 224, 224}, {0, 2, 3, 1}), 4, "axes skinny"},
+      {Axes({1000000, 5}, {1, 0}), 4, "axes skinny"},
+      {Axes({100000, 6}, {1, 0}), 12, "axes lines"},
+      {Axes({8, 4096, 32, 128}, {0, 2, 1, 3}), 4, "axes rows"},
+  };
+  for (const auto& [axes, width, kernel] : cases) {
+    SCOPED_TRACE(to_text(Permutation(axes)));
+    const Pass pass = axes_pass(axes, width);
+    ASSERT_TRUE(pass.launch);
+    EXPECT_TRUE(pass.launch->kernel.starts_with(kernel)) << pass.launch->kernel;
+    EXPECT_FALSE(detail::box_facts(pass));
+    const auto tile = detail::tile_facts(pass);
+    ASSERT_TRUE(tile);
+    expect_steps_are_the_maps(axes, width, *tile);
+    const std::string svg =
+        Plan({.permutation = axes, .element_bytes = width}, cuda::target_of_capability(9, 0)).svg();
+    EXPECT_TRUE(contains(svg, "goes to place "));
+    EXPECT_EQ(contains(svg, "Shared memory"), kernel != "axes rows");
+    EXPECT_EQ(tile->address != nullptr, kernel != "axes rows");
+    if (!tile->address) continue;
+    // No two units lie in one place, and none beyond what the block has.
+    std::set<std::uint64_t> places;
+    for (std::uint64_t row = 0; row < tile->rows; ++row)
+      for (std::uint64_t column = 0; column < tile->columns; ++column)
+        places.insert(tile->address(row, column));
+    EXPECT_EQ(places.size(), tile->rows * tile->columns);
+    EXPECT_LE(*places.rbegin() + tile->box.unit_bytes, pass.launch->shared_bytes);
+  }
+}
+
+// Compares addresses with those of the compiled kernel that has this shape; how many have it.
+template <std::size_t... index>
+int compare_planes(const detail::TileFacts& tile, const kernels::AxesPlaneShape& shape,
+                   std::index_sequence<index...>) {
+  const auto compare = [&]<std::size_t i>() {
+    if (!(kernels::kAxesPlaneShapes[i] == shape)) return 0;
+    for (std::uint32_t row = 0; row < tile.rows; ++row)
+      for (std::uint32_t column = 0; column < tile.columns; ++column)
+        EXPECT_EQ(tile.address(row, column), kernels::PlaneLayout<kernels::kAxesPlaneShapes[i]>::place(
+                                                 row, column * static_cast<std::uint32_t>(shape.unit_bytes)));
+    return 1;
+  };
+  return (compare.template operator()<index>() + ...);
+}
+
+template <std::size_t... index>
+int compare_turned(const detail::TileFacts& tile, const kernels::AxesPlaneShape& shape,
+                   std::index_sequence<index...>) {
+  const auto compare = [&]<std::size_t i>() {
+    if (!(kernels::kAxesTurnedShapes[i] == shape)) return 0;
+    for (std::uint32_t row = 0; row < tile.rows; ++row)
+      for (std::uint32_t column = 0; column < tile.columns; ++column)
+        EXPECT_EQ(tile.address(row, column),
+                  kernels::TurnedLayout<kernels::kAxesTurnedShapes[i]>::line(column) +
+                      row * static_cast<std::uint32_t>(shape.unit_bytes));
+    return 1;
+  };
+  return (compare.template operator()<index>() + ...);
+}
+
+// What the picture says of banks is what the kernel does, whose layouts are constants of its shape.
+TEST(PlanGpuSvg, BanksOfTilesAreThoseOfTheKernels) {
+  for (const std::uint64_t width : {4, 8, 16}) {
+    const Pass pass = axes_pass(Axes({300, 400, 512}, {2, 0, 1}), width);
+    const auto* const plane = std::get_if<detail::AxesPlaneKernel>(&pass.gpu->kernels.front().id);
+    ASSERT_NE(plane, nullptr) << width;
+    EXPECT_EQ(compare_planes(detail::tile_facts(pass).value(), plane->shape,
+                             std::make_index_sequence<std::size(kernels::kAxesPlaneShapes)>()),
+              1);
+  }
+  for (const std::uint64_t width : {1, 2, 4, 8}) {
+    const Pass pass = axes_pass(Axes({1900, 2101}, {1, 0}), width);
+    const auto* const turned = std::get_if<detail::AxesTurnedKernel>(&pass.gpu->kernels.front().id);
+    ASSERT_NE(turned, nullptr) << width;
+    EXPECT_EQ(compare_turned(detail::tile_facts(pass).value(), turned->shape,
+                             std::make_index_sequence<std::size(kernels::kAxesTurnedShapes)>()),
+              1);
+  }
+}
+
+TEST(PlanGpuSvg, BoxesTellWhereTheirUnitsGo) {
+  const std::string svg = Plan({.permutation = Axes({96, 75, 75, 96}, {3, 2, 1, 0}), .element_bytes = 4},
+                               cuda::target_of_capability(9, 0))
+                              .svg();
+  // Unit 1 of row 1: a step of 96 x 75 x 75 x 4 bytes and one of 4, both ways.
+  EXPECT_TRUE(contains(
+      svg, "row 1, unit 1: bank 5; goes to place 540001 of the output from place 540001 of the input"));
+  // Row 2, unit 1: twice the one and the other.
+  EXPECT_TRUE(contains(
+      svg, "row 2, unit 1: bank 9; goes to place 540002 of the output from place 1080001 of the input"));
 }
 
 }  // namespace plan_gpu_explain_test

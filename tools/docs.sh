@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/docs.sh site [BUILD]     builds the site: BUILD/docs/html, by default in build
-# tools/docs.sh charts           draws docs/pictures/chart-*.svg from bench/results
+# tools/docs.sh charts [BUILD]   draws docs/pictures/chart-*.svg from bench/results
+# tools/docs.sh check-charts [BUILD]   draws them elsewhere, and holds the words and figures of those that are kept against them
 #
 # Both run in BUILD/docs-venv, a Python environment with docs/site/requirements.txt, made when it is missing; nothing else needs the
 # network. Exits with 77 where there is no such environment and none can be made.
@@ -32,8 +33,21 @@ case "$task" in
     "$venv/bin/python" docs/site/build.py . "$build/docs" ${planner:+"$planner"}
     ;;
   charts) "$venv/bin/python" bench/charts.py bench/results docs/pictures ;;
+  check-charts)
+    drawn=$build/docs/charts
+    rm -rf "$drawn"
+    "$venv/bin/python" bench/charts.py bench/results "$drawn"
+    words() { grep -o '<text[^>]*>[^<]*' "$1" | sed 's/<text[^>]*>//'; }
+    for kept in docs/pictures/chart-*.svg; do
+      if [[ ! -e $drawn/$(basename "$kept") ]] || ! diff <(words "$kept") <(words "$drawn/$(basename "$kept")"); then
+        echo "$kept: \`make charts\` draws something else" >&2
+        exit 1
+      fi
+    done
+    [[ $(ls "$drawn") == "$(cd docs/pictures && ls chart-*.svg)" ]] || { echo "\`make charts\` draws other charts than docs/pictures has" >&2; exit 1; }
+    ;;
   *)
-    echo "usage: tools/docs.sh [site|charts] [BUILD]" >&2
+    echo "usage: tools/docs.sh [site|charts|check-charts] [BUILD]" >&2
     exit 2
     ;;
 esac

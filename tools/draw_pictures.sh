@@ -2,8 +2,8 @@
 # tools/draw_pictures.sh FARO [FOLDER]
 #
 # Draws the plans that the documentation shows, by `faro explain --svg` for a GPU of compute capability 9.0, which every machine can plan
-# for, and its layouts, networks and timelines: FOLDER/NAME-light.svg and FOLDER/NAME-dark.svg, by default in docs/pictures. The command's own drawing has both schemes in one
-# file and follows the browser; pages choose by <picture>, which follows the site.
+# for, and its layouts, networks and timelines: FOLDER/NAME-light.svg and FOLDER/NAME-dark.svg, by default in docs/pictures. The command's
+# own drawing has both schemes in one file and follows the browser; pages choose by <picture>, which follows the site.
 set -euo pipefail
 faro=$1
 folder=${2:-$(dirname "$0")/../docs/pictures}
@@ -33,6 +33,8 @@ plan transpose 'transpose(4096, 1024)'
 plan gray 'gray(16)'
 plan random-matrix 'random_bmmc(10, 3)'
 plan in-place 'random_bmmc(20, 1)' --in-place
+plan axes 'axes(96 75 75 96; 3 2 1 0)'
+plan plane 'axes(300 400 500; 2 0 1)'
 draw layout-column layout --rows 32 --columns 32 --access row --access column
 draw layout-ldmatrix layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' --access 'column(8)'
 draw network-sort network explain sort --bits 4 --tile-bits 3 --segment-bits 1

@@ -12,6 +12,7 @@ as_man() {
     function escaped(text) {
       gsub(/\\/, "\\e", text)
       gsub(/-/, "\\-", text)
+      gsub(/…/, "...", text)  # man pages are of ASCII
       while (match(text, /`[^`]*`/))  # `code` in bold
         text = substr(text, 1, RSTART - 1) "\\fB" substr(text, RSTART + 1, RLENGTH - 2) "\\fR" substr(text, RSTART + RLENGTH)
       if (text ~ /^[.\047]/) text = "\\&" text
@@ -29,7 +30,11 @@ as_man() {
     /^Usage: / { if (kind == "verb") printf ".PP\n\\fB%s\\fR\n", escaped(substr($0, 8)); next }
     /^Examples:$/ { finish(); examples = 1; printf ".PP\nExamples:\n"; next }
     examples { printf ".br\n\\fB%s\\fR\n", escaped(substr($0, 3)); next }
-    /^[A-Z][A-Za-z]*:$/ { finish(); next }
+    /^[A-Z][A-Za-z]*:$/ {
+      finish()
+      if (kind == "command" && $0 != "Options:") printf ".SS %s\n", substr($0, 1, length($0) - 1)
+      next
+    }
     /^  [^ ]/ {
       finish()
       line = substr($0, 3)
@@ -68,7 +73,9 @@ mkdir -p "$(dirname "$page")"
   cat <<'END'
 .SH EXIT STATUS
 0 if all went well, 1 for an internal fault, 2 for wrong usage, a permutation or a value that is refused, 3 for what is not
-supported, 4 for a device, 5 where a verification failed, 6 for a file. The error is one line on standard error; with
+supported, 4 for a device, 5 where a verification failed, 6 for a file, 7 where synth proved that there is no solution, 8 where
+it did not finish its search, and 9 where permute \-\-in\-place \-\-no\-backup has permuted the file but could not print its report: do
+not run it again. The error is one line on standard error; with
 \fB\-\-json\fR it is also a JSON object on standard output.
 .SH ENVIRONMENT
 .TP

@@ -74,12 +74,21 @@ def line_comments(source):
     return re.sub(r"^/\*\*?\s?(.*?)\*/[ \t]*$", turned, source, flags=re.M | re.S)
 
 
+def section(lines):
+    """A comment that opens a part of a header, `--- title: words`, as a heading and its words."""
+    title, _, words = lines[0].removeprefix("--- ").partition(": ")
+    words = words[:1].upper() + words[1:]
+    return ["## " + title[:1].upper() + title[1:], "", *prose([words, *lines[1:]] if words else lines[1:])]
+
+
 def page(name, source):
     """The Markdown of the header `name`, whose text is `source`."""
     lines = (line_comments(source) if name.endswith(".h") else source).splitlines()
     essay, start = essay_of(lines)
     out = [f"# {name}", "", *prose(essay), "", f"`#include <{name}>`", ""]
     body = [line for line in without_bodies(lines[start:]) if not line.startswith(("#pragma", "#include", "#if", "#endif", "#else", "#elif"))]
+    if name.endswith(".h"):  # what lets C and C++ compilers read it is no interface
+        body = [line for line in body if not re.match(r'#define \w+_(H|API)\b|extern "C" \{$|\}$', line)]
     body = re.sub(r"(?m)(?<=\n\n)(?:^//(?!/).*\n)+(?=\n)", lambda found: re.sub(r"(?m)^//", "///", found.group()), "\n".join(body)).split("\n")
     comment, code = [], []
 
@@ -101,7 +110,7 @@ def page(name, source):
             comment.append(found.group(1))
             continue
         if comment:
-            said = prose(comment)
+            said = section(comment) if comment[0].startswith("--- ") else prose(comment)
             comment = []
             out.extend([*said, ""])
         code.append(line)

@@ -185,10 +185,14 @@ def main():
     markdown = dict(stage.pages)
     stage.add_navigation()
     stage.write()
-    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", "-c",
+    # Each page's sidebar names all pages: where a name has changed, every page is written again.
+    titles, kept = "".join(f"{page}\t{title_of(text)}\n" for page, text in stage.pages.items()), build / "titles.txt"
+    every = [] if kept.is_file() and kept.read_text(encoding="utf-8") == titles else ["-a"]
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", *every, "-j", "auto", "-b", "html", "-c",
                            str(repository / "docs/site"), "-d", str(build / "doctrees"), str(source), str(html)])
     if done.returncode != 0:
         raise SystemExit(done.returncode)
+    kept.write_text(titles, encoding="utf-8")
     shutil.copyfile(html / "README.html", html / "index.html")
     if core is not None:
         (html / "_planner").mkdir(exist_ok=True)

@@ -11,6 +11,7 @@ html_theme = "furo"
 html_title = "faro"
 html_copy_source = False  # build.py puts the Markdown beside each page
 html_show_sphinx = False
+html_show_search_summary = False  # a page read from a disk may not fetch other pages for their excerpts
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 highlight_language = "none"

@@ -115,11 +115,12 @@ class LayoutPicture {
     canvas_.text({kDrawnMargin, y}, "title", title);
     const std::string words = fmt::format("{}: {}", advice_.chosen().placement.name(), advice_.reason);
     y = wrapped(words, y + 24);
-    std::string caption = fmt::format(
-        "The colour and number of a cell say which of the {} banks of {} bytes holds {}.", kGeometry.banks,
-        kGeometry.bank_bytes,
-        array.element_bytes > static_cast<Index>(kGeometry.bank_bytes) ? "the element's first word"
-                                                                       : "the element");
+    std::string caption = fmt::format("The {} of a cell {} which of the {} banks of {} bytes holds {}.",
+                                      is_numbered() ? "colour and number" : "colour",
+                                      is_numbered() ? "say" : "says", kGeometry.banks, kGeometry.bank_bytes,
+                                      array.element_bytes > static_cast<Index>(kGeometry.bank_bytes)
+                                          ? "the element's first word"
+                                          : "the element");
     if (rows_ < array.rows || columns_ < array.columns)
       caption += fmt::format(" The first {} rows and {} columns are drawn.", rows_, columns_);
     canvas_.text({kDrawnMargin, y}, "note", caption);
@@ -158,20 +159,22 @@ class LayoutPicture {
     return y + 30;
   }
 
+  // Smaller cells have no room for a number.
+  bool is_numbered() const { return cell_ >= 12; }
+
   static std::string outline(std::size_t access) { return access == 0 ? "write" : "read"; }
 
   double panel(double left, double top, const std::string& heading, const Placement& placement) {
     canvas_.text({left, top}, "heading", heading);
     const double x0 = left + 26;
     const double y0 = top + 14;
-    const bool numbered = cell_ >= 12;
     for (Index i = 0; i < rows_; ++i) {
       for (Index j = 0; j < columns_; ++j) {
         const Box box{x0 + cell_ * j, y0 + cell_ * i, cell_, cell_};
         const Index bank = bank_of(placement, i, j);
         canvas_.box(box.grown(-0.5), fmt::format("bank bank{}", bank),
                     fmt::format("row {}, column {}: bank {}, place {}", i, j, bank, placement(i, j)));
-        if (numbered)
+        if (is_numbered())
           canvas_.label(box.centre(), cell_ >= 18 ? "ink middle small" : "ink middle tiny",
                         fmt::format("{}", bank));
       }

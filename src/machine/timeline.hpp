@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/machine_options.hpp"
@@ -43,8 +44,8 @@ struct Timeline {
 std::string timeline_text(const Timeline& timeline);
 
 /// The same as a picture in one standalone SVG file: time goes down, banks and pipeline stages across,
-/// requests are coloured by warp.
-std::string timeline_svg(const Timeline& timeline);
+/// requests are coloured by warp. `name` is what was run.
+std::string timeline_svg(const Timeline& timeline, std::string_view name = "Memory pipeline");
 
 }  // namespace faro::machine
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "drawing/svg_canvas.hpp"
 #include "machine/timeline.hpp"
@@ -162,9 +163,11 @@ double draw_timeline_legend(svg::Canvas& canvas, const Timeline& timeline, doubl
 
 }  // namespace
 
-std::string timeline_svg(const Timeline& timeline) {
+std::string timeline_svg(const Timeline& timeline, std::string_view name) {
+  constexpr std::size_t title_length = 44;
   svg::Canvas canvas;
-  const std::string title = fmt::format("Memory pipeline: {}", detail::units_text(timeline));
+  const std::string title =
+      fmt::format("{}: {}", svg::shortened(name, title_length), detail::units_text(timeline));
   canvas.text({kMargin, 34}, "title", title);
 
   const std::vector<MemoryTimeline> memories = detail::memory_timelines(timeline);

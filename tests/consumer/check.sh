@@ -70,6 +70,10 @@ if [[ -x $scratch/prefix/bin/faro ]]; then
   for verb in $verbs; do
     grep -qx ".SS faro $verb" "$page" || { echo "$page has no section on $verb" >&2; exit 1; }
   done
+  if LC_ALL=C grep -n '[^ -~]' "$page"; then echo "$page is not of ASCII" >&2; exit 1; fi
+  for group in Move Explain Kernels Research; do
+    grep -qx ".SS $group" "$page" || { echo "$page does not group its verbs: no $group" >&2; exit 1; }
+  done
   for completion in bash-completion/completions/faro zsh/site-functions/_faro fish/vendor_completions.d/faro.fish; do
     grep -q permute "$scratch/prefix/share/$completion" || { echo "no completion $completion" >&2; exit 1; }
   done

@@ -88,6 +88,12 @@ class Page(unittest.TestCase):
         self.assertIn("axes(300 400 500; 2 0 1)", self.text("command"))
         # Element 7 of the last axis comes first: row 7 of 500 rows of 120000.
         self.assertIn("to 840000;", self.browser.value("document.forms['panel-plan'].elements.where.textContent"))
+        # The tile is drawn, and a cell tells its bank and where it goes: unit 1 of row 0 to the second line of 120000.
+        self.assertEqual(self.drawing("root.querySelectorAll('.bank').length"), 192)
+        self.browser.value("document.getElementById('faro-picture').focus({focusVisible: true})")
+        self.browser.key("ArrowRight")
+        self.assertEqual(self.text("cell"), "row 0, unit 1: bank 1; goes to place 120000 of the output from place 1 of the input")
+        self.assertEqual(self.drawing("root.querySelectorAll('.here').length"), 3)
         self.browser.screenshot(SHOTS / "axes.png")
         self.open("tab=plan&kind=circuit&qasm=OPENQASM 2.0;qreg q[12];x q[3];swap q[0],q[11];&element=0&element_bytes=8&capability=9.0&batch=1")
         self.assertIn("4,096 elements", self.text("summary"))
@@ -118,7 +124,7 @@ class Page(unittest.TestCase):
     def test_machine(self):
         self.open("tab=machine&program=transpose-diagonal&machine=dmm&width=4&latency=3&n=16")
         self.assertIn("12 time units; the formula gives 12", self.text("summary"))
-        self.assertIn("Memory pipeline: 12 time units", self.drawing("root.querySelector('.title').textContent"))
+        self.assertIn("transpose-diagonal: 12 time units", self.drawing("root.querySelector('.title').textContent"))
         self.browser.screenshot(SHOTS / "machine.png")
 
     def test_by_keys_alone(self):
@@ -196,6 +202,13 @@ class Page(unittest.TestCase):
         self.browser.wait("(() => { const root = document.getElementById('faro-picture').shadowRoot; return " + paper + " === 'rgb(13, 17, 23)'; })()", 10)
         self.browser.value("document.body.dataset.theme = 'light'")
         self.browser.wait("(() => { const root = document.getElementById('faro-picture').shadowRoot; return " + paper + " === 'rgb(255, 255, 255)'; })()", 10)
+
+    def test_search_from_a_disk(self):
+        self.browser.faults.clear()
+        self.browser.open((SITE / "search.html").as_uri() + "?q=qubits")
+        self.browser.wait("document.querySelectorAll('#search-results li a').length > 3")
+        self.assertEqual(self.browser.value("document.querySelector('#search-results li a').getAttribute('href')").split("#")[0], "docs/recipes/reorder-qubits.html")
+        self.browser.screenshot(SHOTS / "search.png")
 
     def test_other_pages(self):
         for page in ("index.html", "docs/recipes/reorder-qubits.html", "docs/guide/python.html"):

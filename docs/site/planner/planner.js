@@ -37,7 +37,7 @@
     style.textContent = "svg { display: block; height: auto; max-width: none; } text, .read, .write { pointer-events: none; } .here { stroke: #cf222e !important; stroke-width: 3 !important; opacity: 1 !important; }";
     shadow.append(style);
     // No smaller than can be read; the frame scrolls.
-    root.style.width = `clamp(${Math.min(760, root.viewBox.baseVal.width)}px, 100%, ${root.viewBox.baseVal.width}px)`;
+    root.style.width = `clamp(${Math.min(720, root.viewBox.baseVal.width)}px, 100%, ${root.viewBox.baseVal.width}px)`;
     for (const rect of shadow.querySelectorAll("rect")) {
       const title = rect.querySelector("title");
       if (!title) continue;
