@@ -125,6 +125,37 @@ std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
 }
 
+double over_copy_of(const CpuAxes& axes) {
+  constexpr double kPieces = 1.15;
+  constexpr double kLines = 1.25;   // of a line and more
+  constexpr double kGroups = 1.4;   // of whole lines
+  constexpr double kRagged = 2;     // that begin or end between lines
+  constexpr double kSquares = 2.5;  // by way of a stage as large as a box
+  constexpr double kVectors = 1.5;  // runs that are put together in vectors
+  constexpr double kElement = 1.2;  // one element after another, and for each
+  constexpr double kElementBytes = 19;
+  constexpr double kTable = 6;
+  const layout::CacheBox& box = axes.box;
+  const auto bytes = static_cast<double>(box.element_bytes);
+  switch (axes.move) {
+    case AxesMove::pieces:
+      return kPieces;
+    case AxesMove::groups:
+      return writes_lines(box, turned_axes(box).rows) ? kGroups : kRagged;
+    case AxesMove::planes:
+      return axes.staged ? kSquares : kGroups;
+    case AxesMove::lines: {
+      if (box.element_bytes >= kLineBytes) return kLines;
+      const layout::StridedAxis& first = box.axes[written_axes(box).front()];
+      const bool in_vectors = transposes_in_registers(box.element_bytes) &&
+                              (first.in == -first.out || first.in == 2 * first.out || first.in == 0);
+      return in_vectors ? kVectors : kElement + kElementBytes / bytes;
+    }
+    default:
+      return kTable;
+  }
+}
+
 // "64 x 65", slowest of the output first
 std::string extents_text(const std::vector<std::uint64_t>& extents) {
   std::string text;
@@ -196,6 +227,19 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
   for (std::size_t k = 1; k < out.size() && !has_axis(turned.columns, out[k]); ++k)
     turned.rows.push_back(out[k]);
   return turned;
+}
+
+double axes_over_copy(const std::vector<CpuPass>& passes) {
+  double all = 0;
+  double times = 0;
+  for (const CpuPass& pass : passes) {
+    const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
+    if (axes == nullptr) return 1;
+    const double bytes = pass.part_bytes == 0 ? 1 : static_cast<double>(pass.part_bytes);
+    all += bytes;
+    times += bytes * over_copy_of(*axes);
+  }
+  return all == 0 ? 1 : times / all;
 }
 
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
