@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "io/npy.hpp"
 

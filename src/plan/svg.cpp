@@ -11,7 +11,7 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro {
 namespace {
