@@ -17,6 +17,7 @@
 #include "bench/arguments.hpp"
 #include "bench/axes_suites.hpp"
 #include "bench/report.hpp"
+#include "bench/view_suite.hpp"
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
@@ -31,7 +32,8 @@ namespace {
 constexpr const char* kUsage =
     R"(axes_bench: permutations of axes on the CPU beside a plain copy
 
-  --suites LIST      of ttc,ranks,primes,channels,attention,skinny,odd (default all)
+  --suites LIST      of ttc,ranks,primes,channels,attention,skinny,odd,views
+                     (default all)
   --widths LIST      of elements of the TTC suite, in bytes            (default 4)
   --threads COUNT    0: all                                            (default 0)
   --budget-ms NUMBER of measuring a shape                              (default 1000)
@@ -140,6 +142,26 @@ void verify(const char* who, const AxesShape& shape, const std::byte* in, const 
   }
 }
 
+void verify_view(const Strided& view, std::uint64_t width, const std::byte* in, const std::byte* out) {
+  std::vector<std::uint64_t> at(view.extents.size(), 0);
+  auto from = static_cast<std::int64_t>(view.in_offset);
+  auto to = static_cast<std::int64_t>(view.out_offset);
+  const auto bytes = static_cast<std::int64_t>(width);
+  for (std::size_t axis = 0; axis < at.size();) {
+    if (std::memcmp(in + from * bytes, out + to * bytes, width) != 0)
+      fail(ErrorCode::verification, to_text(view), fmt::format("another element at {}", to),
+           fmt::format("the input's element {}", from));
+    for (axis = at.size(); axis-- > 0;) {
+      from += view.in_strides[axis];
+      to += view.out_strides[axis];
+      if (++at[axis] < view.extents[axis]) break;
+      from -= view.in_strides[axis] * static_cast<std::int64_t>(at[axis]);
+      to -= view.out_strides[axis] * static_cast<std::int64_t>(at[axis]);
+      at[axis] = 0;
+    }
+  }
+}
+
 class AxesBench {
  public:
   explicit AxesBench(const AxesOptions& options)
@@ -155,21 +177,73 @@ class AxesBench {
         hptt_.is_here() ? "plans in each call" : "was not found, so it was not measured"));
     std::string summary = "\n| suite | shapes | median | least |\n|---|---|---|---|\n";
     for (const AxesSuite& suite : axes_suites(options_.widths)) {
-      const auto& names = options_.suites;
-      const bool wanted = names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) {
-                            return suite.name.rfind(name, 0) == 0;
-                          });
-      if (!wanted) continue;
+      if (!wants(suite.name)) continue;
       const std::vector<double> shares = measure(suite);
       if (shares.empty()) continue;
       summary += fmt::format("| {} | {} | {:.1f}% | {:.1f}% |\n", suite.name, shares.size(), median(shares),
                              *std::min_element(shares.begin(), shares.end()));
     }
+    if (wants("views")) summary += time_views();
     add(summary);
     return failures_ == 0;
   }
 
  private:
+  bool wants(const std::string& suite) const {
+    const auto& names = options_.suites;
+    return names.empty() || std::any_of(names.begin(), names.end(),
+                                        [&](const auto& name) { return suite.rfind(name, 0) == 0; });
+  }
+
+  // Views, each beside the same shape without gaps, flips and repeats; shares of the bytes that a view moves.
+  std::string time_views() {
+    add("\n## Views\n\n| shape | bytes an element | view | share | the shape without | beside it |\n"
+        "|---|---|---|---|---|---|\n");
+    std::vector<double> beside;
+    for (const ViewCase& each : view_cases()) {
+      try {
+        const auto [view, plain] = time_view(each);
+        beside.push_back(view - plain);
+        add(fmt::format("| {} | {} | {} | {:.1f}% | {:.1f}% | {:+.1f} |\n", each.plain.text(),
+                        each.plain.element_bytes, each.what, view, plain, view - plain));
+      } catch (const std::exception& error) {
+        ++failures_;
+        add(fmt::format("| {} | {} | failed: {} | | | |\n", each.plain.text(), each.what, error.what()));
+      }
+    }
+    if (beside.empty()) return "";
+    const auto far = std::count_if(beside.begin(), beside.end(), [](double points) { return points < -5; });
+    return fmt::format(
+        "\nViews beside the same shapes without: median {:+.1f} points, least {:+.1f}; {} of {} are "
+        "more than 5 points slower.\n",
+        median(beside), *std::min_element(beside.begin(), beside.end()), far, beside.size());
+  }
+
+  std::pair<double, double> time_view(const ViewCase& each) {
+    const std::uint64_t width = each.plain.element_bytes;
+    const StridedPlan view(each.view, width, target_);
+    const Plan plain({.permutation = Axes(each.plain.shape, each.plain.order), .element_bytes = width},
+                     target_);
+    const cpu::Executor of_view(view);
+    const cpu::Executor of_plain(plain);
+    const std::uint64_t bytes = view.moved_bytes();
+    const io::Buffer in(std::max(bytes, view.in_elements() * width));
+    const io::Buffer out(std::max(bytes, view.out_elements() * width));
+    const io::Buffer lent(
+        std::max({std::uint64_t{1}, of_view.workspace_bytes(), of_plain.workspace_bytes()}));
+    fill(in.data(), in.size(), width);
+    of_view.run(in.data(), out.data(), lent.data());
+    verify_view(each.view, width, in.data(), out.data());
+    const std::vector<std::function<void()>> contestants{
+        [&] { of_view.run(in.data(), out.data(), lent.data()); },
+        [&] { of_plain.run(in.data(), out.data(), lent.data()); },
+        [&] { cpu::copy(in.data(), out.data(), bytes, target_.threads); }};
+    const std::vector<Timing> times = measure_alternating(contestants, {.budget_ms = options_.budget_ms});
+    constexpr double percent = 100;
+    return {percent * times[2].median_ms / times[0].median_ms,
+            percent * times[2].median_ms / times[1].median_ms};
+  }
+
   std::vector<double> measure(const AxesSuite& suite) {
     add("\n## " + suite.name + "\n\n| axes | share | ms | copy, ms | HPTT | plan, us | loop |\n" +
         "|---|---|---|---|---|---|---|\n");

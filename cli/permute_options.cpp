@@ -36,6 +36,8 @@ std::string in_place_text(const Plan& plan) {
     return fmt::format("{}, {} over memory", transposes->r2c() ? "R2C" : "C2R",
                        count_text(transposes->sweeps().size(), "sweep"));
   }
+  if (!plan.passes().empty() && plan.passes().front().kind == PassKind::cyclic)
+    return "turned end for end, " + count_text(plan.passes().size(), "sweep") + " over memory";
   std::string text;
   std::size_t passes = 0;
   for (const Pass& pass : plan.passes()) {

@@ -225,6 +225,53 @@ TEST(CpuRows, TakePastTheCaches) {
   }
 }
 
+// Entries that the moving sweep checks: the same rows, the same report of the first wrong one, and nothing
+// read or written past an array.
+TEST(CpuRows, EntriesCheckedMeanwhile) {
+  std::mt19937_64 random(21);
+  int meanwhile = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::uint64_t width = std::vector<std::uint64_t>{1, 2, 4, 8, 3, 16}[random() % 6];
+    const Shape shape{.outer = 1 + random() % 2,
+                      .count = trial % 3 == 0 ? 700U : 9000 + random() % 30000,
+                      .rows = 1 + random() % 5000,
+                      .row_bytes = width};
+    std::vector<std::int64_t> rows(shape.count);
+    for (auto& row : rows) row = static_cast<std::int64_t>(random() % shape.rows);
+    const IndexType type = kTypes[random() % kTypes.size()];
+    const Bytes in = random_bytes(random, shape.outer * shape.rows * width);
+    const Bytes before = random_bytes(random, shape.outer * shape.count * width);
+    for (const bool fine : {true, false}) {
+      const std::uint64_t at = random() % shape.count;
+      if (!fine) rows[at] = random() % 2 == 0 ? static_cast<std::int64_t>(shape.rows) : 0x7fffffff;
+      Entries entries(rows, type);
+      entries.marker.reset();
+      const Take take{.from = entries.numbers(), .rows = shape.rows};
+      Target target = trial % 2 == 0 ? small_target(3) : cpu::target(2);
+      const auto moved = [&] {
+        const RowPlan plan(take, {.outer = shape.outer, .row_bytes = width}, target, EntryCheck::meanwhile);
+        meanwhile += plan.check() == EntryCheck::meanwhile ? 1 : 0;
+        return run_guarded(plan, in, before);
+      };
+      if (fine) {
+        ASSERT_TRUE(moved() == taken(shape, rows, in, {}, before)) << shape.text();
+        continue;
+      }
+      const ErrorReport report = report_of([&] { moved(); });
+      EXPECT_EQ(report.code, ErrorCode::value);
+      EXPECT_EQ(report.got, "row " + std::to_string(rows[at]) + " at position " + std::to_string(at));
+    }
+  }
+  EXPECT_GT(meanwhile, 20);
+  // Long runs are copied whole, so they have to be known.
+  std::vector<std::uint32_t> runs(100'000);
+  for (std::uint32_t i = 0; i < runs.size(); ++i) runs[i] = i / 4096 * 8192 + i % 4096;
+  const RowPlan plan(Take{.from = RowNumbers(std::span(runs)), .rows = 300'000}, {.row_bytes = 4},
+                     cpu::target(2), EntryCheck::meanwhile);
+  EXPECT_EQ(plan.check(), EntryCheck::before);
+  EXPECT_EQ(plan.way(), RowWay::runs);
+}
+
 TEST(CpuRows, PutIsItsDefinition) {
   std::mt19937_64 random(3);
   std::set<RowWay> ways;
@@ -399,6 +446,69 @@ TEST(CpuRows, AddIsItsDefinitionForEveryThreadCount) {
     }
   }
   EXPECT_EQ(ways, (std::set<RowWay>{RowWay::ranges, RowWay::buckets, RowWay::columns, RowWay::in_order}));
+}
+
+// A hundred runs of each, of plans made anew, by all numbers of threads: the same bits, though sums of floats
+// depend on their order.
+TEST(CpuRows, AHundredRunsGiveTheSameBits) {
+  std::mt19937_64 random(41);
+  const std::vector<Shape> all{{.outer = 1, .count = 9000, .rows = 60, .row_bytes = 4},
+                               {.outer = 1, .count = 30000, .rows = 20000, .row_bytes = 4},
+                               {.outer = 1, .count = 400, .rows = 7, .row_bytes = 2048},
+                               {.outer = 5, .count = 700, .rows = 11, .row_bytes = 64}};
+  for (const Shape& shape : all) {
+    for (const Number number : {Number::f32, Number::bf16, Number::f64}) {
+      if (shape.row_bytes % bytes_of(number) != 0) continue;
+      const auto rows = kPatterns[0].make(random, shape.count, shape.rows);
+      const Entries entries(rows, kTypes[1]);
+      const Add add{.to = entries.numbers(), .rows = shape.rows, .number = number};
+      const Bytes in = random_numbers(random, number, shape.outer * shape.count * shape.row_bytes);
+      const Bytes before = random_numbers(random, number, shape.outer * shape.rows * shape.row_bytes);
+      Bytes first;
+      for (int run = 0; run < 100; ++run) {
+        const auto plan =
+            plan_rows(add, {.outer = shape.outer, .row_bytes = shape.row_bytes}, {.threads = 1 + run % 9});
+        Bytes out = before;
+        plan.run(in, out);
+        if (run == 0) first = out;
+        ASSERT_TRUE(out == first) << shape.text() << ", " << name(number) << ", run " << run;
+      }
+      EXPECT_FALSE(first == before);
+    }
+  }
+}
+
+// No rows to take from or to put to, and entries of which none names a row: nothing is read or written but
+// fills.
+TEST(CpuRows, EmptySourcesAndEverythingDropped) {
+  const std::vector<std::int32_t> absent(3000, -1);
+  const RowNumbers dropped{std::span(absent)};
+  const RowNumbers none{std::span<const std::int32_t>()};
+  for (const int threads : {1, 4}) {
+    for (const std::uint64_t width : {1, 4, 12, 64, 5000}) {
+      const RowLayout layout{.row_bytes = width};
+      const RowOptions options{.threads = threads};
+      Bytes out(3000 * width, std::byte{7});
+      plan_rows(Take{.from = dropped, .rows = 0, .fill = Fill::zero()}, layout, options).run({}, out);
+      EXPECT_TRUE(out == Bytes(3000 * width)) << width;
+      std::fill(out.begin(), out.end(), std::byte{7});
+      plan_rows(Take{.from = dropped, .rows = 0, .fill = Fill::kept()}, layout, options).run({}, out);
+      EXPECT_TRUE(out == Bytes(3000 * width, std::byte{7})) << width;
+      Bytes rows(5 * width, std::byte{9});
+      const Bytes values(3000 * width, std::byte{1});
+      plan_rows(Put{.to = dropped, .rows = 5}, layout, options).run(values, rows);
+      plan_rows(Put{.to = dropped, .rows = 0}, layout, options).run(values, {});
+      plan_rows(Put{.to = none, .rows = 5}, layout, options).run({}, rows);
+      if (width % 4 == 0) {
+        plan_rows(Add{.to = dropped, .rows = 5, .number = Number::f32}, layout, options).run(values, rows);
+        plan_rows(Add{.to = dropped, .rows = 0, .number = Number::f32}, layout, options).run(values, {});
+        plan_rows(Add{.to = none, .rows = 5, .number = Number::f32}, layout, options).run({}, rows);
+      }
+      EXPECT_TRUE(rows == Bytes(5 * width, std::byte{9})) << width;
+      plan_rows(Take{.from = none, .rows = 5}, layout, options).run(rows, {});
+      plan_rows(Take{.from = none, .rows = 0}, layout, options).run(Bytes(), std::span<std::byte>());
+    }
+  }
 }
 
 TEST(CpuRows, SumsAreKeptInWhatWasAskedFor) {

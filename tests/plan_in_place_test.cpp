@@ -92,6 +92,33 @@ TEST(PlanInPlace, TakesTheFormThatServes) {
   EXPECT_EQ(of_each.transpose_plan()->rectangle().arrays, 15U);
 }
 
+// A sweep a flip, two a roll, an axis after the other; on a GPU they are refused.
+TEST(PlanInPlace, RollsAndFlipsAreReversals) {
+  const auto sweeps_of = [](const Permutation& permutation, std::uint64_t width) {
+    const Plan plan = on_cpu(permutation, width, 3);
+    EXPECT_EQ(plan.workspace_bytes(), 0U);
+    EXPECT_TRUE(has(plan.explain(), "in place")) << plan.explain();
+    EXPECT_EQ(Json::parse(plan.explain_json()).at("method"), "reversals");
+    EXPECT_THROW(static_cast<void>(plan.svg()), Error);
+    for (const Pass& pass : plan.passes()) {
+      EXPECT_EQ(pass.source, PassBuffer::data);
+      EXPECT_EQ(pass.bytes_written, plan.array_bytes());
+    }
+    return plan.passes().size();
+  };
+  EXPECT_EQ(sweeps_of(maps::flip(999), 4), 1U);
+  EXPECT_EQ(sweeps_of(maps::roll(1000, 3), 12), 2U);
+  EXPECT_EQ(sweeps_of(maps::flip(1024), 12), 1U);
+  EXPECT_EQ(sweeps_of(CyclicAxes({5, 6, 7}, {0, 1, 2},
+                                 {{.count = 5, .shift = 2},
+                                  {.count = 6, .shift = 5, .reversed = true},
+                                  {.count = 7, .shift = 1}}),
+                      4),
+            5U);
+  EXPECT_THROW(on_gpu(maps::roll(1000, 3)), Error);
+  EXPECT_THROW(on_gpu(maps::flip(999)), Error);
+}
+
 TEST(PlanInPlace, IndexArraysAreTakenForWhatTheyAre) {
   const auto entries_of = [](const Permutation& permutation) {
     std::vector<std::uint64_t> entries(element_count(permutation));
@@ -129,8 +156,7 @@ TEST(PlanInPlace, RefusalsNameTheFault) {
     std::string part;
   };
   const std::array table{
-      Refused{in_place(maps::roll(1000, 3)), ErrorCode::unsupported, "roll(1000, 3) in place"},
-      Refused{in_place(maps::flip(999)), ErrorCode::unsupported, "a second array"},
+      Refused{in_place(Axes({3, 4, 5}, {2, 1, 0})), ErrorCode::unsupported, "a second array"},
       Refused{in_place(Axes({3, 4, 5}, {2, 1, 0})), ErrorCode::unsupported, "rows x columns"},
       Refused{in_place(Indexed(std::vector<std::uint32_t>{2, 0, 3, 1, 4}, Direction::scatter)),
               ErrorCode::unsupported, "in place"},
@@ -312,6 +338,13 @@ TEST(ExplainInPlace, JsonHasTheDocumentedKeys) {
   });
   of_sweeps.insert("passes[].tables");  // empty; and no curves of sweeps are known
   EXPECT_EQ(keys_of(transposition), of_sweeps);
+  std::set<std::string> of_reversals = documented["explain, of rolls and flips in place"];
+  of_reversals.merge(std::set(documented["explain, of other passes on a CPU"]));
+  std::erase_if(of_reversals, [](const std::string& key) {
+    return key.starts_with("passes[].tables[].") || key.starts_with("passes[].predicted_time.");
+  });
+  of_reversals.insert("passes[].tables");
+  EXPECT_EQ(keys_of(on_cpu(maps::roll(1000, 3))), of_reversals);
 
   const Json json = Json::parse(plan.explain_json());
   Affine product(24);

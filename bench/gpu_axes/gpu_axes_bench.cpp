@@ -21,7 +21,7 @@
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_axes/cutensor.hpp"
-#include "bench/gpu_axes/view_suite.hpp"
+#include "bench/view_suite.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"

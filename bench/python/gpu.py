@@ -1,6 +1,6 @@
 """The Python package beside PyTorch, and CuPy where it is installed, on a GPU: make bench-python ARGS=--gpu.
 
-    gpu.py [--bytes N] [--only axes|flips|rows|overhead]
+    gpu.py [--bytes N] [--only axes|flips|rows|sums|overhead]
 
 Every row is verified, then timed in turns with a plain copy of the same bytes and with the others', by events on one stream;
 the median of the rounds is told, and its share of the copy. A row that loses stays.
@@ -146,6 +146,20 @@ def rows(size: int) -> None:
     table.end()
 
 
+def sums(size: int) -> None:
+    """Whole numbers, so that every order of additions gives the same bits and results can be compared."""
+    table = Table("Numbers added by random indices, float32: in the order of the input, and by torch's index_add_ in any")
+    torch.manual_seed(2)
+    for count, targets in ((size // 4, size // 4), (size // 32, size // 2048)):
+        values = torch.randint(0, 8, (count,), device="cuda").float()
+        index = torch.randint(0, targets, (count,), device="cuda")
+        mine, other = torch.zeros(targets, device="cuda"), torch.zeros(targets, device="cuda")
+        table.row(f"{count} to {targets}", values, lambda: faro.add_at(mine.zero_(), index, values),
+                  lambda: other.zero_().index_add_(0, index, values))
+        del values, index, mine, other
+    table.end()
+
+
 def overhead() -> None:
     print("\n## A call, 24 elements, cached plans: microseconds, least of 15 means\n\n| call | faro | torch | |\n|---|---|---|---|")
 
@@ -175,13 +189,13 @@ def overhead() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--bytes", type=int, default=2 << 30)
-    parser.add_argument("--only", choices=["axes", "flips", "rows", "overhead"])
+    parser.add_argument("--only", choices=["axes", "flips", "rows", "sums", "overhead"])
     options = parser.parse_args()
     print(f"# The Python package beside PyTorch on a GPU\n\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, faro "
           f"{faro.__version__}, commit {os.environ.get('FARO_COMMIT', 'unknown')}, {options.bytes >> 20} MiB each. "
           f"`make bench-python ARGS='--gpu {' '.join(sys.argv[1:])}'`")
     for name, part in (("overhead", overhead), ("axes", lambda: axes(options.bytes)), ("flips", lambda: flips(options.bytes)),
-                       ("rows", lambda: rows(options.bytes))):
+                       ("rows", lambda: rows(options.bytes)), ("sums", lambda: sums(options.bytes))):
         if options.only in (None, name):
             part()
 

@@ -229,6 +229,11 @@ typedef struct faro_rows {
 /* out[i] = in[entries[i]]. `fill`: what a row without an entry's row becomes, again and again along it; null:
  * such an entry is refused. */
 FARO_API faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes, const void* in, void* out);
+/* The same into memory that nobody reads where this fails: entries are checked while rows are moved, not before, which
+ * saves elements of 1, 2, 4 and 8 bytes a sweep of their entries. Errors: those of faro_take, when rows may have been
+ * written. */
+FARO_API faro_status faro_take_new(const faro_rows* rows, const void* fill, uint64_t fill_bytes, const void* in,
+                                   void* out);
 /* out[entries[i]] = in[i]; no two may go to one row. */
 FARO_API faro_status faro_put(const faro_rows* rows, const void* in, void* out);
 

@@ -50,6 +50,9 @@ struct RowOptions {
   /// Of engine cuda: the entries stay as they are, and the plan is run many times. Elements of 4 or 8 bytes
   /// are then taken, put and added, by a schedule that is made once, where they are too many for the caches.
   bool reused = false;
+  /// Of engine cpu. `meanwhile`: run() tells of a wrong entry when rows may have been written, and elements
+  /// that are taken once go without a sweep of their entries.
+  EntryCheck check = EntryCheck::before;
 };
 
 /// An array that goes by a plan, with rows of another width than the plan's.

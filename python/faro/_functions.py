@@ -75,24 +75,29 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
          in_place: bool = False) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``. Its own inverse.
 
-    ``in_place=True`` turns ``x``, a dense array whose extents are powers of two, where it is. Raises FaroValueError for an
-    axis that there is not, FaroUnsupportedError for other arrays in place.
+    ``in_place=True`` turns ``x``, a dense array, where it is; on a GPU its extents must be powers of two. Raises
+    FaroValueError for an axis that there is not, FaroUnsupportedError for other arrays in place on a GPU.
 
     >>> import numpy as np, faro
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
     [[2, 3], [0, 1]]
     """
     if in_place:
-        shape = _arrays.describe(x).shape
-        flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(shape), "flip")
-        return _in_place(x, _flip_mask(shape, flipped), out, stream)
+        array = _arrays.describe(x)
+        flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(array.shape), "flip")
+        whole = all(extent & (extent - 1) == 0 for extent in array.shape)
+        if whole or array.device is not None:
+            return _in_place(x, _flip_mask(array.shape, flipped), out, stream)
+        return _in_place(x, _cyclic_map(array.shape, [0] * len(array.shape), flipped), out, stream)
     return _faro.run(x, _run.FLIP, tuple(axis) if isinstance(axis, list) else axis, out, stream)
 
 
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
-         out: Any = None, stream: Any = None) -> Any:
+         out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
-    ``inverse=True`` shifts them back. Raises FaroValueError for an axis that there is not, or other counts of both.
+    ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, a dense array of the host, where they are, in
+    two sweeps an axis. Raises FaroValueError for an axis that there is not, or other counts of both; FaroUnsupportedError
+    in place on a GPU.
 
     >>> import numpy as np, faro
     >>> faro.roll(np.arange(5), 2).tolist()
@@ -102,6 +107,8 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     if inverse:
         shifts = tuple(-s for s in shifts) if isinstance(shifts, tuple) else -shifts
     axes = tuple(axis) if isinstance(axis, list) else axis
+    if in_place:
+        return _in_place(x, _rolled(_arrays.describe(x).shape, shifts, axes), out, stream)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
 
 
@@ -243,6 +250,24 @@ def _text_or_map(by: "str | maps.Map", inverse: bool) -> "str | maps.Map":
     if isinstance(by, str):
         return _run._inverse_text(by) if inverse else by
     return ~by if inverse else by
+
+
+def _cyclic_map(shape: Sequence[int], shifts: Sequence[int], flipped: Sequence[int]) -> "maps.Map | None":
+    """Axes that keep their places, each rolled or flipped; None where nothing moves."""
+    if not math.prod(shape) or not (any(shifts) or flipped):
+        return None
+    lists = (shape, range(len(shape)), shifts, flipped)
+    return maps.parse(f"axes({'; '.join(' '.join(map(str, each)) for each in lists if each)})", (math.prod(shape),))
+
+
+def _rolled(shape: tuple[int, ...], shift: Any, axis: Any) -> "maps.Map | None":
+    count = math.prod(shape)
+    if axis is None:
+        given = shift if isinstance(shift, tuple) else (shift,)
+        total = sum(_run.whole(s, "roll", "a shift of") for s in given)
+        return _cyclic_map((count,), (total % max(count, 1),), ())
+    shifts = _run._shifts(shift, axis, len(shape))
+    return _cyclic_map(shape, [s % max(e, 1) for s, e in zip(shifts, shape)], ())
 
 
 def _flip_mask(shape: tuple[int, ...], flipped: tuple[int, ...]) -> "maps.Map | None":

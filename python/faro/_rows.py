@@ -129,9 +129,9 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     made, target = _target(x, array, out, result, "take")
     if math.prod(result) and array.itemsize:
         move = _rows(entries, rows, outer, row_bytes, threads)
-        _faro.take(move, _fill_bytes(fill, array), array.address, target.address)
+        _faro.take(move, _fill_bytes(fill, array), array.address, target.address, out is None)
     elif entries.size:  # nothing to move, but every index still has to name a row
-        _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0)
+        _faro.take(_rows(entries, rows, 0, 1, threads), _fill_bytes(fill, array), 0, 0, False)
     return made if out is not None else _arrays.given_back(x, made)
 
 

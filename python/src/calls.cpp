@@ -379,7 +379,7 @@ faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, 
 
 void take_on_host(const faro_rows& rows, const void* in, void* out) {
   const KnownMemory known;
-  const auto take = [&] { return faro_take(&rows, nullptr, 0, in, out); };
+  const auto take = [&] { return faro_take_new(&rows, nullptr, 0, in, out); };  // into a new array
   if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(take());
   do_unlocked(take);
 }

@@ -74,14 +74,16 @@ void bind_rows(nb::module_& module) {
       });
   module.def(
       "take",
-      [](const Rows& rows, const nb::object& fill, std::uintptr_t in, std::uintptr_t out) {
+      // `fresh`: nobody sees the output where this fails.
+      [](const Rows& rows, const nb::object& fill, std::uintptr_t in, std::uintptr_t out, bool fresh) {
         const bool filled = !fill.is_none();
         const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
         const void* const value = filled ? bytes.data() : nullptr;
         const std::uint64_t size = bytes.size();
-        do_unlocked([&] { return faro_take(&rows.value, value, size, in_of(in), out_of(out)); });
+        const auto take = fresh ? faro_take_new : faro_take;
+        do_unlocked([&] { return take(&rows.value, value, size, in_of(in), out_of(out)); });
       },
-      nb::arg("rows"), nb::arg("fill").none(), nb::arg("input"), nb::arg("output"));
+      nb::arg("rows"), nb::arg("fill").none(), nb::arg("input"), nb::arg("output"), nb::arg("fresh"));
   module.def("put", [](const Rows& rows, std::uintptr_t in, std::uintptr_t out) {
     do_unlocked([&] { return faro_put(&rows.value, in_of(in), out_of(out)); });
   });

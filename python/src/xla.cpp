@@ -2,11 +2,11 @@
 //
 //     attribute `move`                         a plan of
 //     "text bit_reversal(20)"                  the map, on an array of the argument's shape
-//     "view 2 3 4; 4 12 1; 0"                  extents, input strides in elements, first element: to a dense array
-//     "roll 1 0 -2"                            shifts along the axes
-//     "take 2"                                 rows along axis 2 by the second argument's indices
-//     "add 2"                                  rows added there, to what the result has: the third argument, its memory
-//     "batch " in front of others              the first axis is a batch's: each array of it alike
+//     "view 2 3 4; 4 12 1; 0"                  extents, input strides in elements, first element: to a dense
+//     array "roll 1 0 -2"                            shifts along the axes "take 2" rows along axis 2 by the
+//     second argument's indices "add 2"                                  rows added there, to what the result
+//     has: the third argument, its memory "batch " in front of others              the first axis is a
+//     batch's: each array of it alike
 //
 // Plans are kept by the text, the shape, the width and the device. faro/jax.py makes the texts.
 #include <nanobind/nanobind.h>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "plan_handle.hpp"
+#include "plan_pool.hpp"
 #include "status.hpp"
 #include "xla_ffi.hpp"
 
@@ -118,7 +119,8 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
     }
     std::int64_t number = 0;
     const auto read = std::from_chars(at, end, number);
-    if (read.ec != std::errc()) throw Fault{xla::kInternal, "faro's move: no number in `" + std::string(text) + "`"};
+    if (read.ec != std::errc())
+      throw Fault{xla::kInternal, "faro's move: no number in `" + std::string(text) + "`"};
     numbers.push_back(number);
     at = read.ptr;
   }
@@ -147,21 +149,22 @@ ArrayShape shape_of(const xla::Buffer& buffer) {
   ArrayShape shape{.extents = std::vector<std::uint64_t>(buffer.shape, buffer.shape + buffer.rank),
                    .width = bytes_of(buffer.element_type)};
   if (shape.width == 0) {
-    throw Fault{xla::kInvalidArgument, "faro: got elements of XLA's type " + std::to_string(buffer.element_type) +
+    throw Fault{xla::kInvalidArgument, "faro: got elements of XLA's type " +
+                                           std::to_string(buffer.element_type) +
                                            ", wanted elements of whole bytes"};
   }
   return shape;
 }
 
-faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& shape, const faro_options& options) {
+faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& shape,
+                     const faro_options& options) {
   const auto extents = numbers_in(cut(words, ';'));
   auto in_strides = numbers_in(cut(words, ';'));
   const auto corner = numbers_in(words);
   std::vector<std::uint64_t> all(extents.begin(), extents.end());
   if (in_batch) {
     all.insert(all.begin(), shape.extents[0]);
-    in_strides.insert(in_strides.begin(),
-                      static_cast<std::int64_t>(shape.product(1, shape.extents.size())));
+    in_strides.insert(in_strides.begin(), static_cast<std::int64_t>(shape.product(1, shape.extents.size())));
   }
   std::vector<std::int64_t> out_strides(all.size());
   std::int64_t stride = 1;
@@ -185,7 +188,8 @@ faro_plan* plan_view(std::string_view words, bool in_batch, const ArrayShape& sh
   return plan;
 }
 
-faro_plan* plan_roll(std::string_view words, bool in_batch, const ArrayShape& shape, const faro_options& options) {
+faro_plan* plan_roll(std::string_view words, bool in_batch, const ArrayShape& shape,
+                     const faro_options& options) {
   auto shifts = numbers_in(words);
   if (in_batch) shifts.insert(shifts.begin(), 0);
   std::vector<std::int64_t> strides(shape.extents.size());
@@ -202,7 +206,8 @@ faro_plan* plan_text(std::string_view words, bool in_batch, const ArrayShape& sh
   if (in_batch) options.batch = shape.extents[0];
   faro_plan* plan = nullptr;
   require(faro_plan_text(std::string(words).c_str(), static_cast<int>(shape.extents.size() - first),
-                         shape.extents.data() + first, static_cast<std::uint64_t>(shape.width), &options, &plan));
+                         shape.extents.data() + first, static_cast<std::uint64_t>(shape.width), &options,
+                         &plan));
   return plan;
 }
 
@@ -252,14 +257,48 @@ void* stream_of(const xla::Call& call) {
 faro_rows rows_of(const xla::Buffer& indices, const ArrayShape& array, std::size_t axis, std::uint64_t rows) {
   const ArrayShape entries = shape_of(indices);
   const bool is_signed = indices.element_type == 4 || indices.element_type == 5;
-  return {.entries = indices.data,
-          .count = entries.product(0, entries.extents.size()),
-          .entry_bytes = static_cast<int>(entries.width),
-          .is_signed = is_signed ? 1 : 0,
-          .rows = rows,
-          .outer = array.product(0, axis),
-          .row_bytes = array.product(axis + 1, array.extents.size()) * static_cast<std::uint64_t>(array.width),
-          .threads = 0};
+  return {
+      .entries = indices.data,
+      .count = entries.product(0, entries.extents.size()),
+      .entry_bytes = static_cast<int>(entries.width),
+      .is_signed = is_signed ? 1 : 0,
+      .rows = rows,
+      .outer = array.product(0, axis),
+      .row_bytes = array.product(axis + 1, array.extents.size()) * static_cast<std::uint64_t>(array.width),
+      .threads = 0};
+}
+
+struct DeviceRows {
+  faro_rows rows;
+  bool is_take;
+  faro_number number;  // of what is added
+};
+using DeviceRowPlan = std::unique_ptr<faro_row_plan, RowPlanDeleter>;
+
+// Plans of rows are for sizes; entries and arrays are those of the call. Making one waits for the device.
+void run_rows_on_gpu(const DeviceRows& asked, const void* in, void* out, void* stream) {
+  constexpr std::size_t kMostIdle = 256;
+  static auto* const pool = new PlanPool<DeviceRowPlan>(kMostIdle);
+  const faro_rows& rows = asked.rows;
+  int device = 0;
+  require(faro_cuda_device(&device));
+  PlanPool<DeviceRowPlan>::Key key{device, asked.is_take ? -1 : static_cast<int>(asked.number),
+                                   rows.entry_bytes, rows.is_signed};
+  for (const std::uint64_t size : {rows.count, rows.rows, rows.outer, rows.row_bytes})
+    key.push_back(static_cast<std::int64_t>(size));
+  auto lent = pool->borrow(std::move(key), [&] {
+    faro_options options{};
+    options.engine = FARO_CUDA;
+    options.device = device + 1;
+    faro_row_plan* made = nullptr;
+    require(asked.is_take ? faro_row_plan_take(&rows, nullptr, 0, &options, &made)
+                          : faro_row_plan_add(&rows, asked.number, FARO_SUMS_USUAL, &options, &made));
+    return DeviceRowPlan(made);
+  });
+  require(faro_row_plan_run((*lent).get(), rows.entries, in, out, stream));
+  // Waits. What the plan notes of wrong entries is this call's, for no other has it.
+  require(faro_row_plan_check((*lent).get(), stream));
+  lent.give_back();
 }
 
 void run_rows(const xla::Call& call, bool is_take, std::size_t axis, bool on_gpu) {
@@ -273,18 +312,12 @@ void run_rows(const xla::Call& call, bool is_take, std::size_t axis, bool on_gpu
   if (rows.outer * rows.count * rows.row_bytes == 0) return;
   void* const stream = on_gpu ? stream_of(call) : nullptr;
   if (!on_gpu) {
-    return require(is_take ? faro_take(&rows, nullptr, 0, in.data, out.data)
+    return require(is_take ? faro_take_new(&rows, nullptr, 0, in.data, out.data)
                            : faro_add(&rows, number_of(in.element_type), FARO_SUMS_USUAL, in.data, out.data));
   }
-  faro_options options{};
-  options.engine = FARO_CUDA;
-  faro_row_plan* made = nullptr;
-  require(is_take ? faro_row_plan_take(&rows, nullptr, 0, &options, &made)
-                  : faro_row_plan_add(&rows, number_of(in.element_type), FARO_SUMS_USUAL, &options, &made));
-  const std::unique_ptr<faro_row_plan, RowPlanDeleter> plan(made);
-  require(faro_row_plan_run(plan.get(), nullptr, in.data, out.data, stream));
-  // The plan's notes of wrong entries lie on the device, and go with it.
-  require(faro_row_plan_check(plan.get(), stream));
+  run_rows_on_gpu(
+      {.rows = rows, .is_take = is_take, .number = is_take ? FARO_I8 : number_of(in.element_type)}, in.data,
+      out.data, stream);
 }
 
 std::string_view move_of(const xla::Call& call) {
@@ -309,7 +342,8 @@ void carry_out(const xla::Call& call, bool on_gpu) {
   const ArrayShape shape = shape_of(in);
   if (shape.product(0, shape.extents.size()) == 0) return;
   const PlanOfMove plan = planned(move, shape, on_gpu);
-  require(faro_plan_run(plan.get(), in.data, call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));
+  require(
+      faro_plan_run(plan.get(), in.data, call.results.buffers[0]->data, on_gpu ? stream_of(call) : nullptr));
 }
 
 xla::Failure* handle(xla::Call* call, bool on_gpu) noexcept {

@@ -90,12 +90,41 @@ def test_in_place(dtype):
         own = x.copy()
         got = there(own, in_place=True)
         assert np.shares_memory(got, own) and got.shape == wanted.shape and (got == wanted).all()
-    with pytest.raises(faro.FaroUnsupportedError, match="axis of 3"):
-        faro.flip(numbered((3, 4)), in_place=True)
     odd = numbered((11, 3), dtype)
     wanted = faro.aos_to_soa(odd)
     got = faro.aos_to_soa(odd, in_place=True)
     assert np.shares_memory(got, odd) and (got == wanted).all()
+
+
+@given(shapes, st.sampled_from(["u1", "i2", "V3", "f4", "c16", "V12"]), st.data())
+def test_rolls_and_flips_in_place(shape, dtype, data):
+    x = np.random.default_rng(3).integers(0, 256, shape + (np.dtype(dtype).itemsize,), np.uint8).view(dtype)[..., 0]
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1)) if shape else None
+    shift = data.draw(st.integers(-9, 9))
+    own = x.copy()
+    assert faro.roll(own, shift, axis, in_place=True) is own
+    assert own.tobytes() == np.roll(x, shift, axis).tobytes()  # bit by bit: NaNs are themselves
+    assert faro.roll(own, shift, axis, inverse=True, in_place=True).tobytes() == x.tobytes()
+    assert faro.flip(own, axis, in_place=True) is own
+    assert own.tobytes() == np.flip(x, axis).tobytes()
+
+
+def test_rolls_of_several_axes_in_place():
+    x = numbered((5, 6, 7))
+    wanted = np.roll(x, (2, -3, 1), (0, 2, 0))
+    assert (faro.roll(x, (2, -3, 1), (0, 2, 0), in_place=True) == wanted).all()
+    large = np.arange(1 << 20)[: 10**6 + 3].copy()
+    wanted = np.roll(large, 12345)
+    assert (faro.roll(large, 12345, in_place=True) == wanted).all()
+    with pytest.raises(faro.FaroValueError, match="one of them"):
+        faro.roll(x, 1, in_place=True, out=x)
+    with pytest.raises(faro.FaroValueError, match="strides"):
+        faro.roll(x[::2], 1, in_place=True)
+    with pytest.raises(faro.FaroValueError, match="2 shifts and 3 axes"):
+        faro.roll(x, (1, 2), (0, 1, 2), in_place=True)
+    x.flags.writeable = False
+    with pytest.raises(faro.FaroError):
+        faro.roll(x, 1, in_place=True)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])

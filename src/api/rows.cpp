@@ -166,7 +166,8 @@ ExecutableRows ExecutableRows::with_entries_at(const void* entries) const {
 
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options) {
   const bool on_gpu = engine_of(move, options) == Engine::cuda;
-  return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads)),
+  return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads),
+                  options.check),
           options};
 }
 

@@ -126,13 +126,15 @@ Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) 
   return take;
 }
 
-void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void* in, void* out) {
+void run_rows(const faro_rows& rows, const RowMove& move, bool taken, const void* in, void* out,
+              EntryCheck check = EntryCheck::before) {
   const std::uint64_t in_rows = taken ? rows.rows : rows.count;
   const std::uint64_t out_rows = taken ? rows.count : rows.rows;
   const std::span from(static_cast<const std::byte*>(in), bytes_of_rows(rows.outer, in_rows, rows.row_bytes));
   const std::span to(static_cast<std::byte*>(out), bytes_of_rows(rows.outer, out_rows, rows.row_bytes));
   const Endable endable(std::max(from.size(), to.size()));
-  plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes}, {.threads = rows.threads})
+  plan_rows(move, {.outer = rows.outer, .row_bytes = rows.row_bytes},
+            {.threads = rows.threads, .check = check})
       .run(from, to);
 }
 
@@ -185,6 +187,16 @@ faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_byt
     require_argument(rows, "take rows", "rows");
     if (fill == nullptr && faro::capi::took_few(*rows, in, out)) return;
     faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes), true, in, out);
+  });
+}
+
+faro_status faro_take_new(const faro_rows* rows, const void* fill, uint64_t fill_bytes, const void* in,
+                          void* out) {
+  return guarded([&] {
+    require_argument(rows, "take rows", "rows");
+    if (fill == nullptr && faro::capi::took_few(*rows, in, out)) return;
+    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes), true, in, out,
+                         faro::EntryCheck::meanwhile);
   });
 }
 

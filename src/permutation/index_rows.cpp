@@ -133,14 +133,22 @@ RowCensus check_rows(const RowMove& move, int threads) {
   const int used = detail::threads_for(count, threads);
   std::atomic<std::uint64_t> wrong_block{detail::kNoRow};
   std::atomic<bool> twice{false};
+  const bool plain = !distinct && !absent_marker(move) && numbered_rows(move) > 0;
   std::uint64_t absent = 0;
   std::uint64_t runs = 0;
   const auto blocks = static_cast<std::int64_t>(detail::ceil_div(count, kCheckBlock));
 #pragma omp parallel for schedule(static) num_threads(used) reduction(+ : absent, runs) if (used > 1)
   for (std::int64_t block = 0; block < blocks; ++block) {
-    std::array<std::uint64_t, kCheckBlock + 1> rows;
     const std::uint64_t first = static_cast<std::uint64_t>(block) * kCheckBlock;
     const std::uint64_t n = std::min(kCheckBlock, count - first);
+    if (plain) {
+      // Past the last row there is none that an entry could follow.
+      const std::uint64_t previous = first == 0 ? numbered_rows(move) : reader.entry(first - 1);
+      if (!reader.sum_up(first, n, previous, &runs))
+        detail::keep_smallest(wrong_block, static_cast<std::uint64_t>(block));
+      continue;
+    }
+    std::array<std::uint64_t, kCheckBlock + 1> rows;
     // With the entry before, for the runs; before the first there is one that nothing follows.
     const std::uint64_t before = first == 0 ? 0 : 1;
     rows[0] = numbered_rows(move);
@@ -165,6 +173,23 @@ RowCensus check_rows(const RowMove& move, int threads) {
   }
   if (twice.load()) fail_twice(move, reader);
   return {.absent = absent, .runs = runs};
+}
+
+std::optional<RowCensus> sample_rows(const RowMove& move) {
+  constexpr std::uint64_t kSamples = 32;
+  constexpr std::uint64_t kSampled = 256;  // entries of each
+  detail::require_row_move(move);
+  const detail::RowReader reader(move);
+  const std::uint64_t count = reader.count();
+  const bool plain = std::holds_alternative<Take>(move) && !absent_marker(move) && numbered_rows(move) > 0;
+  if (!plain || count <= kSamples * kSampled) return std::nullopt;
+  std::uint64_t runs = 0;
+  for (std::uint64_t k = 0; k < kSamples; ++k) {
+    const std::uint64_t first = 1 + (count - kSampled - 1) / (kSamples - 1) * k;
+    if (!reader.sum_up(first, kSampled, reader.entry(first - 1), &runs)) return std::nullopt;
+  }
+  const double share = static_cast<double>(runs) / (kSamples * kSampled);
+  return RowCensus{.absent = 0, .runs = static_cast<std::uint64_t>(share * static_cast<double>(count))};
 }
 
 }  // namespace faro

@@ -62,6 +62,30 @@ class RowReader {
     return fine;
   }
 
+  /// Of entries first .. first + n - 1, none of which may name no row: whether each is a row, and how many
+  /// do not follow the one before them. `before`: what the first would follow. In vectors, without comparing:
+  /// a number that is none of 0 .. rows - 1, and any difference but 0, shows in a top bit.
+  /// Requires: rows, n > 0, within count() (unchecked).
+  bool sum_up(std::uint64_t first, std::uint64_t n, std::uint64_t before, std::uint64_t* runs) const {
+    constexpr int kTopBit = 63;
+    bool inside = true;
+    with_entries([&](auto load) {
+      const std::uint64_t last = rows_ - 1;
+      std::uint64_t outside = (last - load(first)) | load(first);
+      std::uint64_t begun = load(first) == before + 1 ? 0 : 1;
+#pragma omp simd reduction(| : outside) reduction(+ : begun)
+      for (std::uint64_t i = first + 1; i < first + n; ++i) {
+        const std::uint64_t value = load(i);
+        outside |= (last - value) | value;
+        const std::uint64_t apart = value - load(i - 1) - 1;
+        begun += (apart | (0 - apart)) >> kTopBit;
+      }
+      *runs += begun;
+      inside = outside >> kTopBit == 0;
+    });
+    return inside;
+  }
+
  private:
   template <typename Word>
   static Word swapped(Word word) {

@@ -11,6 +11,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/index_facts.hpp"
@@ -276,11 +277,33 @@ void add_other_pass(Text& text, const Plan& plan, std::size_t index, const PassC
     text.line("  time", "not predicted: no measured times are known for this target");
 }
 
+// Rolls and flips in place.
+void add_reversal_plan(Text& text, const Plan& plan) {
+  const Problem& problem = plan.problem();
+  const Target& target = plan.target();
+  text.whole_line("permutation", to_text(problem.permutation));
+  text.line("", count_text(element_count(problem.permutation), "element") + "; in place");
+  if (plan.recognition() != nullptr) detail::add_recognition(text, *plan.recognition());
+  text.line("elements", size_text(problem.element_bytes) + " wide");
+  text.line("batch", count_text(problem.batch, "array") + (problem.batch == 1 ? " of " : ", in all ") +
+                         size_text(plan.array_bytes()));
+  text.line("target", std::string(name(target.engine)) + (target.name.empty() ? "" : ", " + target.name));
+  text.line("method", plan.passes().empty() ? "nothing moves"
+                                            : "pieces of an axis change places end for end: " +
+                                                  count_text(plan.passes().size(), "sweep") + " over memory");
+}
+
 }  // namespace
 
 std::string Plan::explain() const {
   Text text;
   const PassCounter counter(*this);
+  if (detail::reverses_in_place(problem_, target_) && !transpose_plan_) {
+    add_reversal_plan(text, *this);
+    for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i, counter);
+    text.line("workspace", "none");
+    return text.take();
+  }
   if (index_plan_ || transpose_plan_) {
     index_plan_ ? detail::add_index_plan(text, *index_plan_)
                 : detail::add_transpose_plan(text, *transpose_plan_);

@@ -6,6 +6,7 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
@@ -229,6 +230,22 @@ std::string with_passes(const std::string& described, const Plan& plan) {
 std::string Plan::explain_json() const {
   if (index_plan_) return with_passes(index_plan_->explain_json(), *this);
   if (transpose_plan_) return with_passes(transpose_plan_->explain_json(), *this);
+  if (detail::reverses_in_place(problem_, target_)) {
+    Json json = {
+        {"schema", detail::kJsonSchema},
+        {"permutation", to_text(problem_.permutation)},
+        {"elements", element_count(problem_.permutation)},
+        {"element_bytes", problem_.element_bytes},
+        {"batch", problem_.batch},
+        {"placement", "in_place"},
+        {"bytes", array_bytes_},
+        {"workspace_bytes", 0},
+        {"method", "reversals"},
+        {"sweeps", passes_.size()},
+        {"target", {{"engine", name(target_.engine)}, {"name", target_.name}, {"threads", target_.threads}}}};
+    if (recognition_) json["recognition"] = detail::recognition_json(*recognition_);
+    return with_passes(json.dump(-1, ' ', false, Json::error_handler_t::replace), *this);
+  }
   const Affine& map = detail::element_map(*this);
   Json json = {
       {"schema", detail::kJsonSchema},

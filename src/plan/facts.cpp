@@ -71,7 +71,9 @@ int literature_sweeps(const Plan& plan) {
 
 std::string reason(const Plan& plan, std::size_t index) {
   const Pass& pass = plan.passes().at(index);
-  if (is_in_place(plan) && plan.transpose_plan() == nullptr) return in_place_reason(plan, index);
+  const bool is_affine_in_place =
+      is_in_place(plan) && plan.transpose_plan() == nullptr && pass.kind != PassKind::cyclic;
+  if (is_affine_in_place) return in_place_reason(plan, index);
   switch (pass.kind) {
     case PassKind::copy:
       return "nothing moves, so bytes are read and written in order";

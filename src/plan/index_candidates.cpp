@@ -56,12 +56,14 @@ IndexCandidate with_workspace(const IndexWork& work, IndexCandidate made) {
   return made;
 }
 
-// Tiles reach about nine tenths of a copy.
+// Tiles reach about nine tenths of a copy; boxes of axes on a CPU what their kind does.
 IndexCandidate structured_candidate(const IndexWork& work, IndexMethod method) {
   constexpr double kOverCopy = 1.1;
-  return with_workspace(work, {.method = method,
-                               .bytes_moved = 2 * work.array_bytes(),
-                               .predicted_us = times(streaming_us(work, IndexKernel::copy), kOverCopy)});
+  IndexCandidate made = with_workspace(work, {.method = method, .bytes_moved = 2 * work.array_bytes()});
+  const bool in_boxes = !on_gpu(work.target) && method == IndexMethod::axes;
+  made.predicted_us = times(streaming_us(work, IndexKernel::copy),
+                            in_boxes ? axes_over_copy(solve(cpu_work_of(work, made))) : kOverCopy);
+  return made;
 }
 
 IndexCandidate required(IndexCandidate made, const IndexChoice& choice) {

@@ -62,7 +62,8 @@ Problem in_form_to_run(Problem problem, const Target& target) {
   const std::optional<Affine> given = affine_map ? std::optional(*affine_map) : std::nullopt;
   problem = detail::in_form_to_run(std::move(problem), target);
   if (!is_in_place(problem) || std::holds_alternative<Affine>(problem.permutation)) return problem;
-  if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem)) {
+  if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem) &&
+      !detail::reverses_in_place(problem, target)) {
     fail(ErrorCode::unsupported, "plan",
          to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
          "elements whose width is a power of two, or a transposition",
@@ -232,11 +233,17 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
       fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem_.element_bytes) + " bytes",
            "1 to " + std::to_string(kMaxElementBytes) + " bytes");
     }
+    if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_, target_)) {
+      array_bytes_ = total_bytes(problem_);
+      unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
+      passes_ = detail::cpu_reversals(problem_, target_);
+      return;
+    }
     if (!choice.empty() || !as_transposition(problem_)) {
       fail(ErrorCode::unsupported, "plan",
            to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           "an affine map over F2, the transposition of an array of rows x columns, or two equal axes that "
-           "change places",
+           std::string("an affine map over F2, the transposition of an array of rows x columns, ") +
+               (on_gpu ? "" : "rolls and flips of axes, ") + "or two equal axes that change places",
            "other permutations need a second array for the result" + size_of_second(problem_));
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);

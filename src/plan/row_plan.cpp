@@ -141,14 +141,25 @@ const char* name(RowWay way) noexcept {
   return kNames[static_cast<std::size_t>(way)];
 }
 
-RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target)
+RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target, EntryCheck check)
     : move_(std::move(move)), layout_(layout), target_(target) {
   const bool on_gpu = target_.engine == Engine::cuda;
   require_layout(move_, layout_);
   if (on_gpu) {
     detail::require_row_move(move_);
   } else {
-    census_ = check_rows(move_, target_.threads);
+    // Elements that the engine's short loop takes: others are widened in blocks, and runs want all lengths.
+    const bool narrow = layout_.row_bytes <= 8 && std::has_single_bit(layout_.row_bytes) &&
+                        row_numbers(move_).order == ByteOrder::little;
+    std::optional<RowCensus> sample;
+    if (check == EntryCheck::meanwhile && narrow) sample = sample_rows(move_);
+    const std::uint64_t moved = row_numbers(move_).count * layout_.row_bytes;
+    if (sample && moved < kLongBytes * sample->runs) {
+      census_ = *sample;
+      check_ = EntryCheck::meanwhile;
+    } else {
+      census_ = check_rows(move_, target_.threads);
+    }
   }
   static_cast<void>(in_bytes() + out_bytes());  // refuses what no array holds
   decide();
@@ -418,8 +429,9 @@ std::string RowPlan::explain() const {
   if (target_.engine == Engine::cuda) {
     text += "; on the device, checked by each run";
   } else {
-    text += fmt::format("; {} absent, {} run{} of neighbours", census_.absent, census_.runs,
-                        census_.runs == 1 ? "" : "s");
+    text += fmt::format("; {} absent, {}{} run{} of neighbours", census_.absent,
+                        check_ == EntryCheck::meanwhile ? "checked while they are read, about " : "",
+                        census_.runs, census_.runs == 1 ? "" : "s");
   }
   text += fmt::format("\nway: {}: {}", name(way_), reason_);
   for (const RowPass& pass : passes()) {

@@ -130,6 +130,15 @@ std::string StridedPlan::explain() const {
     text.line("  kernel", pass.team->kernel);
     text.line("  threads", fmt::format("{}{}", pass.team->threads,
                                        pass.team->streamed ? ", written past the caches" : ""));
+    const IndexCalibration& curves =
+        target_.index_calibration ? *target_.index_calibration : built_in_cpu_calibration();
+    const auto copy_us = curves.predict_us(IndexKernel::copy, element_bytes_, moved);
+    if (copy_us && moved > 0) {
+      constexpr double kUsPerMs = 1e3;
+      text.line("  time",
+                fmt::format("{:.4g} ms predicted, by the curves of {}",
+                            *copy_us * detail::axes_over_copy({*pass.cpu}) / kUsPerMs, curves.source));
+    }
   }
   return text.take();
 }

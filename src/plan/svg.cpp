@@ -8,6 +8,7 @@
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/svg_figures.hpp"
@@ -87,9 +88,10 @@ std::string access_summary(const Plan& plan) {
 }  // namespace
 
 std::string Plan::svg() const {
-  if (transpose_plan_) {
+  if (transpose_plan_ || detail::reverses_in_place(problem_, target_)) {
     fail(ErrorCode::unsupported, "draw " + to_text(problem_.permutation) + " in place",
-         "sweeps along rows and columns", "passes of an affine map", "explain without --svg tells of them");
+         transpose_plan_ ? "sweeps along rows and columns" : "pieces that change places end for end",
+         "passes of an affine map", "explain without --svg tells of them");
   }
   if (std::holds_alternative<Axes>(problem_.permutation) && passes_.size() == 1) {
     const std::string text = to_text(problem_.permutation);

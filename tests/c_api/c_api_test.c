@@ -343,6 +343,8 @@ static void test_plans_of_rows(void) {
     EXPECT(faro_take(&rows, NULL, 0, in, out) == FARO_OK);
     for (uint64_t i = 0; i < count; ++i) EXPECT(out[i] == in[from[i]]);
     EXPECT(count == kTaken || out[count] == 0x55555555u);
+    EXPECT(faro_take_new(&rows, NULL, 0, in, again) == FARO_OK && memcmp(out, again, sizeof out) == 0);
+    memset(again, 0x55, sizeof again);
     faro_row_plan* plan = NULL;
     EXPECT(faro_row_plan_take(&rows, NULL, 0, NULL, &plan) == FARO_OK);
     EXPECT(faro_row_plan_run(plan, NULL, in, again, NULL) == FARO_OK);
@@ -364,6 +366,10 @@ static void test_plans_of_rows(void) {
   few.entries = fine;
   EXPECT(faro_take(&few, NULL, 0, in, in) == FARO_VALUE); /* overlapping */
   EXPECT(faro_take(&few, NULL, 0, NULL, out) == FARO_VALUE);
+  EXPECT(faro_take_new(&few, NULL, 0, in, in) == FARO_VALUE);
+  from[kTaken - 1] = kRows;
+  const faro_rows late = {from, kTaken, 8, 0, kRows, 1, sizeof(uint32_t), 0};
+  EXPECT(faro_take_new(&late, NULL, 0, in, again) == FARO_VALUE && strstr(faro_last_message(), "at position") != NULL);
   few.entry_bytes = 2;
   EXPECT(faro_take(&few, NULL, 0, in, out) == FARO_VALUE);
 

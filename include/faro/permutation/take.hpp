@@ -130,6 +130,11 @@ struct RowCensus {
 /// Put a bit a row of memory beside it.
 RowCensus check_rows(const RowMove& move, int threads = 0);
 
+/// The same of a few thousand entries here and there, where that is all there is to know: of Take on entries
+/// of the host that all have to name rows; nothing of others, or where one of these entries names no row.
+/// Cost: microseconds.
+std::optional<RowCensus> sample_rows(const RowMove& move);
+
 /// Where rows lie in an array: it is `outer` arrays of rows, one after another. Rows along axis k of an array
 /// of n axes: `outer` is the product of the extents before k, a row is everything after it.
 struct RowLayout {

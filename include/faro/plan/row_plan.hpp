@@ -37,6 +37,10 @@ const char* name(RowWay way) noexcept;
 /// steps of a partition by a digit and of sums (engines/cuda/rows/).
 enum class RowKernel { mark, move_vectors, move_bytes, take_vectors, partition, sum };
 
+/// When entries in the host's memory are checked: before anything is moved, or by the sweep that moves, which
+/// reads them only once and may have written rows when it comes to one that is wrong.
+enum class EntryCheck { before, meanwhile };
+
 /// One launch, or the few of one step: which kernel, how it is launched, what it moves at least.
 struct RowPass {
   RowKernel kernel = RowKernel::move_vectors;
@@ -61,7 +65,9 @@ class RowPlan {
   /// rows of 0 bytes, a fill that does not divide a row, a row that is no whole number of numbers, sums that
   /// the numbers do not know, arrays past 2^62 bytes; ErrorCode::unsupported for a move that the engine has
   /// no kernel for.
-  RowPlan(RowMove move, RowLayout layout, const Target& target);
+  /// `check`: `meanwhile` serves elements that are taken and seldom follow each other; others are checked
+  /// before all the same.
+  RowPlan(RowMove move, RowLayout layout, const Target& target, EntryCheck check = EntryCheck::before);
 
   /// The same for rows of another width. Errors: as above, but that the entries are not read again.
   RowPlan with_rows_of(std::uint64_t row_bytes) const;
@@ -71,7 +77,9 @@ class RowPlan {
   const RowMove& move() const { return move_; }
   const RowLayout& layout() const { return layout_; }
   const Target& target() const { return target_; }
+  /// Of entries that are checked meanwhile, an estimate.
   const RowCensus& census() const { return census_; }
+  EntryCheck check() const { return check_; }
 
   RowWay way() const { return way_; }
   /// Why, in one line.
@@ -103,6 +111,7 @@ class RowPlan {
   RowLayout layout_;
   Target target_;
   RowCensus census_;
+  EntryCheck check_ = EntryCheck::before;
   RowWay way_ = RowWay::blocks;
   std::string reason_;
   bool streamed_ = false;

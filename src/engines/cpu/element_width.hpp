@@ -24,13 +24,33 @@ struct AnyWidth {
   void move(const std::byte* from, std::byte* to) const {
     constexpr std::uint64_t kStep = 16;
     constexpr std::uint64_t kMostSteps = 256;  // bytes, beyond which std::memcpy has wider registers
-    if (value < kStep || value > kMostSteps) {
+    if (value < kStep) return move_short(from, to);
+    if (value > kMostSteps) {
       std::memcpy(to, from, value);
       return;
     }
     // Whole steps, and a last one that may overlap them.
     for (std::uint64_t at = 0; at + kStep <= value; at += kStep) std::memcpy(to + at, from + at, kStep);
     std::memcpy(to + value - kStep, from + value - kStep, kStep);
+  }
+
+ private:
+  // The first and the last bytes, which may overlap.
+  void move_short(const std::byte* from, std::byte* to) const {
+    constexpr std::uint64_t kWord = 8;
+    constexpr std::uint64_t kHalf = 4;
+    if (value >= kWord) return move_ends<kWord>(from, to);
+    if (value >= kHalf) return move_ends<kHalf>(from, to);
+    for (std::uint64_t at = 0; at < value; ++at) to[at] = from[at];
+  }
+  template <std::size_t kBytes>
+  void move_ends(const std::byte* from, std::byte* to) const {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::memcpy(&first, from, kBytes);
+    std::memcpy(&last, from + value - kBytes, kBytes);
+    std::memcpy(to, &first, kBytes);
+    std::memcpy(to + value - kBytes, &last, kBytes);
   }
 };
 

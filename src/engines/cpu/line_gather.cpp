@@ -1,14 +1,72 @@
 #include "engines/cpu/line_gather.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/line_gather.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/reversed_lanes-inl.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+
+#ifndef FARO_GATHERED_SEGMENT
+#define FARO_GATHERED_SEGMENT
+namespace faro::cpu {
+
+// Elements that are alike far apart, from the first one's place on.
+struct GatheredSegment {
+  const std::byte* from = nullptr;
+  std::int64_t step = 0;
+  std::uint64_t count = 0;
+  std::byte* to = nullptr;
+
+  const std::byte* element(std::uint64_t i) const { return from + static_cast<std::int64_t>(i) * step; }
+};
+
+template <typename Width>
+void move_one_by_one(Width width, const GatheredSegment& segment, std::uint64_t first) {
+  for (std::uint64_t i = first; i < segment.count; ++i)
+    width.move(segment.element(i), segment.to + i * width.bytes());
+}
+
+// Elements of more than half of `kWide` bytes, a move of so many for each: what follows an element in the
+// input is of the array too but behind the highest, and in the output the next move overwrites it.
+template <std::size_t kWide>
+void move_by_wider(std::uint64_t width, const GatheredSegment& segment) {
+  const AnyWidth exactly{width};
+  std::uint64_t i = 0;
+  if (segment.step < 0) {
+    exactly.move(segment.from, segment.to);
+    ++i;
+  }
+  for (; i + 1 < segment.count; ++i) {
+    std::byte moved[kWide];
+    std::memcpy(moved, segment.element(i), kWide);
+    std::memcpy(segment.to + i * width, moved, kWide);
+  }
+  for (; i < segment.count; ++i) exactly.move(segment.element(i), segment.to + i * width);
+}
+
+// Of any width.
+inline void move_plainly(std::uint64_t bytes, const GatheredSegment& segment, std::uint64_t first) {
+  constexpr std::uint64_t kHalf = 4;
+  constexpr std::uint64_t kWord = 8;
+  constexpr std::uint64_t kVector = 16;
+  constexpr std::uint64_t kTwo = 32;
+  const bool odd = (bytes & (bytes - 1)) != 0 && bytes < kTwo && first == 0 &&
+                   static_cast<std::uint64_t>(std::abs(segment.step)) >= bytes;
+  if (!odd) return with_width(bytes, [&](auto width) { move_one_by_one(width, segment, first); });
+  if (bytes < kHalf) return move_by_wider<kHalf>(bytes, segment);
+  if (bytes < kWord) return move_by_wider<kWord>(bytes, segment);
+  if (bytes < kVector) return move_by_wider<kVector>(bytes, segment);
+  move_by_wider<kTwo>(bytes, segment);
+}
+
+}  // namespace faro::cpu
+#endif  // FARO_GATHERED_SEGMENT
 
 HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
@@ -36,7 +94,274 @@ HWY_INLINE void CopyWide(const std::byte* from, std::byte* to, std::uint64_t byt
   move(bytes - step);
 }
 
+// A run that was put together in a stage, as far past a line as it is wanted.
+HWY_INLINE void StreamRun(const std::byte* run, std::byte* to, std::uint64_t bytes) {
+  const std::uint64_t past = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
+  const std::uint64_t head = std::min(bytes, (kLineBytes - past) % kLineBytes);
+  const std::uint64_t whole = (bytes - head) / kLineBytes * kLineBytes;
+  const std::uint64_t done = head + whole;
+  if (head != 0) std::memcpy(to, run, head);
+  StreamWholeLines(run + head, to + head, whole);
+  if (done != bytes) std::memcpy(to + done, run + done, bytes - done);
+}
+
+// Lines in which a run begins and ends go through the caches.
+HWY_INLINE void FetchEnds(const std::byte* to, std::uint64_t bytes) {
+  __builtin_prefetch(to, 1, 3);
+  __builtin_prefetch(to + bytes - 1, 1, 3);
+}
+
+// --- elements of less than a line
+
+#if HWY_TARGET == HWY_SCALAR
+template <typename Lane>
+std::uint64_t MoveInVectors(const GatheredSegment& /*segment*/) {
+  return 0;
+}
+std::uint64_t TurnBlocks(const std::byte* /*from*/, std::uint64_t /*step*/, const std::uint8_t* /*turned*/,
+                         std::uint64_t /*bytes*/, std::byte* /*to*/) {
+  return 0;
+}
+std::uint64_t StreamBackwards(const GatheredSegment& /*segment*/, std::uint64_t /*width*/,
+                              RowTraffic& /*rows*/) {
+  return 0;
+}
+#else
+
+// Calls move(first) for vectors that cover 0..count, the last of which may overlap the one before. Requires:
+// count of at least a vector.
+template <typename Move>
+HWY_INLINE void CoverByVectors(std::uint64_t lanes, std::uint64_t count, const Move& move) {
+  std::uint64_t i = 0;
+  for (; i + lanes <= count; i += lanes) move(i);
+  if (i < count) move(count - lanes);
+}
+
+// Elements side by side, the last one first.
+template <class D>
+HWY_INLINE void MoveBackwards(D d, const GatheredSegment& segment) {
+  using Lane = hn::TFromD<D>;
+  const std::uint64_t lanes = hn::Lanes(d);
+  const std::byte* const lowest = segment.element(segment.count - 1);
+  CoverByVectors(lanes, segment.count, [&](std::uint64_t i) {
+    const std::byte* const from = lowest + (segment.count - i - lanes) * sizeof(Lane);
+    hn::StoreU(ReversedLanes(d, hn::LoadU(d, reinterpret_cast<const Lane*>(from))), d,
+               reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
+  });
+}
+
+// Every other one of those that lie side by side. The last is left: a vector would read past it.
+template <class D>
+HWY_INLINE void MoveEveryOther(D d, const GatheredSegment& segment) {
+  using Lane = hn::TFromD<D>;
+  const std::uint64_t lanes = hn::Lanes(d);
+  CoverByVectors(lanes, segment.count - 1, [&](std::uint64_t i) {
+    const auto* const from = reinterpret_cast<const Lane*>(segment.element(i));
+    hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, from + lanes), hn::LoadU(d, from)), d,
+               reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
+  });
+}
+
+template <class D>
+HWY_INLINE void MoveAgainAndAgain(D d, const GatheredSegment& segment) {
+  using Lane = hn::TFromD<D>;
+  Lane one;
+  std::memcpy(&one, segment.from, sizeof(Lane));
+  const auto all = hn::Set(d, one);
+  CoverByVectors(hn::Lanes(d), segment.count, [&](std::uint64_t i) {
+    hn::StoreU(all, d, reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
+  });
+}
+
+// How many elements were moved, all or none or all but one.
+template <class D>
+HWY_INLINE std::uint64_t MoveByStep(D d, const GatheredSegment& segment) {
+  constexpr auto kWidth = static_cast<std::int64_t>(sizeof(hn::TFromD<D>));
+  if (segment.count <= hn::Lanes(d)) return 0;
+  switch (segment.step) {
+    case -kWidth:
+      MoveBackwards(d, segment);
+      return segment.count;
+    case 2 * kWidth:
+      MoveEveryOther(d, segment);
+      return segment.count - 1;
+    case 0:
+      MoveAgainAndAgain(d, segment);
+      return segment.count;
+    default:
+      return 0;
+  }
+}
+
+template <typename Lane>
+std::uint64_t MoveInVectors(const GatheredSegment& segment) {
+  const std::uint64_t done = MoveByStep(hn::CappedTag<Lane, kLineBytes / sizeof(Lane)>(), segment);
+  return done != 0 ? done : MoveByStep(hn::CappedTag<Lane, 16 / sizeof(Lane)>(), segment);
+}
+
+// Blocks side by side, `step` bytes of them in a vector of 16; what it holds besides is overwritten by the
+// next one's. How many bytes were moved.
+std::uint64_t TurnBlocks(const std::byte* from, std::uint64_t step, const std::uint8_t* turned,
+                         std::uint64_t bytes, std::byte* to) {
+  constexpr std::uint64_t kVector = kMostBlockBytes;
+  const hn::CappedTag<std::uint8_t, kVector> d;
+  if (hn::Lanes(d) < kVector) return 0;
+  const auto table = hn::LoadU(d, turned);
+  std::uint64_t at = 0;
+  for (; at + kVector <= bytes; at += step) {
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), table), d,
+               reinterpret_cast<std::uint8_t*>(to + at));
+  }
+  return at;
+}
+
+// Whole lines of the output, from its first on, read backwards and streamed from registers. How many
+// elements.
+template <typename Lane>
+std::uint64_t StreamLinesBackwards(const GatheredSegment& segment, RowTraffic& rows) {
+  const hn::CappedTag<Lane, kLineBytes / sizeof(Lane)> d;
+  constexpr std::uint64_t kLine = kLineBytes / sizeof(Lane);
+  constexpr std::uint64_t kLinesAtOnce = 4;
+  const std::uint64_t lanes = hn::Lanes(d);
+  const std::uint64_t count = segment.count / kLine * kLine;
+  for (std::uint64_t i = 0; i < count;) {
+    const std::uint64_t end = std::min(count, i + kLinesAtOnce * kLine);
+    for (; i < end; i += lanes) {
+      const std::byte* const from = segment.element(i + lanes - 1);
+      hn::Stream(ReversedLanes(d, hn::LoadU(d, reinterpret_cast<const Lane*>(from))), d,
+                 reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
+    }
+    rows.fetch(kLinesAtOnce);
+  }
+  return count;
+}
+
+// Requires: the output at a line's beginning.
+std::uint64_t StreamBackwards(const GatheredSegment& segment, std::uint64_t width, RowTraffic& rows) {
+  switch (width) {
+    case 1:
+      return StreamLinesBackwards<std::uint8_t>(segment, rows);
+    case 2:
+      return StreamLinesBackwards<std::uint16_t>(segment, rows);
+    case 4:
+      return StreamLinesBackwards<std::uint32_t>(segment, rows);
+    case 8:
+      return StreamLinesBackwards<std::uint64_t>(segment, rows);
+    default:
+      return 0;
+  }
+}
+#endif
+
+void MoveSegment(std::uint64_t bytes, const GatheredSegment& segment) {
+  if (segment.count == 0) return;
+  std::uint64_t done = 0;
+  switch (bytes) {
+    case 1:
+      done = MoveInVectors<std::uint8_t>(segment);
+      break;
+    case 2:
+      done = MoveInVectors<std::uint16_t>(segment);
+      break;
+    case 4:
+      done = MoveInVectors<std::uint32_t>(segment);
+      break;
+    case 8:
+      done = MoveInVectors<std::uint64_t>(segment);
+      break;
+    default:
+      break;
+  }
+  if (done == segment.count) return;
+  move_plainly(bytes, segment, done);
+}
+
+// `count` elements of blocks, the first at the far end of its block.
+void MoveBlocks(const LineGather& gather, const std::byte* first, std::uint64_t count, std::byte* to) {
+  const std::uint64_t width = gather.bytes;
+  const std::byte* const from = first - (gather.block - 1) * width;
+  const std::uint64_t step = kMostBlockBytes / (gather.block * width) * (gather.block * width);
+  const std::uint64_t done = TurnBlocks(from, step, gather.turned, count * width, to) / width;
+  with_width(width, [&](auto each) {
+    for (std::uint64_t i = done; i < count; ++i) {
+      const std::uint64_t begin = i / gather.block * gather.block;
+      each.move(from + (begin + gather.block - 1 - (i - begin)) * width, to + i * width);
+    }
+  });
+}
+
+// One long segment read backwards: its lines need no stage, but for the elements before the first and behind
+// the last. Whether it is such.
+bool GatherBackwards(const LineGather& gather, RowTraffic& rows) {
+  constexpr std::uint64_t kLeastLines = 8;
+  const std::uint64_t width = gather.bytes;
+  const std::uint64_t past = (0 - reinterpret_cast<std::uintptr_t>(gather.to)) % kLineBytes;
+  const bool is_such = gather.stage != nullptr && gather.block == 0 && gather.segment >= gather.count &&
+                       gather.step == -static_cast<std::int64_t>(width) && past % width == 0 &&
+                       gather.count * width >= kLeastLines * kLineBytes;
+  if (!is_such) return false;
+  const std::uint64_t head = past / width;
+  FetchEnds(gather.to, gather.count * width);
+  GatheredSegment segment{
+      .from = gather.from + gather.places[0], .step = gather.step, .count = gather.count, .to = gather.to};
+  const auto drop = [&](std::uint64_t elements) {
+    segment = {.from = segment.element(elements),
+               .step = segment.step,
+               .count = segment.count - elements,
+               .to = segment.to + elements * width};
+  };
+  if (head != 0)
+    MoveSegment(width, {.from = segment.from, .step = segment.step, .count = head, .to = segment.to});
+  drop(head);
+  drop(StreamBackwards(segment, width, rows));
+  MoveSegment(width, segment);
+  return true;
+}
+
+void GatherShort(const LineGather& gather, RowTraffic& rows) {
+  if (GatherBackwards(gather, rows)) return;
+  constexpr std::uint64_t kPartBytes = 512;     // moved at a time, and as much is fetched
+  constexpr std::uint64_t kBlocksBytes = 4096;  // of short blocks, whose last ones are moved one by one
+  const std::uint64_t bytes = gather.count * gather.bytes;
+  const bool staged = gather.stage != nullptr;
+  if (staged) FetchEnds(gather.to, bytes);
+  std::byte* const to =
+      staged ? gather.stage + reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes : gather.to;
+  const std::uint64_t whole = std::max<std::uint64_t>(gather.block, 1);
+  const std::uint64_t part = gather.block == 0 ? kPartBytes : kBlocksBytes;
+  const std::uint64_t most = std::max(part / gather.bytes / whole, std::uint64_t{1}) * whole;
+  std::uint64_t fetched = 0;
+  std::uint64_t in_segment = 0;
+  for (std::uint64_t done = 0; done < gather.count;) {
+    const std::uint64_t left = gather.count - done;
+    std::byte* const place = to + done * gather.bytes;
+    std::uint64_t moved = std::min(most, left);
+    if (gather.segment == 1) {
+      with_width(gather.bytes, [&](auto width) {
+        const std::int64_t* const places = gather.places + done;
+        for (std::uint64_t i = 0; i < moved; ++i)
+          width.move(gather.from + places[i], place + i * width.bytes());
+      });
+    } else {
+      const std::byte* const from = gather.from + gather.places[done];
+      moved = std::min(moved, gather.segment - in_segment);
+      in_segment = in_segment + moved == gather.segment ? 0 : in_segment + moved;
+      if (gather.block != 0) {
+        MoveBlocks(gather, from, moved, place);
+      } else {
+        MoveSegment(gather.bytes, {.from = from, .step = gather.step, .count = moved, .to = place});
+      }
+    }
+    done += moved;
+    const std::uint64_t lines = done * gather.bytes / kLineBytes;
+    rows.fetch(lines - fetched);
+    fetched = lines;
+  }
+  if (staged) StreamRun(to, gather.to, bytes);
+}
+
 void GatherLines(const LineGather& gather, RowTraffic& rows) {
+  if (gather.bytes < kLineBytes || gather.stage == nullptr) return GatherShort(gather, rows);
   const std::uint64_t past = reinterpret_cast<std::uintptr_t>(gather.to) % kLineBytes;
   const std::uint64_t lines = (gather.bytes + kLineBytes - 1) / kLineBytes;
   if (past == 0 && gather.bytes % kLineBytes == 0) {
@@ -47,19 +372,13 @@ void GatherLines(const LineGather& gather, RowTraffic& rows) {
     return;
   }
   const std::uint64_t bytes = gather.count * gather.bytes;
-  __builtin_prefetch(gather.to, 1, 3);
-  __builtin_prefetch(gather.to + bytes - 1, 1, 3);
+  FetchEnds(gather.to, bytes);
   std::byte* const stage = gather.stage + past;
   for (std::uint64_t i = 0; i < gather.count; ++i) {
     CopyWide(gather.from + gather.places[i], stage + i * gather.bytes, gather.bytes);
     rows.fetch(lines);
   }
-  const std::uint64_t head = std::min(bytes, (kLineBytes - past) % kLineBytes);
-  const std::uint64_t whole = (bytes - head) / kLineBytes * kLineBytes;
-  const std::uint64_t done = head + whole;
-  if (head != 0) std::memcpy(gather.to, stage, head);
-  StreamWholeLines(stage + head, gather.to + head, whole);
-  if (done != bytes) std::memcpy(gather.to + done, stage + done, bytes - done);
+  StreamRun(stage, gather.to, bytes);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -70,6 +389,17 @@ HWY_AFTER_NAMESPACE();
 namespace faro::cpu {
 
 HWY_EXPORT(GatherLines);
+
+std::array<std::uint8_t, kMostBlockBytes> turned_blocks(std::uint64_t block, std::uint64_t element_bytes) {
+  std::array<std::uint8_t, kMostBlockBytes> places{};
+  const std::uint64_t bytes = block * element_bytes;
+  for (std::uint64_t i = 0; i < kMostBlockBytes / bytes * bytes; ++i) {
+    const std::uint64_t begin = i / bytes * bytes;
+    const std::uint64_t element = (i - begin) / element_bytes;
+    places[i] = static_cast<std::uint8_t>(begin + (block - 1 - element) * element_bytes + i % element_bytes);
+  }
+  return places;
+}
 
 void gather_lines(const LineGather& gather, RowTraffic& rows) {
   HWY_DYNAMIC_DISPATCH(GatherLines)(gather, rows);

@@ -84,6 +84,7 @@ Program affine_program(const Pass& pass);           // tile/affine_passes.cpp
 Program affine_in_place_program(const Pass& pass);  // in_place/passes.cpp
 Program axes_program(const CpuPass& pass);
 Program cyclic_program(const CpuPass& pass);
+Program reversal_program(const CpuPass& pass);  // index/cyclic.cpp, in place
 Program modular_program(const CpuPass& pass);
 Program patch_program(const CpuPass& pass);
 /// out[i] = in[entries[i]]; scatter: out[entries[i]] = in[i].

@@ -15,14 +15,6 @@ bool has_axis(const std::vector<std::size_t>& axes, std::size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-// Registers serve where both sides' runs begin with axes of their own.
-AxesMove move_of(const layout::CacheBox& box) {
-  if (box.is_of_long_elements()) return AxesMove::pieces;
-  const bool turns = is_turned_width(box.element_bytes) && box.in_contiguous() > 0 &&
-                     box.out_contiguous() > 0 && box.in_run().front() != box.out_run().front();
-  return turns ? AxesMove::planes : AxesMove::table;
-}
-
 std::uint64_t bytes_of(const layout::CacheBox& box, const std::vector<std::size_t>& axes) {
   std::uint64_t bytes = box.element_bytes;
   for (const std::size_t axis : axes) bytes *= box.extent[axis];
@@ -35,6 +27,17 @@ std::vector<std::size_t> written_axes(const layout::CacheBox& box) {
   return run;
 }
 
+// Registers serve where both sides' runs begin with axes of their own. What is written in runs is else put
+// together run by run, where a run is a line at least.
+AxesMove move_of(const layout::CacheBox& box) {
+  if (box.is_of_long_elements()) return AxesMove::pieces;
+  const bool turns = is_turned_width(box.element_bytes) && box.in_contiguous() > 0 &&
+                     box.out_contiguous() > 0 && box.in_run().front() != box.out_run().front();
+  if (turns) return AxesMove::planes;
+  const bool runs = box.out_contiguous() > 0 && bytes_of(box, written_axes(box)) >= kLineBytes;
+  return runs ? AxesMove::lines : AxesMove::table;
+}
+
 // What is written of a box at a time, and whether that is whole lines where the output begins at one.
 bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& run) {
   bool whole = bytes_of(box, run) % kLineBytes == 0;
@@ -42,6 +45,29 @@ bool writes_lines(const layout::CacheBox& box, const std::vector<std::size_t>& r
     whole =
         whole && (has_axis(run, axis) || static_cast<std::uint64_t>(box.axes[axis].out) % kLineBytes == 0);
   return whole;
+}
+
+// Elements of less than a line that registers do not turn. Runs that begin with the same axis on both sides
+// make a box of long rows, or of one; others are read across, a box as the caches hold it.
+layout::CacheBox short_lines_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
+                                 const layout::CacheBox& tried, layout::CacheBoxLimits limits) {
+  constexpr std::uint64_t kLongRun = 8192;
+  constexpr std::uint64_t kSharedRun = 2048;
+  constexpr std::uint64_t kCrossRun = 512;
+  constexpr std::uint64_t kLeastCrossElements = 32;
+  constexpr std::uint64_t kCrossElements = 48;
+  if (tried.in_order.front() != 0) {
+    limits.out_run_bytes = std::max(kCrossRun, kLeastCrossElements * tried.element_bytes);
+    limits.in_run_bytes = std::min(limits.out_run_bytes, kCrossElements * tried.element_bytes);
+  } else {
+    // Rows that follow one another on both sides are one run.
+    const std::uint64_t row_bytes = tried.axes.front().extent * tried.element_bytes;
+    const bool follow = tried.axes.size() > 1 && tried.axes[1].in == static_cast<std::int64_t>(row_bytes) &&
+                        tried.axes[1].out == tried.axes[1].in;
+    limits.out_run_bytes = follow || row_bytes >= kLongRun ? kLongRun : kSharedRun;
+    limits.in_run_bytes = limits.out_run_bytes;
+  }
+  return layout::choose_cache_box(axes, element_bytes, limits);
 }
 
 // Boxes of arrays larger than the caches. Lengths of runs as measured (docs/notes/axes-experiments.md): what
@@ -58,6 +84,7 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
     limits.out_run_bytes = wide ? 512 : 1024;
     return layout::choose_cache_box(axes, element_bytes, limits);
   }
+  if (move_of(box) == AxesMove::lines) return short_lines_box(axes, element_bytes, box, limits);
   if (move_of(box) != AxesMove::planes) return layout::choose_cache_box(axes, element_bytes);
   if (!writes_lines(box, turned_axes(box).rows)) {
     limits.out_run_bytes = 1024;
@@ -72,6 +99,13 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   // Rows shorter than a line are put together by the box.
   return bytes_of(box, turned_axes(box).rows) < kLineBytes ? layout::choose_cache_box(axes, element_bytes)
                                                            : box;
+}
+
+// Boxes of arrays that the caches may hold.
+layout::CacheBox cached_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes) {
+  layout::CacheBox box = layout::choose_cache_box(axes, element_bytes);
+  const bool short_lines = move_of(box) == AxesMove::lines && box.element_bytes < kLineBytes;
+  return short_lines ? short_lines_box(axes, element_bytes, box, {}) : box;
 }
 
 AxesMove streamed_move(const layout::CacheBox& box) {
@@ -89,6 +123,37 @@ std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   if (move == AxesMove::groups)
     return whole_pages(2 * group_stage_bytes(bytes_of(box, turned_axes(box).rows), box.element_bytes));
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
+}
+
+double over_copy_of(const CpuAxes& axes) {
+  constexpr double kPieces = 1.15;
+  constexpr double kLines = 1.25;   // of a line and more
+  constexpr double kGroups = 1.4;   // of whole lines
+  constexpr double kRagged = 2;     // that begin or end between lines
+  constexpr double kSquares = 2.5;  // by way of a stage as large as a box
+  constexpr double kVectors = 1.5;  // runs that are put together in vectors
+  constexpr double kElement = 1.2;  // one element after another, and for each
+  constexpr double kElementBytes = 19;
+  constexpr double kTable = 6;
+  const layout::CacheBox& box = axes.box;
+  const auto bytes = static_cast<double>(box.element_bytes);
+  switch (axes.move) {
+    case AxesMove::pieces:
+      return kPieces;
+    case AxesMove::groups:
+      return writes_lines(box, turned_axes(box).rows) ? kGroups : kRagged;
+    case AxesMove::planes:
+      return axes.staged ? kSquares : kGroups;
+    case AxesMove::lines: {
+      if (box.element_bytes >= kLineBytes) return kLines;
+      const layout::StridedAxis& first = box.axes[written_axes(box).front()];
+      const bool in_vectors = transposes_in_registers(box.element_bytes) &&
+                              (first.in == -first.out || first.in == 2 * first.out || first.in == 0);
+      return in_vectors ? kVectors : kElement + kElementBytes / bytes;
+    }
+    default:
+      return kTable;
+  }
 }
 
 // "64 x 65", slowest of the output first
@@ -164,10 +229,22 @@ TurnedAxes turned_axes(const layout::CacheBox& box) {
   return turned;
 }
 
+double axes_over_copy(const std::vector<CpuPass>& passes) {
+  double all = 0;
+  double times = 0;
+  for (const CpuPass& pass : passes) {
+    const auto* const axes = std::get_if<CpuAxes>(&pass.kernel);
+    if (axes == nullptr) return 1;
+    const double bytes = pass.part_bytes == 0 ? 1 : static_cast<double>(pass.part_bytes);
+    all += bytes;
+    times += bytes * over_copy_of(*axes);
+  }
+  return all == 0 ? 1 : times / all;
+}
+
 CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                          bool past_caches) {
-  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes)
-                                  : layout::choose_cache_box(axes, element_bytes)};
+  CpuAxes made{.box = past_caches ? streamed_box(axes, element_bytes) : cached_box(axes, element_bytes)};
   made.move = past_caches ? streamed_move(made.box) : move_of(made.box);
   made.staged = past_caches && made.move != AxesMove::pieces;
   CpuPass pass{.kind = PassKind::axes, .kernel = {}};

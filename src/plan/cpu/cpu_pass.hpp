@@ -67,6 +67,10 @@ TurnedAxes turned_axes(const layout::CacheBox& box);
 struct CpuCyclic {
   Cyclic cyclic;
 };
+/// In place: elements 0 .. shift change places end for end, and those behind them.
+struct CpuReversal {
+  std::uint64_t shift = 0;
+};
 struct CpuModular {
   Modular map;
 };
@@ -133,8 +137,8 @@ struct CpuSweep {
   std::uint64_t columns() const { return r2c ? m : n; }
 };
 
-using CpuKernel = std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuModular, CpuPatch, CpuEntries, CpuWindow,
-                               CpuRuns, CpuLevel, CpuChunks, CpuRows, CpuColumns, CpuSweep>;
+using CpuKernel = std::variant<CpuAffine, CpuAxes, CpuCyclic, CpuReversal, CpuModular, CpuPatch, CpuEntries,
+                               CpuWindow, CpuRuns, CpuLevel, CpuChunks, CpuRows, CpuColumns, CpuSweep>;
 
 // --- passes
 
@@ -196,6 +200,10 @@ enum class MatrixPasses { three, five };
 IndexForm form_of(const schedule::IndexSchedule& schedule, MatrixPasses passes = MatrixPasses::three);
 Way way_of(Direction direction);
 
+/// How many times as long as a copy of the same bytes passes over boxes take together. Of arrays past the
+/// caches; as measured (docs/notes/axes-experiments.md).
+double axes_over_copy(const std::vector<CpuPass>& passes);
+
 /// Instead of a schedule's passes: elements are gathered one by one, by entries worked out from it.
 CpuPass cpu_gather_by_schedule(const CpuWork& work);
 
@@ -215,6 +223,10 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 
 std::vector<Pass> cpu_passes_of(const IndexPlan& plan);
 std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
+/// Whether a problem in place is rolls and flips of axes that keep their places, on a CPU; and its passes.
+bool reverses_in_place(const Problem& problem, const Target& target);
+std::vector<CpuPass> reversals_of(const Problem& problem);
+std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);
 /// Of a strided view in normal form, with at least one element.
 Pass cpu_pass_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t element_bytes,
                  const Target& target);

@@ -35,6 +35,7 @@ struct CpuSolver {
 extern const CpuSolver kCpuAffineSolver;
 extern const CpuSolver kCpuAxesSolver;
 extern const CpuSolver kCpuCyclicSolver;
+extern const CpuSolver kCpuReversalSolver;
 extern const CpuSolver kCpuModularSolver;
 extern const CpuSolver kCpuPatchSolver;
 extern const CpuSolver kCpuEntriesSolver;

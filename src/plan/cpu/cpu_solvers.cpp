@@ -12,7 +12,7 @@ namespace {
 constexpr const CpuSolver* kCpuSolvers[] = {
     &kCpuAffineSolver, &kCpuAxesSolver,    &kCpuCyclicSolver,    &kCpuEntriesSolver,
     &kCpuWindowSolver, &kCpuRunsSolver,    &kCpuPartitionSolver, &kCpuMatrixSolver,
-    &kCpuSweepSolver,  &kCpuModularSolver, &kCpuPatchSolver,
+    &kCpuSweepSolver,  &kCpuModularSolver, &kCpuPatchSolver,     &kCpuReversalSolver,
 };
 
 // The one whose loop this is.
@@ -142,6 +142,16 @@ std::vector<Pass> cpu_passes_of(const TransposePlan& plan) {
   std::vector<Pass> passes;
   for (CpuPass& each :
        cpu_sweeps(plan.rectangle(), cpu_transpose_workers(plan.rectangle(), plan.target().threads))) {
+    passes.push_back(shown_on_cpu(std::move(each)));
+  }
+  return passes;
+}
+
+std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target) {
+  std::vector<Pass> passes;
+  for (CpuPass& each : reversals_of(problem)) {
+    each.threads = useful_threads(std::max(1, target.threads), each.arrays * each.array_bytes());
+    each.what = cpu_solver_of(each).words(each);
     passes.push_back(shown_on_cpu(std::move(each)));
   }
   return passes;

@@ -8,7 +8,8 @@
 // A place within a box is a sum of digits times strides, on all three sides. What fits the caches as a whole
 // has no stage: it is written where it belongs. What does not is turned a group of columns at a time, a line
 // of each row: while one stage of such columns is filled, the other is written and the next box is fetched.
-// Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order.
+// Elements of a line and more are not turned, but taken run by run of the output, boxes in the input's order;
+// so are those of widths of no register, and those whose runs begin with the same axis on both sides.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -165,6 +166,7 @@ class AxesProgram final : public ElementProgram {
   // Squares in registers go along as much of both runs as has no axis of the other's; else elements along
   // the input's run.
   void set_tables(const layout::CacheBox& box) {
+    if (move_ == detail::AxesMove::lines) return set_units();
     const AxisList in_run = box.in_run();
     if (move_ == detail::AxesMove::planes || move_ == detail::AxesMove::groups) {
       detail::TurnedAxes turned = detail::turned_axes(box);
@@ -175,8 +177,6 @@ class AxesProgram final : public ElementProgram {
     } else {
       columns_ = in_run.empty() ? box.out_run() : in_run;
     }
-    if (move_ == detail::AxesMove::lines)
-      each_place(written_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { unit_in_.push_back(in); });
     each_place(columns_, box_, in_, to_, [&](std::int64_t in, std::int64_t to) {
       column_in_.push_back(in);
       column_to_.push_back(to);
@@ -187,17 +187,42 @@ class AxesProgram final : public ElementProgram {
     }
   }
 
+  // A run of the output: where each of its elements is, and how those along its first axis follow one
+  // another.
+  void set_units() {
+    each_place(written_, box_, in_, to_, [&](std::int64_t in, std::int64_t) { unit_in_.push_back(in); });
+    if (width_ >= kLineBytes) return;
+    constexpr std::uint64_t kLeastVector = 16;  // bytes
+    constexpr std::uint64_t kLeastLoop = 16;    // elements
+    const std::size_t first = written_.front();
+    const std::uint64_t count = box_[first];
+    const std::int64_t step = in_[first];
+    const bool in_vectors = transposes_in_registers(width_) &&
+                            (step == -places(width_) || step == 2 * places(width_) || step == 0) &&
+                            count * width_ >= kLeastVector;
+    if (in_vectors || count >= kLeastLoop) {
+      segment_ = count;
+      step_ = step;
+    } else if (written_.size() > 1 && step == -places(width_) && count * width_ <= kMostBlockBytes &&
+               count == extents_[first] && in_[written_[1]] == places(count * width_)) {
+      segment_ = count * box_[written_[1]];
+      block_ = count;
+      turned_ = turned_blocks(block_, width_);
+    }
+  }
+
   // Where the lines of a box begin that it is read from.
   void set_reads(const layout::CacheBox& box) {
-    AxisList run = box.in_run();
-    std::size_t joined = box.in_contiguous();
-    if (joined == 0 && !run.empty() && std::abs(in_[run.front()]) <= places(kLineBytes)) joined = 1;
-    run.resize(joined);
+    // As many axes as leave no line between, whichever way they go.
+    AxisList run;
     std::int64_t first = 0;  // of the run's bytes, from its first element
     std::int64_t last = 0;
-    for (const std::size_t axis : run) {
+    for (const std::size_t axis : box.in_run()) {
+      const std::int64_t span = last - first + places(width_);
+      if (std::abs(in_[axis]) >= span + places(kLineBytes)) break;
       const std::int64_t reach = in_[axis] * places(box_[axis] - 1);
       (reach < 0 ? first : last) += reach;
+      run.push_back(axis);
     }
     read_bytes_ = static_cast<std::uint64_t>(last - first) + width_;
     AxisList rest;
@@ -351,7 +376,7 @@ class AxesProgram final : public ElementProgram {
             lines_fetched_};
   }
 
-  // --- boxes of lines: a run of the output at a time
+  // --- a run of the output at a time
 
   void move_lines(Share share, const std::byte* in, std::byte* out, std::byte* stage) const {
     for (Boxes boxes(*this, share); boxes.any(); boxes.advance()) {
@@ -364,7 +389,11 @@ class AxesProgram final : public ElementProgram {
                       .count = units,
                       .bytes = width_,
                       .to = out + box.target + target,
-                      .stage = stage},
+                      .stage = staged_ ? stage : nullptr,
+                      .segment = segment_,
+                      .step = step_,
+                      .block = block_,
+                      .turned = turned_.data()},
                      rows);
       });
       rows.fetch_rest();
@@ -515,6 +544,10 @@ class AxesProgram final : public ElementProgram {
   double lines_fetched_ = 1;          // for each that is moved
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;
+  std::uint64_t segment_ = 1;  // of those, as LineGather has it
+  std::int64_t step_ = 0;
+  std::uint64_t block_ = 0;
+  std::array<std::uint8_t, kMostBlockBytes> turned_{};
   std::vector<std::int64_t> column_in_;
   std::vector<std::int64_t> column_to_;
   std::vector<std::int64_t> reads_;  // to the runs it is read by

@@ -1,31 +1,18 @@
-// Rolls and flips: two pieces, each copied or reversed.
+// Rolls and flips: two pieces, each copied or reversed; in place, reversed.
 #include <algorithm>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/index/cyclic.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/reversed_lanes-inl.hpp"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Highway reverses lanes of two bytes and more: bytes change places within them afterwards.
-#if HWY_TARGET != HWY_SCALAR
-template <class D, class V>
-HWY_INLINE V ReverseBytes(D d, V lanes) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto reversed = hn::Reverse(pairs, hn::BitCast(pairs, lanes));
-  return hn::BitCast(d, hn::Or(hn::ShiftLeft<8>(reversed), hn::ShiftRight<8>(reversed)));
-}
-#else
-template <class D, class V>
-HWY_INLINE V ReverseBytes(D /*d*/, V lane) {
-  return lane;
-}
-#endif
 
 // to[i] = from[count - 1 - i], by whole vectors; how many elements were moved.
 template <typename Lane>
@@ -36,11 +23,7 @@ std::size_t ReverseLanes(const std::byte* from, std::byte* to, std::size_t count
   for (; i + lanes <= count; i += lanes) {
     const auto* const source = reinterpret_cast<const Lane*>(from + (count - i - lanes) * sizeof(Lane));
     auto* const target = reinterpret_cast<Lane*>(to + i * sizeof(Lane));
-    if constexpr (sizeof(Lane) == 1) {
-      hn::StoreU(ReverseBytes(d, hn::LoadU(d, source)), d, target);
-    } else {
-      hn::StoreU(hn::Reverse(d, hn::LoadU(d, source)), d, target);
-    }
+    hn::StoreU(ReversedLanes(d, hn::LoadU(d, source)), d, target);
   }
   return i;
 }
@@ -127,10 +110,71 @@ class CyclicProgram final : public ElementProgram {
   Cyclic cyclic_;
 };
 
+// In one array: both pieces change places end for end. What is read at both ends of a piece is written at the
+// other's, a block at a time.
+class ReversalProgram final : public ElementProgram {
+ public:
+  ReversalProgram(const CpuPass& pass, std::uint64_t shift) : ElementProgram(pass), cut_(shift + 1) {}
+
+  void run(const Step& step) const override {
+    const std::uint64_t lower = cut_ / 2;  // pairs of the piece before the cut
+    const std::uint64_t pairs = lower + (count() - cut_) / 2;
+    if (pairs == 0) return;
+    // A thread's share is of the whole batch, whatever other passes take for an array.
+    share_out(pass().arrays * pairs, threads(), [&](std::uint64_t begin, std::uint64_t end) {
+      for_each_array(begin, end, pairs, [&](std::uint64_t array, std::uint64_t first, std::uint64_t last) {
+        std::byte* const data = step.out + array * array_bytes();
+        exchange(data, cut_, first, std::min(last, lower));
+        exchange(data + cut_ * element_bytes(), count() - cut_, std::max(first, lower) - lower,
+                 last - std::min(last, lower));
+      });
+    });
+  }
+
+ private:
+  static constexpr std::uint64_t kBlockBytes = 4096;
+
+  // Pairs first .. last - 1 of a piece of `length` elements, counted from its ends.
+  void exchange(std::byte* piece, std::uint64_t length, std::uint64_t first, std::uint64_t last) const {
+    const std::uint64_t width = element_bytes();
+    if (width > kBlockBytes) {
+      for (; first < last; ++first)
+        exchange_long(piece + first * width, piece + (length - 1 - first) * width);
+      return;
+    }
+    alignas(kLineBytes) std::byte kept[kBlockBytes];
+    while (first < last) {
+      const std::uint64_t some = std::min(last - first, kBlockBytes / width);
+      std::byte* const low = piece + first * width;
+      std::byte* const high = piece + (length - first - some) * width;
+      reverse(width, low, kept, some);
+      reverse(width, high, low, some);
+      std::memcpy(high, kept, some * width);
+      first += some;
+    }
+  }
+
+  void exchange_long(std::byte* low, std::byte* high) const {
+    alignas(kLineBytes) std::byte kept[kBlockBytes];
+    for (std::uint64_t at = 0; at < element_bytes(); at += kBlockBytes) {
+      const std::uint64_t bytes = std::min(kBlockBytes, element_bytes() - at);
+      std::memcpy(kept, low + at, bytes);
+      std::memcpy(low + at, high + at, bytes);
+      std::memcpy(high + at, kept, bytes);
+    }
+  }
+
+  std::uint64_t cut_;
+};
+
 }  // namespace
 
 Program cyclic_program(const CpuPass& pass) {
   return std::make_unique<CyclicProgram>(pass, std::get<detail::CpuCyclic>(pass.kernel).cyclic);
+}
+
+Program reversal_program(const CpuPass& pass) {
+  return std::make_unique<ReversalProgram>(pass, std::get<detail::CpuReversal>(pass.kernel).shift);
 }
 
 }  // namespace faro::cpu

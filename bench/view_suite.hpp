@@ -1,4 +1,4 @@
-// Views that gpu_axes_bench measures, each beside the same shape without gaps, flips and repeats.
+// Views that axes_bench and gpu_axes_bench measure, each beside the same shape without gaps, flips and repeats.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "bench/axes_suites.hpp"
 #include "faro/permutation/strided.hpp"
 
-namespace faro::bench::gpu {
+namespace faro::bench {
 
 struct ViewCase {
   std::string what;  // "flipped along the input's fastest axis"
@@ -20,4 +20,4 @@ struct ViewCase {
 /// axes.
 std::vector<ViewCase> view_cases();
 
-}  // namespace faro::bench::gpu
+}  // namespace faro::bench

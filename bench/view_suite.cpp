@@ -1,10 +1,10 @@
-#include "bench/gpu_axes/view_suite.hpp"
+#include "bench/view_suite.hpp"
 
 #include <fmt/format.h>
 
 #include "faro/permutation/axes.hpp"
 
-namespace faro::bench::gpu {
+namespace faro::bench {
 namespace {
 
 // The shape as a view of an input whose axes have room for `in_room` more elements each, and so the output's.
@@ -81,4 +81,4 @@ std::vector<ViewCase> view_cases() {
   return cases;
 }
 
-}  // namespace faro::bench::gpu
+}  // namespace faro::bench
