@@ -171,12 +171,8 @@ void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help
   command.add_option("--element-bytes", element_bytes, help)->type_name("B")->check(refuse_empty);
 }
 
-void CommonOptions::add_batch(CLI::App& command) {
-  command
-      .add_option("--batch", batch,
-                  "The file holds N arrays one after another, and each is permuted alike; the default is 1")
-      ->type_name("N")
-      ->check(refuse_empty);
+void CommonOptions::add_batch(CLI::App& command, const std::string& what) {
+  command.add_option("--batch", batch, what + "; the default is 1")->type_name("N")->check(refuse_empty);
 }
 
 void CommonOptions::add_json(CLI::App& command) {
@@ -274,14 +270,21 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 
 ParsedPermutation parse_spec_with_axes(const std::string& text,
                                        const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction, Verbosity verbosity) {
+                                       Direction direction) {
+  return parse_spec_of_array(text, shape, direction, Verbosity::normal, faro::detail::AtHand::input).parsed;
+}
+
+faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
+                                                   const std::optional<std::vector<std::uint64_t>>& shape,
+                                                   Direction direction, Verbosity verbosity,
+                                                   faro::detail::AtHand at_hand) {
   const auto parsed = [&](const ParseOptions& as) {
-    faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as);
+    faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as, at_hand);
     for (const std::string& line : read.notes) {
       if (verbosity == Verbosity::normal) note("faro: " + line);
     }
     remember_name(read.parsed.permutation, text);
-    return std::move(read.parsed);
+    return read;
   };
   ParseOptions options{.bare_bits = {}, .direction = direction};
   options.shape = shape;

@@ -408,7 +408,8 @@ Verb permute_verb(CLI::App& app) {
       ->type_name("FILE")
       ->check(refuse_empty);
   options->index.add_choice(*command);
-  options->common.add_batch(*command);
+  options->common.add_batch(*command,
+                            "The file holds N arrays one after another, and each is permuted alike");
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--rows", options->rows, "Move whole rows, the same as --axis 0");
   command
