@@ -248,12 +248,12 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
   if (made.shape.size() < 2 || division.batch == 0) return;
   const Shape& named = made.axes ? made.axes->shape : made.shapes->before;
   if (!division.part) {
+    const std::string arrays = division.batch == 1 ? "" : fmt::format("{} arrays of ", division.batch);
     fail(ErrorCode::value, permuting(options),
-         fmt::format("{} arrays of {} of {} within shape {}", division.batch,
-                     count_text(division.elements, "element"), size_text(made.problem.element_bytes),
-                     shape_text(made.shape)),
+         fmt::format("{}{} of {} within shape {}", arrays, count_text(division.elements, "element"),
+                     size_text(made.problem.element_bytes), shape_text(made.shape)),
          fmt::format("arrays of shape {}, which {} takes", shape_text(named), options.label()),
-         "batches and elements that end where axes do");
+         "let batches and elements end where axes do, or within one axis");
   }
   const Shape array = made.array_shape();
   if (array == named || array.size() <= 1) return;
