@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
 
 #if defined(__x86_64__)

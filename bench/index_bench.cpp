@@ -13,7 +13,7 @@
 #include "bench/arguments.hpp"
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro_build_info.hpp"
 #include "io/buffer.hpp"
 #include "measure.hpp"

@@ -17,8 +17,8 @@
 #include "bench/report.hpp"
 #include "faro/error.hpp"
 #include "faro_build_info.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/affine_tile.hpp"
-#include "kernels/affine_tile_params.hpp"
 #include "machine/memory_machine.hpp"
 #include "measure.hpp"
 

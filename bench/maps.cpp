@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "bench/arguments.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::bench {
 namespace {

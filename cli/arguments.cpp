@@ -12,8 +12,9 @@
 #include <numeric>
 #include <system_error>
 
+#include "cli/output.hpp"
 #include "cli/report.hpp"
-#include "permutation/notes.hpp"
+#include "permutation/text.hpp"
 #include "suggest.hpp"
 
 namespace faro::cli {
@@ -134,49 +135,57 @@ void require_npy_name(const std::string& operation, const std::string& path) {
        "`" + std::filesystem::path(path).replace_extension(".npy").string() + "` would be one");
 }
 
-std::string refuse_empty(const std::string& value) {
+std::string require_text(const std::string& value) {
   if (value.empty()) return "an empty value";
   return value.starts_with("--") ? "the value `" + value + "`, which is an option" : "";
 }
 
+CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value, const std::string& type,
+                      const std::string& help) {
+  return command.add_option(flag, value, help)->type_name(type)->check(require_text);
+}
+
+std::string first_given(std::initializer_list<GivenOption> options) {
+  const auto* const found =
+      std::find_if(options.begin(), options.end(), [](const GivenOption& each) { return each.is_given; });
+  return found == options.end() ? "" : found->name;
+}
+
 void CommonOptions::add_engine(CLI::App& command) {
-  command.add_option("--engine", engine, "auto (the default), cpu or cuda")
-      ->type_name("E")
-      ->check(refuse_empty);
+  add_text(command, "--engine", engine, "E", "auto (the default), cpu or cuda");
 }
 
 void CommonOptions::add_device(CLI::App& command) {
-  command.add_option("--device", device, "The GPU, by its number in `faro info`; the default is CUDA's")
-      ->type_name("K")
-      ->check(refuse_empty);
+  add_text(command, "--device", device, "K", "The GPU, by its number in `faro info`; the default is CUDA's");
 }
 
 void CommonOptions::add_tile(CLI::App& command) {
-  command
-      .add_option("--tile", tile,
-                  "A compiled tile kernel instead of the GPU's own choice: s,r,v,threads, or with ,blocked")
-      ->type_name("TILE")
-      ->check(refuse_empty);
+  add_text(command, "--tile", tile, "TILE",
+           "A compiled tile kernel instead of the GPU's own choice: s,r,v,threads, or with ,blocked");
 }
 
 void CommonOptions::add_threads(CLI::App& command) {
-  command
-      .add_option("--threads", threads,
-                  "Number of threads; the default is OMP_NUM_THREADS, else one for each core")
-      ->type_name("T")
-      ->check(refuse_empty);
+  add_text(command, "--threads", threads, "T",
+           "Number of threads; the default is OMP_NUM_THREADS, else one for each core");
 }
 
 void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help) {
-  command.add_option("--element-bytes", element_bytes, help)->type_name("B")->check(refuse_empty);
+  add_text(command, "--element-bytes", element_bytes, "B", help);
 }
 
 void CommonOptions::add_batch(CLI::App& command, const std::string& what) {
-  command.add_option("--batch", batch, what + "; the default is 1")->type_name("N")->check(refuse_empty);
+  add_text(command, "--batch", batch, "N", what + "; the default is 1");
 }
 
 void CommonOptions::add_json(CLI::App& command) {
   command.add_flag("--json", json, "Print JSON on standard output; docs/guide/json.md describes it");
+}
+
+void CommonOptions::add_run(CLI::App& command, bool& quiet) {
+  add_threads(command);
+  add_no_sync(command);
+  command.add_flag("--quiet", quiet, "Print nothing on standard error but errors");
+  add_json(command);
 }
 
 PlanOptions CommonOptions::plan_options(std::uint64_t width) const {
@@ -210,29 +219,18 @@ void IndexOptions::add_direction(CLI::App& command) {
 }
 
 void IndexOptions::add_choice(CLI::App& command) {
-  command
-      .add_option(
-          "--method", method,
-          "For an index array: use this method instead of the fastest: direct, window, runs, partition, "
-          "row_column or row_column_5")
-      ->type_name("M")
-      ->check(refuse_empty);
-  command.add_option("--chunk-bits", chunk_bits, "With --method partition: chunks of 2^C elements")
-      ->type_name("C")
-      ->check(refuse_empty);
-  command.add_option("--levels", levels, "With --method partition: the bits of each level, such as 8,8")
-      ->type_name("B,B")
-      ->check(refuse_empty);
+  add_text(command, "--method", method, "M",
+           "For an index array: use this method instead of the fastest: direct, window, runs, partition, "
+           "row_column or row_column_5");
+  add_text(command, "--chunk-bits", chunk_bits, "C", "With --method partition: chunks of 2^C elements");
+  add_text(command, "--levels", levels, "B,B",
+           "With --method partition: the bits of each level, such as 8,8");
 }
 
 void IndexOptions::add_repeats(CLI::App& command) {
-  command
-      .add_option(
-          "--repeats", repeats,
-          "For an index array: choose the method for a plan that is run N times, the making of its schedule "
-          "included; without this, for one that is run very often (`faro permute` plans for one run)")
-      ->type_name("N")
-      ->check(refuse_empty);
+  add_text(command, "--repeats", repeats, "N",
+           "For an index array: choose the method for a plan that is run N times, the making of its schedule "
+           "included; without this, for one that is run very often (`faro permute` plans for one run)");
 }
 
 Direction IndexOptions::direction(const std::string& spec) const {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 
 #include "cli/progress.hpp"
 #include "faro/faro.hpp"
-#include "permutation/notes.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::cli {
 
@@ -30,7 +31,19 @@ void require_npy_name(const std::string& operation, const std::string& path);
 
 /// Refuses `--option ''`, which would be taken for no option at all, and `--option --other`, whose value was
 /// forgotten. For CLI::Option::check.
-std::string refuse_empty(const std::string& value);
+std::string require_text(const std::string& value);
+
+/// An option that takes a text, which may not be empty. `type`: what stands for it in the help, such as "N".
+CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value, const std::string& type,
+                      const std::string& help);
+
+/// An option, or two that are alike, and whether it was given.
+struct GivenOption {
+  const char* name;
+  bool is_given;
+};
+/// The first that was given; empty where none was.
+std::string first_given(std::initializer_list<GivenOption> options);
 
 /// What `faro explain` and `faro bench` take for an element's width where no file has one.
 inline constexpr std::uint64_t kUsualElementBytes = 4;
@@ -52,6 +65,8 @@ struct CommonOptions {
   void add_element_bytes(CLI::App& command, const std::string& help);
   void add_batch(CLI::App& command, const std::string& what);
   void add_json(CLI::App& command);
+  /// What every verb has that writes a result and takes a while: --threads, --no-sync, --quiet, --json.
+  void add_run(CLI::App& command, bool& quiet);
 
   /// `--tile` is read for elements of this width. Errors: ErrorCode::value.
   PlanOptions plan_options(std::uint64_t width) const;

@@ -502,13 +502,13 @@ std::optional<Permutation> on_fortran_data(const io::NpyHeader& header, const Fi
 }
 
 FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader& header, FileProblem made) {
-  const auto refuse = [&](const std::string& got) {
+  const auto fail_order = [&](const std::string& got) {
     fail(ErrorCode::unsupported, permuting(options), "--order F with " + got,
          "that option with a permutation of axes",
          "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
   };
-  if (!made.part || made.cut.is_batch_cut || made.cut.is_element_cut) refuse("an axis cut in two");
-  if (made.shapes) refuse(options.label());
+  if (!made.part || made.cut.is_batch_cut || made.cut.is_element_cut) fail_order("an axis cut in two");
+  if (made.shapes) fail_order(options.label());
   const Shape array = made.array_shape();
   NamedAxes moved{.shape = array, .order = std::vector<int>(array.size())};
   std::iota(moved.order.begin(), moved.order.end(), 0);
@@ -520,7 +520,7 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
              !std::get<Axes>(made.problem.permutation).is_identity()) {
     const auto form = normal_form(made.problem.permutation);
     const auto* const map = std::get_if<Affine>(&form);
-    if (map == nullptr || !map->is_identity()) refuse(options.label());
+    if (map == nullptr || !map->is_identity()) fail_order(options.label());
   }
   const Shape result = made.regrouped ? made.regrouped->after : moved.target_shape();
   // The axes of the whole file, those before and behind the array's in their places.

@@ -74,7 +74,7 @@ class Command {
     } catch (const CLI::CallForVersion& version) {
       return print(std::string(version.what()));
     } catch (const CLI::ParseError& error) {
-      refuse(error);
+      fail_to_parse(error);
     }
     chosen()->run();
   }
@@ -124,7 +124,7 @@ class Command {
          suggestion.empty() ? "options of a verb come after it" : suggestion);
   }
 
-  [[noreturn]] void refuse(const CLI::ParseError& error) const {
+  [[noreturn]] void fail_to_parse(const CLI::ParseError& error) const {
     const Verb* const verb = chosen();
     if (verb == nullptr)
       fail(ErrorCode::usage, "read the command line", error.what(), "a verb", "`faro --help` lists them");

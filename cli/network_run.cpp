@@ -192,7 +192,7 @@ void run_network(const NetworkRunOptions& options) {
   if (io::same_file(options.in, options.out))
     fail(ErrorCode::value, operation, "the same file as OUT", "two files");
   require_npy_name(operation, options.out);
-  refuse_overwriting(operation, "OUT", options.out, files_in(options.program), "the program");
+  require_own_file(operation, "OUT", options.out, files_in(options.program), "the program");
   std::optional<network::Executable> program;
   std::optional<network::Verification> verification;
   RunTiming timing;

@@ -28,8 +28,8 @@ std::vector<std::string> files_in(std::string_view text) {
   return files;
 }
 
-void refuse_overwriting(const std::string& operation, const char* role, const std::string& out,
-                        const std::vector<std::string>& inputs, const char* what) {
+void require_own_file(const std::string& operation, const char* role, const std::string& out,
+                      const std::vector<std::string>& inputs, const char* what) {
   if (out.empty()) return;
   for (const std::string& input : inputs) {
     if (input.empty() || !io::same_target(out, input)) continue;

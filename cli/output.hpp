@@ -23,8 +23,8 @@ std::vector<std::string> files_in(std::string_view text);
 
 /// Refuses an output that is one of the files read, by whatever name. `role` is OUT, --svg and the like,
 /// `what` is read from the inputs. Errors: ErrorCode::value. An empty `out` is none.
-void refuse_overwriting(const std::string& operation, const char* role, const std::string& out,
-                        const std::vector<std::string>& inputs, const char* what = "the permutation");
+void require_own_file(const std::string& operation, const char* role, const std::string& out,
+                      const std::vector<std::string>& inputs, const char* what = "the permutation");
 
 /// Refuses `-`, by which other commands mean standard output. Errors: ErrorCode::usage.
 void require_text_file(const std::string& path);

@@ -13,7 +13,7 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {
@@ -30,19 +30,20 @@ std::vector<int> read_devices(const std::string& text) {
 }
 
 void check_device_options(const PermuteOptions& options) {
-  const auto refuse = [](const char* other) {
+  const std::string other = first_given(
+      {{"another engine than cuda", options.common.engine != "cuda"},
+       {"--in-place", options.in_place},
+       {"--map", !options.map.empty()},
+       {"--plan-cache", !options.plan_cache.empty()},
+       {"--memory or --resume", !options.memory.empty() || options.resume},
+       {"--order F", options.order != "C"},
+       {"--device, --piece-bytes or --device-bytes",
+        !options.common.device.empty() || !options.piece_bytes.empty() || !options.device_bytes.empty()},
+       {"a strided view", is_strided_text(options.spec)}});
+  if (!other.empty()) {
     fail(ErrorCode::unsupported, "permute --devices", other,
          "--engine cuda --devices with SPEC IN.npy OUT.npy", "one device takes all options");
-  };
-  if (options.common.engine != "cuda") refuse("another engine than cuda");
-  if (options.in_place) refuse("--in-place");
-  if (!options.map.empty()) refuse("--map");
-  if (!options.plan_cache.empty()) refuse("--plan-cache");
-  if (!options.memory.empty() || options.resume) refuse("--memory or --resume");
-  if (options.order != "C") refuse("--order F");
-  if (!options.common.device.empty() || !options.piece_bytes.empty() || !options.device_bytes.empty())
-    refuse("--device, --piece-bytes or --device-bytes");
-  if (is_strided_text(options.spec)) refuse("a strided view");
+  }
   if (!options.has_out)
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
   require_npy_name("permute `" + options.in + "`", options.out);

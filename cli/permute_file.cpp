@@ -288,45 +288,29 @@ void require_whole(const std::string& path) {
 }
 
 void add_file_options(CLI::App& command, PermuteOptions& options) {
-  command
-      .add_option("--memory", options.memory,
-                  "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
-                  "file to file. The "
-                  "default is 60% of the free memory")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
+  add_text(command, "--memory", options.memory, "SIZE",
+           "Memory that may be used, such as 16GiB; larger arrays are permuted piece by piece from "
+           "file to file. The "
+           "default is 60% of the free memory");
   add_journal_options(command, options);
-  command
-      .add_option("--io", options.io,
-                  "For larger files, how they are read and written: auto, uring, threads (both with "
-                  "O_DIRECT) or buffered")
-      ->type_name("WAY")
-      ->check(refuse_empty);
+  add_text(command, "--io", options.io, "WAY",
+           "For larger files, how they are read and written: auto, uring, threads (both with "
+           "O_DIRECT) or buffered");
   add_raw_options(command, options);
 }
 
 void add_journal_options(CLI::App& command, PermuteOptions& options) {
   command.add_flag("--resume", options.resume,
                    "For larger files: go on where the same command was interrupted");
-  command
-      .add_option(
-          "--checkpoint", options.checkpoint,
-          "For larger files: every so many seconds, record what is finished, for --resume; the default "
-          "is 5")
-      ->type_name("SECONDS")
-      ->check(refuse_empty);
+  add_text(command, "--checkpoint", options.checkpoint, "SECONDS",
+           "For larger files: every so many seconds, record what is finished, for --resume; the default "
+           "is 5");
 }
 
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
-  command
-      .add_option(
-          "--raw", options.raw,
-          "Read and write files without a header, whose items have this dtype, such as f4; needs --shape")
-      ->type_name("DTYPE")
-      ->check(refuse_empty);
-  command.add_option("--shape", options.shape, "With --raw: the shape of the input, such as 2^20x64")
-      ->type_name("SHAPE")
-      ->check(refuse_empty);
+  add_text(command, "--raw", options.raw, "DTYPE",
+           "Read and write files without a header, whose items have this dtype, such as f4; needs --shape");
+  add_text(command, "--shape", options.shape, "SHAPE", "With --raw: the shape of the input, such as 2^20x64");
 }
 
 void check_file_options(const PermuteOptions& options) {

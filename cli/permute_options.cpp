@@ -133,7 +133,7 @@ cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOp
 }
 
 void check_spec_file(const PermuteOptions& options, const std::string& path, const char* role) {
-  refuse_overwriting("permute `" + options.in + "`", role, path, files_in(options.spec));
+  require_own_file("permute `" + options.in + "`", role, path, files_in(options.spec));
 }
 
 std::string plan_line(const PermuteOptions& options, const Plan& plan) {

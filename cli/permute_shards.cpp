@@ -17,7 +17,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
@@ -36,10 +35,10 @@
 namespace faro::cli {
 namespace {
 
-[[noreturn]] void refuse_part(const std::string& operation, const std::string& path, int error) {
+[[noreturn]] void fail_part(const std::string& operation, const std::string& path, int error) {
   fail(ErrorCode::file, operation + " `" + path + "`",
-       error == 0 ? "a file that ends too early" : std::system_category().message(error),
-       "this rank's part of the file", "every rank needs the same files");
+       error == 0 ? "a file that ends too early" : io::error_text(error), "this rank's part of the file",
+       "every rank needs the same files");
 }
 
 // Of a file, so many bytes from an offset on.
@@ -50,28 +49,28 @@ struct PartOfFile {
 
 void read_part(const PartOfFile& part, std::span<std::byte> to) {
   const io::Descriptor file(open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) refuse_part("read", part.path, errno);
+  if (!file.is_open()) fail_part("read", part.path, errno);
   for (std::uint64_t done = 0; done < to.size();) {
     const ssize_t got =
         pread(file.get(), to.data() + done, to.size() - done, static_cast<off_t>(part.offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) refuse_part("read", part.path, got < 0 ? errno : 0);
+    if (got <= 0) fail_part("read", part.path, got < 0 ? errno : 0);
     done += static_cast<std::uint64_t>(got);
   }
 }
 
 void write_part(const PartOfFile& part, std::span<const std::byte> from) {
   io::Descriptor file(open(part.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.is_open()) refuse_part("write", part.path, errno);
+  if (!file.is_open()) fail_part("write", part.path, errno);
   for (std::uint64_t done = 0; done < from.size();) {
     const ssize_t put =
         pwrite(file.get(), from.data() + done, from.size() - done, static_cast<off_t>(part.offset + done));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) refuse_part("write", part.path, errno);
+    if (put < 0) fail_part("write", part.path, errno);
     done += static_cast<std::uint64_t>(put);
   }
-  if (const int error = io::sync_file(file.get()); error != 0) refuse_part("write", part.path, error);
-  if (const int error = file.close(); error != 0) refuse_part("write", part.path, error);
+  if (const int error = io::sync_file(file.get()); error != 0) fail_part("write", part.path, error);
+  if (const int error = file.close(); error != 0) fail_part("write", part.path, error);
 }
 
 // A whole file's data, to be looked at in places.
@@ -80,9 +79,9 @@ class Looked {
   Looked(const std::string& path, const io::NpyHeader& header)
       : offset_(header.data_offset), bytes_(header.data_offset + header.data_bytes()) {
     const io::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) refuse_part("read", path, errno);
+    if (!file.is_open()) fail_part("read", path, errno);
     void* const mapped = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (mapped == MAP_FAILED) refuse_part("read", path, errno);
+    if (mapped == MAP_FAILED) fail_part("read", path, errno);
     data_ = static_cast<const std::byte*>(mapped);
   }
   ~Looked() { munmap(const_cast<std::byte*>(data_), bytes_); }
@@ -98,18 +97,19 @@ class Looked {
 };
 
 void check_shard_options(const PermuteOptions& options) {
-  const auto refuse = [](const char* other) {
+  const std::string other =
+      first_given({{"--in-place", options.in_place},
+                   {"--map", !options.map.empty()},
+                   {"--plan-cache", !options.plan_cache.empty()},
+                   {"--resume", options.resume},
+                   {"--raw", !options.raw.empty()},
+                   {"--order F", options.order != "C"},
+                   {"a strided view", is_strided_text(options.spec)},
+                   {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
+  if (!other.empty()) {
     fail(ErrorCode::unsupported, "permute --shards", other, "--shards with SPEC IN.npy OUT.npy",
          "`faro permute --help` shows what goes together");
-  };
-  if (options.in_place) refuse("--in-place");
-  if (!options.map.empty()) refuse("--map");
-  if (!options.plan_cache.empty()) refuse("--plan-cache");
-  if (options.resume) refuse("--resume");
-  if (!options.raw.empty()) refuse("--raw");
-  if (options.order != "C") refuse("--order F");
-  if (is_strided_text(options.spec)) refuse("a strided view");
-  if (options.common.plan_options(1).engine == Engine::cuda) refuse("--engine cuda");
+  }
   if (!options.has_out) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
   }
@@ -240,7 +240,7 @@ class PermutedShards {
         for (std::uint64_t y = asked_.count * rank / ranks; y < end; ++y) {
           const std::uint64_t x = asked_.source_of(y);
           if (std::memcmp(result.data() + y * width, whole.data() + x * width, width) != 0)
-            refuse_element(y, x);
+            fail_element(y, x);
         }
       });
     }
@@ -299,12 +299,12 @@ class PermutedShards {
       for (std::uint64_t at = 0; at < plan.out_elements(); ++at) {
         const std::uint64_t x = asked_.source_of(first + at);
         if (std::memcmp(out_->data() + at * width, whole.data() + x * width, width) != 0)
-          refuse_element(first + at, x);
+          fail_element(first + at, x);
       }
     });
   }
 
-  [[noreturn]] void refuse_element(std::uint64_t y, std::uint64_t x) const {
+  [[noreturn]] void fail_element(std::uint64_t y, std::uint64_t x) const {
     fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", y),
          fmt::format("element {} of the input there", x), "no result was written; please report this");
   }
@@ -316,7 +316,8 @@ class PermutedShards {
       if (communicator_->rank() != 0) return;
       file_ = std::make_unique<io::OutputFile>(options_.out, io::Unfinished::kept);
       try {
-        if (ftruncate(file_->descriptor(), 0) != 0) file_->refuse(errno, "a file that can be written to");
+        if (ftruncate(file_->descriptor(), 0) != 0)
+          fail(ErrorCode::file, file_->operation(), io::error_text(errno), "a file that can be written to");
         file_->reserve(target_header_.size() + header_.data_bytes());
         file_->write(target_header_, 0);
       } catch (...) {

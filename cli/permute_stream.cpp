@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "cli/file_problem.hpp"
@@ -56,19 +55,18 @@ io::NpyHeader header_of_stream(int descriptor) {
   return io::parse_npy_stream_header(bytes, "standard input");
 }
 
-void refuse_options(const PermuteOptions& options) {
-  const auto refuse = [&](bool is_given, const std::string& name) {
-    if (is_given)
-      fail(ErrorCode::unsupported, stream_operation(options), name + " with `-`", "files, or neither");
-  };
-  refuse(options.in_place, "--in-place");
-  refuse(options.verify, "--verify");
-  refuse(options.resume || !options.checkpoint.empty(), "--resume or --checkpoint");
-  refuse(!options.map.empty(), "--map");
-  refuse(!options.plan_cache.empty(), "--plan-cache");
-  refuse(options.order == "F", "--order F");
-  refuse(options.common.json && options.out == kStream, "--json");
-  refuse(options.common.plan_options(1).engine == Engine::cuda, "--engine cuda");
+void require_streamable(const PermuteOptions& options) {
+  const std::string option =
+      first_given({{"--in-place", options.in_place},
+                   {"--verify", options.verify},
+                   {"--resume or --checkpoint", options.resume || !options.checkpoint.empty()},
+                   {"--map", !options.map.empty()},
+                   {"--plan-cache", !options.plan_cache.empty()},
+                   {"--order F", options.order == "F"},
+                   {"--json", options.common.json && options.out == kStream},
+                   {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
+  if (!option.empty())
+    fail(ErrorCode::unsupported, stream_operation(options), option + " with `-`", "files, or neither");
   if (options.out == kStream && isatty(STDOUT_FILENO) == 1)
     fail(ErrorCode::value, stream_operation(options), "a terminal as OUT", "a pipe or a file");
 }
@@ -84,7 +82,7 @@ void require_end(int descriptor, const PermuteOptions& options) {
 }  // namespace
 
 void permute_stream(const PermuteOptions& options) {
-  refuse_options(options);
+  require_streamable(options);
   if (!options.has_out)
     fail(ErrorCode::usage, stream_operation(options), "no OUT", "SPEC IN OUT, of which either may be `-`");
   io::Descriptor file;
@@ -96,8 +94,7 @@ void permute_stream(const PermuteOptions& options) {
     file.reset(open(options.in.c_str(), O_RDONLY | O_CLOEXEC));
     in = file.get();
     if (!file.is_open() || lseek(in, static_cast<off_t>(header.data_offset), SEEK_SET) < 0)
-      fail(ErrorCode::file, stream_operation(options), std::generic_category().message(errno),
-           "a readable file");
+      fail(ErrorCode::file, stream_operation(options), io::error_text(errno), "a readable file");
   } else {
     header = options.raw.empty() ? header_of_stream(in) : header_of_input(options);
   }
@@ -149,7 +146,7 @@ void permute_stream(const PermuteOptions& options) {
     const ssize_t written = write(out, begin.data() + done, begin.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
-      fail(ErrorCode::file, stream_operation(options), std::generic_category().message(errno),
+      fail(ErrorCode::file, stream_operation(options), io::error_text(errno),
            "an output that takes what is written");
     done += static_cast<std::size_t>(written);
   }

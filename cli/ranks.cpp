@@ -69,14 +69,9 @@ void with_ranks(const std::string& verb, const RankWork& work) {
 }
 
 void CutOptions::add(CLI::App& command) {
-  command
-      .add_option("--shard-in", in,
-                  "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)")
-      ->type_name("CUT")
-      ->check(refuse_empty);
-  command.add_option("--shard-out", out, "How the output is cut, in the same form")
-      ->type_name("CUT")
-      ->check(refuse_empty);
+  add_text(command, "--shard-in", in, "CUT",
+           "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)");
+  add_text(command, "--shard-out", out, "CUT", "How the output is cut, in the same form");
 }
 
 ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {

@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "permutation/typed_names.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::cli {
 

@@ -21,7 +21,7 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "io/buffer.hpp"
 #include "measure.hpp"
 #include "oracle.hpp"
@@ -369,11 +369,8 @@ Verb bench_verb(CLI::App& app) {
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
-  command
-      ->add_option("--bytes", options->bytes,
-                   "Repeat the map as a batch of whole arrays up to this size: 64MiB, 4GiB, 2^30")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
+  add_text(*command, "--bytes", options->bytes, "SIZE",
+           "Repeat the map as a batch of whole arrays up to this size: 64MiB, 4GiB, 2^30");
   command->add_flag("--in-place", options->in_place,
                     "Time it in place, and beside it out of place, the obvious loop and a copy");
   command->add_flag(

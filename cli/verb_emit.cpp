@@ -29,22 +29,20 @@ struct EmitOptions {
 };
 
 // For a function of C++, what only kernels have is a mistake.
-void refuse_kernel_options(const EmitOptions& options) {
-  const auto refuse = [](const std::string& option, bool is_given) {
-    if (is_given)
-      fail(ErrorCode::value, "emit", option + " with --target cpp", option + " with --target cuda");
-  };
-  refuse("--kernel", !options.kernel.empty());
-  refuse("--n-iter", !options.iteration_bits.empty());
-  refuse("--plain-rows", options.plain_rows);
-  refuse("--factors", options.factors);
-  refuse("--launcher", options.launcher);
+void require_no_kernel_options(const EmitOptions& options) {
+  const std::string option = first_given({{"--kernel", !options.kernel.empty()},
+                                          {"--n-iter", !options.iteration_bits.empty()},
+                                          {"--plain-rows", options.plain_rows},
+                                          {"--factors", options.factors},
+                                          {"--launcher", options.launcher}});
+  if (option.empty()) return;
+  fail(ErrorCode::value, "emit", option + " with --target cpp", option + " with --target cuda");
 }
 
 emit::Options emit_options(const EmitOptions& options) {
   emit::Options result;
   result.language = emit::parse_language(options.target);
-  if (result.language == emit::Language::cpp) refuse_kernel_options(options);
+  if (result.language == emit::Language::cpp) require_no_kernel_options(options);
   if (!options.kernel.empty()) result.rung = emit::parse_rung(options.kernel);
   if (!options.element.empty()) result.element = options.element;
   if (!options.name.empty()) result.name = options.name;
@@ -80,7 +78,7 @@ emit::Source with_typed_name(emit::Source source, const std::string& spec) {
 }
 
 void run(const EmitOptions& options) {
-  refuse_overwriting("emit", "--out", options.out, files_in(options.spec));
+  require_own_file("emit", "--out", options.out, files_in(options.spec));
   const Affine map = affine(normal_form(parse_spec(options.spec)), "emit");
   const emit::Options emitted = emit_options(options);
   const emit::Source source = with_typed_name(emit::emit(map, emitted), options.spec);
@@ -99,9 +97,7 @@ Verb emit_verb(CLI::App& app) {
       ->required()
       ->type_name("");
   const auto word = [&](const std::string& name, std::string& value, const std::string& type,
-                        const std::string& help) {
-    command->add_option(name, value, help)->type_name(type)->check(refuse_empty);
-  };
+                        const std::string& help) { add_text(*command, name, value, type, help); };
   word("--kernel", options->kernel, "RUNG", "naive, tile, banks, iters, two-pass or one-pass (the default)");
   word("--element", options->element, "T", "The elements' type; the default is uint32_t");
   word("--name", options->name, "F", "The function, and the prefix of all names; the default is faro_kernel");

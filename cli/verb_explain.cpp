@@ -334,7 +334,7 @@ void explain(const ExplainOptions& options) {
   if (!options.figure.empty() && options.svg.empty()) {
     fail(ErrorCode::value, "explain", "--figure without --svg", "--svg FILE, which it is drawn to");
   }
-  refuse_overwriting("explain", "--svg", options.svg, files_in(options.spec));
+  require_own_file("explain", "--svg", options.svg, files_in(options.spec));
   if (options.by_file) return explain_files(options);
   if (!options.memory.empty() || !options.disk.empty())
     fail(ErrorCode::value, "explain", "--memory or --disk without --file", "--file with them");
@@ -372,59 +372,36 @@ Verb explain_verb(CLI::App& app) {
       ->type_name("");
   options->common.add_engine(*command);
   options->common.add_device(*command);
-  command
-      ->add_option("--capability", options->capability,
-                   "With --engine cuda: a compute capability such as 9.0 instead of a GPU of this machine")
-      ->type_name("M.N")
-      ->check(refuse_empty);
+  add_text(*command, "--capability", options->capability, "M.N",
+           "With --engine cuda: a compute capability such as 9.0 instead of a GPU of this machine");
   command->add_flag(
       "--no-calibration", options->no_calibration,
       "With --engine cuda: predict times by what is known of the GPU's kind, without measuring it");
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
   options->common.add_batch(*command, "Plan for N arrays one after another, each permuted alike");
-  command
-      ->add_option("--shards", options->shards,
-                   "Plan for an array spread over N ranks, and print what one rank does")
-      ->type_name("N")
-      ->check(refuse_empty);
-  command->add_option("--rank", options->rank, "With --shards: which rank; the default is 0")
-      ->type_name("R")
-      ->check(refuse_empty);
-  command
-      ->add_option("--link", options->link,
-                   "With --shards: GB/s that a rank can send, for the predicted time; the default is 25")
-      ->type_name("RATE")
-      ->check(refuse_empty);
+  add_text(*command, "--shards", options->shards, "N",
+           "Plan for an array spread over N ranks, and print what one rank does");
+  add_text(*command, "--rank", options->rank, "R", "With --shards: which rank; the default is 0");
+  add_text(*command, "--link", options->link, "RATE",
+           "With --shards: GB/s that a rank can send, for the predicted time; the default is 25");
   options->cuts.add(*command);
   command->add_flag("--file", options->by_file,
                     "Plan for a file that is larger than the memory, see --memory");
-  command
-      ->add_option("--memory", options->memory,
-                   "With --file: memory for buffers, such as 16GiB; the default is 60% of the free memory")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
-  command
-      ->add_option("--disk", options->disk,
-                   "With --file: a folder on the disk for which the time is predicted; the default is the "
-                   "present folder")
-      ->type_name("DIR")
-      ->check(refuse_empty);
+  add_text(*command, "--memory", options->memory, "SIZE",
+           "With --file: memory for buffers, such as 16GiB; the default is 60% of the free memory");
+  add_text(*command, "--disk", options->disk, "DIR",
+           "With --file: a folder on the disk for which the time is predicted; the default is the "
+           "present folder");
   command->add_flag("--in-place", options->in_place,
                     "Plan in place: the result takes the place of the input");
   options->index.add_direction(*command);
   options->index.add_choice(*command);
   options->index.add_repeats(*command);
-  command
-      ->add_option("--svg", options->svg,
-                   "Also draw the plan to this file: index bits, tile and banks, or the box of axes")
-      ->type_name("FILE")
-      ->check(refuse_empty);
-  command
-      ->add_option("--figure", options->figure,
-                   "With --svg: 1, 2, 4, 5, 6, 7 or 8, a figure of the published method drawn for this map")
-      ->type_name("K")
-      ->check(refuse_empty);
+  add_text(*command, "--svg", options->svg, "FILE",
+           "Also draw the plan to this file: index bits, tile and banks, or the box of axes");
+  add_text(*command, "--figure", options->figure, "K",
+           "With --svg: 1, 2, 4, 5, 6, 7 or 8, a figure of the published method drawn for this map");
   add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { explain(*options); }};

@@ -32,7 +32,7 @@ struct LayoutOptions {
 };
 
 // Here and not by the parser, which would tell of a missing option before a misspelt one.
-void refuse_missing(const LayoutOptions& options) {
+void require_shape_and_access(const LayoutOptions& options) {
   std::vector<std::string> missing;
   if (options.rows.empty()) missing.emplace_back("--rows");
   if (options.columns.empty()) missing.emplace_back("--columns");
@@ -43,7 +43,7 @@ void refuse_missing(const LayoutOptions& options) {
 }
 
 layout::AdviceRequest request_of(const LayoutOptions& options) {
-  refuse_missing(options);
+  require_shape_and_access(options);
   const auto element_bytes = options.common.element_bytes_given().value_or(4);
   layout::AdviceRequest request;
   request.array = layout::make_shared_array(parse_number("--rows", options.rows, 0),
@@ -130,7 +130,7 @@ std::string page_of(const Advice& advice, bool emit) {
 void lay_out(const LayoutOptions& options) {
   for (const std::string& access : options.accesses) {
     if (access.starts_with('@'))
-      refuse_overwriting("layout", "--svg", options.svg, {access.substr(1)}, "a trace");
+      require_own_file("layout", "--svg", options.svg, {access.substr(1)}, "a trace");
   }
   const Advice advice = layout::advise(request_of(options));
   TextFile svg(options.svg, options.svg.empty() ? "" : layout::layout_svg(advice));
@@ -149,7 +149,7 @@ Verb layout_verb(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("layout", "Find a layout of an array in shared memory without bank conflicts");
   const auto size = [&](const std::string& name, std::string& value, const std::string& help) {
-    command->add_option(name, value, help)->type_name("N")->check(refuse_empty);
+    add_text(*command, name, value, "N", help);
   };
   size("--rows", options->rows, "Rows of the array that a block keeps");
   size("--columns", options->columns, "Elements of a row");
@@ -161,15 +161,10 @@ Verb layout_verb(CLI::App& app) {
           "vector of V elements for each lane, as in row(8) and stride(K, V); or @FILE, a recorded trace")
       ->type_name("ACCESS")
       ->allow_extra_args(false)
-      ->check(refuse_empty);
-  command->add_option("--seed", options->seed, "Seed of the random layouts; the default is 0")
-      ->type_name("N")
-      ->check(refuse_empty);
-  command
-      ->add_option("--svg", options->svg,
-                   "Also draw the array, coloured by bank, before and after to this file")
-      ->type_name("FILE")
-      ->check(refuse_empty);
+      ->check(require_text);
+  add_text(*command, "--seed", options->seed, "N", "Seed of the random layouts; the default is 0");
+  add_text(*command, "--svg", options->svg, "FILE",
+           "Also draw the array, coloured by bank, before and after to this file");
   add_no_sync(*command);
   command->add_flag("--emit", options->emit, "Print the device code of the layout that is chosen");
   options->common.add_json(*command);

@@ -14,13 +14,12 @@
 #include "cli/verbs.hpp"
 #include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "io/npy.hpp"
 #include "network/cpu_passes.hpp"
 #include "network/drawing.hpp"
 #include "network/prediction.hpp"
-#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
 #include "suggest.hpp"
@@ -201,7 +200,7 @@ Carried carried_out(const network::Plan& plan, const NetworkOptions& options) {
 void explain(const NetworkOptions& options) {
   if (options.program.empty())
     fail(ErrorCode::value, "network explain", "no program", "faro network explain PROGRAM");
-  refuse_overwriting("network explain", "--svg", options.svg, files_in(options.program), "the program");
+  require_own_file("network explain", "--svg", options.svg, files_in(options.program), "the program");
   if (!options.in.empty() || options.pairs || options.verify || options.quiet) {
     fail(ErrorCode::value, "network explain", "a file, --pairs, --verify or --quiet",
          "them with `network run` only");
@@ -327,7 +326,7 @@ Verb network_verb(CLI::App& app) {
   command->add_option("OUT.npy", options->out, "With `run`: the result, with the dtype and shape of IN.npy")
       ->type_name("");
   const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
-    command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
+    add_text(*command, flag, value, type, help);
   };
   add("--bits", options->bits, "N", "With `explain`: plan for arrays of 2^N elements");
   add("--element", options->element, "T",

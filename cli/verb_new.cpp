@@ -312,15 +312,9 @@ Verb new_verb(CLI::App& app) {
       ->required()
       ->type_name("");
   command->add_option("OUT.npy", options->out, "The file to write")->required()->type_name("");
-  command
-      ->add_option(
-          "--fill", options->fill,
-          "index (the default), random (the same on every machine), zeros, or pattern: bytes 0, 1, 2, ...")
-      ->type_name("F")
-      ->check(refuse_empty);
-  command->add_option("--seed", options->seed, "Seed of --fill random; the default is 0")
-      ->type_name("N")
-      ->check(refuse_empty);
+  add_text(*command, "--fill", options->fill, "F",
+           "index (the default), random (the same on every machine), zeros, or pattern: bytes 0, 1, 2, ...");
+  add_text(*command, "--seed", options->seed, "N", "Seed of --fill random; the default is 0");
   add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { make_array(*options); }};

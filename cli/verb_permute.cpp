@@ -370,78 +370,47 @@ Verb permute_verb(CLI::App& app) {
       "With --in-place: permute the file itself, without a copy; an interruption leaves it permuted in part");
   command->add_flag("--shards", options->shards,
                     "Run under mpirun: each rank reads, permutes and writes its part of the files");
-  command
-      ->add_option("--devices", options->devices,
-                   "With --engine cuda: use several GPUs, such as 0,1; each holds a part of the array")
-      ->type_name("N,N")
-      ->check(refuse_empty);
+  add_text(*command, "--devices", options->devices, "N,N",
+           "With --engine cuda: use several GPUs, such as 0,1; each holds a part of the array");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);
-  command
-      ->add_option(
-          "--piece-bytes", options->piece_bytes,
-          "With --engine cuda: send the array to the GPU in pieces of at most this size, such as 64MiB")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
-  command
-      ->add_option(
-          "--device-bytes", options->device_bytes,
-          "With --engine cuda: use at most so much device memory; the default is half of what is free")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
-  command
-      ->add_option("--map", options->map,
-                   "With --engine cuda: out[pi(x)] = EXPR, CUDA C++ over v = in[x], x and y = pi(x)")
-      ->type_name("EXPR")
-      ->check(refuse_empty);
-  command
-      ->add_option("--element", options->element,
-                   "With --map: the type of v, such as float; the default follows the dtype")
-      ->type_name("TYPE")
-      ->check(refuse_empty);
+  add_text(*command, "--piece-bytes", options->piece_bytes, "SIZE",
+           "With --engine cuda: send the array to the GPU in pieces of at most this size, such as 64MiB");
+  add_text(*command, "--device-bytes", options->device_bytes, "SIZE",
+           "With --engine cuda: use at most so much device memory; the default is half of what is free");
+  add_text(*command, "--map", options->map, "EXPR",
+           "With --engine cuda: out[pi(x)] = EXPR, CUDA C++ over v = in[x], x and y = pi(x)");
+  add_text(*command, "--element", options->element, "TYPE",
+           "With --map: the type of v, such as float; the default follows the dtype");
   options->index.add_direction(*command);
-  command
-      ->add_option(
-          "--plan-cache", options->plan_cache,
-          "For an index array: read its schedule from this file, or make the schedule and write it there")
-      ->type_name("FILE")
-      ->check(refuse_empty);
+  add_text(*command, "--plan-cache", options->plan_cache, "FILE",
+           "For an index array: read its schedule from this file, or make the schedule and write it there");
   options->index.add_choice(*command);
   options->common.add_batch(*command,
                             "The file holds N arrays one after another, and each is permuted alike");
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--rows", options->rows, "Move whole rows, the same as --axis 0");
-  command
-      ->add_option("--axis", options->axis,
-                   "Permute along axis K, where each element is a whole slice; the default is 0 where the "
-                   "permutation is as "
-                   "long as the file has rows")
-      ->type_name("K")
-      ->check(refuse_empty);
+  add_text(*command, "--axis", options->axis, "K",
+           "Permute along axis K, where each element is a whole slice; the default is 0 where the "
+           "permutation is as "
+           "long as the file has rows");
   command
       ->add_option("--let", options->lengths,
                    "For a pattern of named axes: a length that the file does not determine, such as h=8")
       ->type_name("NAME=LENGTH")
       ->allow_extra_args(false)
-      ->check(refuse_empty);
-  command
-      ->add_option(
-          "--order", options->order,
-          "Memory order of OUT.npy: C, where the last axis is the fastest, or F, where the first is; a "
-          "permutation of axes takes one pass either way")
-      ->type_name("ORDER")
-      ->check(refuse_empty);
+      ->check(require_text);
+  add_text(*command, "--order", options->order, "ORDER",
+           "Memory order of OUT.npy: C, where the last axis is the fastest, or F, where the first is; a "
+           "permutation of axes takes one pass either way");
   command->add_flag("--inverse", options->inverse, "The inverse permutation: out[x] = in[pi(x)]");
   command->add_flag(
       "--verify", options->verify,
       "Check every element against the obvious loop before writing; larger files are checked by sums "
       "over what is read and written");
   add_file_options(*command, *options);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options, out] {
             options->has_out = out->count() > 0;
             permute(*options);

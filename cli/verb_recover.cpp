@@ -60,15 +60,9 @@ Verb recover_verb(CLI::App& app) {
       ->required()
       ->type_name("");
   command->add_flag("--undo", options->undo, "Undo what was done, so that the file is as it was before");
-  command
-      ->add_option("--io", permute.io,
-                   "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered")
-      ->type_name("WAY")
-      ->check(refuse_empty);
-  permute.common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", permute.quiet, "Print nothing on standard error but errors");
-  permute.common.add_json(*command);
+  add_text(*command, "--io", permute.io, "WAY",
+           "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered");
+  permute.common.add_run(*command, permute.quiet);
   return {command, [options] { recover(*options); }};
 }
 

@@ -115,24 +115,15 @@ Verb reproduce_verb(CLI::App& app) {
   const auto options = std::make_shared<ReproduceOptions>();
   CLI::App* const command =
       app.add_subcommand("reproduce", "Compute a published table again, and show both side by side");
-  command->add_option("NAME", options->name, "What to reproduce, such as rap-table2; --list names all")
-      ->type_name("")
-      ->check(refuse_empty);
+  add_text(*command, "NAME", options->name, "", "What to reproduce, such as rap-table2; --list names all");
   command->add_flag("--list", options->list, "List the names");
-  command->add_option("--seed", options->seed, "Seed of the random layouts and accesses; the default is 1")
-      ->type_name("S")
-      ->check(refuse_empty);
-  command
-      ->add_option(
-          "--trials", options->trials,
-          "Number of trials for each estimated cell; the default keeps standard errors small enough to judge")
-      ->type_name("N")
-      ->check(refuse_empty);
-  command
-      ->add_option("--width", options->width,
-                   "Banks and threads of a warp, where a table can be computed for others than the paper's")
-      ->type_name("W")
-      ->check(refuse_empty);
+  add_text(*command, "--seed", options->seed, "S",
+           "Seed of the random layouts and accesses; the default is 1");
+  add_text(
+      *command, "--trials", options->trials, "N",
+      "Number of trials for each estimated cell; the default keeps standard errors small enough to judge");
+  add_text(*command, "--width", options->width, "W",
+           "Banks and threads of a warp, where a table can be computed for others than the paper's");
   options->common.add_json(*command);
   return {command, [options] { reproduce_name(*options); }};
 }

@@ -23,7 +23,7 @@
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "engines/cuda_measure.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "io/npy.hpp"
 #include "permutation/index_file.hpp"
 
@@ -61,7 +61,7 @@ void check_route_files(const RouteVerbOptions& options) {
     if (file.path.empty()) continue;
     any = true;
     require_npy_name(operation, file.path);
-    refuse_overwriting(operation, file.flag, file.path, {options.keys}, "KEYS");
+    require_own_file(operation, file.flag, file.path, {options.keys}, "KEYS");
     for (std::size_t j = 0; j < i; ++j) {
       if (options.files[j].path.empty() || !io::same_target(options.files[j].path, file.path)) continue;
       fail(ErrorCode::value, operation,
@@ -203,7 +203,7 @@ Verb route_verb(CLI::App& app) {
   const auto options = std::make_shared<RouteVerbOptions>();
   CLI::App* const command = app.add_subcommand("route", "Group items by their keys: find where each goes");
   const auto option = [&](const char* flag, std::string& to, const char* type, const std::string& what) {
-    return command->add_option(flag, to, what)->type_name(type)->check(refuse_empty);
+    return add_text(*command, flag, to, type, what);
   };
   command
       ->add_option("KEYS.npy", options->keys,
@@ -218,10 +218,7 @@ Verb route_verb(CLI::App& app) {
   option("--marker", options->marker, "E", "The key of items that go nowhere, instead of -1");
   options->common.add_engine(*command);
   options->common.add_device(*command);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options] { run_route(*options); }};
 }
 

@@ -391,7 +391,7 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
     command->add_option(role, to, what)->required()->type_name("");
   };
   const auto option = [&](const char* flag, std::string& to, const char* type, const std::string& what) {
-    command->add_option(flag, to, what)->type_name(type)->check(refuse_empty);
+    add_text(*command, flag, to, type, what);
   };
   file("INDEX.npy", options->index,
        takes ? "For each row of the result, the row of IN; whole numbers of any width, of any shape"
@@ -422,10 +422,7 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
   command->add_flag("--explain", options->explain, "Explain how it would be done, and write nothing");
   options->common.add_engine(*command);
   options->common.add_device(*command);
-  options->common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", options->quiet, "Print nothing on standard error but errors");
-  options->common.add_json(*command);
+  options->common.add_run(*command, options->quiet);
   return {command, [options] { run_verb(*options); }};
 }
 

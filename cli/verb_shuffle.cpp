@@ -68,30 +68,21 @@ Verb shuffle_verb(CLI::App& app) {
   command->add_option("--seed", options->seed, "A number below 2^64 that says which permutation")
       ->required()
       ->type_name("SEED")
-      ->check(refuse_empty);
+      ->check(require_text);
   command->add_flag("--rows", permute.rows,
                     "Shuffle whole rows, along the first axis, instead of single items");
   command->add_flag("--inverse", permute.inverse, "Put shuffled records back where they were");
-  command
-      ->add_option("--memory", permute.memory,
-                   "Memory for buffers, such as 16GiB; the default is 60% of the free memory")
-      ->type_name("SIZE")
-      ->check(refuse_empty);
+  add_text(*command, "--memory", permute.memory, "SIZE",
+           "Memory for buffers, such as 16GiB; the default is 60% of the free memory");
   command->add_flag("--verify", permute.verify,
                     "Check the result by sums over what was read and what was written");
   add_journal_options(*command, permute);
   add_raw_options(*command, permute);
-  command
-      ->add_option("--io", permute.io,
-                   "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered")
-      ->type_name("WAY")
-      ->check(refuse_empty);
+  add_text(*command, "--io", permute.io, "WAY",
+           "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered");
   command->add_flag("--shards", permute.shards,
                     "Run under mpirun: each rank reads, moves and writes its part of the files");
-  permute.common.add_threads(*command);
-  add_no_sync(*command);
-  command->add_flag("--quiet", permute.quiet, "Print nothing on standard error but errors");
-  permute.common.add_json(*command);
+  permute.common.add_run(*command, permute.quiet);
   return {command, [options] { shuffle(*options); }};
 }
 

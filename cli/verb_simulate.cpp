@@ -13,8 +13,8 @@
 #include "cli/simulate_shards.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
-#include "machine/run_trace.hpp"
-#include "permutation/notes.hpp"
+#include "machine/trace.hpp"
+#include "permutation/text.hpp"
 #include "programs/simulation.hpp"
 #include "suggest.hpp"
 
@@ -88,13 +88,12 @@ void check_program(const std::string& name) {
 }
 
 Result run_trace(const SimulateOptions& options) {
-  const auto refuse = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::usage, "simulate", got, wanted, "`faro simulate --help` shows how");
-  };
-  if (options.file.empty()) refuse("no FILE", "simulate trace FILE");
+  if (options.file.empty())
+    fail(ErrorCode::usage, "simulate", "no FILE", "simulate trace FILE", "`faro simulate --help` shows how");
   if (!options.n.empty() || !options.spec.empty() || options.direct || !options.registers.empty() ||
       !options.layout.empty()) {
-    refuse("--n, --spec, --layout, --direct or --registers with a trace", "a trace and a machine");
+    fail(ErrorCode::usage, "simulate", "--n, --spec, --layout, --direct or --registers with a trace",
+         "a trace and a machine", "`faro simulate --help` shows how");
   }
   machine::TraceRun run = machine::run_trace(machine_of(options), machine::read_trace(options.file));
   Result result{.machine = run.machine,
@@ -209,8 +208,8 @@ void simulate(const SimulateOptions& options) {
          "--ranks, --topology, --element-bytes, --shard-in or --shard-out with " + options.program,
          "them with `simulate shards`");
   }
-  refuse_overwriting("simulate", "--svg", options.svg, {options.file}, "a file");
-  refuse_overwriting("simulate", "--svg", options.svg, files_in(options.spec));
+  require_own_file("simulate", "--svg", options.svg, {options.file}, "a file");
+  require_own_file("simulate", "--svg", options.svg, files_in(options.spec));
   const Result result = options.program == kTrace ? run_trace(options) : run_program(options);
   TextFile svg(options.svg, options.svg.empty() ? "" : machine::timeline_svg(result.timeline));
   if (options.json) {
@@ -243,7 +242,7 @@ Verb simulate_verb(CLI::App& app) {
           "index.npy instead of --spec")
       ->type_name("");
   const auto add = [command](const char* flag, std::string& value, const char* type, const char* help) {
-    command->add_option(flag, value, help)->type_name(type)->check(refuse_empty);
+    add_text(*command, flag, value, type, help);
   };
   add("--machine", options->machine, "M", "The machine: dmm (the default), umm or hmm");
   add("--width", options->width, "W", "Number of memory banks and of threads in a warp; the default is 32");

@@ -268,9 +268,7 @@ Verb synth_verb(CLI::App& app) {
   CLI::App* const command = app.add_subcommand(
       "synth", "Find the swizzles that complete a kernel's sketch, or prove there are none");
   const auto word = [&](const std::string& name, std::string& value, const std::string& type,
-                        const std::string& help) {
-    command->add_option(name, value, help)->type_name(type)->check(refuse_empty);
-  };
+                        const std::string& help) { add_text(*command, name, value, type, help); };
   word("EXAMPLE", options->example, "", "The example, such as aos-crc; --list names all");
   command->add_flag("--list", options->list, "List the examples");
   word("--struct", options->struct_words, "S",

@@ -16,7 +16,7 @@
 #include "engines/cpu.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "file/disk.hpp"
 #include "io/npy.hpp"
 
@@ -152,13 +152,9 @@ Verb tune_verb(CLI::App& app) {
   options->common.add_threads(*command);
   command->add_flag("--quick", options->quick,
                     "Measure fewer sizes and widths, and a smaller file: takes seconds");
-  command
-      ->add_option(
-          "--disk", options->disk,
-          "Measure instead how fast the disk of this folder reads and writes segments, using a file of "
-          "1 GiB that is removed")
-      ->type_name("DIR")
-      ->check(refuse_empty);
+  add_text(*command, "--disk", options->disk, "DIR",
+           "Measure instead how fast the disk of this folder reads and writes segments, using a file of "
+           "1 GiB that is removed");
   add_no_sync(*command);
   options->common.add_json(*command);
   return {command, [options] { tune(*options); }};

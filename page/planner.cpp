@@ -20,8 +20,7 @@
 #include "faro/plan/plan.hpp"
 #include "layout/layout_svg.hpp"
 #include "permutation/catalogue.hpp"
-#include "permutation/notes.hpp"
-#include "permutation/typed_names.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::page {
 namespace {

@@ -27,7 +27,7 @@ class Meeting {
   /// not come.
   void wait() {
     std::unique_lock lock(mutex_);
-    refuse_if_over();
+    require_all_ranks();
     const std::uint64_t round = round_;
     if (++arrived_ == posts_.size()) {
       arrived_ = 0;
@@ -42,13 +42,13 @@ class Meeting {
              std::to_string(limit_.count()) + " ms";
       all_here_.notify_all();
     }
-    refuse_if_over();
+    require_all_ranks();
   }
 
   /// Errors: ErrorCode::device where one gave up.
   void look() {
     const std::lock_guard lock(mutex_);
-    refuse_if_over();
+    require_all_ranks();
   }
 
   void give_up(int rank, const std::string& why) {
@@ -58,7 +58,7 @@ class Meeting {
   }
 
  private:
-  void refuse_if_over() const {
+  void require_all_ranks() const {
     if (!why_.empty()) fail(ErrorCode::device, "exchange shards", why_, "all ranks, in every call");
   }
 

@@ -10,7 +10,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "faro/error.hpp"
-#include "kernels/affine_blocked_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace affine_blocked_kernel_test {

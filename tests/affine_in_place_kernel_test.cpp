@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "in_place_kernel_support.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace affine_in_place_kernel_test {

@@ -16,6 +16,7 @@
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/permutation/affine.hpp"
 #include "machine/counting_memory.hpp"
+#include "random_matrix.hpp"
 #include "refusal.hpp"
 
 namespace faro::kernels {
@@ -102,13 +103,7 @@ struct Shapes {
 
 // --- maps
 
-inline Affine random_affine(int n, std::mt19937_64& random) {
-  for (;;) {
-    f2::Matrix a = f2::Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return {a, random() & f2::low_mask(n)};
-  }
-}
+using test::random_affine;
 
 inline Affine random_bpc(int n, std::mt19937_64& random) {
   std::vector<int> to(static_cast<std::size_t>(n));

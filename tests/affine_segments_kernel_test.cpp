@@ -8,7 +8,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "faro/error.hpp"
-#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace affine_segments_kernel_test {

@@ -13,8 +13,8 @@
 #include "affine_kernel_support.hpp"
 #include "faro/error.hpp"
 #include "kernels/affine_naive.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/affine_tile.hpp"
-#include "kernels/affine_tile_params.hpp"
 
 namespace faro::kernels {
 namespace affine_tile_kernel_test {

@@ -16,7 +16,7 @@
 #include "axes_kernel_support.hpp"
 #include "faro/error.hpp"
 #include "kernels/axes_box.hpp"
-#include "kernels/axes_box_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_ragged_box.hpp"
 #include "layout/strided_box.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "kernels/axes_elements.hpp"
-#include "kernels/axes_elements_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "machine/counting_memory.hpp"
 
 namespace faro::kernels {

@@ -15,7 +15,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "faro/permutation/axes.hpp"
-#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "layout/unit_axes.hpp"
 #include "machine/counting_memory.hpp"
 

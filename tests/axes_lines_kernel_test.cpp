@@ -13,7 +13,7 @@
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
 #include "kernels/axes_lines.hpp"
-#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_turned.hpp"
 #include "kernels/stored_part.hpp"
 

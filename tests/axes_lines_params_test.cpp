@@ -1,6 +1,4 @@
 // Which kernel and which tiles a transpose gets, and in which order its blocks come: by hand.
-#include "kernels/axes_lines_params.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 
 #include "axes_kernel_support.hpp"
 #include "faro/error.hpp"
+#include "kernels/axes_params.hpp"
 
 namespace faro::kernels {
 namespace axes_lines_params_test {

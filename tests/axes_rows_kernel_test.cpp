@@ -8,8 +8,8 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_rows.hpp"
-#include "kernels/axes_rows_params.hpp"
 
 namespace faro::kernels {
 namespace axes_rows_kernel_test {

@@ -12,7 +12,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "axes_kernel_support.hpp"
-#include "kernels/axes_lines_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_skinny.hpp"
 
 namespace faro::kernels {

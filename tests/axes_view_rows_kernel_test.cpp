@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "affine_kernel_support.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_view_rows.hpp"
-#include "kernels/axes_view_rows_params.hpp"
 #include "machine/counting_memory.hpp"
 
 namespace faro::kernels {

@@ -15,22 +15,6 @@ using namespace faro::testing;
 
 class AxesCli : public CommandTest {
  protected:
-  std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
-
-  std::string shape_of(const std::string& name) const {
-    const std::string bytes = bytes_of(name);
-    const std::size_t open = bytes.find("'shape': (") + 9;
-    return bytes.substr(open, bytes.find(')', open) + 1 - open);
-  }
-
-  // The items of a file of u4 whose header has 128 bytes.
-  std::vector<std::uint32_t> items_of(const std::string& name) const {
-    const std::string data = bytes_of(name).substr(128);
-    std::vector<std::uint32_t> items(data.size() / 4);
-    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(items.data()));
-    return items;
-  }
-
   std::vector<std::uint32_t> permuted(const std::string& arguments, const std::string& in,
                                       const std::string& shape) const {
     SCOPED_TRACE("faro permute " + arguments + " " + in);

@@ -30,17 +30,10 @@ class InPlaceCli : public CommandTest {
     ASSERT_EQ(run("new 3x5x7 u2 three.npy").status, 0);
   }
 
-  std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
   void write(const std::string& name, const std::string& bytes) const {
     std::ofstream(directory_ / name, std::ios::binary) << bytes;
   }
 
-  // "(30, 70)"
-  std::string shape_of(const std::string& name) const {
-    const std::string bytes = bytes_of(name);
-    const std::size_t open = bytes.find("'shape': (") + 9;
-    return bytes.substr(open, bytes.find(')', open) + 1 - open);
-  }
   // Of a file with a header of 128 bytes.
   std::string data_of(const std::string& name) const { return bytes_of(name).substr(128); }
 

@@ -37,18 +37,6 @@ class IndexCli : public CommandTest {
     ASSERT_EQ(run("new 4 u1 four.npy").status, 0);
   }
 
-  template <typename T>
-  void write_npy(const std::string& name, const std::string& descr, const std::vector<T>& values) const {
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
-                         std::to_string(values.size()) + ",), }";
-    header.resize(117, ' ');
-    header += '\n';
-    std::ofstream file(directory_ / name, std::ios::binary);
-    file << "\x93NUMPY" << '\x01' << '\x00' << static_cast<char>(header.size()) << '\x00' << header;
-    file.write(reinterpret_cast<const char*>(values.data()),
-               static_cast<std::streamsize>(values.size() * sizeof(T)));
-  }
-
   std::set<std::string> keys_of(const std::string& arguments) const {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0) << result.err;

@@ -34,18 +34,6 @@ class RowsCli : public CommandTest {
     write_npy("past.npy", "<i8", "(2,)", std::vector<std::int64_t>{0, 4});
   }
 
-  template <typename T>
-  void write_npy(const std::string& name, const std::string& descr, const std::string& shape,
-                 const std::vector<T>& values) const {
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
-    header.resize(117, ' ');
-    header += '\n';
-    std::ofstream file(directory_ / name, std::ios::binary);
-    file << "\x93NUMPY" << '\x01' << '\x00' << static_cast<char>(header.size()) << '\x00' << header;
-    file.write(reinterpret_cast<const char*>(values.data()),
-               static_cast<std::streamsize>(values.size() * sizeof(T)));
-  }
-
   // The numbers of a file, whose header says `shape`.
   template <typename T>
   std::vector<T> read_npy(const std::string& name, const std::string& shape) const {

@@ -16,23 +16,6 @@ using namespace faro::testing;
 
 class ShapeCli : public CommandTest {
  protected:
-  std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
-
-  // "(30, 70)"
-  std::string shape_of(const std::string& name) const {
-    const std::string bytes = bytes_of(name);
-    const std::size_t open = bytes.find("'shape': (") + 9;
-    return bytes.substr(open, bytes.find(')', open) + 1 - open);
-  }
-
-  // The items of a file of u4 whose header has 128 bytes.
-  std::vector<std::uint32_t> items_of(const std::string& name) const {
-    const std::string data = bytes_of(name).substr(128);
-    std::vector<std::uint32_t> items(data.size() / 4);
-    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(items.data()));
-    return items;
-  }
-
   void expect_shape(const std::string& arguments, const std::string& in, const std::string& shape) const {
     SCOPED_TRACE("faro permute " + arguments + " " + in);
     const Result result = run("permute " + arguments + " " + in + " out.npy --verify");

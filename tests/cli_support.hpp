@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace faro::testing {
 
@@ -73,6 +75,40 @@ class CommandTest : public ::testing::Test {
       contents[entry.path().filename().string()] = content_of(entry.path());
     }
     return contents;
+  }
+
+  std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
+
+  // "(30, 70)"
+  std::string shape_of(const std::string& name) const {
+    const std::string bytes = bytes_of(name);
+    const std::size_t open = bytes.find("'shape': (") + 9;
+    return bytes.substr(open, bytes.find(')', open) + 1 - open);
+  }
+
+  // The items of a file of u4 whose header has 128 bytes.
+  std::vector<std::uint32_t> items_of(const std::string& name) const {
+    const std::string data = bytes_of(name).substr(128);
+    std::vector<std::uint32_t> items(data.size() / 4);
+    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(items.data()));
+    return items;
+  }
+
+  // `shape`: as a header says it, "(2, 3)".
+  template <typename T>
+  void write_npy(const std::string& name, const std::string& descr, const std::string& shape,
+                 const std::vector<T>& values) const {
+    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    header += '\n';
+    std::ofstream file(directory_ / name, std::ios::binary);
+    file << "\x93NUMPY" << '\x01' << '\x00' << static_cast<char>(header.size()) << '\x00' << header;
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(T)));
+  }
+  template <typename T>
+  void write_npy(const std::string& name, const std::string& descr, const std::vector<T>& values) const {
+    write_npy(name, descr, "(" + std::to_string(values.size()) + ",)", values);
   }
 
   fs::path directory_;

@@ -14,9 +14,6 @@
 
 namespace faro::testing {
 
-inline constexpr std::uint64_t kVectorBytes[] = {16, 64};
-inline constexpr Stores kStores[] = {Stores::cached, Stores::streamed};
-
 // What a plan reaches: "segments streamed", "tile 16/4 exchange 2 cached", "orbits of 3", ….
 inline void note(const Plan& plan, std::size_t offset, Reached& reached) {
   const std::uint64_t unit = plan.unit_bytes();

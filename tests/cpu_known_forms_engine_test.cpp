@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "faro/faro.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "permutation_support.hpp"
 #include "refusal.hpp"
 

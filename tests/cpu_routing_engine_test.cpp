@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "kernels/row_numbers.hpp"
 #include "refusal.hpp"

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "engines/cpu.hpp"
-#include "engines/cpu/rows.hpp"
 #include "faro/rows.hpp"
 #include "kernels/row_numbers.hpp"
 #include "refusal.hpp"

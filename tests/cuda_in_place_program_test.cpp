@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "in_place_kernel_support.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 

@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "faro/nccl.hpp"
+#include "faro/communicator.hpp"
 #include "refusal.hpp"
 #include "shard_support.hpp"
 

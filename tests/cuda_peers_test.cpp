@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "refusal.hpp"
 #include "shard_support.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "emitted/emitted_check.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "text_search.hpp"
 
 namespace faro::testing {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "emitted/emitted_check.hpp"
-#include "faro/f2/bits.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/f2/matrix.hpp"
+#include "faro/permutation/affine.hpp"
 
 namespace faro::testing {
 namespace emit_run_appendix_test {

@@ -11,7 +11,7 @@
 
 #include "emitted/emitted_run.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "text_search.hpp"
 
 namespace faro::testing {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emitted/emitted_check.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan_support.hpp"
 
 namespace faro::testing {

@@ -9,7 +9,7 @@
 #include "emit/kernel_plan.hpp"
 #include "faro/emit/emit.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 
 namespace faro::emit {

@@ -227,4 +227,38 @@ inline Target test_target(std::uint64_t vector_bytes, Stores stores, int threads
   return t;
 }
 
+inline constexpr std::uint64_t kVectorBytes[] = {16, 64};
+inline constexpr Stores kStores[] = {Stores::cached, Stores::streamed};
+
+// Widths 1 to 4096, batches that fold, leave a tail, are empty; the tile's sizes, the threads and the
+// alignments change from case to case.
+template <typename Check>
+void sweep_cases(const std::vector<int>& bits, std::uint64_t bytes_max, std::uint64_t sample,
+                 const Check& check) {
+  std::uint64_t number = 0;
+  for (const int n : bits) {
+    for (const Affine& map : maps_of(n, static_cast<std::uint64_t>(n))) {
+      for (std::uint64_t width = 1; width <= kMaxElementBytes; width *= 2) {
+        for (const std::uint64_t batch : {0U, 1U, 2U, 3U, 5U, 64U, 1000U}) {
+          if (((batch * width) << n) > bytes_max || ++number % sample != 0) continue;
+          const std::uint64_t seed = SplitMix64{number}();
+          const std::uint64_t vector = kVectorBytes[seed % 2];
+          EngineCase c{
+              .problem = {.permutation = map, .element_bytes = width, .batch = batch},
+              .target = test_target(vector, kStores[seed / 2 % 2], 1 + static_cast<int>(seed / 4 % 4)),
+              .in_offset = static_cast<std::size_t>(seed / 16 % 2 * (seed / 32 % 64)),
+              .out_offset = static_cast<std::size_t>(seed / 2048 % 2 * (seed / 4096 % 64)),
+              .seed = number};
+          c.target.segment_bytes_max = std::uint64_t{64} << (seed >> 20) % 4 * 2;
+          if ((seed >> 24) % 4 == 0) c.target.segment_bytes_max = vector;
+          if ((seed >> 26) % 4 == 0) c.target.unit_bytes_max = std::uint64_t{1} << (seed >> 28) % 5;
+          if ((seed >> 32) % 4 == 0) c.target.direct_bytes_max = 512;
+          check(c);
+          if (::testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace faro::testing

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/bits.hpp"
 #include "faro/f2/matrix.hpp"
 
 namespace faro::f2 {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "in_place_kernel_support.hpp"
 #include "kernels/in_place_tiles.hpp"
 #include "plan/in_place_launches.hpp"

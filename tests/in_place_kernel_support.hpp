@@ -17,7 +17,7 @@
 
 #include "affine_kernel_support.hpp"
 #include "kernels/affine_in_place.hpp"
-#include "kernels/affine_in_place_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/in_place_tiles.hpp"
 #include "machine/counting_memory.hpp"
 

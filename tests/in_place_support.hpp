@@ -12,7 +12,7 @@
 
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 
 namespace faro::layout {
 

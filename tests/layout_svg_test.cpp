@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "faro/layout/adviser.hpp"
+#include "text_search.hpp"
 
 namespace faro::layout {
 namespace layout_svg_test {
@@ -43,12 +44,6 @@ std::vector<Cell> cells_of(const std::string& svg) {
   return cells;
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(LayoutSvg, EveryCellHasTheBankOfItsAddress) {
   struct Case {
     std::uint64_t rows, columns, element_bytes;
@@ -78,10 +73,10 @@ TEST(LayoutSvg, TurnsAreTheCongestionOfThePhases) {
   const Advice advice = advice_for(32, 32, 4, "row, column");
   const std::string svg = layout_svg(advice);
   ASSERT_EQ(advice.candidates.front().costs[1].worst, 32U);
-  EXPECT_EQ(count(svg, ">32 turns: lanes wait<"), 1U);
-  EXPECT_EQ(count(svg, ">1 turn: no conflict<"), 3U);
-  EXPECT_EQ(count(svg, "class=\"write\""), 1U + 2U * 32U) << "the first access, and its legend";
-  EXPECT_EQ(count(svg, "class=\"read\""), 1U + 2U * 32U);
+  EXPECT_EQ(test::occurrences(svg, ">32 turns: lanes wait<"), 1U);
+  EXPECT_EQ(test::occurrences(svg, ">1 turn: no conflict<"), 3U);
+  EXPECT_EQ(test::occurrences(svg, "class=\"write\""), 1U + 2U * 32U) << "the first access, and its legend";
+  EXPECT_EQ(test::occurrences(svg, "class=\"read\""), 1U + 2U * 32U);
   for (const char* accesses : {"stride(2), stride(3)", "column(4), diagonal", "row"}) {
     const Advice other = advice_for(32, 64, 4, accesses);
     const std::string drawn = layout_svg(other);

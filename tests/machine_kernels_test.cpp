@@ -6,8 +6,8 @@
 
 #include "affine_kernel_support.hpp"
 #include "kernels/affine_naive.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/affine_tile.hpp"
-#include "kernels/affine_tile_params.hpp"
 #include "machine/memory_machine.hpp"
 
 namespace faro::kernels {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "machine/round_timer.hpp"
-#include "machine/run_trace.hpp"
 #include "machine/timeline.hpp"
+#include "machine/trace.hpp"
 #include "text_search.hpp"
 
 namespace faro::machine {

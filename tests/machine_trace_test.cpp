@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "machine/run_trace.hpp"
 #include "machine/trace.hpp"
 
 namespace faro::machine {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "block_emulator.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/modular.hpp"
 #include "kernels/evaluation_order.hpp"
 #include "kernels/modular_launch.hpp"

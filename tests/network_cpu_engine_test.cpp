@@ -13,7 +13,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "hwy/highway.h"
 #include "network_engine_support.hpp"
 

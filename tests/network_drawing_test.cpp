@@ -1,11 +1,12 @@
 // Wirings are programs: meetings in place, then the wires read in order. And the drawings show them.
 #include <gmock/gmock.h>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network/drawing.hpp"
 #include "network/rewrite.hpp"
 #include "network/text.hpp"
 #include "network_program_support.hpp"
+#include "text_search.hpp"
 
 namespace faro::network {
 namespace network_drawing_test {
@@ -53,24 +54,18 @@ TEST(NetworkWiring, TheBalancedMergerOf16) {
   for (std::uint64_t i = 0; i < 16; ++i) EXPECT_EQ(wires.wire_of[i], i);
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
   const std::string merger = svg(merge(4), "merge");
-  EXPECT_EQ(count(merger, "block-line\"/>"), 16U);
-  EXPECT_EQ(count(merger, "column-line\"/>"), 32U + 1U);  // and one of the legend
+  EXPECT_EQ(test::occurrences(merger, "block-line\"/>"), 16U);
+  EXPECT_EQ(test::occurrences(merger, "column-line\"/>"), 32U + 1U);  // and one of the legend
   EXPECT_THAT(merger, HasSubstr(">merge</text>"));
-  EXPECT_EQ(count(svg(pairs(operators::max_min(), 2)), "row-line\"/>"), 2U + 1U);
+  EXPECT_EQ(test::occurrences(svg(pairs(operators::max_min(), 2)), "row-line\"/>"), 2U + 1U);
   const std::string table = svg(parm(6, identity(2)));
   EXPECT_THAT(table, HasSubstr("sub-array"));
-  EXPECT_EQ(count(table, "block-line\"/>"), 0U) << "nothing meets";
+  EXPECT_EQ(test::occurrences(table, "block-line\"/>"), 0U) << "nothing meets";
   // 8 cells of the array, 8 rows of the table: half of them in each sub-array, and the matrix's four ones.
-  EXPECT_EQ(count(table, "class=\"row\""), 8U);
-  EXPECT_EQ(count(table, "class=\"column\""), 8U + 4U);
+  EXPECT_EQ(test::occurrences(table, "class=\"row\""), 8U);
+  EXPECT_EQ(test::occurrences(table, "class=\"column\""), 8U + 4U);
   for (const LibraryEntry& entry : library()) {
     for (int n = 0; n <= kMostDrawnBits; ++n) EXPECT_THAT(svg(entry.make(n)), HasSubstr("</svg>"));
   }
@@ -80,8 +75,8 @@ TEST(NetworkSvg, ShowsWiresMeetingsAndTables) {
 // Knuth's: an arrow for every comparator, to the larger; besides, two of the legend.
 TEST(NetworkSvg, ArrowsShowTheSecondOfEveryPair) {
   const std::string merger = svg(merge(4));
-  EXPECT_EQ(count(merger, "Z\" class=\"column\"/>"), 32U + 1U);
-  EXPECT_EQ(count(merger, "Z\" class=\"row\"/>"), 1U);
+  EXPECT_EQ(test::occurrences(merger, "Z\" class=\"column\"/>"), 32U + 1U);
+  EXPECT_EQ(test::occurrences(merger, "Z\" class=\"row\"/>"), 1U);
   const std::string bitonic = svg(parse_program("bitonic", 3));
   std::size_t down = 0;
   std::size_t up = 0;
@@ -89,12 +84,12 @@ TEST(NetworkSvg, ArrowsShowTheSecondOfEveryPair) {
     for (const Meeting& meeting : stage)
       ++((meeting.first < meeting.second) != meeting.op.reversed ? down : up);
   }
-  EXPECT_EQ(count(bitonic, "Z\" class=\"column\"/>"), down + 1);
-  EXPECT_EQ(count(bitonic, "Z\" class=\"row\"/>"), up + 1);
+  EXPECT_EQ(test::occurrences(bitonic, "Z\" class=\"column\"/>"), down + 1);
+  EXPECT_EQ(test::occurrences(bitonic, "Z\" class=\"row\"/>"), up + 1);
 }
 
 TEST(NetworkSvg, DashedLinesPartPasses) {
-  const auto lines = [](const std::string& drawn) { return count(drawn, "class=\"write\"/>"); };
+  const auto lines = [](const std::string& drawn) { return test::occurrences(drawn, "class=\"write\"/>"); };
   EXPECT_EQ(lines(svg(merge(4))), 0U);
   EXPECT_EQ(lines(svg(merge(4), "merge", {4})), 0U) << "one pass has no boundary";
   EXPECT_EQ(lines(svg(merge(4), "merge", {2, 1, 1})), 2U + 1U) << "and one of the legend";
@@ -105,11 +100,12 @@ TEST(NetworkSvg, DashedLinesPartPasses) {
 // What is wider than a page goes on below, with every wire again.
 TEST(NetworkSvg, WideNetworksAreFolded) {
   const std::string wide = svg(sort(6));
-  EXPECT_GT(count(wide, ">goes on<"), 0U);
-  EXPECT_EQ(count(wide, "class=\"block-line\"/>"), 64U * (count(wide, ">goes on<") + 1));
+  EXPECT_GT(test::occurrences(wide, ">goes on<"), 0U);
+  EXPECT_EQ(test::occurrences(wide, "class=\"block-line\"/>"),
+            64U * (test::occurrences(wide, ">goes on<") + 1));
   const std::size_t begin = wide.find("width=\"") + 7;
   EXPECT_LT(std::stod(wide.substr(begin)), 1100);
-  EXPECT_EQ(count(svg(sort(4)), ">goes on<"), 0U);
+  EXPECT_EQ(test::occurrences(svg(sort(4)), ">goes on<"), 0U);
 }
 
 }  // namespace network_drawing_test

@@ -9,9 +9,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "faro/network/layer.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "network/elementwise.hpp"
 #include "network/rewrite.hpp"
 #include "network_program_support.hpp"

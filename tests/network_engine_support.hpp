@@ -14,11 +14,9 @@
 #include <vector>
 
 #include "engine_support.hpp"
-#include "faro/network/interpret.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/network.hpp"
+#include "faro/network/program.hpp"
 #include "network/cpu_chunks.hpp"
-#include "network/cpu_kernels.hpp"
 #include "network/text.hpp"
 
 namespace faro::network::engine_testing {

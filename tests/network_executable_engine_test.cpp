@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "network_engine_support.hpp"
 #include "refusal.hpp"
 

@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "network/grouping.hpp"
+#include "random_matrix.hpp"
 
 namespace faro::network {
 namespace network_grouping_test {
@@ -105,14 +106,6 @@ std::size_t fewest_by_search(const Grouping& problem, const std::vector<Subspace
   }
 }
 
-Matrix random_matrix(int n, std::mt19937_64& random) {
-  for (;;) {
-    Matrix a = Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return a;
-  }
-}
-
 // Directions at random, of few, or along bits.
 Grouping random_grouping(int n, int m, int s, std::mt19937_64& random) {
   Grouping problem{.bits = n, .tile_bits = m, .segment_bits = s, .directions = {}, .final_inverse = {}};
@@ -124,7 +117,7 @@ Grouping random_grouping(int n, int m, int s, std::mt19937_64& random) {
                                  : style == 1 ? f2::unit(static_cast<int>(random() % static_cast<Word>(n)))
                                               : pool[random() % pool.size()]);
   }
-  problem.final_inverse = random() % 2 == 0 ? Matrix::identity(n) : random_matrix(n, random);
+  problem.final_inverse = random() % 2 == 0 ? Matrix::identity(n) : test::random_invertible(n, random);
   return problem;
 }
 
@@ -257,7 +250,7 @@ TEST(NetworkGrouping, AFinalMapAloneTakesItsRank) {
     const int n = 2 + static_cast<int>(random() % 12);
     const int m = 1 + static_cast<int>(random() % static_cast<unsigned>(n - 1));
     const int s = static_cast<int>(random() % static_cast<unsigned>(m));
-    const Affine map(random_matrix(n, random), 0);
+    const Affine map(test::random_invertible(n, random), 0);
     const Grouping problem{.bits = n,
                            .tile_bits = m,
                            .segment_bits = s,

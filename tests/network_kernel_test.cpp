@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/network_operators.hpp"
 #include "kernels/network_tables.hpp"
 #include "machine/counting_memory.hpp"

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/interpret.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/network/program.hpp"
+#include "faro/permutation/affine.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/network_operators.hpp"
 #include "machine/counting_memory.hpp"

@@ -80,8 +80,8 @@ TEST(NormalForm, FftOfEightByHand) {
 
 TEST(NormalForm, PermutationsAreAllThatIsLeftOfAProgramWithoutPairs) {
   std::mt19937_64 random(kSeed);
-  const Affine a = random_map(4, random);
-  const Affine b = random_map(5, random);
+  const Affine a = test::random_affine(4, random);
+  const Affine b = test::random_affine(5, random);
   const NormalForm form = normal_form(bmmc(b) * two(bmmc(a)) * identity(5));
   EXPECT_TRUE(form.layers.empty());
   EXPECT_EQ(form.final_map, compose(b, direct_sum(a, Affine(1))));
@@ -92,7 +92,7 @@ TEST(NormalForm, LawForEveryMask) {
   for (int n = 2; n <= 6; ++n) {
     for (Word mask = 1; mask <= f2::low_mask(n); ++mask) {
       expect_law(parm(mask, pairs(mixer(), n - 1)), random);
-      expect_law(parm(mask, bmmc(random_map(n - 1, random))), random);
+      expect_law(parm(mask, bmmc(test::random_affine(n - 1, random))), random);
       if (HasFatalFailure()) return;
     }
   }

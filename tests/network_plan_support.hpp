@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "faro/network/interpret.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "network/text.hpp"
+#include "random_matrix.hpp"
 
 namespace faro::network::testing_support {
 
@@ -42,19 +42,11 @@ inline Operator mixer() {
   return op;
 }
 
-inline Affine random_map(int n, std::mt19937_64& random) {
-  for (;;) {
-    Matrix a = Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return {a, random() & f2::low_mask(n)};
-  }
-}
-
 /// Of at most `size` leaves, more or less; every combinator occurs.
 inline Program random_program(int n, int size, std::mt19937_64& random) {
   const auto dice = random() % 10;
   if (n >= 1 && (size <= 1 || dice == 0)) return pairs(mixer(), n);
-  if (size <= 1 || dice == 1) return dice % 2 == 0 ? identity(n) : bmmc(random_map(n, random));
+  if (size <= 1 || dice == 1) return dice % 2 == 0 ? identity(n) : bmmc(test::random_affine(n, random));
   if (n >= 2 && dice < 4) return two(random_program(n - 1, size, random));
   if (n >= 2 && dice < 7) {
     return parm(1 + random() % f2::low_mask(n), random_program(n - 1, size, random));

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/interpret.hpp"
 #include "faro/network/program.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "network/text.hpp"
 #include "refusal.hpp"
 

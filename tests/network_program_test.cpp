@@ -1,7 +1,7 @@
 // Programs as values: sizes, refusals that name their sub-expression, and what the combinators mean.
 #include <gmock/gmock.h>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

@@ -4,7 +4,7 @@
 #include <complex>
 #include <map>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network/rewrite.hpp"
 #include "network_program_support.hpp"
 

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <set>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

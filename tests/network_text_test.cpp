@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network_program_support.hpp"
 
 namespace faro::network {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "network/verify.hpp"
 #include "network_program_support.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "permutation/spec_file.hpp"
 
 namespace faro {

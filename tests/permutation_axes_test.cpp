@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/maps.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation_support.hpp"
 

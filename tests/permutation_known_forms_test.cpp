@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/cyclic_axes.hpp"
 #include "permutation_support.hpp"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "io/npy.hpp"
-#include "permutation/notes.hpp"
+#include "permutation/text.hpp"
 
 namespace faro {
 namespace permutation_parser_test {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/qasm.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation_support.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/strided.hpp"
 
 namespace faro {

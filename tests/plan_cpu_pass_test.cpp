@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/permutation/maps.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"

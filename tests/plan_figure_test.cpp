@@ -7,8 +7,9 @@
 #include <set>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan/figure.hpp"
+#include "text_search.hpp"
 
 namespace faro {
 namespace plan_figure_test {
@@ -76,27 +77,21 @@ TEST(PublishedTile, RefusesWhatIsNotTiled) {
   EXPECT_THROW(published_tile(maps::gray(4), 5), Error);
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(Figures, ShowWhatTheyAreAbout) {
   const Affine reversal = maps::bit_reversal(10);
-  EXPECT_EQ(count(figure_svg(1, reversal), "class=\"bank b"), 256U);
+  EXPECT_EQ(test::occurrences(figure_svg(1, reversal), "class=\"bank b"), 256U);
   // 4 warps of 4 threads, in the source and in the target.
-  EXPECT_EQ(count(figure_svg(2, maps::transpose(32, 32)), "class=\"bank b"), 32U);
+  EXPECT_EQ(test::occurrences(figure_svg(2, maps::transpose(32, 32)), "class=\"bank b"), 32U);
   const std::string roles = figure_svg(4, maps::rotate_bits(10, -1));
-  EXPECT_EQ(count(roles, ">o</text>"), 4U);
-  EXPECT_EQ(count(roles, ">b</text>"), 4U);
-  EXPECT_EQ(count(roles, ">i</text>"), 0U);
-  EXPECT_EQ(count(figure_svg(6, maps::rotate_bits(10, -1)), ">i</text>"), 3U);
+  EXPECT_EQ(test::occurrences(roles, ">o</text>"), 4U);
+  EXPECT_EQ(test::occurrences(roles, ">b</text>"), 4U);
+  EXPECT_EQ(test::occurrences(roles, ">i</text>"), 0U);
+  EXPECT_EQ(test::occurrences(figure_svg(6, maps::rotate_bits(10, -1)), ">i</text>"), 3U);
   // Unshifted: a warp's words lie in one column of 32 rows; shifted they do not meet.
   const std::string tile = figure_svg(5, reversal);
-  EXPECT_EQ(count(tile, "32 turns"), 1U);
-  EXPECT_EQ(count(tile, "1 turn<"), 2U);
-  EXPECT_EQ(count(figure_svg(7, reversal), "class=\"row\""), 25U + 1);
+  EXPECT_EQ(test::occurrences(tile, "32 turns"), 1U);
+  EXPECT_EQ(test::occurrences(tile, "1 turn<"), 2U);
+  EXPECT_EQ(test::occurrences(figure_svg(7, reversal), "class=\"row\""), 25U + 1);
   // Ones of the three matrices.
   const Affine map = maps::random_bmmc(8, 3);
   const f2::UlpFactors factors = f2::factor_ulp(map.matrix());
@@ -105,7 +100,7 @@ TEST(Figures, ShowWhatTheyAreAbout) {
     for (const f2::Word column : matrix.column_span())
       ones += static_cast<std::size_t>(std::popcount(column));
   }
-  EXPECT_EQ(count(figure_svg(8, map), ">1</text>"), ones);
+  EXPECT_EQ(test::occurrences(figure_svg(8, map), ">1</text>"), ones);
 }
 
 // The ones of both factors stand in the shaded parts: the drawing's claim.

@@ -11,7 +11,7 @@
 #include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/form_to_run.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"

@@ -13,9 +13,7 @@
 
 #include "faro/error.hpp"
 #include "gpu_plan_support.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_segments_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "plan/planners.hpp"
 #include "plan_support.hpp"
 

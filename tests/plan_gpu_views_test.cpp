@@ -13,35 +13,17 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/strided.hpp"
-#include "faro/plan/strided_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"
+#include "view_oracle.hpp"
 
 namespace faro {
 namespace plan_gpu_views_test {
 
 constexpr std::uint64_t kSeed = 19;
 constexpr std::byte kPoison{0xa5};
-
-// out[...] = in[...] for every index, by an odometer.
-void move_by_loop(const Strided& view, std::uint64_t width, const std::byte* in, std::byte* out) {
-  if (element_count(view) == 0) return;
-  std::vector<std::uint64_t> at(view.extents.size(), 0);
-  for (;;) {
-    auto from = static_cast<std::int64_t>(view.in_offset);
-    auto to = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = 0; a < at.size(); ++a) {
-      from += static_cast<std::int64_t>(at[a]) * view.in_strides[a];
-      to += static_cast<std::int64_t>(at[a]) * view.out_strides[a];
-    }
-    std::copy_n(in + static_cast<std::uint64_t>(from) * width, width,
-                out + static_cast<std::uint64_t>(to) * width);
-    std::size_t a = at.size();
-    while (a > 0 && ++at[a - 1] == view.extents[a - 1]) at[--a] = 0;
-    if (a == 0) return;
-  }
-}
 
 struct Reached {
   bool elements = false;
@@ -71,7 +53,7 @@ void expect_kernel_moves(const Strided& view, std::uint64_t width, const detail:
   std::vector<std::byte> out(out_elements(view) * width + skew.out * unit, kPoison);
   for (std::byte& b : in) b = static_cast<std::byte>(random());
   std::vector<std::byte> wanted = out;
-  move_by_loop(view, width, in.data() + skew.in * unit, wanted.data() + skew.out * unit);
+  test::move_by_loop(view, width, in.data() + skew.in * unit, wanted.data() + skew.out * unit);
   machine::CountingMemory memory({.shared_bytes = static_cast<std::size_t>(run.shared_bytes)});
   memory.add_input(in);
   memory.add_output(out);

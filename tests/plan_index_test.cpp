@@ -16,10 +16,9 @@
 #include "engines/cuda/host/device_table.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
-#include "faro/plan/calibration.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
+#include "faro/plan/target.hpp"
 #include "own_cache_support.hpp"
 #include "refusal.hpp"
 

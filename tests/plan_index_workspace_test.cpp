@@ -9,7 +9,7 @@
 
 #include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
 #include "schedule/row_column.hpp"
 

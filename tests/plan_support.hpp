@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::testing {

@@ -1,7 +1,7 @@
 // Predicted times: the line through two sizes, which rate a pass takes, and where shared memory decides.
 #include <gtest/gtest.h>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "gpu_plan_support.hpp"
 #include "plan/prediction.hpp"
 

@@ -19,7 +19,6 @@
 #include "engines/cuda/rows/dispatch_queue.hpp"
 #include "engines/cuda/rows/reused_steps.hpp"
 #include "engines/cuda/rows/segment_queue.hpp"
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 
 namespace faro::testing {
@@ -505,7 +504,7 @@ TEST(RowPartitionKernel, PutsBySortedEntries) {
       cuda::PutSorted<8> put;
       put.keys = keys.data();
       put.count = count;
-      put.values = reinterpret_cast<const std::byte*>(values.data());
+      put.in = reinterpret_cast<const std::byte*>(values.data());
       put.out = reinterpret_cast<std::byte*>(out.data());
       device.run(put);
       EXPECT_EQ(out.download(), expected);

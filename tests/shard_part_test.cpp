@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/shards.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"

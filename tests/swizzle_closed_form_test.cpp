@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/closed_form.hpp"
+#include "faro/swizzle/hole.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_closed_form_test {

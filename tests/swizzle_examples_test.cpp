@@ -14,7 +14,7 @@
 #include "faro/swizzle/examples.hpp"
 #include "machine/congestion.hpp"
 #include "refusal.hpp"
-#include "swizzle/accesses.hpp"
+#include "tests/swizzle_accesses.hpp"
 
 namespace faro::swizzle {
 namespace swizzle_examples_test {

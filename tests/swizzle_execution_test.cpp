@@ -12,7 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "refusal.hpp"
-#include "swizzle/accesses.hpp"
+#include "tests/swizzle_accesses.hpp"
 #include "swizzle_sketches.hpp"
 #include "swizzle_solutions.hpp"
 

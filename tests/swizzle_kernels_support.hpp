@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "faro/swizzle/closed_form.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "faro/swizzle/interpret.hpp"
 #include "faro/swizzle/program.hpp"
 #include "faro/swizzle/specification.hpp"

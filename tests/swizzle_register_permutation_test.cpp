@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/swizzle/closed_form.hpp"
 #include "faro/swizzle/emission.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "swizzle/function_set.hpp"
 #include "swizzle/register_permutation.hpp"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "faro/f2/matrix.hpp"
+#include "random_matrix.hpp"
 
 namespace faro::layout {
 namespace tile_test {
@@ -21,13 +22,7 @@ using f2::Word;
 
 constexpr std::uint64_t kSeed = 31;
 
-Affine random_affine(int n, std::mt19937_64& random) {
-  for (;;) {
-    Matrix a = Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return {a, random() & f2::low_mask(n)};
-  }
-}
+using test::random_affine;
 
 Affine bit_permutation(const std::vector<int>& to, Word complement) {
   const int n = static_cast<int>(to.size());

@@ -1,6 +1,4 @@
 // Plans of transpositions in place: what is one, which way it is taken, what it borrows, and what is refused.
-#include "faro/plan/transpose_plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +9,9 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/axes.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/gpu_transpose.hpp"
 #include "refusal.hpp"
 

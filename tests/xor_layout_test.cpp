@@ -8,7 +8,8 @@
 #include <set>
 
 #include "faro/f2/matrix.hpp"
-#include "faro/layout/xor.hpp"
+#include "faro/layout/tile.hpp"
+#include "random_matrix.hpp"
 
 namespace faro::layout {
 namespace xor_layout_test {
@@ -37,13 +38,7 @@ int counted_congestion(const Xor& layout, int width_bits, const Subspace& phase,
   return static_cast<int>(worst);
 }
 
-Matrix random_invertible(int n, std::mt19937_64& random) {
-  for (;;) {
-    Matrix a = Matrix::zero(n, n);
-    for (int j = 0; j < n; ++j) a.set_column(j, random() & f2::low_mask(n));
-    if (a.rank() == n) return a;
-  }
-}
+using test::random_invertible;
 
 Matrix random_bit_permutation(int n, std::mt19937_64& random) {
   std::vector<int> to(static_cast<std::size_t>(n));

@@ -12,7 +12,7 @@
 #include "bench/gpu/contestants.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "kernels/in_place_tiles.hpp"
 
 namespace faro::bench::gpu {

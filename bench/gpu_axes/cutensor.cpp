@@ -41,67 +41,74 @@ DataType type_of(std::uint64_t bytes) {
   }
 }
 
+// A function of the library. Called, it fails by its name unless its status is success.
+template <typename Signature>
+class Entry;
+template <typename... Arguments>
+class Entry<Status(Arguments...)> {
+ public:
+  Entry(void* library, const char* name)
+      : name_(name), function_(reinterpret_cast<Status (*)(Arguments...)>(dlsym(library, name))) {
+    if (function_ == nullptr)
+      fail(ErrorCode::unsupported, "cuTENSOR", fmt::format("no {}", name), "version 2");
+  }
+  void operator()(Arguments... arguments) const {
+    const Status status = function_(arguments...);
+    if (status == 0) return;
+    fail(ErrorCode::unsupported, "cuTENSOR", fmt::format("{}: status {}", name_, status), "success");
+  }
+  // For destructors, which can do nothing about a failure.
+  void quietly(Arguments... arguments) const { static_cast<void>(function_(arguments...)); }
+
+ private:
+  const char* name_;
+  Status (*function_)(Arguments...);
+};
+
+void* opened_library() {
+  const char* const named = std::getenv("FARO_CUTENSOR");
+  void* const library = dlopen(named != nullptr ? named : "libcutensor.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    fail(ErrorCode::unsupported, "cuTENSOR", dlerror(), "libcutensor.so.2", "name it by FARO_CUTENSOR");
+  }
+  return library;
+}
+
 }  // namespace
 
 struct Cutensor::State {
-  void* library = nullptr;
+  void* library = opened_library();
   Object handle = nullptr;
-  std::size_t (*get_version)() = nullptr;
-  Status (*create)(Object*) = nullptr;
-  Status (*destroy)(Object) = nullptr;
-  Status (*create_tensor)(Object, Object*, std::uint32_t, const std::int64_t*, const std::int64_t*, int,
-                          std::uint32_t) = nullptr;
-  Status (*destroy_tensor)(Object) = nullptr;
-  Status (*create_permutation)(Object, Object*, Object, const std::int32_t*, int, Object, const std::int32_t*,
-                               Object) = nullptr;
-  Status (*destroy_operation)(Object) = nullptr;
-  Status (*create_preference)(Object, Object*, int, int) = nullptr;
-  Status (*destroy_preference)(Object) = nullptr;
-  Status (*create_plan)(Object, Object*, Object, Object, std::uint64_t) = nullptr;
-  Status (*destroy_plan)(Object) = nullptr;
-  Status (*permute)(Object, Object, const void*, const void*, void*, void*) = nullptr;
+  Entry<Status(Object*)> create{library, "cutensorCreate"};
+  Entry<Status(Object)> destroy{library, "cutensorDestroy"};
+  Entry<Status(Object, Object*, std::uint32_t, const std::int64_t*, const std::int64_t*, int, std::uint32_t)>
+      create_tensor{library, "cutensorCreateTensorDescriptor"};
+  Entry<Status(Object)> destroy_tensor{library, "cutensorDestroyTensorDescriptor"};
+  Entry<Status(Object, Object*, Object, const std::int32_t*, int, Object, const std::int32_t*, Object)>
+      create_permutation{library, "cutensorCreatePermutation"};
+  Entry<Status(Object)> destroy_operation{library, "cutensorDestroyOperationDescriptor"};
+  Entry<Status(Object, Object*, int, int)> create_preference{library, "cutensorCreatePlanPreference"};
+  Entry<Status(Object)> destroy_preference{library, "cutensorDestroyPlanPreference"};
+  Entry<Status(Object, Object*, Object, Object, std::uint64_t)> create_plan{library, "cutensorCreatePlan"};
+  Entry<Status(Object)> destroy_plan{library, "cutensorDestroyPlan"};
+  Entry<Status(Object, Object, const void*, const void*, void*, void*)> permute{library, "cutensorPermute"};
 
+  State() { create(&handle); }
   ~State() {
-    if (handle != nullptr) static_cast<void>(destroy(handle));
-    if (library != nullptr) static_cast<void>(dlclose(library));
+    destroy.quietly(handle);
+    static_cast<void>(dlclose(library));
   }
-  template <typename Function>
-  void find(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr)
-      fail(ErrorCode::unsupported, "cuTENSOR", "a library without " + std::string(name), "2.x");
-  }
-  static void require(Status status, const char* call) {
-    if (status == 0) return;
-    fail(ErrorCode::unsupported, "cuTENSOR", fmt::format("{}: status {}", call, status), "success");
-  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 };
 
-Cutensor::Cutensor() : state_(std::make_shared<State>()) {
-  const char* const named = std::getenv("FARO_CUTENSOR");
-  state_->library = dlopen(named != nullptr ? named : "libcutensor.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (state_->library == nullptr) {
-    fail(ErrorCode::unsupported, "cuTENSOR", dlerror(), "libcutensor.so.2", "name it by FARO_CUTENSOR");
-  }
-  State& s = *state_;
-  s.find(s.get_version, "cutensorGetVersion");
-  s.find(s.create, "cutensorCreate");
-  s.find(s.destroy, "cutensorDestroy");
-  s.find(s.create_tensor, "cutensorCreateTensorDescriptor");
-  s.find(s.destroy_tensor, "cutensorDestroyTensorDescriptor");
-  s.find(s.create_permutation, "cutensorCreatePermutation");
-  s.find(s.destroy_operation, "cutensorDestroyOperationDescriptor");
-  s.find(s.create_preference, "cutensorCreatePlanPreference");
-  s.find(s.destroy_preference, "cutensorDestroyPlanPreference");
-  s.find(s.create_plan, "cutensorCreatePlan");
-  s.find(s.destroy_plan, "cutensorDestroyPlan");
-  s.find(s.permute, "cutensorPermute");
-  State::require(s.create(&s.handle), "cutensorCreate");
-}
+Cutensor::Cutensor() : state_(std::make_shared<State>()) {}
 Cutensor::~Cutensor() = default;
 
 std::string Cutensor::version() const {
-  const std::size_t number = state_->get_version();
+  const auto get_version = reinterpret_cast<std::size_t (*)()>(dlsym(state_->library, "cutensorGetVersion"));
+  if (get_version == nullptr) return "cuTENSOR";
+  const std::size_t number = get_version();
   return fmt::format("cuTENSOR {}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
@@ -115,11 +122,11 @@ struct Cutensor::Permutation::State {
   alignas(16) unsigned char one[16] = {};  // the factor, in the compute type
 
   ~State() {
-    if (plan != nullptr) static_cast<void>(library->destroy_plan(plan));
-    if (preference != nullptr) static_cast<void>(library->destroy_preference(preference));
-    if (operation != nullptr) static_cast<void>(library->destroy_operation(operation));
+    if (plan != nullptr) library->destroy_plan.quietly(plan);
+    if (preference != nullptr) library->destroy_preference.quietly(preference);
+    if (operation != nullptr) library->destroy_operation.quietly(operation);
     for (Object tensor : {from, to}) {
-      if (tensor != nullptr) static_cast<void>(library->destroy_tensor(tensor));
+      if (tensor != nullptr) library->destroy_tensor.quietly(tensor);
     }
   }
 };
@@ -130,9 +137,7 @@ Cutensor::Permutation::~Permutation() = default;
 
 void Cutensor::Permutation::run(const void* in, void* out, Stream stream) const {
   const Cutensor::State& library = *state_->library;
-  Cutensor::State::require(
-      library.permute(library.handle, state_->plan, state_->one, in, out, stream.handle()),
-      "cutensorPermute");
+  library.permute(library.handle, state_->plan, state_->one, in, out, stream.handle());
 }
 
 // Its modes count from the fastest axis.
@@ -153,21 +158,14 @@ Cutensor::Permutation Cutensor::prepare(const AxesShape& shape) const {
     out_extents.push_back(static_cast<std::int64_t>(shape.shape[static_cast<std::size_t>(shape.order[a])]));
   }
   const auto count = static_cast<std::uint32_t>(rank);
-  State::require(
-      s.create_tensor(s.handle, &made->from, count, in_extents.data(), nullptr, type.number, kAlignment),
-      "cutensorCreateTensorDescriptor");
-  State::require(
-      s.create_tensor(s.handle, &made->to, count, out_extents.data(), nullptr, type.number, kAlignment),
-      "cutensorCreateTensorDescriptor");
+  s.create_tensor(s.handle, &made->from, count, in_extents.data(), nullptr, type.number, kAlignment);
+  s.create_tensor(s.handle, &made->to, count, out_extents.data(), nullptr, type.number, kAlignment);
   auto* const compute = static_cast<const Object*>(dlsym(s.library, type.compute));
   if (compute == nullptr) fail(ErrorCode::unsupported, "cuTENSOR", type.compute, "exported");
-  State::require(s.create_permutation(s.handle, &made->operation, made->from, in_modes.data(), kIdentity,
-                                      made->to, out_modes.data(), *compute),
-                 "cutensorCreatePermutation");
-  State::require(s.create_preference(s.handle, &made->preference, kDefaultAlgorithm, kNoJit),
-                 "cutensorCreatePlanPreference");
-  State::require(s.create_plan(s.handle, &made->plan, made->operation, made->preference, 0),
-                 "cutensorCreatePlan");
+  s.create_permutation(s.handle, &made->operation, made->from, in_modes.data(), kIdentity, made->to,
+                       out_modes.data(), *compute);
+  s.create_preference(s.handle, &made->preference, kDefaultAlgorithm, kNoJit);
+  s.create_plan(s.handle, &made->plan, made->operation, made->preference, 0);
   if (type.scalar_bytes == 4) {
     *reinterpret_cast<float*>(made->one) = 1;
   } else {

@@ -11,8 +11,8 @@
 #include "bench/gpu_index/race.hpp"
 #include "bench/gpu_index/rotated_places.hpp"
 #include "faro/layout/shared.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/permutation/maps.hpp"
 #include "gpu/scheduled_passes.hpp"
 #include "schedule/conflict_free.hpp"
 

@@ -14,9 +14,9 @@
 #include "engines/cuda_measure.hpp"
 #include "engines/cuda_shared_transpose.hpp"
 #include "faro/engines/cuda.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "kernels/affine_naive.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/prediction.hpp"
 

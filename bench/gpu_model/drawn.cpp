@@ -10,7 +10,7 @@
 
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/prediction.hpp"
 #include "plan/gpu/gpu_pass.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/gpu_model/drawn.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::bench::gpu_model {
 

@@ -23,7 +23,6 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 #include "faro/modular.hpp"
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "gpu/index_oracle.hpp"
 #include "measure.hpp"

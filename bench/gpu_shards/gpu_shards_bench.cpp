@@ -26,9 +26,9 @@
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_shards/parts.hpp"
 #include "engines/cuda_measure.hpp"
+#include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/nccl.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "measure.hpp"
 
 namespace faro::bench::gpu {
@@ -43,7 +43,6 @@ constexpr const char* kUsage =
   --rounds NUMBER  of turns                                           (default 7)
   --slices LIST    log2 of slices by NCCL; 0: none                    (default 1)
   --reserved LIST  multiprocessors left to NCCL while slices move     (default 79)
-  --lends          also with the workspace made known to NCCL
   --without-nccl
   --out FILE       the table, in Markdown
   --help
@@ -58,7 +57,6 @@ struct ShardsOptions {
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;
-  bool lends = false;
   std::string out = {};
   std::string command = {};
 };
@@ -67,7 +65,6 @@ ShardsOptions parse(const CommandLine& line) {
   ShardsOptions options;
   options.command = line.text();
   options.nccl = !line.has("--without-nccl");
-  options.lends = line.has("--lends");
   line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
              {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
              {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
@@ -75,7 +72,7 @@ ShardsOptions parse(const CommandLine& line) {
              {"--reserved", [&](const Argument& a) { options.reserved = parse_ints(a, 0, 131); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}},
-            {"--without-nccl", "--lends"});
+            {"--without-nccl"});
   return options;
 }
 
@@ -236,10 +233,6 @@ class Rank {
               bits == 0 ? "faro, NCCL, whole messages"
                         : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved);
           add(name, nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
-          if (common_.options.lends) {
-            add(name + ", lent", nccl_,
-                {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved, .lends = true});
-          }
         }
       }
     }

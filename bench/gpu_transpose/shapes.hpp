@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::bench::gpu {
 

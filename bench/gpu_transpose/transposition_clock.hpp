@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engines/cuda_measure.hpp"
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::bench::gpu {
 

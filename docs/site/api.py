@@ -1,8 +1,8 @@
 """The C++ reference from the headers' own comments: a page of Markdown for each installed header.
 
-A header is its essay (the comment that it opens with), then its declarations in their order, each with the `///` comment above it. What has no
-such comment stands in the same block as its neighbours, so that nothing of the interface is left out: the page is the header, set for
-reading. Bodies of functions are cut.
+A header is its essay (the comment that it opens with), then its declarations in their order, each with the `///` comment above it; comments
+between empty lines are essays, too. What has no such comment stands in the same block as its neighbours, so that nothing of the interface is left
+out: the page is the header, set for reading. Bodies of functions are cut.
 """
 
 import re
@@ -80,6 +80,7 @@ def page(name, source):
     essay, start = essay_of(lines)
     out = [f"# {name}", "", *prose(essay), "", f"`#include <{name}>`", ""]
     body = [line for line in without_bodies(lines[start:]) if not line.startswith(("#pragma", "#include", "#if", "#endif", "#else", "#elif"))]
+    body = re.sub(r"(?m)(?<=\n\n)(?:^//(?!/).*\n)+(?=\n)", lambda found: re.sub(r"(?m)^//", "///", found.group()), "\n".join(body)).split("\n")
     comment, code = [], []
 
     def flush():

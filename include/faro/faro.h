@@ -11,7 +11,7 @@
  * This is the interface for other languages: C99, opaque objects, no C++ type, no exception. libfaro.so exports
  * these functions and nothing else; they are in the C++ library, too. What the functions mean, cost and refuse is told
  * beside those of C++ that they call: faro.hpp (plans), permutation/permutation.hpp (maps and their text),
- * permutation/strided.hpp (views), rows.hpp and routing.hpp (rows), network/network.hpp (networks).
+ * permutation/strided.hpp (views), rows.hpp (rows), network/network.hpp (networks).
  *
  * Every function that can fail returns a status and gives its result through its last argument, which stays as it was
  * on failure. What went wrong is kept for the calling thread until its next failure: faro_last_message() and the parts

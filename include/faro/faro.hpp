@@ -42,11 +42,10 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/plan/plan.hpp"
 #include "faro/plan/problem.hpp"
-#include "faro/plan/strided_plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 

@@ -15,13 +15,15 @@
 //
 //     const auto on_gpu = faro::plan_rows(faro::Take{.from = {device_entries, count, {.bytes = 4}}, …},
 //                                         {.row_bytes = 14336}, {.engine = faro::Engine::cuda});
-//     on_gpu.run(device_in, device_out, stream);   // queued; may be captured, and replayed with other
-//     entries on_gpu.check(stream);                        // waits, and tells of entries that were wrong
+//     on_gpu.run(device_in, device_out, stream);   // queued; may be captured and replayed
+//
+//     on_gpu.check(stream);                        // waits, and tells of entries that were wrong
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -112,5 +114,239 @@ class ExecutableRows {
 /// engine cuda; ErrorCode::device without that engine or device.   Cost: a sweep of the entries; of engine
 /// cuda none.
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options = {});
+
+// Rows sent to buckets by their keys, and summed up when they come back: tokens to experts, records to
+// shards.
+//
+//     keys      2 0 2 1 0                  of five items, three buckets
+//     counts    2 1 2
+//     offsets   0 2 3 5                    bucket b has places offsets[b] .. offsets[b + 1] - 1
+//     places    3 0 4 2 1                  where each item goes: by bucket, and in order within it
+//     inverse   1 4 3 0 2                  the item at each place
+//
+// With places to a multiple of 2 the offsets are 0 2 4 6, and the inverse is 1 4 3 - 0 2 with -1 for padding.
+// With a capacity of 1 the second item of a bucket is dropped: its place is -1.
+//
+// A row with k keys is k items, one after another. `dispatch` brings rows to their buckets, reading each
+// once; so does taking them by `taken_rows` (Take, with a fill for padding), which writes in
+// order. `combine` brings them back, each row the sum of its k, with weights, in the order of its keys. All
+// is the same for every number of threads.
+//
+// On a GPU keys, places and weights lie on the device, and change from run to run; nothing waits for the
+// host, the workspace has a fixed size, and all of it may be captured in a graph:
+//
+//     const auto route = faro::plan_route(keys, {.buckets = 256, .keys_per_row = 8, .multiple = 128});
+//     route.run({.places = places, .rows = rows}, stream);     // rows: route.most_places() of them
+//     dispatch.run(tokens, sent, stream);                      // of plan_dispatch({.places = places, …}, …)
+//     combine.run(sent, back, stream);                         // of plan_combine({.places = places, …}, …)
+
+namespace cuda {
+class RouteExecutor;
+class CombineExecutor;
+class DispatchExecutor;
+class SegmentsExecutor;
+}  // namespace cuda
+
+struct RouteOptions {
+  std::uint64_t buckets = 0;
+  std::uint64_t keys_per_row = 1;
+  /// Each bucket's places are a multiple of this, its last ones without an item.
+  std::uint64_t multiple = 1;
+  /// Items that a bucket takes, the first ones; others are dropped.
+  std::optional<std::uint64_t> capacity = {};
+  /// Keys of items that go nowhere, sign-extended; without, -1 of signed keys.
+  std::optional<std::uint64_t> marker = {};
+  int threads = 0;  // 0: what OpenMP would use
+};
+
+struct Route {
+  std::vector<std::int64_t> places;   // of each item; -1: it goes nowhere
+  std::vector<std::int64_t> inverse;  // of each place; -1: padding
+  std::vector<std::int64_t> offsets;  // one more than buckets; the last is the number of places
+  std::vector<std::int64_t> counts;   // items that each bucket has
+  std::uint64_t dropped = 0;          // items past the capacity
+  std::uint64_t absent = 0;           // items that the keys send nowhere
+  std::uint64_t keys_per_row = 1;
+
+  /// The row at each place, inverse / keys_per_row, -1 for padding: what Take is given.
+  std::vector<std::int64_t> taken_rows() const;
+};
+
+/// Arrays of a device that a routing there fills; null ones are not wanted.
+struct DeviceRoute {
+  std::int64_t* places = nullptr;   // [keys]
+  std::int64_t* inverse = nullptr;  // [most_places()]: -1 for padding, and behind the last place
+  std::int64_t* rows = nullptr;     // [most_places()]: inverse / keys_per_row, what Take is given
+  std::int64_t* offsets = nullptr;  // [buckets + 1]
+  std::int64_t* counts = nullptr;   // [buckets]
+};
+
+/// Errors: ErrorCode::value naming the first key that is no bucket; also for 0 keys a row, a multiple of 0,
+/// keys that are no whole number of rows, more than 2^40 keys, buckets or places, or too little memory.
+/// Cost:   two sweeps of the keys.
+Route route(const RowNumbers& keys, const RouteOptions& options);
+
+struct Dispatch {
+  RowNumbers places = {};          // of each item, as Route has them; each of one item
+  std::uint64_t rows = 0;          // of the output
+  std::uint64_t keys_per_row = 1;  // items of a row of the input
+  /// Of each row of the output, as Route::taken_rows() and DeviceRoute::rows: where it is absent the row
+  /// becomes zeros. None: rows without an item stay as they are.
+  RowNumbers taken = {};
+};
+
+/// out[places[t k + j]] = in[t], k being keys_per_row; items without a place are left out.
+/// Errors: ErrorCode::value for a place past `rows` or of two items, sizes that do not fit, or arrays that
+///         overlap; nothing is written then.
+void dispatch(const Dispatch& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+              std::span<std::byte> out, int threads = 0);
+
+struct Combine {
+  RowNumbers places = {};          // of each item, as Route has them
+  std::uint64_t rows = 0;          // of the input
+  std::uint64_t keys_per_row = 1;  // items of a row of the output
+  /// Of each item; empty: all 1.
+  std::span<const float> weights = {};
+  Number number = Number::f32;  // f16, bf16, f32 or f64
+  Sums sums = Sums::usual;      // usual, fp32 or fp64
+};
+
+/// out[t] = sum over j of weights[t k + j] in[places[t k + j]], items without a place left out. Each product
+/// is rounded to the type of the sums, and added in the order of j; the sum is rounded once.
+/// Errors: ErrorCode::value for a place past `rows`, numbers or sums of other types, sizes that do not fit,
+/// or
+///         arrays that overlap; nothing is written then.
+void combine(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
+             std::span<std::byte> out, int threads = 0);
+
+/// A routing on a device, for keys that are read by each run. Every const member may be called from many
+/// threads at once.
+class ExecutableRoute {
+ public:
+  /// Places that are needed at most, whatever the keys: the size of `inverse` and `rows`.
+  std::uint64_t most_places() const;
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it, and nothing waits. A key that is no bucket sends its item nowhere, and check() tells of it.
+  /// Memory for workspace_bytes() comes from the device's pool in the stream's order. Errors:
+  /// ErrorCode::value for arrays that are not the device's or not aligned; ErrorCode::device.
+  void run(const DeviceRoute& to, Stream stream = {}) const;
+  /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
+  /// workspace_bytes() or not aligned to 16 bytes.
+  void run(const DeviceRoute& to, Workspace workspace, Stream stream) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for keys that runs since the last check() found wrong,
+  /// naming the first position of one.
+  void check(Stream stream = {}) const;
+
+ private:
+  explicit ExecutableRoute(std::shared_ptr<const cuda::RouteExecutor> executor);
+  friend ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options, int device);
+  std::shared_ptr<const cuda::RouteExecutor> executor_;
+};
+
+/// Errors: those of route() but for the keys; ErrorCode::value for keys that are not the device's or not
+/// aligned to a key; ErrorCode::device.
+ExecutableRoute plan_route(const RowNumbers& keys, const RouteOptions& options,
+                           int device = cuda::kCurrentDevice);
+
+/// Rows sent on a device, by places that are read by each run.
+class ExecutableDispatch {
+ public:
+  /// Queues what dispatch() says, and nothing waits. A place that is wrong is left out, and check() tells of
+  /// it; of items with one place any is there in the end. Errors: ErrorCode::value for arrays of other sizes,
+  /// that overlap, or are not the device's; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableDispatch(const Dispatch& of, std::uint64_t row_bytes,
+                     std::shared_ptr<const cuda::DispatchExecutor> executor);
+  friend ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes, int device);
+  std::uint64_t in_bytes_;
+  std::uint64_t out_bytes_;
+  std::shared_ptr<const cuda::DispatchExecutor> executor_;
+};
+
+/// Errors: those of dispatch() but for places and arrays; ErrorCode::value for places and rows' numbers that
+/// are not the device's or not aligned; ErrorCode::device.
+ExecutableDispatch plan_dispatch(const Dispatch& of, std::uint64_t row_bytes,
+                                 int device = cuda::kCurrentDevice);
+
+/// Rows combined on a device, by places and weights that are read by each run.
+class ExecutableCombine {
+ public:
+  /// Queues what combine() says, and nothing waits. A place that is wrong is left out, and check() tells of
+  /// it. Errors: ErrorCode::value for arrays of other sizes, that overlap, are not the device's, or not
+  /// aligned to a number; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream = {}) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for places that runs since the last check() found wrong.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableCombine(const Combine& of, std::uint64_t row_bytes,
+                    std::shared_ptr<const cuda::CombineExecutor> executor);
+  friend ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device);
+  std::uint64_t in_bytes_;
+  std::uint64_t out_bytes_;
+  std::shared_ptr<const cuda::CombineExecutor> executor_;
+};
+
+/// Errors: those of combine() but for places and arrays; ErrorCode::value for places and weights that are not
+/// the device's or not aligned; ErrorCode::device.
+ExecutableCombine plan_combine(const Combine& of, std::uint64_t row_bytes, int device = cuda::kCurrentDevice);
+
+/// Segments of any lengths: segment s has elements offsets[s] .. offsets[s + 1] - 1.
+struct Segments {
+  RowNumbers offsets = {};
+  std::uint64_t element_bytes = 1;
+};
+
+/// The offsets of segments from[0], from[1], … one after another. Errors: ErrorCode::value for offsets that
+/// go down, and for a segment that there is none of.
+std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumbers& from);
+
+/// Writes these segments, each whole: out segment i is in segment from[i]. Errors: also ErrorCode::value for
+/// arrays of other sizes (the input holds at least offsets.back() elements), and such that overlap.
+void take_segments(const Segments& segments, const RowNumbers& from, std::span<const std::byte> in,
+                   std::span<std::byte> out, int threads = 0);
+
+/// Segments taken on a device, by offsets and numbers that are read by each run: how long the output gets is
+/// for the device to find out, and nothing waits for it.
+class ExecutableSegments {
+ public:
+  std::uint64_t workspace_bytes() const;
+
+  /// Queues it. `out` has room for as many elements as there may be; what the segments leave of it stays as
+  /// it was. `offsets`: becomes where they begin in it, one more than are taken, on the device; may be null.
+  /// A segment that is wrong is taken as an empty one, elements that have no room are left out, and check()
+  /// tells of both. Errors: ErrorCode::value for arrays that overlap, are no whole number of elements, or are
+  /// not the device's; ErrorCode::device.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets = nullptr,
+           Stream stream = {}) const;
+  /// The same, and allocates nothing. Errors: also ErrorCode::value for a workspace of less than
+  /// workspace_bytes() or not aligned to 16 bytes.
+  void run(std::span<const std::byte> in, std::span<std::byte> out, std::int64_t* offsets,
+           Workspace workspace, Stream stream) const;
+
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong,
+  /// and for segments that had no room.
+  void check(Stream stream = {}) const;
+
+ private:
+  ExecutableSegments(std::uint64_t element_bytes, std::shared_ptr<const cuda::SegmentsExecutor> executor);
+  friend ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from, int device);
+  void require(std::span<const std::byte> in, std::span<const std::byte> out) const;
+  std::uint64_t element_bytes_;
+  std::shared_ptr<const cuda::SegmentsExecutor> executor_;
+};
+
+/// Errors: those of take_segments() but for what the entries say; ErrorCode::value for offsets and numbers
+/// that are not the device's or not aligned; ErrorCode::device.
+ExecutableSegments plan_segments(const Segments& segments, const RowNumbers& from,
+                                 int device = cuda::kCurrentDevice);
 
 }  // namespace faro

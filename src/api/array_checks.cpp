@@ -4,7 +4,7 @@
 
 #include "api/planning.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
-#include "plan/in_place_facts.hpp"
+#include "plan/facts.hpp"
 
 namespace faro::detail {
 namespace {

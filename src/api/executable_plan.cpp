@@ -8,7 +8,6 @@
 #include "api/array_checks.hpp"
 #include "api/executable_state.hpp"
 #include "api/planning.hpp"
-#include "api/run_whole.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/faro.hpp"
 

@@ -3,41 +3,40 @@
 #include <numeric>
 #include <string>
 
-#include "engines/cpu/modular.hpp"
+#include "engines/cpu.hpp"
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "faro/plan/problem.hpp"
 
 namespace faro {
 namespace {
 
-[[noreturn]] void refuse_modular(const std::string& got, const std::string& wanted) {
-  fail(ErrorCode::value, "permute", got, wanted);
-}
-
 void require_modular(const Modular& map) {
   const bool fits = map.count > 0 && map.count <= Indexed::kMaxCount && map.shift < map.count &&
                     map.factor < map.count + (map.count == 1 ? 1 : 0) && std::gcd(map.factor, map.count) == 1;
   if (!fits) {
-    refuse_modular("x to " + std::to_string(map.factor) + " x + " + std::to_string(map.shift) + " mod " +
-                       std::to_string(map.count),
-                   "a unit and a shift below the count, which is at most 2^40");
+    fail(ErrorCode::value, "permute",
+         "x to " + std::to_string(map.factor) + " x + " + std::to_string(map.shift) + " mod " +
+             std::to_string(map.count),
+         "a unit and a shift below the count, which is at most 2^40");
   }
 }
 
 void require_modular_arrays(std::uint64_t array_bytes, std::span<const std::byte> in,
                             std::span<const std::byte> out) {
   if (in.size() != out.size() || in.size() % array_bytes != 0) {
-    refuse_modular("arrays of " + std::to_string(in.size()) + " and " + std::to_string(out.size()) + " bytes",
-                   "two of one size, a multiple of " + std::to_string(array_bytes) + " bytes");
+    fail(ErrorCode::value, "permute",
+         "arrays of " + std::to_string(in.size()) + " and " + std::to_string(out.size()) + " bytes",
+         "two of one size, a multiple of " + std::to_string(array_bytes) + " bytes");
   }
   if (in.empty()) return;
-  if (in.data() == nullptr || out.data() == nullptr) refuse_modular("a null pointer", "two arrays");
+  if (in.data() == nullptr || out.data() == nullptr)
+    fail(ErrorCode::value, "permute", "a null pointer", "two arrays");
   const auto begin_in = reinterpret_cast<std::uintptr_t>(in.data());
   const auto begin_out = reinterpret_cast<std::uintptr_t>(out.data());
   if (begin_in < begin_out + out.size() && begin_out < begin_in + in.size())
-    refuse_modular("arrays that overlap", "arrays that lie apart");
+    fail(ErrorCode::value, "permute", "arrays that overlap", "arrays that lie apart");
 }
 
 // Arrays of a map, and how many of them there are.
@@ -45,7 +44,8 @@ std::uint64_t require_permutable(const Modular& map, std::uint64_t element_bytes
                                  std::span<const std::byte> in, std::span<const std::byte> out) {
   require_modular(map);
   if (element_bytes == 0 || element_bytes > kMaxElementBytes)
-    refuse_modular("elements of " + std::to_string(element_bytes) + " bytes", "from 1 to 4096 bytes");
+    fail(ErrorCode::value, "permute", "elements of " + std::to_string(element_bytes) + " bytes",
+         "from 1 to 4096 bytes");
   const std::uint64_t array_bytes = map.count * element_bytes;
   require_modular_arrays(array_bytes, in, out);
   return in.size() / array_bytes;
@@ -55,7 +55,8 @@ std::uint64_t require_permutable(const Modular& map, std::uint64_t element_bytes
 std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation& negation,
                                  std::span<const std::byte> in, std::span<const std::byte> out) {
   if (n == 0 || n > Indexed::kMaxCount / 2)
-    refuse_modular("polynomials of " + std::to_string(n) + " coefficients", "from 1 to 2^39 coefficients");
+    fail(ErrorCode::value, "permute", "polynomials of " + std::to_string(n) + " coefficients",
+         "from 1 to 2^39 coefficients");
   const Modular doubled = maps::multiply(2 * n, k);  // refuses what has a divisor with 2 n
   const bool is_unsigned = negation.number == Number::u8 || negation.number == Number::u16 ||
                            negation.number == Number::u32 || negation.number == Number::u64;
@@ -63,9 +64,9 @@ std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation
   const bool fits = negation.modulus == 0 ||
                     (is_unsigned && (width == 8 || negation.modulus <= std::uint64_t{1} << (8 * width)));
   if (!fits) {
-    refuse_modular(
-        "a modulus of " + std::to_string(negation.modulus) + " with numbers " + name(negation.number),
-        "unsigned integers below it");
+    fail(ErrorCode::value, "permute",
+         "a modulus of " + std::to_string(negation.modulus) + " with numbers " + name(negation.number),
+         "unsigned integers below it");
   }
   require_modular_arrays(n * width, in, out);
   return doubled.factor;
@@ -75,7 +76,8 @@ std::uint64_t require_negacyclic(std::uint64_t n, std::int64_t k, const Negation
 std::uint64_t require_evaluations(std::uint64_t n, std::uint64_t element_bytes, std::span<const std::byte> in,
                                   std::span<const std::byte> out) {
   if (!f2::is_power_of_two(n) || n > Indexed::kMaxCount / 2)
-    refuse_modular("polynomials of " + std::to_string(n) + " values", "a power of two of them, up to 2^39");
+    fail(ErrorCode::value, "permute", "polynomials of " + std::to_string(n) + " values",
+         "a power of two of them, up to 2^39");
   return require_permutable({.count = n, .factor = 1 % n, .shift = 0}, element_bytes, in, out);
 }
 

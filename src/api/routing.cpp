@@ -1,12 +1,11 @@
 // Routing and combining on a device; on the host they are the CPU engine's.
-#include "faro/routing.hpp"
-
 #include <string>
 #include <utility>
 
 #include "api/array_checks.hpp"
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
+#include "faro/rows.hpp"
 
 namespace faro {
 namespace {

@@ -8,7 +8,6 @@
 #include "api/array_checks.hpp"
 #include "api/reused_rows.hpp"
 #include "engines/cpu.hpp"
-#include "engines/cpu/rows.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_rows.hpp"

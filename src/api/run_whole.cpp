@@ -1,8 +1,7 @@
-#include "api/run_whole.hpp"
-
 #include <optional>
 #include <string>
 
+#include "api/executable_state.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
 
@@ -16,27 +15,28 @@ class Requirement {
         bytes_(arrays_ * plan.array_bytes() + workspace_bytes) {}
 
   void check(int device, const cuda::StagingOptions& options) const {
+    std::string wanted = std::to_string(bytes_) + " bytes of device memory";
+    std::string got;
     if (options.piece_bytes != 0) {
-      refuse("pieces of " + std::to_string(options.piece_bytes) + " bytes for a plan that takes arrays whole",
-             "no pieces, and ");
+      got = "pieces of " + std::to_string(options.piece_bytes) + " bytes for a plan that takes arrays whole";
+      wanted = "no pieces, and " + wanted;
+    } else if (options.device_bytes != 0 && options.device_bytes < bytes_) {
+      got = std::to_string(options.device_bytes) + " bytes of device memory";
+    } else {
+      for (const cuda::Device& each : cuda::devices()) {
+        if (each.ordinal == device && each.free_memory_bytes > 0 && each.free_memory_bytes < bytes_)
+          got = std::to_string(each.free_memory_bytes) + " bytes of free device memory";
+      }
     }
-    if (options.device_bytes != 0 && options.device_bytes < bytes_)
-      refuse(std::to_string(options.device_bytes) + " bytes of device memory", "");
-    for (const cuda::Device& each : cuda::devices()) {
-      if (each.ordinal == device && each.free_memory_bytes > 0 && each.free_memory_bytes < bytes_)
-        refuse(std::to_string(each.free_memory_bytes) + " bytes of free device memory", "");
-    }
+    if (got.empty()) return;
+    fail(ErrorCode::unsupported, "run", got, wanted,
+         is_one_array() ? "a permutation in place takes the whole array at once"
+                        : "a map, and an index array, take the whole array at once");
   }
 
   bool is_one_array() const { return arrays_ == 1; }
 
  private:
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    fail(ErrorCode::unsupported, "run", got, wanted + std::to_string(bytes_) + " bytes of device memory",
-         is_one_array() ? "a permutation in place takes the whole array at once"
-                        : "a map, and an index array, take the whole array at once");
-  }
-
   std::uint64_t arrays_;
   std::uint64_t bytes_;
 };

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "plan/json_schema.hpp"
+#include "plan/facts.hpp"
 #include "plan/published_class.hpp"
 
 namespace faro::capi {

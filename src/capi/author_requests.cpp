@@ -21,7 +21,7 @@ Request::Request(const char* text, const char* operation, std::initializer_list<
 
 std::string Request::text(const char* key, const std::string& otherwise) const {
   if (!has(key)) return otherwise;
-  if (!json_.at(key).is_string()) refuse(key, "a text");
+  if (!json_.at(key).is_string()) fail(ErrorCode::value, operation_, given(key), "a text");
   return json_.at(key).get<std::string>();
 }
 
@@ -31,19 +31,16 @@ std::uint64_t Request::number(const char* key, std::uint64_t otherwise, std::uin
   const Json& value = json_.at(key);
   const std::string range = std::to_string(least) + " to " + std::to_string(most);
   if (!value.is_number_unsigned() && !(value.is_number_integer() && value.get<std::int64_t>() >= 0))
-    refuse(key, "a whole number, " + range);
-  if (value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most) refuse(key, range);
+    fail(ErrorCode::value, operation_, given(key), "a whole number, " + range);
+  if (value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most)
+    fail(ErrorCode::value, operation_, given(key), range);
   return value.get<std::uint64_t>();
 }
 
 bool Request::flag(const char* key) const {
   if (!has(key)) return false;
-  if (!json_.at(key).is_boolean()) refuse(key, "true or false");
+  if (!json_.at(key).is_boolean()) fail(ErrorCode::value, operation_, given(key), "true or false");
   return json_.at(key).get<bool>();
-}
-
-void Request::refuse(const char* key, const std::string& wanted) const {
-  fail(ErrorCode::value, operation_, std::string(key) + " = " + json_.at(key).dump(), wanted);
 }
 
 layout::AdviceRequest advice_request(std::uint64_t rows, std::uint64_t columns, std::uint64_t element_bytes,

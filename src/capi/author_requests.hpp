@@ -29,7 +29,7 @@ class Request {
   const Json& json() const { return json_; }
 
  private:
-  [[noreturn]] void refuse(const char* key, const std::string& wanted) const;
+  std::string given(const char* key) const { return std::string(key) + " = " + json_.at(key).dump(); }
 
   const char* operation_;
   Json json_;

@@ -6,7 +6,7 @@
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
 #include "faro/faro.h"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 
 struct faro_route_plan {
   faro::ExecutableRoute route;

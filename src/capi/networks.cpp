@@ -2,7 +2,6 @@
 #include <string>
 #include <utility>
 
-#include "capi/keep_on.hpp"
 #include "capi/plans.hpp"
 #include "capi/status.hpp"
 #include "faro/network/network.hpp"

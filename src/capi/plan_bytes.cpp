@@ -32,11 +32,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kPlanBytesVersion = 1;
 constexpr const char* kReading = "read a plan";
+constexpr const char* kPlanBytes = "a plan as faro_plan_to_bytes or faro_plan_save wrote it";
 constexpr std::uint64_t kMostPlanBytes = std::uint64_t{1} << 44;
-
-[[noreturn]] void refuse_plan(const std::string& got) {
-  fail(ErrorCode::file, kReading, got, "a plan as faro_plan_to_bytes or faro_plan_save wrote it");
-}
 
 std::span<const std::byte> entries_of(const Indexed& indexed) {
   const auto narrow = std::as_bytes(indexed.entries32());
@@ -87,8 +84,10 @@ std::vector<std::byte> bytes_of(const faro_plan& plan) {
 Permutation permutation_of(const Json& json, std::span<const std::byte> entries) {
   if (!json.contains("indices")) {
     const auto text = json.at("map").get<std::string>();
-    if (text.find('@') != std::string::npos) refuse_plan("a map that names a file, `" + text + "`");
-    if (!entries.empty()) refuse_plan(std::to_string(entries.size()) + " bytes too many");
+    if (text.find('@') != std::string::npos)
+      fail(ErrorCode::file, kReading, "a map that names a file, `" + text + "`", kPlanBytes);
+    if (!entries.empty())
+      fail(ErrorCode::file, kReading, std::to_string(entries.size()) + " bytes too many", kPlanBytes);
     return parse_permutation(text,
                              {.bare_bits = {}, .direction = Direction::scatter, .most_index_elements = 64});
   }
@@ -96,11 +95,14 @@ Permutation permutation_of(const Json& json, std::span<const std::byte> entries)
   const auto count = indices.at("count").get<std::uint64_t>();
   const auto width = indices.at("entry_bytes").get<std::uint64_t>();
   const auto direction = indices.at("direction").get<std::string>();
-  if (width != 4 && width != 8) refuse_plan("entries of " + std::to_string(width) + " bytes");
-  if (direction != "scatter" && direction != "gather") refuse_plan("direction `" + direction + "`");
+  if (width != 4 && width != 8)
+    fail(ErrorCode::file, kReading, "entries of " + std::to_string(width) + " bytes", kPlanBytes);
+  if (direction != "scatter" && direction != "gather")
+    fail(ErrorCode::file, kReading, "direction `" + direction + "`", kPlanBytes);
   if (count > Indexed::kMaxCount || entries.size() != count * width)
-    refuse_plan(std::to_string(entries.size()) + " bytes of entries for an index array of " +
-                std::to_string(count));
+    fail(ErrorCode::file, kReading,
+         std::to_string(entries.size()) + " bytes of entries for an index array of " + std::to_string(count),
+         kPlanBytes);
   return Indexed::from_bytes(entries, {.bytes = static_cast<int>(width), .is_signed = false},
                              direction == "gather" ? Direction::gather : Direction::scatter);
 }
@@ -113,21 +115,23 @@ CornerView view_of(const Json& json) {
                   .out_corner = json.at("out_corner").get<std::int64_t>()};
   const std::size_t axes = view.extents.size();
   if (axes > 64 || view.in_strides.size() != axes || view.out_strides.size() != axes)
-    refuse_plan("a view of lists of different lengths");
+    fail(ErrorCode::file, kReading, "a view of lists of different lengths", kPlanBytes);
   return view;
 }
 
 faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const PlanOptions& options) {
-  if (json.at("faro_plan").get<int>() != kPlanBytesVersion) refuse_plan("another version");
+  if (json.at("faro_plan").get<int>() != kPlanBytesVersion)
+    fail(ErrorCode::file, kReading, "another version", kPlanBytes);
   const auto width = json.at("element_bytes").get<std::uint64_t>();
   std::vector<CornerView> views;
   for (const Json& view : json.at("views")) views.push_back(view_of(view));
   const bool has_map = json.contains("map") || json.contains("indices");
-  if (!has_map && !entries.empty()) refuse_plan(std::to_string(entries.size()) + " bytes too many");
-  if (!has_map && views.empty()) refuse_plan("neither a map nor a view");
+  if (!has_map && !entries.empty())
+    fail(ErrorCode::file, kReading, std::to_string(entries.size()) + " bytes too many", kPlanBytes);
+  if (!has_map && views.empty()) fail(ErrorCode::file, kReading, "neither a map nor a view", kPlanBytes);
   std::unique_ptr<faro_plan> made;
   if (has_map) {
-    if (views.size() > 1) refuse_plan("a map with several views");
+    if (views.size() > 1) fail(ErrorCode::file, kReading, "a map with several views", kPlanBytes);
     const Problem problem{
         .permutation = permutation_of(json, entries),
         .element_bytes = width,
@@ -137,25 +141,27 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
     for (const CornerView& view : views) made->views.push_back(make_view_step(view, width, options));
     if (!views.empty() &&
         made->views.front().plan.plan().moved_bytes() != made->map->plan.plan().array_bytes())
-      refuse_plan("a map and a view of different sizes");
+      fail(ErrorCode::file, kReading, "a map and a view of different sizes", kPlanBytes);
   } else {
     made.reset(new_view_plan(views, width, options));
   }
   made->out_shape = json.at("out_shape").get<std::vector<std::uint64_t>>();
-  if (made->out_shape.size() > 64) refuse_plan("a shape of more than 64 axes");
+  if (made->out_shape.size() > 64)
+    fail(ErrorCode::file, kReading, "a shape of more than 64 axes", kPlanBytes);
   return made.release();
 }
 
 faro_plan* parsed_plan(std::span<const std::byte> bytes, const PlanOptions& options) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t end = all.find('\n');
-  if (end == std::string_view::npos) refuse_plan("bytes without a header");
+  if (end == std::string_view::npos) fail(ErrorCode::file, kReading, "bytes without a header", kPlanBytes);
   const Json json = Json::parse(all.substr(0, end), nullptr, false);
-  if (json.is_discarded() || !json.is_object()) refuse_plan("a header that is no JSON");
+  if (json.is_discarded() || !json.is_object())
+    fail(ErrorCode::file, kReading, "a header that is no JSON", kPlanBytes);
   try {
     return plan_of(json, bytes.subspan(end + 1), options);
   } catch (const Json::exception& exception) {
-    refuse_plan(exception.what());
+    fail(ErrorCode::file, kReading, exception.what(), kPlanBytes);
   }
 }
 

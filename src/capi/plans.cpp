@@ -6,11 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "capi/keep_on.hpp"
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
-#include "permutation/notes.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/text.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/prediction.hpp"
 
@@ -153,7 +152,7 @@ Problem problem_of(Permutation permutation, std::uint64_t element_bytes, const f
   return problem;
 }
 
-void refuse_batch_of_views(const faro_options* options) {
+void require_single_view(const faro_options* options) {
   if (options == nullptr) return;
   if (options->batch > 1)
     fail(ErrorCode::value, kPlanning, "a batch of strided views", "one", "a batch is an axis of the view");
@@ -394,7 +393,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
         faro::fail(faro::ErrorCode::value, kPlanning, "strides of an array and a strided view", "one of them",
                    "a view's strides say all");
       }
-      faro::capi::refuse_batch_of_views(options);
+      faro::capi::require_single_view(options);
       const faro::Strided view = faro::parse_strided(text);
       faro::capi::CornerView corner{.extents = view.extents,
                                     .in_strides = view.in_strides,
@@ -418,7 +417,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
       if (options == nullptr || options->batch <= 1) (*plan)->out_shape = std::move(out_shape);
       return;
     }
-    faro::capi::refuse_batch_of_views(options);
+    faro::capi::require_single_view(options);
     if (faro::capi::product(axes) != faro::element_count(parsed.permutation)) {
       faro::fail(faro::ErrorCode::value, kPlanning,
                  "an array of " + std::to_string(faro::capi::product(axes)) + " elements",
@@ -446,7 +445,7 @@ faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const 
   return guarded([&] {
     require_argument(view, kPlanning, "view");
     require_argument(plan, kPlanning, "plan");
-    faro::capi::refuse_batch_of_views(options);
+    faro::capi::require_single_view(options);
     faro::capi::CornerView corner;
     corner.extents = given_shape(view->rank, view->extents);
     corner.in_strides = given_strides(corner.extents.size(), view->in_strides, "in_strides");
@@ -461,7 +460,7 @@ faro_status faro_plan_roll(int rank, const uint64_t* shape, const int64_t* in_st
                            uint64_t element_bytes, const faro_options* options, faro_plan** plan) {
   return guarded([&] {
     require_argument(plan, kPlanning, "plan");
-    faro::capi::refuse_batch_of_views(options);
+    faro::capi::require_single_view(options);
     auto axes = given_shape(rank, shape);
     static_cast<void>(faro::capi::product(axes));
     const auto views = faro::capi::rolled(axes, given_strides(axes.size(), in_strides, "in_strides"),

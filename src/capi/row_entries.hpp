@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "faro/faro.h"
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 
 namespace faro::capi {

@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "api/array_checks.hpp"
-#include "capi/keep_on.hpp"
 #include "capi/plans.hpp"
 #include "capi/row_entries.hpp"
 #include "capi/status.hpp"
-#include "faro/routing.hpp"
 
 struct faro_row_plan {
   faro::ExecutableRows rows;

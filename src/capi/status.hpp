@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "engines/cpu/run_watch.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.h"
 #include "faro/permutation/permutation.hpp"
@@ -50,5 +52,17 @@ char* given_away(const std::string& text);
 
 /// A count that C has in an int, as a size. Errors: ErrorCode::value for a negative one and past `most`.
 std::size_t checked_rank(const char* operation, int rank, int most = 64);
+
+// Work of the calling thread that its caller may end.
+
+/// While it lives, what this thread runs on the CPU asks what faro_set_keep_on() was given, if it moves
+/// enough bytes.
+class Endable {
+ public:
+  explicit Endable(std::uint64_t bytes);
+
+ private:
+  std::optional<cpu::RunWatch> watch_;
+};
 
 }  // namespace faro::capi

@@ -13,11 +13,13 @@ namespace {
 
 using namespace swizzle;
 
-[[noreturn]] void refuse(const Json& got, const char* wanted) {
+constexpr const char* kReadingSketch = "read a sketch";
+constexpr const char* kSketchRemedy = "faro.sketch writes them";
+
+std::string shown(const Json& json) {
   constexpr std::size_t kMostShown = 80;
-  std::string text = got.dump();
-  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + "…";
-  fail(ErrorCode::spec, "read a sketch", text, wanted, "faro.sketch writes them");
+  const std::string text = json.dump();
+  return text.size() > kMostShown ? text.substr(0, kMostShown) + "…" : text;
 }
 
 std::int64_t number_or(const Json& json, const char* key, std::int64_t usual) {
@@ -29,7 +31,8 @@ Operator operator_of(const std::string& word) {
                             Operator::bit_and, Operator::bit_or, Operator::least, Operator::greatest}) {
     if (word == name(op)) return op;
   }
-  refuse(word, "an operator: + * ^ & | min max, or none");
+  fail(ErrorCode::spec, kReadingSketch, shown(word), "an operator: + * ^ & | min max, or none",
+       kSketchRemedy);
 }
 
 Accumulation accumulation_of(const Json& json) {
@@ -63,7 +66,7 @@ class SpecificationReader {
     for (const auto& [known, array] : arrays_) {
       if (known == name) return array;
     }
-    refuse(name, "an array of the specification");
+    fail(ErrorCode::spec, kReadingSketch, shown(name), "an array of the specification", kSketchRemedy);
   }
 
   ValueId value_of(const Json& json) {
@@ -144,13 +147,16 @@ class ProgramReader {
       return program_.warp_offset(name, arguments, units, number_or(json, "most_constant", 4));
     }
     if (kind == "warp_size") return program_.warp_size(name, number_or(json, "most_constant", 4));
-    refuse(kind, "registers, shared, accumulator, xform, part, condition, warp_offset or warp_size");
+    fail(ErrorCode::spec, kReadingSketch, shown(kind),
+         "registers, shared, accumulator, xform, part, condition, warp_offset or warp_size", kSketchRemedy);
   }
 
   template <typename T>
   static const T& of(const std::vector<T>& declared, const Json& number) {
     const auto at = number.get<std::size_t>();
-    if (at >= declared.size()) refuse(number, "the number of something that was declared");
+    if (at >= declared.size())
+      fail(ErrorCode::spec, kReadingSketch, shown(number), "the number of something that was declared",
+           kSketchRemedy);
     return declared[at];
   }
 
@@ -163,7 +169,9 @@ class ProgramReader {
     if (word == "block") return block_index();
     if (word == "argument") {
       const int number = json.at(1).get<int>();
-      if (number < 0 || number >= arguments) refuse(json, "an argument that the function has");
+      if (number < 0 || number >= arguments)
+        fail(ErrorCode::spec, kReadingSketch, shown(json), "an argument that the function has",
+             kSketchRemedy);
       return argument_index(number);
     }
     if (word == "loop") return of(loops_, json.at(1));
@@ -188,7 +196,7 @@ class ProgramReader {
       const std::size_t wanted = kind == IndexKind::logical_not ? 1 : kind == IndexKind::select ? 3 : 2;
       if (known == word && operands.size() == wanted) return Index::node(kind, 0, std::move(operands));
     }
-    refuse(json, "an expression");
+    fail(ErrorCode::spec, kReadingSketch, shown(json), "an expression", kSketchRemedy);
   }
 
   Register register_of(const Json& json) const { return of(registers_, json.at(0))[index_of(json.at(1))]; }
@@ -252,12 +260,13 @@ class ProgramReader {
       return program_.loop(json.at(2).get<std::string>(), json.at(3).get<std::int64_t>(),
                            [&](const Index& counter) {
                              if (json.at(1).get<std::size_t>() != loops_.size())
-                               refuse(json.at(1), "loops in the order of their numbers");
+                               fail(ErrorCode::spec, kReadingSketch, shown(json.at(1)),
+                                    "loops in the order of their numbers", kSketchRemedy);
                              loops_.push_back(counter);
                              record(json.at(4));
                            });
     }
-    refuse(json, "a statement");
+    fail(ErrorCode::spec, kReadingSketch, shown(json), "a statement", kSketchRemedy);
   }
 
   Program program_;

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::emit {
 

@@ -30,8 +30,9 @@ layout::Tile tile_of(const TextContext& context) {
   layout::Tile tile =
       layout::make_tile(context.map, {.segment_bits = segment_bits, .order = layout::BlockOrder::target});
   if (tile.tile_bits() > most_tile_bits) {
-    refuse(context.options, ErrorCode::unsupported, fmt::format("a tile of 2^{} elements", tile.tile_bits()),
-           fmt::format("at most 2^{}", most_tile_bits), "a smaller --n-tile");
+    fail(ErrorCode::unsupported, operation_of(context.options),
+         fmt::format("a tile of 2^{} elements", tile.tile_bits()),
+         fmt::format("at most 2^{}", most_tile_bits), "a smaller --n-tile");
   }
   return tile;
 }

@@ -117,8 +117,8 @@ machine::AccessCounts predict(const KernelPlan& plan);
 // The refusals of emit().
 
 /// Throws, for the operation "emit RUNG".
-[[noreturn]] void refuse(const Options& options, ErrorCode code, const std::string& got,
-                         const std::string& wanted, const std::string& remedy = "");
+/// What errors say was being done: "emit rung tile".
+std::string operation_of(const Options& options);
 
 /// Errors: ErrorCode::unsupported for more threads, shared memory or blocks than a launch may have.
 void require_room(const KernelPlan& plan, const Options& options);

@@ -22,7 +22,7 @@ class Reader {
   explicit Reader(const std::string& text) : text_(text) {}
 
   MapExpression read() {
-    refuse_anywhere();
+    require_plain_text();
     while (at_ < text_.size()) step();
     if (!open_.empty()) fail_expression(text_, std::string("a `") + open_.back() + "` that does not close");
     if (result_.text.find_first_not_of(' ') == std::string::npos) fail_expression(text_, "nothing");
@@ -33,7 +33,7 @@ class Reader {
   char next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
 
   // What is refused between quotes, too: it would end the line, or the quotes elsewhere than here.
-  void refuse_anywhere() const {
+  void require_plain_text() const {
     for (const char c : text_) {
       if (static_cast<unsigned char>(c) < ' ')
         fail_expression(text_, "a new line or another control character");

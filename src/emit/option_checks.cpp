@@ -7,6 +7,7 @@
 
 #include "emit/kernel_plan.hpp"
 #include "emit/text.hpp"
+#include "reserved_words.hpp"
 #include "suggest.hpp"
 
 namespace faro::emit {
@@ -15,25 +16,16 @@ namespace {
 constexpr int kMaxThreadBits = 10;
 constexpr int kMaxBlocksBits = 31;  // fewer than 2^31
 
-constexpr std::array<std::string_view, 121> kTaken{
-    "alignas",     "alignof",     "and",        "and_eq",    "asm",       "auto",         "bitand",
-    "bitor",       "bool",        "break",      "case",      "catch",     "char",         "char16_t",
-    "char32_t",    "char8_t",     "class",      "co_await",  "co_return", "co_yield",     "compl",
-    "concept",     "const",       "const_cast", "consteval", "constexpr", "constinit",    "continue",
-    "decltype",    "default",     "delete",     "do",        "double",    "dynamic_cast", "else",
-    "enum",        "explicit",    "export",     "extern",    "false",     "float",        "for",
-    "friend",      "goto",        "if",         "inline",    "int",       "long",         "mutable",
-    "namespace",   "new",         "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
-    "or",          "or_eq",       "private",    "protected", "public",    "register",     "reinterpret_cast",
-    "requires",    "return",      "short",      "signed",    "sizeof",    "static",       "static_assert",
-    "static_cast", "struct",      "switch",     "template",  "this",      "thread_local", "throw",
-    "true",        "try",         "typedef",    "typeid",    "typename",  "union",        "unsigned",
-    "using",       "virtual",     "void",       "volatile",  "wchar_t",   "while",        "xor",
-    "xor_eq",      "main",        "std",        "threadIdx", "blockIdx",  "blockDim",     "gridDim",
-    "warpSize",    "in",          "out",        "tile",      "block",     "thread",       "warp",
-    "x",           "y",           "v",          "source",    "stored",    "loaded",       "target",
-    "origin",      "stream",      "workspace",  "error",     "dim3",      "memcpy",       "NULL",
-    "cudaError_t", "cudaStream_t"};
+// Beside C++'s words: names that the text uses itself.
+constexpr std::array<std::string_view, 21> kTaken{
+    "in",     "out",       "tile",   "block",  "thread", "warp",        "x",
+    "y",      "v",         "source", "stored", "loaded", "target",      "origin",
+    "stream", "workspace", "error",  "dim3",   "memcpy", "cudaError_t", "cudaStream_t"};
+
+template <typename Words>
+bool has(const Words& words, std::string_view text) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -48,48 +40,44 @@ bool is_reserved(std::string_view text) {
 
 }  // namespace
 
-void refuse(const Options& options, ErrorCode code, const std::string& got, const std::string& wanted,
-            const std::string& remedy) {
-  const std::string what =
-      options.language == Language::cpp ? "C++" : fmt::format("rung {}", name(options.rung));
-  fail(code, "emit " + what, got, wanted, remedy);
+std::string operation_of(const Options& options) {
+  return options.language == Language::cpp ? "emit C++" : fmt::format("emit rung {}", name(options.rung));
 }
 
 void require_room(const KernelPlan& plan, const Options& options) {
   if (const int bits = plan.thread_bits + plan.warp_bits; bits > kMaxThreadBits) {
-    refuse(options, ErrorCode::unsupported,
-           fmt::format("n_tile = {}, a block of 2^{} threads", plan.column_bits, bits),
-           fmt::format("at most 2^{} threads a block", kMaxThreadBits),
-           "a smaller --n-tile, or rung one-pass");
+    fail(ErrorCode::unsupported, operation_of(options),
+         fmt::format("n_tile = {}, a block of 2^{} threads", plan.column_bits, bits),
+         fmt::format("at most 2^{} threads a block", kMaxThreadBits), "a smaller --n-tile, or rung one-pass");
   }
   if (plan.shared_bytes() > kMaxSharedBytes) {
-    refuse(options, ErrorCode::unsupported,
-           fmt::format("2^{} elements of {} bytes in shared memory", plan.shared_bits(), plan.element_bytes),
-           fmt::format("at most {} bytes a block", kMaxSharedBytes),
-           plan.tile_an_iteration && plan.iteration_bits > 0 ? "a smaller --n-iter or --n-tile"
-                                                             : "a smaller --n-tile");
+    fail(ErrorCode::unsupported, operation_of(options),
+         fmt::format("2^{} elements of {} bytes in shared memory", plan.shared_bits(), plan.element_bytes),
+         fmt::format("at most {} bytes a block", kMaxSharedBytes),
+         plan.tile_an_iteration && plan.iteration_bits > 0 ? "a smaller --n-iter or --n-tile"
+                                                           : "a smaller --n-tile");
   }
   if (plan.block_bits >= kMaxBlocksBits) {
-    refuse(options, ErrorCode::unsupported, fmt::format("a grid of 2^{} blocks", plan.block_bits),
-           "fewer than 2^31 blocks",
-           plan.has_tile && !plan.tile_an_iteration
-               ? "a larger --n-tile"
-               : "rung one-pass, whose tiles are larger, or iters with a larger --n-iter");
+    fail(ErrorCode::unsupported, operation_of(options), fmt::format("a grid of 2^{} blocks", plan.block_bits),
+         "fewer than 2^31 blocks",
+         plan.has_tile && !plan.tile_an_iteration
+             ? "a larger --n-tile"
+             : "rung one-pass, whose tiles are larger, or iters with a larger --n-iter");
   }
 }
 
 void require_sizes(int bits, const Options& options) {
   if (bits > kMaxIndexBits) {
-    refuse(options, ErrorCode::unsupported, fmt::format("2^{} elements", bits),
-           fmt::format("at most 2^{}", kMaxIndexBits));
+    fail(ErrorCode::unsupported, operation_of(options), fmt::format("2^{} elements", bits),
+         fmt::format("at most 2^{}", kMaxIndexBits));
   }
   if (options.tile_bits < 0 || options.tile_bits > std::max(bits, 1)) {
-    refuse(options, ErrorCode::value, fmt::format("n_tile = {}", options.tile_bits),
-           fmt::format("1 to {}, the bits of the index", std::max(bits, 1)));
+    fail(ErrorCode::value, operation_of(options), fmt::format("n_tile = {}", options.tile_bits),
+         fmt::format("1 to {}, the bits of the index", std::max(bits, 1)));
   }
   if (options.iteration_bits < 0 || options.iteration_bits > kMaxIterationBits) {
-    refuse(options, ErrorCode::value, fmt::format("n_iter = {}", options.iteration_bits),
-           fmt::format("0 to {}", kMaxIterationBits));
+    fail(ErrorCode::value, operation_of(options), fmt::format("n_iter = {}", options.iteration_bits),
+         fmt::format("0 to {}", kMaxIterationBits));
   }
 }
 
@@ -98,11 +86,11 @@ void require_factors(const Options& options) {
   const bool has_factors = options.language == Language::cuda && options.rung != Rung::naive &&
                            options.rung != Rung::two_pass && options.rung != Rung::one_pass;
   if (!has_factors)
-    refuse(options, ErrorCode::value, "both factors", "them of rung tile, banks or iters",
-           "two-pass has them by itself");
+    fail(ErrorCode::value, operation_of(options), "both factors", "them of rung tile, banks or iters",
+         "two-pass has them by itself");
   if (!options.map.empty() && parse_map(options.map).uses_source)
-    refuse(options, ErrorCode::unsupported, "an expression of x with both factors",
-           "one of v and y: the second kernel has no x", "rung two-pass has it");
+    fail(ErrorCode::unsupported, operation_of(options), "an expression of x with both factors",
+         "one of v and y: the second kernel has no x", "rung two-pass has it");
 }
 
 void require_name(const Options& options) {
@@ -110,20 +98,20 @@ void require_name(const Options& options) {
   const std::string& text = options.name;
   const auto types = element_types();
   const bool taken =
-      std::find(kTaken.begin(), kTaken.end(), text) != kTaken.end() ||
+      has(faro::detail::kReservedWords, text) || has(kTaken, text) ||
       std::any_of(types.begin(), types.end(), [&](const ElementType& type) { return type.name == text; });
   if (is_identifier(text) && !is_reserved(text) && !taken && text.size() <= longest) return;
-  refuse(options, ErrorCode::value, "the name `" + text + "`",
-         "a C++ identifier that is no keyword, not reserved and not used within the text",
-         "such as `faro_kernel`");
+  fail(ErrorCode::value, operation_of(options), "the name `" + text + "`",
+       "a C++ identifier that is no keyword, not reserved and not used within the text",
+       "such as `faro_kernel`");
 }
 
 void require_language(const ElementType& element, const Options& options) {
   if (options.language != Language::cpp) return;
-  if (options.launcher) refuse(options, ErrorCode::value, "a launcher", "one of CUDA kernels");
+  if (options.launcher) fail(ErrorCode::value, operation_of(options), "a launcher", "one of CUDA kernels");
   if (!element.header.empty() && element.component.empty()) {
-    refuse(options, ErrorCode::unsupported, "elements of " + options.element,
-           "a type of C++ or one of CUDA's vector types", "an integer of its width moves it as well");
+    fail(ErrorCode::unsupported, operation_of(options), "elements of " + options.element,
+         "a type of C++ or one of CUDA's vector types", "an integer of its width moves it as well");
   }
 }
 
@@ -135,10 +123,10 @@ const ElementType& find_element(const Options& options) {
   std::vector<std::string_view> names;
   for (const ElementType& type : types) names.push_back(type.name);
   std::string remedy = did_you_mean(options.element, names);
-  refuse(options, ErrorCode::value, "the element type `" + options.element + "`",
-         "a type of 1, 2, 4, 8 or 16 bytes: uint8_t to uint64_t, int8_t to int64_t, float, double, __half, "
-         "__nv_bfloat16, or a vector type such as float2 or uint4",
-         remedy.empty() ? "docs/guide/emit.md lists them" : remedy);
+  fail(ErrorCode::value, operation_of(options), "the element type `" + options.element + "`",
+       "a type of 1, 2, 4, 8 or 16 bytes: uint8_t to uint64_t, int8_t to int64_t, float, double, __half, "
+       "__nv_bfloat16, or a vector type such as float2 or uint4",
+       remedy.empty() ? "docs/guide/emit.md lists them" : remedy);
 }
 
 }  // namespace faro::emit

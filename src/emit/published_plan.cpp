@@ -131,15 +131,6 @@ void turn_rows(KernelPlan& plan) {
   if (congestion(other) < congestion(plan)) plan = other;
 }
 
-[[noreturn]] void refuse_untiled(const Options& options, int t, std::size_t rows) {
-  refuse(
-      options, ErrorCode::unsupported,
-      fmt::format("a map that is not tiled for n_tile = {}: {} columns of its matrix have no bit at or above "
-                  "{}, and a tiled map has {} such columns",
-                  t, rows, t, t),
-      "a BP, a BPC or a tiled BMMC", "rungs naive, two-pass and one-pass carry out every map");
-}
-
 }  // namespace
 
 int default_tile_bits(int element_bytes) {
@@ -151,7 +142,14 @@ KernelPlan plan_published(const Affine& map, const ElementType& element, const O
   const int t =
       std::min(options.tile_bits > 0 ? options.tile_bits : default_tile_bits(element.bytes), map.bits());
   const Parts parts = parts_of(map, t);
-  if (static_cast<int>(parts.rows.size()) != t) refuse_untiled(options, t, parts.rows.size());
+  if (const std::size_t rows = parts.rows.size(); static_cast<int>(rows) != t) {
+    fail(ErrorCode::unsupported, operation_of(options),
+         fmt::format(
+             "a map that is not tiled for n_tile = {}: {} columns of its matrix have no bit at or above "
+             "{}, and a tiled map has {} such columns",
+             t, rows, t, t),
+         "a BP, a BPC or a tiled BMMC", "rungs naive, two-pass and one-pass carry out every map");
+  }
 
   KernelPlan plan;
   plan.map = map;

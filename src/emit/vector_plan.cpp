@@ -15,7 +15,7 @@
 #include "emit/kernel_plan.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::emit {
 namespace {

@@ -11,7 +11,7 @@
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::cuda {
 

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/plan/calibration.hpp"
 #include "faro/plan/problem.hpp"
+#include "faro/plan/target.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

@@ -42,8 +42,6 @@ class NcclLink {
   void end() const;
   /// Queues a copy within the device.
   void keep(const std::byte* from, std::byte* to, std::uint64_t bytes, Stream stream) const;
-  /// What unregisters an array when it goes; null where this NCCL has no registration, or refuses it.
-  std::shared_ptr<void> registered(void* data, std::uint64_t bytes) const;
   /// Errors: ErrorCode::device where an exchange failed meanwhile, as by a rank that was lost.
   void look() const;
   /// Ends what is queued, as an error on the device.
@@ -53,7 +51,6 @@ class NcclLink {
   void look_up();
 
   ncclComm* comm_ = nullptr;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // what registered() gave away asks it
   bool owned_ = false;
   Ranks ranks_;
   int device_ = 0;

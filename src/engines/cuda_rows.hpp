@@ -14,7 +14,7 @@
 #include "engines/cuda_measure.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/plan/row_plan.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::cuda {

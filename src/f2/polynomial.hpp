@@ -8,7 +8,7 @@
 //     reciprocal: read backwards, x^3 + x + 1 <-> x^3 + x^2 + 1
 #pragma once
 
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 
 namespace faro::f2 {
 

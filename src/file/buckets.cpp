@@ -122,7 +122,7 @@ class Work {
                          const io::Buffer memory(CellSort::bytes(width_, shape_.records));
                          CellSort sort(places_, width_, shape_.cell_bits, shape_.records, options_.threads,
                                        memory.data());
-                         if (!sort.sort(0, shape_.records, x)) refuse();
+                         require_permutation(sort.sort(0, shape_.records, x));
                          with_width(width_, [&](auto width) { place_entries(sort, y, width); });
                        }});
   }
@@ -132,7 +132,7 @@ class Work {
     const bool is_kept = run_.unfinished() == io::Unfinished::kept;
     io::OutputFile scratch(is_kept ? scratch_path(out.path) : out.path, run_.unfinished());
     if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
-      scratch.refuse(errno, "a file that can be written to");
+      fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
     scratch.reserve(shape_.buckets() * shape_.region_bytes);
     const std::uint64_t run_bytes =
         std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
@@ -248,12 +248,12 @@ class Work {
   void distribute(CellSort& sort, TileWork& work, const std::byte* x, std::byte* y) {
     const std::uint64_t first = work.in.begin / width_;
     const std::uint64_t chunk = first / shape_.chunk_records;
-    if (!sort.sort(first, work.in.bytes / width_, x)) refuse();
+    require_permutation(sort.sort(first, work.in.bytes / width_, x));
     const auto begin_of = [&](std::uint64_t bucket) {
       return sort.begin(std::min(bucket * shape_.bucket_cells, shape_.cells()));
     };
-    if (!set_runs(work, chunk, [&](std::uint64_t bucket) { return begin_of(bucket + 1) - begin_of(bucket); }))
-      refuse();
+    require_permutation(
+        set_runs(work, chunk, [&](std::uint64_t bucket) { return begin_of(bucket + 1) - begin_of(bucket); }));
     std::atomic<bool> is_wrong{false};
     with_width(width_, [&](auto width) {
 #pragma omp parallel num_threads(threads_)
@@ -291,7 +291,7 @@ class Work {
         }
       }
     });
-    if (is_wrong) refuse();
+    require_permutation(!is_wrong);
   }
 
   // Of a chunk that an earlier run distributed: the runs, by the counts that they begin with.
@@ -332,22 +332,22 @@ class Work {
     std::uint64_t at = 0;
     std::uint64_t total = 0;
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
-      if (at + cells * kCountBytes > work.in.bytes) refuse_scratch();
+      require_scratch(at + cells * kCountBytes <= work.in.bytes);
       std::uint64_t records = 0;
       for (std::uint64_t cell = 0; cell < cells; ++cell) {
         before[cell * chunks + chunk] = static_cast<std::uint32_t>(records);
         records += count_at(x + at, cell);
       }
-      if (records > shape_.chunk_records) refuse_scratch();
+      require_scratch(records <= shape_.chunk_records);
       before[cells * chunks + chunk] = static_cast<std::uint32_t>(records);
       runs[chunk].records = x + at + cells * kCountBytes;
       runs[chunk].tags = runs[chunk].records + records * width_;
       at += shape_.run_bytes(bucket, records);
       total += records;
-      if (at > work.in.bytes) refuse_scratch();
+      require_scratch(at <= work.in.bytes);
     }
     // More or fewer records than places: an entry comes twice.
-    if (total != shape_.records_of(bucket)) refuse();
+    require_permutation(total == shape_.records_of(bucket));
     std::atomic<bool> is_wrong{false};
     with_width(width_, [&](auto width) {
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
@@ -359,7 +359,7 @@ class Work {
         if (!is_right) is_wrong = true;
       }
     });
-    if (is_wrong) refuse();
+    require_permutation(!is_wrong);
   }
 
   std::uint64_t places_of_cell(std::uint64_t bucket, std::uint64_t cell) const {
@@ -435,15 +435,18 @@ class Work {
         }
       }
     }
-    if (is_wrong) refuse();
+    require_permutation(!is_wrong);
   }
 
-  [[noreturn]] void refuse() const {
+  // Whether the entries are those of a permutation, and the scratch file is as it was written.
+  void require_permutation(bool is_one) const {
+    if (is_one) return;
     fail(ErrorCode::value, "permute `" + run_.in_label() + "`",
          "an index array with an entry twice or too large",
          fmt::format("each of 0 to {} once", places_.count() - 1), "no result was written");
   }
-  [[noreturn]] void refuse_scratch() const {
+  void require_scratch(bool is_whole) const {
+    if (is_whole) return;
     fail(ErrorCode::file, "permute `" + run_.in_label() + "`",
          "a scratch file that reads otherwise than it was written", "the bytes as they were written",
          "no result was written");
@@ -461,8 +464,8 @@ class Work {
   std::vector<std::uint64_t> at_;  // by chunk and bucket: bytes of the earlier chunks' runs in the bucket
 };
 
-[[noreturn]] void refuse_memory(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
-                                std::uint64_t memory, int threads) {
+[[noreturn]] void fail_for_memory(std::uint64_t records, std::uint64_t record_bytes, bool is_tagged,
+                                  std::uint64_t memory, int threads) {
   std::uint64_t enough = std::max<std::uint64_t>(memory, 1);
   while (enough < std::uint64_t{1} << 60 && !bucket_shape(records, record_bytes, is_tagged, enough, threads))
     enough *= 2;
@@ -512,7 +515,7 @@ Facts record_facts(std::uint64_t records, std::uint64_t record_bytes, bool by_in
   Facts facts{.moved_bytes = bytes};
   if (bytes == 0) return facts;
   const auto shape = bucket_shape(records, record_bytes, by_index, memory, options.threads);
-  if (!shape) refuse_memory(records, record_bytes, by_index, memory, options.threads);
+  if (!shape) fail_for_memory(records, record_bytes, by_index, memory, options.threads);
   const bool in_one = shape->chunks() == 1 && shape->buckets() == 1;
   facts.sweeps = in_one ? 1 : 2;
   facts.tiles = in_one ? 1 : shape->chunks() + shape->buckets();
@@ -535,7 +538,7 @@ Report place_records(const Places& places, std::uint64_t record_bytes, const Inp
   std::optional<BucketShape> shape(std::in_place);
   if (count > 0) {
     shape = bucket_shape(count, record_bytes, !places.has_inverse(), memory, options.threads);
-    if (!shape) refuse_memory(count, record_bytes, !places.has_inverse(), memory, options.threads);
+    if (!shape) fail_for_memory(count, record_bytes, !places.has_inverse(), memory, options.threads);
   }
   const bool in_one = count == 0 || (shape->chunks() == 1 && shape->buckets() == 1);
   FileRun run(

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "file/pipeline.hpp"
 #include "io/output_file.hpp"
 
@@ -68,8 +68,9 @@ double rate_at(const std::vector<DiskCurve::Point>& points, std::uint64_t run_by
   return rate_of(points.back());
 }
 
-[[noreturn]] void refuse_curve(const std::string& name) {
-  fail(ErrorCode::file, "read `" + name + "`", "no curve of a disk", "what `faro tune --disk` writes");
+void require_curve(bool is_curve, const std::string& name) {
+  if (!is_curve)
+    fail(ErrorCode::file, "read `" + name + "`", "no curve of a disk", "what `faro tune --disk` writes");
 }
 
 }  // namespace
@@ -94,27 +95,27 @@ std::string DiskCurve::to_json() const {
 
 DiskCurve DiskCurve::from_json(const std::string& text, const std::string& name) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || json.value("schema", Json()) != 1) refuse_curve(name);
+  require_curve(json.is_object() && json.value("schema", Json()) == 1, name);
   const Json source = json.value("source", Json());
   const Json points = json.value("points", Json());
-  if (!source.is_string() || !points.is_array() || points.empty()) refuse_curve(name);
+  require_curve(source.is_string() && points.is_array() && !points.empty(), name);
   DiskCurve curve{.source = source.get<std::string>(), .points = {}};
   const auto small_number = [&](const char* key) {
     const Json value = json.value(key, Json(0));  // none in older curves
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostRequests) refuse_curve(name);
+    require_curve(value.is_number_unsigned() && value.get<std::uint64_t>() <= kMostRequests, name);
     return value.get<int>();
   };
   curve.queue_depth = small_number("queue_depth");
   curve.io_threads = small_number("io_threads");
   for (const Json& each : points) {
-    if (!each.is_array() || each.size() != 3 || !each[0].is_number_unsigned() || !each[1].is_number() ||
-        !each[2].is_number())
-      refuse_curve(name);
+    require_curve(each.is_array() && each.size() == 3 && each[0].is_number_unsigned() &&
+                      each[1].is_number() && each[2].is_number(),
+                  name);
     const Point point{.segment_bytes = each[0].get<std::uint64_t>(),
                       .read_bytes_per_s = each[1].get<double>(),
                       .write_bytes_per_s = each[2].get<double>()};
     const bool ascends = point.segment_bytes > (curve.points.empty() ? 0 : curve.points.back().segment_bytes);
-    if (!ascends || point.read_bytes_per_s <= 0 || point.write_bytes_per_s <= 0) refuse_curve(name);
+    require_curve(ascends && point.read_bytes_per_s > 0 && point.write_bytes_per_s > 0, name);
     curve.points.push_back(point);
   }
   return curve;
@@ -159,7 +160,7 @@ class DiskTrial {
       });
       machinery.team.wait();
       if (writes && io::sync_file(file_.descriptor()) != 0)
-        file_.refuse(errno, "a disk that takes what is written");
+        fail(ErrorCode::file, file_.operation(), io::error_text(errno), "a disk that takes what is written");
     });
   }
 
@@ -222,8 +223,7 @@ std::optional<std::filesystem::path> disk_curve_path(const std::filesystem::path
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     fail(ErrorCode::file, "tune the disk of `" + folder.string() + "`",
-         errno == 0 || S_ISREG(status.st_mode) ? "no folder" : std::generic_category().message(errno),
-         "a folder on it");
+         errno == 0 || S_ISREG(status.st_mode) ? "no folder" : io::error_text(errno), "a folder on it");
   return calibration_path(fmt::format("disk {} {}", major(status.st_dev), minor(status.st_dev)));
 }
 
@@ -231,7 +231,7 @@ std::optional<DiskCurve> kept_disk_curve(const std::filesystem::path& folder) {
   const auto path = disk_curve_path(folder);
   std::error_code ignored;
   if (!path || !std::filesystem::is_regular_file(*path, ignored)) return std::nullopt;
-  if (std::filesystem::file_size(*path, ignored) > kMostCurveBytes) refuse_curve(path->string());
+  require_curve(std::filesystem::file_size(*path, ignored) <= kMostCurveBytes, path->string());
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   return DiskCurve::from_json(text, path->string());

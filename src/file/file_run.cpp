@@ -112,7 +112,8 @@ void FileRun::begin_or_resume() {
   if (journal_ && !goes_on_) {
     journal_->restart(0);
     // Of a run that is not gone on with nothing may stay.
-    if (ftruncate(target_.descriptor(), 0) != 0) target_.refuse(errno, "a file that can be written to");
+    if (ftruncate(target_.descriptor(), 0) != 0)
+      fail(ErrorCode::file, target_.operation(), io::error_text(errno), "a file that can be written to");
     unlink(io::partial_path(scratch_path(out_.path)).c_str());
   }
   begun_ = true;
@@ -197,7 +198,7 @@ void FileRun::note_written(int descriptor) {
 void FileRun::checkpoint(int descriptor) {
   if (!journal_ || not_noted_ == 0) return;
   if (const int error = io::sync_file(descriptor); error != 0)
-    target_.refuse(error, "a disk that takes what is written");
+    fail(ErrorCode::file, target_.operation(), io::error_text(error), "a disk that takes what is written");
   for (std::size_t tile = 0; tile < not_noted_; ++tile) journal_->add(permuted_[tile]);
   permuted_.erase(permuted_.begin(), permuted_.begin() + static_cast<std::ptrdiff_t>(not_noted_));
   not_noted_ = 0;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -26,6 +25,8 @@
 
 namespace faro::file {
 namespace {
+
+constexpr const char* kRecoverRemedy = "`faro recover` finishes it when that is put right, or takes it back";
 
 std::string in_place_operation(const std::filesystem::path& path) {
   return "permute `" + path.string() + "` in place";
@@ -72,7 +73,8 @@ class InPlaceRun {
       const auto [pass, step] = place_of(record.step);
       const TileWork work = passes_[pass]->step(step, record.is_undone != 0);
       if (work.out.total_bytes() != record.bytes)
-        refuse("a journal whose steps have other sizes", "the version of faro that wrote it");
+        fail(ErrorCode::file, in_place_operation(label_), "a journal whose steps have other sizes",
+             "the version of faro that wrote it", kRecoverRemedy);
       const io::TransferFile file = transfers(pass);
       Pipeline pipeline = pipeline_of(file, {});
       journal_.read(record, machinery_.buffers[0]);
@@ -123,7 +125,9 @@ class InPlaceRun {
       const ssize_t written =
           pwrite(descriptor_, header.data() + done, header.size() - done, static_cast<off_t>(done));
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) refuse(std::generic_category().message(errno), "a disk that takes what is written");
+      if (written <= 0)
+        fail(ErrorCode::file, in_place_operation(label_), io::error_text(errno),
+             "a disk that takes what is written", kRecoverRemedy);
       done += static_cast<std::uint64_t>(written);
     }
     sync();
@@ -148,12 +152,8 @@ class InPlaceRun {
 
   void sync() {
     if (const int error = io::sync_file(descriptor_); error != 0)
-      refuse(std::generic_category().message(error), "a disk that takes what is written");
-  }
-
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    fail(ErrorCode::file, in_place_operation(label_), got, wanted,
-         "`faro recover` finishes it when that is put right, or takes it back");
+      fail(ErrorCode::file, in_place_operation(label_), io::error_text(error),
+           "a disk that takes what is written", kRecoverRemedy);
   }
 
   int descriptor_;
@@ -193,8 +193,7 @@ std::vector<std::byte> head_of(int descriptor, std::uint64_t bytes, const std::f
     const ssize_t got = pread(descriptor, head.data() + done, bytes - done, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      fail(ErrorCode::file, in_place_operation(path),
-           got < 0 ? std::generic_category().message(errno) : "a file that was cut",
+      fail(ErrorCode::file, in_place_operation(path), got < 0 ? io::error_text(errno) : "a file that was cut",
            "a file that can be read");
     done += static_cast<std::uint64_t>(got);
   }

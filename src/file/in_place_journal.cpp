@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -100,22 +99,18 @@ InPlaceJournal::InPlaceJournal(const std::filesystem::path& file, int flags, io:
   file_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, kOwner));
   if (!file_.is_open()) {
     if (errno == EEXIST)
-      refuse("what an interrupted run left", "none",
-             "`faro recover " + file.string() + "` finishes that run, or takes it back with --undo");
+      fail(ErrorCode::file, operation(), "what an interrupted run left", "none",
+           "`faro recover " + file.string() + "` finishes that run, or takes it back with --undo");
     if (errno == ENOENT)
-      refuse("no such file", "the journal that an interrupted `faro permute --in-place` left",
-             "without one the file is not permuted in part");
-    refuse(std::generic_category().message(errno), "a file that can be written to");
+      fail(ErrorCode::file, operation(), "no such file",
+           "the journal that an interrupted `faro permute --in-place` left",
+           "without one the file is not permuted in part");
+    fail(ErrorCode::file, operation(), io::error_text(errno), "a file that can be written to");
   }
   struct stat status {};
   if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    refuse("no regular file", "one of faro's");
+    fail(ErrorCode::file, operation(), "no regular file", "one of faro's");
   transfers_.emplace(file_.get(), io::TransferFile::Use::update, mode, path_.string());
-}
-
-void InPlaceJournal::refuse(const std::string& got, const std::string& wanted,
-                            const std::string& remedy) const {
-  fail(ErrorCode::file, "journal `" + path_.string() + "`", got, wanted, remedy);
 }
 
 std::unique_ptr<InPlaceJournal> InPlaceJournal::create(const std::filesystem::path& file,
@@ -140,13 +135,15 @@ void InPlaceJournal::create_file() {
   std::memcpy(all.data() + sizeof(head), text.data(), text.size());
   const std::uint64_t bytes = slot_offset(2);
   int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
-  if (error != 0) refuse(std::generic_category().message(error), fmt::format("room for {} bytes", bytes));
+  if (error != 0)
+    fail(ErrorCode::file, operation(), io::error_text(error), fmt::format("room for {} bytes", bytes));
   requests_.write(*transfers_,
                   std::array{io::Piece{
                       .offset = 0, .bytes = all.size(), .memory = reinterpret_cast<std::byte*>(all.data())}});
   error = io::sync_file(file_.get());
   if (error == 0) error = folder_.sync();
-  if (error != 0) refuse(std::generic_category().message(error), "a disk that takes what is written");
+  if (error != 0)
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
 std::unique_ptr<InPlaceJournal> InPlaceJournal::open(const std::filesystem::path& file,
@@ -162,24 +159,25 @@ void InPlaceJournal::read_intent() {
   const auto bytes = fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   const std::string damaged = "a damaged journal";
   const std::string wanted = "the journal as `faro permute --in-place` left it";
-  if (bytes < sizeof(head)) refuse(damaged, wanted);
+  if (bytes < sizeof(head)) fail(ErrorCode::file, operation(), damaged, wanted);
   requests_.read(*transfers_, std::array{io::Piece{.offset = 0,
                                                    .bytes = sizeof(head),
                                                    .memory = reinterpret_cast<std::byte*>(head.data())}});
   if (head[0] != kIntentMagic || head[1] > kMostIntentBytes || head[1] + sizeof(head) > bytes)
-    refuse(damaged, wanted);
+    fail(ErrorCode::file, operation(), damaged, wanted);
   std::string text(head[1], '\0');
   requests_.read(*transfers_, std::array{io::Piece{.offset = sizeof(head),
                                                    .bytes = text.size(),
                                                    .memory = reinterpret_cast<std::byte*>(text.data())}});
-  if (sum_of(std::as_bytes(std::span(text))) != head[2]) refuse(damaged, wanted);
+  if (sum_of(std::as_bytes(std::span(text))) != head[2]) fail(ErrorCode::file, operation(), damaged, wanted);
   try {
     intent_ = intent_of(text);
   } catch (const std::exception&) {
-    refuse("a journal of another version of faro", wanted);
+    fail(ErrorCode::file, operation(), "a journal of another version of faro", wanted);
   }
   intent_bytes_ = detail::round_up(sizeof(head) + text.size(), io::kTransferBlock);
-  if (intent_.step_bytes > bytes || slot_offset(2) > bytes) refuse(damaged, wanted);
+  if (intent_.step_bytes > bytes || slot_offset(2) > bytes)
+    fail(ErrorCode::file, operation(), damaged, wanted);
 }
 
 std::uint64_t InPlaceJournal::slot_offset(std::uint64_t slot) const {
@@ -204,7 +202,8 @@ std::vector<InPlaceJournal::Record> InPlaceJournal::records(std::byte* buffer) {
     if (checksum({buffer, record.bytes}, 0) == head.data_sum) valid.push_back(record);
   }
   if (valid.empty() && had_two)
-    refuse("two damaged records", "at least one as it was written", "only a copy of the file can help");
+    fail(ErrorCode::file, operation(), "two damaged records", "at least one as it was written",
+         "only a copy of the file can help");
   std::sort(valid.begin(), valid.end(), [](const Record& a, const Record& b) { return a.serial < b.serial; });
   if (!valid.empty()) serial_ = valid.back().serial;
   return valid;
@@ -231,7 +230,7 @@ void InPlaceJournal::write(Record record, std::span<const std::byte> data) {
           io::Piece{.offset = at, .bytes = sizeof(head), .memory = reinterpret_cast<std::byte*>(&head)}});
   written_ += data.size();
   if (const int error = io::sync_file(file_.get()); error != 0)
-    refuse(std::generic_category().message(error), "a disk that takes what is written");
+    fail(ErrorCode::file, operation(), io::error_text(error), "a disk that takes what is written");
 }
 
 void InPlaceJournal::remove() {

@@ -79,8 +79,7 @@ class InPlaceJournal {
   void create_file();
   void read_intent();
   std::uint64_t slot_offset(std::uint64_t slot) const;
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted,
-                           const std::string& remedy = "") const;
+  std::string operation() const { return "journal `" + path_.string() + "`"; }
 
   std::filesystem::path path_;
   io::FolderSync folder_;

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -36,7 +35,7 @@ Journal::Journal(const std::filesystem::path& path, std::string identity)
     errno = EEXIST;
   }
   if (!file_.is_open()) {
-    fail(ErrorCode::file, "write `" + path_.string() + "`", std::generic_category().message(errno),
+    fail(ErrorCode::file, "write `" + path_.string() + "`", io::error_text(errno),
          "a directory that can be written to");
   }
   read();
@@ -68,7 +67,7 @@ void Journal::restart(std::size_t tiles) {
   FARO_CHECK(tiles <= finished_.size());
   finished_.resize(tiles);
   if (ftruncate(file_.get(), 0) != 0 || lseek(file_.get(), 0, SEEK_SET) != 0) {
-    fail(ErrorCode::file, "write `" + path_.string() + "`", std::generic_category().message(errno),
+    fail(ErrorCode::file, "write `" + path_.string() + "`", io::error_text(errno),
          "a file that can be written to");
   }
   pending_ = identity_;
@@ -84,7 +83,7 @@ void Journal::add(std::uint64_t sum) {
 void Journal::sync() {
   write(std::exchange(pending_, {}));
   if (const int error = io::sync_file(file_.get()); error != 0) {
-    fail(ErrorCode::file, "write `" + path_.string() + "`", std::generic_category().message(error),
+    fail(ErrorCode::file, "write `" + path_.string() + "`", io::error_text(error),
          "a disk that takes what is written");
   }
 }
@@ -95,8 +94,7 @@ void Journal::write(const std::string& text) {
     const ssize_t written = ::write(file_.get(), text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      fail(ErrorCode::file, "write `" + path_.string() + "`",
-           std::generic_category().message(written < 0 ? errno : ENOSPC),
+      fail(ErrorCode::file, "write `" + path_.string() + "`", io::error_text(written < 0 ? errno : ENOSPC),
            "a disk that takes what is written");
     }
     done += static_cast<std::size_t>(written);

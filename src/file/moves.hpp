@@ -17,7 +17,6 @@
 
 #include "faro/file.hpp"
 #include "faro/plan/plan.hpp"
-#include "faro/plan/strided_plan.hpp"
 
 namespace faro::file {
 

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "permutation/text.hpp"
 #include "rounding.hpp"
 #include "threads.hpp"
 
@@ -107,12 +107,14 @@ SourceFile::SourceFile(const Input& in, std::uint64_t bytes) : path_(in.path.str
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
   file_.reset(open(in.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file_.is_open() || fstat(file_.get(), &status_) != 0)
-    refuse(std::generic_category().message(errno), "a readable file");
-  if (!S_ISREG(status_.st_mode)) refuse("a directory, pipe or device", "a regular file");
+    fail(ErrorCode::file, detail::reading(path_), io::error_text(errno), "a readable file");
+  if (!S_ISREG(status_.st_mode))
+    fail(ErrorCode::file, detail::reading(path_), "a directory, pipe or device", "a regular file");
   const auto has = static_cast<std::uint64_t>(status_.st_size);
   if (has < in.offset || has - in.offset < bytes) {
-    refuse(fmt::format("{} bytes from byte {} on", has - std::min(has, in.offset), in.offset),
-           fmt::format("at least {}", bytes));
+    fail(ErrorCode::file, detail::reading(path_),
+         fmt::format("{} bytes from byte {} on", has - std::min(has, in.offset), in.offset),
+         fmt::format("at least {}", bytes));
   }
 }
 
@@ -126,11 +128,8 @@ void SourceFile::require_unchanged() const {
   if (fstat(file_.get(), &now) == 0 && now.st_size == status_.st_size &&
       now.st_mtim.tv_sec == status_.st_mtim.tv_sec && now.st_mtim.tv_nsec == status_.st_mtim.tv_nsec)
     return;
-  refuse("a file that was written to while it was read", "one that nobody changes meanwhile");
-}
-
-void SourceFile::refuse(const std::string& got, const std::string& wanted) const {
-  fail(ErrorCode::file, "read `" + path_ + "`", got, wanted);
+  fail(ErrorCode::file, detail::reading(path_), "a file that was written to while it was read",
+       "one that nobody changes meanwhile");
 }
 
 IoChoice::IoChoice(Io asked) : asked_(asked) {

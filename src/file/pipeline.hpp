@@ -42,8 +42,6 @@ class SourceFile {
   void require_unchanged() const;
 
  private:
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
-
   std::string path_;
   io::Descriptor file_;
   struct stat status_ {};

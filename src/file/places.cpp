@@ -23,6 +23,7 @@
 #include "io/file_system.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::file {
 namespace {
@@ -126,12 +127,16 @@ class PlacesOfFile final : public IndexPlaces {
   PlacesOfFile(EntryRange range, std::uint64_t batch)
       : IndexPlaces(range.count, batch), range_(std::move(range)) {
     file_.reset(open(range_.path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file_.is_open()) refuse(std::generic_category().message(errno));
+    if (!file_.is_open())
+      fail(ErrorCode::file, detail::reading(range_.path.string()), io::error_text(errno),
+           "a file that can be read");
     posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
   std::string text() const override {
     struct stat status {};
-    if (fstat(file_.get(), &status) != 0) refuse(std::generic_category().message(errno));
+    if (fstat(file_.get(), &status) != 0)
+      fail(ErrorCode::file, detail::reading(range_.path.string()), io::error_text(errno),
+           "a file that can be read");
     return fmt::format("index file {}:{} of {} bytes, {}.{:09}", status.st_dev, status.st_ino, status.st_size,
                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
   }
@@ -146,7 +151,9 @@ class PlacesOfFile final : public IndexPlaces {
       const ssize_t got = pread(file_.get(), bytes + done, entries.size() * width - done,
                                 static_cast<off_t>(range_.offset + x * width + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) refuse(got < 0 ? std::generic_category().message(errno) : "a file that was cut");
+      if (got <= 0)
+        fail(ErrorCode::file, detail::reading(range_.path.string()),
+             got < 0 ? io::error_text(errno) : "a file that was cut", "a file that can be read");
       done += static_cast<std::uint64_t>(got);
     }
     if (width == 8) return;
@@ -155,10 +162,6 @@ class PlacesOfFile final : public IndexPlaces {
       std::memcpy(&entry, bytes + i * width, width);
       entries[i] = entry;  // one below 0 is too large
     }
-  }
-
-  [[noreturn]] void refuse(const std::string& got) const {
-    fail(ErrorCode::file, "read `" + range_.path.string() + "`", got, "a file that can be read");
   }
 
   EntryRange range_;

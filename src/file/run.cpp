@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
-#include <system_error>
 
 #include "faro/error.hpp"
 #include "faro/file.hpp"
@@ -106,7 +105,7 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
   const SourceFile source(in, state.in_bytes);
   const io::Descriptor target(open(out.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!target.is_open()) {
-    fail(ErrorCode::file, "write `" + out.path.string() + "`", std::system_category().message(errno),
+    fail(ErrorCode::file, "write `" + out.path.string() + "`", io::error_text(errno),
          "the output that all processes write");
   }
   if (state.facts.tiles > 0) {
@@ -127,7 +126,7 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
   }
   source.require_unchanged();
   if (const int error = io::sync_file(target.get()); error != 0) {
-    fail(ErrorCode::file, "write `" + out.path.string() + "`", std::system_category().message(error),
+    fail(ErrorCode::file, "write `" + out.path.string() + "`", io::error_text(error),
          "a disk that takes what is written");
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 
 #include "faro/error.hpp"
 #include "faro/file.hpp"
@@ -23,7 +22,7 @@ void move_all(std::byte* data, std::uint64_t bytes, const std::string& operation
     const ssize_t moved = move(data + done, bytes - done);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) {
-      fail(ErrorCode::file, operation, std::generic_category().message(errno), "a stream that goes on");
+      fail(ErrorCode::file, operation, io::error_text(errno), "a stream that goes on");
     }
     if (moved == 0) {
       fail(ErrorCode::file, operation, fmt::format("its end, {} bytes too early", bytes - done),

@@ -34,8 +34,6 @@ constexpr mode_t kModeWithoutSetId = 01777;
 
 std::atomic<bool> sync_wanted{true};
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -160,7 +158,8 @@ void FolderSync::open(const fs::path& folder) {
   if (folder_.is_open()) return;
   all_ = errno == EACCES;  // it may be written to, but not listed
   if (!all_)
-    fail(ErrorCode::file, "write to `" + folder.string() + "`", reason(errno), "a folder that can be opened");
+    fail(ErrorCode::file, "write to `" + folder.string() + "`", error_text(errno),
+         "a folder that can be opened");
 }
 
 int FolderSync::sync() const {
@@ -177,7 +176,7 @@ std::string temporary_name() {
     const ssize_t got = getrandom(random.data() + have, random.size() - have, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      fail(ErrorCode::file, "name a temporary file", "no random numbers: " + reason(errno),
+      fail(ErrorCode::file, "name a temporary file", "no random numbers: " + error_text(errno),
            "the system's random numbers");
     have += static_cast<std::size_t>(got);
   }
@@ -219,22 +218,23 @@ void sweep_left_overs(const fs::path& path) noexcept {
 
 std::optional<std::string> copy_attributes(const fs::path& path, const struct stat& status, int descriptor) {
   struct stat ours {};
-  if (fstat(descriptor, &ours) != 0) return "its status: " + reason(errno);
+  if (fstat(descriptor, &ours) != 0) return "its status: " + error_text(errno);
   if (ours.st_gid != status.st_gid && fchown(descriptor, static_cast<uid_t>(-1), status.st_gid) != 0)
-    return "its group, number " + std::to_string(status.st_gid) + ": " + reason(errno);
+    return "its group, number " + std::to_string(status.st_gid) + ": " + error_text(errno);
   if (ours.st_uid != status.st_uid && fchown(descriptor, status.st_uid, static_cast<gid_t>(-1)) != 0)
-    return "its owner, number " + std::to_string(status.st_uid) + ": " + reason(errno);
+    return "its owner, number " + std::to_string(status.st_uid) + ": " + error_text(errno);
   constexpr const char* kAccessList = "system.posix_acl_access";
   bool has_access_list = false;
   for (const std::string& name : attribute_names(path.c_str())) {
     has_access_list = has_access_list || name == kAccessList;
     if (is_left_to_the_system(name)) continue;
     if (const int error = copy_attribute(path.c_str(), name, descriptor); error != 0)
-      return "its attribute " + name + ": " + reason(error);
+      return "its attribute " + name + ": " + error_text(error);
   }
   // One that the folder gave to the new file alone.
   if (!has_access_list) fremovexattr(descriptor, kAccessList);
-  if (fchmod(descriptor, status.st_mode & kModeWithoutSetId) != 0) return "its permissions: " + reason(errno);
+  if (fchmod(descriptor, status.st_mode & kModeWithoutSetId) != 0)
+    return "its permissions: " + error_text(errno);
   return std::nullopt;
 }
 
@@ -263,9 +263,10 @@ HeldFile::HeldFile(const fs::path& path, const std::string& operation, bool read
   if (!descriptor_.is_open() && reading_suffices && (errno == EACCES || errno == EROFS))
     descriptor_.reset(open(path.c_str(), O_RDONLY | kFlags));
   if (!descriptor_.is_open())
-    fail(ErrorCode::file, operation, errno == EISDIR ? "a directory" : reason(errno),
+    fail(ErrorCode::file, operation, errno == EISDIR ? "a directory" : error_text(errno),
          "a .npy file that may be read and written");
-  if (fstat(descriptor_.get(), &status_) != 0) fail(ErrorCode::file, operation, reason(errno), "a .npy file");
+  if (fstat(descriptor_.get(), &status_) != 0)
+    fail(ErrorCode::file, operation, error_text(errno), "a .npy file");
   if (!S_ISREG(status_.st_mode))
     fail(ErrorCode::file, operation, S_ISDIR(status_.st_mode) ? "a directory" : "a pipe or device",
          "a regular file, which can be mapped");

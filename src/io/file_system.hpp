@@ -20,6 +20,9 @@
 
 namespace faro::io {
 
+/// What the system says of an errno: "No such file or directory".
+inline std::string error_text(int error) { return std::generic_category().message(error); }
+
 /// A file descriptor that is closed when it goes out of scope.
 class Descriptor {
  public:

@@ -111,10 +111,9 @@ class ToCOrder {
 Descriptor open_array(const fs::path& path, const std::string& operation, struct stat& status) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang before it can be refused.
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  const auto message = [](int error) { return std::generic_category().message(error); };
-  if (!file.is_open()) fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
+  if (!file.is_open()) fail(ErrorCode::file, operation, error_text(errno), "a readable .npy file");
   if (fstat(file.get(), &status) != 0)
-    fail(ErrorCode::file, operation, message(errno), "a readable .npy file");
+    fail(ErrorCode::file, operation, error_text(errno), "a readable .npy file");
   if (S_ISDIR(status.st_mode)) fail(ErrorCode::file, operation, "a directory", "a .npy file");
   if (!S_ISREG(status.st_mode))
     fail(ErrorCode::file, operation, "a pipe or device", "a regular file, which can be mapped");
@@ -138,8 +137,7 @@ NpyHeader read_npy_header(const fs::path& path) {
     while (got < wanted) {
       const ssize_t read = pread(file.get(), begin.data() + got, wanted - got, static_cast<off_t>(got));
       if (read < 0 && errno == EINTR) continue;
-      if (read < 0)
-        fail(ErrorCode::file, operation, std::generic_category().message(errno), "a readable .npy file");
+      if (read < 0) fail(ErrorCode::file, operation, error_text(errno), "a readable .npy file");
       if (read == 0) break;
       got += static_cast<std::uint64_t>(read);
     }
@@ -160,8 +158,7 @@ NpyInput::NpyInput(const fs::path& path, const Advance& advance, FortranData for
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (file_bytes > 0) {
     mapping_ = map_file(file.get(), file_bytes, PROT_READ, MAP_PRIVATE);
-    if (mapping_ == nullptr)
-      fail(ErrorCode::file, operation, std::generic_category().message(errno), "a file that can be mapped");
+    if (mapping_ == nullptr) fail(ErrorCode::file, operation, error_text(errno), "a file that can be mapped");
     mapping_bytes_ = file_bytes;
   }
   try {
@@ -224,7 +221,8 @@ NpyOutput::NpyOutput(const fs::path& path, const std::string& descr, std::span<c
     return;
   }
   state.mapping = map_file(state.file.descriptor(), state.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (state.mapping == nullptr) state.file.refuse(errno, "a file that can be mapped");
+  if (state.mapping == nullptr)
+    fail(ErrorCode::file, state.file.operation(), error_text(errno), "a file that can be mapped");
 }
 
 NpyOutput::~NpyOutput() = default;

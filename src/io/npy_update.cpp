@@ -19,7 +19,6 @@
 
 namespace faro::io {
 namespace {
-std::string message(int error) { return std::generic_category().message(error); }
 
 // "3, 5" or "7,"
 std::string tuple_text(std::span<const std::uint64_t> shape) {
@@ -94,7 +93,7 @@ void require_writable(const std::filesystem::path& path) {
   constexpr mode_t kAnyoneWrites = S_IWUSR | S_IWGRP | S_IWOTH;
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || (status.st_mode & kAnyoneWrites) != 0) return;
-  fail(ErrorCode::file, "change `" + path.string() + "` in place", message(EACCES) + ": a read-only file",
+  fail(ErrorCode::file, "change `" + path.string() + "` in place", error_text(EACCES) + ": a read-only file",
        "a file that may be written", "`chmod u+w` makes it one");
 }
 
@@ -106,7 +105,7 @@ NpyUpdate::NpyUpdate(const std::filesystem::path& path, const Advance& advance)
   if (file_bytes > 0) {
     void* const mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
     if (mapping == MAP_FAILED)
-      fail(ErrorCode::file, "change `" + path.string() + "` in place", message(errno),
+      fail(ErrorCode::file, "change `" + path.string() + "` in place", error_text(errno),
            "a file that can be mapped");
     mapping_ = static_cast<std::byte*>(mapping);
     mapping_bytes_ = file_bytes;
@@ -149,7 +148,7 @@ void NpyUpdate::commit() {
   if (!new_header_.empty()) std::memcpy(mapping_, new_header_.data(), new_header_.size());
   const int error = msync(mapping_, mapping_bytes_, MS_ASYNC) != 0 ? errno : sync_file(held_.descriptor());
   if (error != 0)
-    fail(ErrorCode::file, "change `" + path_.string() + "` in place", message(error),
+    fail(ErrorCode::file, "change `" + path_.string() + "` in place", error_text(error),
          "a disk that takes what is written", "the file may be changed in part");
 }
 

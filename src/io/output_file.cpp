@@ -85,18 +85,22 @@ fs::path partial_path(const fs::path& path) {
 }
 
 OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {
-  if (path_.empty()) refuse("an empty name", "the name of a file");
+  if (path_.empty()) fail(ErrorCode::file, operation(), "an empty name", "the name of a file");
   if (const std::error_code failed = follow_links(path_)) {
     path_ = path;  // an error names what was given
-    refuse(failed.value(), "a path that a file can have");
+    fail(ErrorCode::file, operation(), error_text(failed.value()), "a path that a file can have");
   }
   struct stat existing {};
   const bool exists = stat(path_.c_str(), &existing) == 0;
-  if (!exists && errno != ENOENT) refuse(errno, "a path that a file can have");
-  if (exists && S_ISDIR(existing.st_mode)) refuse(EISDIR, "a regular file");
-  if (exists && !S_ISREG(existing.st_mode)) refuse("a pipe or device", "a regular file");
-  if (exists && access(path_.c_str(), W_OK) != 0) refuse(errno, "a file that may be replaced");
-  if (path_.filename().empty()) refuse(EISDIR, "the name of a file");
+  if (!exists && errno != ENOENT)
+    fail(ErrorCode::file, operation(), error_text(errno), "a path that a file can have");
+  if (exists && S_ISDIR(existing.st_mode))
+    fail(ErrorCode::file, operation(), error_text(EISDIR), "a regular file");
+  if (exists && !S_ISREG(existing.st_mode))
+    fail(ErrorCode::file, operation(), "a pipe or device", "a regular file");
+  if (exists && access(path_.c_str(), W_OK) != 0)
+    fail(ErrorCode::file, operation(), error_text(errno), "a file that may be replaced");
+  if (path_.filename().empty()) fail(ErrorCode::file, operation(), error_text(EISDIR), "the name of a file");
 
   if (unfinished_ == Unfinished::kept) {
     open_partial();
@@ -109,8 +113,8 @@ OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path
   if (!exists) return;
   if (const auto kept_back = copy_attributes(path_, existing, descriptor_.get())) {
     forget_temporary_name();
-    refuse("a file there that the new one cannot be like in " + *kept_back,
-           "a file whose owner and attributes we may give");
+    fail(ErrorCode::file, operation(), "a file there that the new one cannot be like in " + *kept_back,
+         "a file whose owner and attributes we may give");
   }
 }
 
@@ -130,14 +134,16 @@ void OutputFile::open_partial() {
   const bool is_file = error == 0 && fstat(descriptor(), &status) == 0 && S_ISREG(status.st_mode) &&
                        status.st_uid == geteuid();
   if (error == 0 && !is_file) {
-    refuse("no file of faro's at `" + temporary_.string() + "`", "a free name, or what an earlier run left");
+    fail(ErrorCode::file, operation(), "no file of faro's at `" + temporary_.string() + "`",
+         "a free name, or what an earlier run left");
   }
-  if (error != 0) refuse(error, "a directory that can be written to");
+  if (error != 0) fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
   if (flock(descriptor(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
     struct stat named {};
     if (stat(temporary_.c_str(), &named) == 0 && named.st_ino == status.st_ino) return;
   }
-  refuse("a file that " + lock_holder(status) + " is writing", "one process at a time");
+  fail(ErrorCode::file, operation(), "a file that " + lock_holder(status) + " is writing",
+       "one process at a time");
 }
 
 void OutputFile::forget_temporary_name() {
@@ -160,12 +166,12 @@ void OutputFile::open_named() {
     if (error == 0) error = EEXIST;
   }
   temporary_.clear();
-  refuse(error, "a directory that can be written to");
+  fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
 }
 
 bool OutputFile::reserve(std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (bytes > (std::uint64_t{1} << 62)) refuse_size(EFBIG, bytes);
+  if (bytes > (std::uint64_t{1} << 62)) fail_for_room(EFBIG, bytes);
   // Asked first: what fails for lack of room has taken all there was, from everybody.
   struct statvfs space {};
   struct stat status {};
@@ -176,7 +182,7 @@ bool OutputFile::reserve(std::uint64_t bytes) {
         static_cast<std::uint64_t>(status.st_blocks) * kStatBlock;  // a partial file's
     const std::uint64_t free_blocks = geteuid() == 0 ? space.f_bfree : space.f_bavail;
     if (free_blocks * std::uint64_t{space.f_frsize} < bytes - std::min(bytes, taken))
-      refuse_size(ENOSPC, bytes);
+      fail_for_room(ENOSPC, bytes);
     free_before = space.f_bavail * std::uint64_t{space.f_frsize};
   }
   int error = 0;
@@ -184,8 +190,8 @@ bool OutputFile::reserve(std::uint64_t bytes) {
     error = fallocate(descriptor(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (error == EINTR);
   if (error == 0) return true;
-  if (error != EOPNOTSUPP && error != ENOSYS) refuse_size(error, bytes, free_before);
-  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) refuse_size(errno, bytes);
+  if (error != EOPNOTSUPP && error != ENOSYS) fail_for_room(error, bytes, free_before);
+  if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) fail_for_room(errno, bytes);
   return false;
 }
 
@@ -203,16 +209,17 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
     if (result != 0) error.store(result, std::memory_order_relaxed);
     if (result == 0 && advance) advance(bytes);
   }
-  if (error.load() != 0) refuse_size(error.load(), data.size());
+  if (error.load() != 0) fail_for_room(error.load(), data.size());
 }
 
 void OutputFile::finish() {
   if (finished_) return;
   if (const int error = sync_file(descriptor()); error != 0)
-    refuse(error, "a disk that takes what is written");
+    fail(ErrorCode::file, operation(), error_text(error), "a disk that takes what is written");
   // Network file systems write when any descriptor of the file is closed; this one keeps the lock.
   Descriptor second(dup(descriptor()));
-  if (const int error = second.close(); error != 0) refuse(error, "a file that can be written to");
+  if (const int error = second.close(); error != 0)
+    fail(ErrorCode::file, operation(), error_text(error), "a file that can be written to");
   folder_.open(directory_of(path_));
   finished_ = true;
 }
@@ -229,37 +236,32 @@ void OutputFile::give_name() {
   }
   if (error == 0) return;
   temporary_.clear();
-  refuse(error, "a directory that can be written to");
+  fail(ErrorCode::file, operation(), error_text(error), "a directory that can be written to");
 }
 
 void OutputFile::commit() {
   finish();
   if (temporary_.empty()) give_name();
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse(errno, "a path that a file can be renamed to");
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail(ErrorCode::file, operation(), error_text(errno), "a path that a file can be renamed to");
   // From here on nothing may fail but the disk: the file is there.
   forget(temporary_);
   temporary_.clear();
   if (const int error = folder_.sync(); error != 0)
-    refuse(error, "a disk that takes the file's name, too: the file is there, a power cut may undo that");
+    fail(ErrorCode::file, operation(), error_text(error),
+         "a disk that takes the file's name, too: the file is there, a power cut may undo that");
   descriptor_.close();
   sweep_left_overs(path_);
 }
 
-void OutputFile::refuse(int error, const std::string& wanted) const {
-  refuse(std::generic_category().message(error), wanted);
-}
-
-void OutputFile::refuse_size(int error, std::uint64_t bytes, std::optional<std::uint64_t> free_before) const {
-  std::string got = std::generic_category().message(error);
+void OutputFile::fail_for_room(int error, std::uint64_t bytes,
+                               std::optional<std::uint64_t> free_before) const {
+  std::string got = error_text(error);
   struct statvfs space {};
   if (!free_before && statvfs(directory_of(path_).c_str(), &space) == 0)
     free_before = space.f_bavail * std::uint64_t{space.f_frsize};
   if (free_before) got += ", " + size_text(*free_before) + " free on its disk";
-  refuse(got, "room for " + size_text(bytes));
-}
-
-void OutputFile::refuse(const std::string& got, const std::string& wanted) const {
-  fail(ErrorCode::file, "write `" + path_.string() + "`", got, wanted);
+  fail(ErrorCode::file, operation(), got, "room for " + size_text(bytes));
 }
 
 void require_output(const fs::path& path) { const OutputFile never_committed(path); }

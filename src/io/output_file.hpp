@@ -63,14 +63,13 @@ class OutputFile {
   /// Removes a file that would be kept: nothing of it is of use. It can no longer be committed.
   void discard();
 
-  /// Throws ErrorCode::file; `error` is an errno.
-  [[noreturn]] void refuse(int error, const std::string& wanted) const;
+  /// What errors say was being done: "write `PATH`".
+  std::string operation() const { return "write `" + path_.string() + "`"; }
 
  private:
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const;
   /// Of so many bytes for which there is no room: says what is free, or was before an attempt that took it.
-  [[noreturn]] void refuse_size(int error, std::uint64_t bytes,
-                                std::optional<std::uint64_t> free_before = {}) const;
+  [[noreturn]] void fail_for_room(int error, std::uint64_t bytes,
+                                  std::optional<std::uint64_t> free_before = {}) const;
   void forget_temporary_name();
   void open_named();
   void open_partial();

@@ -82,7 +82,7 @@ struct Transfers::Ring {
 std::string why_no_uring() {
   io_uring ring{};
   const int error = io_uring_queue_init(1, &ring, 0);
-  if (error != 0) return std::generic_category().message(-error);
+  if (error != 0) return error_text(-error);
   io_uring_queue_exit(&ring);
   return "";
 }
@@ -104,7 +104,7 @@ TransferFile::TransferFile(int descriptor, Use use, TransferMode wanted, std::st
   const int access = use == Use::read ? O_RDONLY : use == Use::write ? O_WRONLY : O_RDWR;
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   direct_.reset(open(link.c_str(), access | O_DIRECT | O_CLOEXEC));
-  if (!direct_.is_open()) refusal_ = "O_DIRECT: " + std::generic_category().message(errno);
+  if (!direct_.is_open()) refusal_ = "O_DIRECT: " + error_text(errno);
 }
 
 Transfers::Transfers(TransferMode mode, int queue_depth)
@@ -229,14 +229,14 @@ void Transfers::finish(Request request) const {
       request.descriptor = request.file->buffered();
       continue;
     }
-    if (moved < 0) refuse(request, errno);
-    if (moved == 0) refuse(request, request.writes ? ENOSPC : 0);
+    if (moved < 0) fail_transfer(request, errno);
+    if (moved == 0) fail_transfer(request, request.writes ? ENOSPC : 0);
     done += static_cast<std::uint64_t>(moved);
     if (is_direct && done < request.least) request.descriptor = request.file->buffered();
   }
 }
 
-void Transfers::refuse(const Request& request, int error) const {
+void Transfers::fail_transfer(const Request& request, int error) const {
   const std::string operation =
       std::string(request.writes ? "write `" : "read `") + request.file->label() + "`";
   if (error == 0) {
@@ -244,7 +244,7 @@ void Transfers::refuse(const Request& request, int error) const {
          "a file that ends before byte " + std::to_string(request.offset + request.least),
          "the file as it was when it was opened", "it was cut while it was read");
   }
-  fail(ErrorCode::file, operation, std::generic_category().message(error),
+  fail(ErrorCode::file, operation, error_text(error),
        request.writes ? "a disk that takes what is written" : "a file that can be read");
 }
 
@@ -288,7 +288,7 @@ void Transfers::flush() {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       Request rest = requests[i];
       if (results[i] < 0 && results[i] != -EINTR && results[i] != -EAGAIN && results[i] != -EINVAL)
-        refuse(rest, static_cast<int>(-results[i]));
+        fail_transfer(rest, static_cast<int>(-results[i]));
       const std::uint64_t done = results[i] < 0 ? 0 : static_cast<std::uint64_t>(results[i]);
       if (done >= rest.least) continue;
       if (results[i] != -EINTR && results[i] != -EAGAIN) rest.descriptor = rest.file->buffered();

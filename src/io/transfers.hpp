@@ -96,7 +96,7 @@ class Transfers {
   void flush();
   /// What is left of a request, by blocking calls.
   void finish(Request request) const;
-  [[noreturn]] void refuse(const Request& request, int error) const;
+  [[noreturn]] void fail_transfer(const Request& request, int error) const;
 
   std::size_t queue_depth_;
   std::unique_ptr<Ring> ring_;  // null: by blocking calls

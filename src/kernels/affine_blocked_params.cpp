@@ -1,5 +1,3 @@
-#include "kernels/affine_blocked_params.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -1,13 +1,10 @@
-#include "kernels/affine_in_place_params.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace {

@@ -22,7 +22,7 @@
 //     4 rows of 4 bytes      a0 a1 a2 a3 | b0 .. | c0 .. | d0 ..    -->   a0 b0 c0 d0 | a1 b1 c1 d1 | ...
 //
 // A place in shared memory is a sum of digits times steps, one step a digit of the box, whose pads are found
-// by counting (layout/box_banks.hpp). Lanes that read take `near` rows, the words of one vector of the input,
+// by counting (layout/box_banks.cpp). Lanes that read take `near` rows, the words of one vector of the input,
 // times slots: 4 x 8 of them meet in no bank twice.
 #pragma once
 

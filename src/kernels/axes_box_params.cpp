@@ -1,5 +1,3 @@
-#include "kernels/axes_box_params.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
+#include "kernels/axes_params.hpp"
 #include "kernels/axes_ragged_box.hpp"
 #include "rounding.hpp"
 

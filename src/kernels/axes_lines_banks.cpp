@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "faro/machine/memory_geometry.hpp"
-#include "kernels/axes_lines_params.hpp"
+#include "faro/machine/access_counts.hpp"
+#include "kernels/axes_params.hpp"
 #include "machine/congestion.hpp"
 
 namespace faro::kernels {

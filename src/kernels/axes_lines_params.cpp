@@ -1,5 +1,3 @@
-#include "kernels/axes_lines_params.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +7,7 @@
 
 #include "faro/error.hpp"
 #include "kernels/axes_lines_banks.hpp"
-#include "kernels/axes_size.hpp"
+#include "kernels/axes_params.hpp"
 #include "rounding.hpp"
 
 namespace faro::kernels {

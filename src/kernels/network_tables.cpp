@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::kernels {
 namespace {

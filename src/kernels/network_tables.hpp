@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "kernels/network_tile.hpp"
 
 namespace faro::kernels {

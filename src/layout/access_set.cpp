@@ -8,7 +8,7 @@
 
 #include "faro/error.hpp"
 #include "faro/layout/adviser.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "layout/candidates.hpp"
 #include "machine/trace.hpp"
 #include "suggest.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "faro/layout/adviser.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "layout/bank_search.hpp"
 
 namespace faro::layout {

@@ -1,50 +1,29 @@
 #include "layout/strided_box.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "faro/error.hpp"
-#include "layout/box_banks.hpp"
+#include "layout/box_search.hpp"
 #include "rounding.hpp"
 
 namespace faro::layout {
 namespace {
 
-constexpr std::uint32_t kBoxSector = 32;
-constexpr std::uint32_t kBoxVector = 16;
-constexpr std::uint32_t kRaggedLeast = 32;         // bytes of a run
+using detail::at;
+using detail::BoxSearch;
+using detail::has;
+using detail::kBoxSector;
+using detail::kBoxVector;
+using detail::magnitude;
+using faro::detail::ceil_div;
+
 constexpr std::uint32_t kRaggedShared = 72 << 10;  // with pads: three blocks a multiprocessor at least
-constexpr std::uint32_t kRaggedBest = 26 << 10;
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
-
-using faro::detail::ceil_div;
-
-std::uint64_t magnitude(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
-std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
-bool has(const std::vector<int>& axes, int axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-// What all boxes of a problem have in common.
-struct BoxSearch {
-  const std::vector<StridedAxis>& axes;
-  int unit_bytes;
-  const BoxLimits& limits;
-  std::vector<int> in_order = {};  // axes by their strides; those of stride 0, which move nowhere, last
-  std::vector<int> out_order = {};
-  std::size_t in_moving = 0;
-  std::uint64_t least_bytes = 0;  // of a box worth a look: of large arrays
-
-  std::uint32_t bytes(std::uint64_t units) const {
-    return static_cast<std::uint32_t>(units * static_cast<unsigned>(unit_bytes));
-  }
-  std::uint64_t bytes64(std::uint64_t units) const { return units * static_cast<unsigned>(unit_bytes); }
-};
 
 BoxSearch search_of(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   BoxSearch search{.axes = axes, .unit_bytes = unit_bytes, .limits = limits};
@@ -169,144 +148,6 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
   if (box.out.vector > 1 && first_in >= 0) box.in.vector = widest(box.in, in_stride, unit);
 }
 
-// Vectors of the arrays, whatever rows they belong to: where runs have no gaps, and vectors of rows do not
-// cover whole sectors of the output.
-void choose_ragged(const BoxSearch& search, StridedBox& box) {
-  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
-  if (!search.limits.ragged || unit == kBoxVector || box.words > 1 || box.in.run.empty()) return;
-  const std::uint64_t list_bytes = 2 * std::uint64_t{box.out.units};
-  if (search.bytes64(box.units()) + list_bytes > search.limits.ragged_bytes ||
-      search.bytes(box.in.units) < kRaggedLeast || search.bytes(box.out.units) < kRaggedLeast)
-    return;
-  if (box.in.contiguous < box.in.units || box.out.contiguous < box.out.units) return;
-  const bool by_vectors = box.in.vector * box.unit_bytes == static_cast<int>(kBoxVector) &&
-                          box.out.vector * box.unit_bytes == static_cast<int>(kBoxVector);
-  if (by_vectors && search.bytes64(box.out.alignment) % kBoxSector == 0) return;
-  box.ragged = true;
-  box.in.vector = static_cast<int>(kBoxVector / unit);
-  box.in.lead = static_cast<std::uint32_t>(box.in.vector) - 1;
-  box.out.vector = box.in.vector;
-  box.out.lead = kBoxSector / unit - 1;
-}
-
-// Axes along which the runs of neighbouring boxes follow on in the output: the run's last where it is cut,
-// then those of which a box has one index each, as long as the output has no gaps.
-std::size_t chain_of(const StridedBox& box) {
-  std::int64_t follows = 1;
-  for (const int axis : box.out.run) {
-    if (box.axes[at(axis)].out != follows) return 0;
-    follows *= static_cast<std::int64_t>(box.axes[at(axis)].extent);
-  }
-  std::size_t chain = box.cut(box.out.run.back()) ? 1 : 0;
-  for (std::size_t a = box.out.run.size(); a < box.axes.size(); ++a) {
-    if (box.extent[a] > 1 || box.axes[a].out != follows) break;
-    follows *= static_cast<std::int64_t>(box.axes[a].extent);
-    ++chain;
-  }
-  return chain;
-}
-
-// Rows of the input, the first of a box, that the first units of a run of the output are in.
-std::uint32_t rows_of_first(const StridedBox& box, std::uint32_t units) {
-  std::uint32_t most = 0;
-  for (std::uint32_t unit = 0; unit < units; ++unit) {
-    std::uint32_t row = 0;
-    std::uint32_t left = unit;
-    std::uint32_t inner = 1;
-    for (const int axis : box.out.run) {
-      const std::uint32_t digit = left % box.extent[at(axis)];
-      left /= box.extent[at(axis)];
-      if (!has(box.in.rest, axis)) continue;  // rest's axes are in the run's order
-      row += digit * inner;
-      inner *= box.extent[at(axis)];
-    }
-    most = std::max(most, row);
-  }
-  return most + 1;
-}
-
-// A sector that two runs share is written by the box where it begins, which reads what it lacks of the next:
-// writing parts of sectors costs six times as much as whole ones (docs/notes/axes-experiments.md).
-void choose_halo(StridedBox& box) {
-  const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
-  const std::uint32_t others = kBoxSector / unit - 1;
-  std::uint32_t inner = 1;
-  for (std::size_t i = 0; i + 1 < box.out.run.size(); ++i) inner *= box.extent[at(box.out.run[i])];
-  const std::size_t last = at(box.out.run.back());
-  const std::uint64_t left = box.axes[last].extent % box.extent[last];
-  const std::uint64_t least = inner * (left == 0 ? box.extent[last] : left);
-  if (least < others) return;
-  box.chain = chain_of(box);
-  if (box.chain == 0) return;
-  box.halo = others;
-  box.halo_rows = rows_of_first(box, others);
-  box.out.lead += others;
-}
-
-// Lanes take neighbouring rows of the output where those are neighbours in the input's run.
-void choose_near(StridedBox& box) {
-  constexpr std::uint32_t wanted = 4;
-  std::uint32_t together = 1;
-  for (std::size_t i = 0; i < box.out.rest.size() && i < box.in.run.size() && together < wanted; ++i) {
-    if (box.out.rest[i] != box.in.run[i]) break;
-    together *= box.extent[at(box.in.run[i])];
-  }
-  box.near = together >= wanted ? wanted : 1;
-}
-
-// A warp has whole rows of the output, `near` at a time, or pieces of few long ones.
-void choose_ragged_stretch(StridedBox& box) {
-  constexpr std::uint32_t warp = 32;
-  const std::uint32_t lanes = warp / box.near;
-  const std::uint32_t warps = box.threads / warp;
-  const auto vector = static_cast<std::uint32_t>(box.out.vector);
-  const auto stretch =
-      static_cast<std::uint32_t>(ceil_div(box.out.units + box.out.lead, std::uint64_t{vector} * lanes));
-  const auto rows =
-      static_cast<std::uint32_t>(ceil_div(box.units() / box.out.units, std::uint64_t{box.near}));
-  box.out.pieces = 1;
-  if (rows < 2 * warps) box.out.pieces = std::min(stretch, (2 * warps + rows - 1) / rows);
-  box.out.spread = static_cast<int>(ceil_div(stretch, box.out.pieces));
-  const auto spread = static_cast<std::uint32_t>(box.out.spread);
-  box.out.pieces = (stretch + spread - 1) / spread;
-  box.out.pairs = lanes;
-  // A thread has several vectors of rows that are longer than a block is wide.
-  box.in.spread = static_cast<int>(
-      ceil_div(box.in.units + box.in.lead, static_cast<std::uint64_t>(box.in.vector) * box.threads));
-}
-
-// Runs without pads, rows congruent to their strides.
-void make_ragged_parts(StridedBox& box) {
-  const auto vector = static_cast<std::uint32_t>(box.in.vector);
-  const auto out_vector = static_cast<std::uint32_t>(box.out.vector);
-  box.clean = false;
-  for (const int axis : box.in.run) {
-    if (box.extent[at(axis)] > 1) box.parts.push_back({.axis = axis, .extent = box.extent[at(axis)]});
-  }
-  std::uint32_t gap = 2 * (vector - 1);
-  const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step) {
-    if (extent == 1) return;
-    const auto stride = static_cast<std::uint32_t>(box.axes[at(axis)].in * step) % vector;
-    box.parts.push_back({.axis = axis,
-                         .extent = extent,
-                         .step = step,
-                         .pad = true,
-                         .gap = gap,
-                         .residue = stride,
-                         .modulus = vector});
-    gap = 0;
-  };
-  for (const int axis : box.in.rest) {
-    const std::uint32_t extent = box.extent[at(axis)];
-    if (axis == box.out.run.front() && extent % out_vector == 0) {
-      push(axis, out_vector, 1);
-      push(axis, extent / out_vector, out_vector);
-    } else {
-      push(axis, extent, 1);
-    }
-  }
-}
-
 // The parts in the order in which the input is read.
 void make_parts(StridedBox& box) {
   const auto vector = static_cast<std::uint32_t>(box.in.vector);
@@ -351,36 +192,7 @@ void make_parts(StridedBox& box) {
                  : 1;
 }
 
-// --- what it costs
-
-constexpr std::uint32_t kBoxLine = 128;
-
-// Bytes of the lines that a run touches beyond its own, over those: runs begin anywhere at multiples of the
-// greatest power of two that divides their distance.
-double lines_beyond(const BoxSearch& search, const BoxWalk& side, std::uint32_t line) {
-  const auto bytes = static_cast<double>(search.bytes64(side.contiguous));
-  const std::uint64_t aligned = std::gcd(search.bytes64(side.alignment), std::uint64_t{line});
-  return static_cast<double>(line - aligned) / bytes;
-}
-
-// What a side's runs cost: lines that they do not fill, pairs of them, and that they begin at all, in bytes.
-// Fitted to a few thousand boxes (docs/notes/axes-experiments.md).
-struct RunPrices {
-  double lines;
-  double pairs;
-  double begin;
-};
-constexpr RunPrices kReads{.lines = 0.55, .pairs = 0.1, .begin = 0};
-constexpr RunPrices kWrites{.lines = 0.15, .pairs = 0.05, .begin = 8};
-constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .begin = 32};
-constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .begin = 16};
-
-double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& prices) {
-  return prices.lines * lines_beyond(search, side, kBoxLine) +
-         prices.pairs * lines_beyond(search, side, 2 * kBoxLine) +
-         prices.begin / static_cast<double>(search.bytes64(side.contiguous));
-}
-
+// How far what lies together is aligned, in units.
 template <typename StrideOf>
 std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
   std::uint64_t common = 0;
@@ -391,71 +203,6 @@ std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const St
     if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
   }
   return common;
-}
-
-// Lanes that have a part, over all.
-double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads) {
-  const std::uint32_t groups = std::max(1U, threads / slots);
-  const auto rounds = static_cast<double>(ceil_div(rows, groups));
-  return static_cast<double>(slots) * rows / (threads * rounds);
-}
-
-void price(const BoxSearch& search, StridedBox& box) {
-  double idle = 1;  // boxes that are cut
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
-    const std::uint64_t extent = box.axes[a].extent;
-    idle *= static_cast<double>(ceil_div(extent, std::uint64_t{box.extent[a]}) * box.extent[a]) /
-            static_cast<double>(extent);
-  }
-  const std::uint64_t units = box.units();
-  const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
-  double cost = 1.0;
-  cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
-  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
-  cost += (box.ragged ? 0.4 : 0.3) * (idle - 1);
-  const std::uint32_t in_slots = box.in.slots();
-  const std::uint32_t out_slots = box.out.slots() * box.near;
-  const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
-  const double in_access = 16.0 / (box.in.vector * box.unit_bytes);
-  const double out_access = 16.0 / (box.out.vector * box.unit_bytes);
-  // Vectors of ragged rows are not full, nor are all lanes of a warp that has whole rows.
-  const auto full = [](const BoxWalk& side) {
-    if (side.lead == 0 && side.pairs == 1) return 1.0;
-    return static_cast<double>(side.units) /
-           (static_cast<double>(side.slots()) * side.vector * side.spread * side.pieces);
-  };
-  const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), search.limits.threads);
-  const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
-  const double out_lanes =
-      full(box.out) * lanes_used(out_slots,
-                                 static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
-                                 search.limits.threads);
-  cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
-  // Ragged boxes read their units one by one.
-  if (box.ragged) cost += 0.1 / box.unit_bytes;
-  const auto box_bytes = static_cast<double>(search.bytes64(units));
-  const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
-  if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
-  if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
-  // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
-  constexpr double part_bytes = 192;
-  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
-  const std::uint64_t past = std::gcd(search.bytes64(box.out.alignment), std::uint64_t{kBoxSector});
-  if (past < kBoxSector) {
-    double runs = 1;
-    if (box.halo > 0) {
-      for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
-           ++a) {
-        runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
-      }
-      cost += halo_share * box.halo_rows * box.in.units / static_cast<double>(units);
-    }
-    cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
-  }
-  const auto boxes = static_cast<double>(box.boxes());
-  const double many = search.limits.many_boxes;
-  if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);
-  box.cost = cost;
 }
 
 // --- trying
@@ -521,16 +268,13 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (!slowest(box.p, box.in, box.out) || !slowest(box.q, box.out, box.in)) return std::nullopt;
   box.in.alignment = run_alignment(box, box.in, in_stride);
   box.out.alignment = run_alignment(box, box.out, out_stride);
-  choose_ragged(search, box);
-  for (BoxWalk* const walk : {&box.in, &box.out}) {
-    if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
-  }
-  if (box.ragged) {
-    choose_halo(box);
-    choose_near(box);
-    choose_ragged_stretch(box);
-    make_ragged_parts(box);
+  const bool ragged = detail::suits_ragged(search, box);
+  if (ragged) {
+    detail::make_ragged(box);
   } else {
+    for (BoxWalk* const walk : {&box.in, &box.out}) {
+      if (walk->vector == 1 && box.unit_bytes < 16) walk->spread = box.unit_bytes == 8 ? 2 : 4;
+    }
     make_parts(box);
   }
   const std::uint32_t threads = search.limits.threads;
@@ -538,7 +282,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   const std::uint64_t entries =
       units / box.in.units + units / box.out.units / static_cast<unsigned>(box.words);
   if (entries > kBoxEntriesMost) return std::nullopt;
-  price(search, box);
+  detail::price(search, box);
   return box;
 }
 
@@ -595,75 +339,6 @@ std::vector<StridedBox> candidates_of(const BoxSearch& search) {
 }
 
 }  // namespace
-
-std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes) {
-  axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
-             axes.end());
-  std::sort(axes.begin(), axes.end(),
-            [](const StridedAxis& a, const StridedAxis& b) { return a.out < b.out; });
-  std::vector<StridedAxis> merged;
-  for (const StridedAxis& axis : axes) {
-    if (!merged.empty()) {
-      StridedAxis& before = merged.back();
-      const auto extent = static_cast<std::int64_t>(before.extent);
-      if (axis.out == before.out * extent && axis.in == before.in * extent) {
-        before.extent *= axis.extent;
-        continue;
-      }
-    }
-    merged.push_back(axis);
-  }
-  return merged;
-}
-
-std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
-  const std::vector<std::uint64_t> in = axes.in_strides();
-  const std::vector<std::uint64_t> out = axes.out_strides();
-  std::vector<StridedAxis> result;
-  for (std::size_t a = 0; a < axes.shape.size(); ++a) {
-    result.push_back({.extent = axes.shape[a],
-                      .in = static_cast<std::int64_t>(in[a]),
-                      .out = static_cast<std::int64_t>(out[a])});
-  }
-  return normal_axes(std::move(result));
-}
-
-std::optional<TurnedAxes> read_forwards(const std::vector<StridedAxis>& axes) {
-  TurnedAxes turned{.axes = axes};
-  bool any = false;
-  for (std::size_t a = 1; a < axes.size(); ++a) {
-    if (axes[a].in != -1) continue;
-    any = true;
-    const auto last = static_cast<std::int64_t>(axes[a].extent - 1);
-    turned.in_first += last * axes[a].in;
-    turned.out_first += last * axes[a].out;
-    turned.axes[a].in = -axes[a].in;
-    turned.axes[a].out = -axes[a].out;
-  }
-  if (!any) return std::nullopt;
-  return turned;
-}
-
-void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes) {
-  const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
-  const auto even = [&](const StridedAxis& axis) {
-    return stays(axis) ? axis.extent % 2 == 0 : axis.in % 2 == 0 && axis.out % 2 == 0;
-  };
-  while (2 * unit_bytes <= std::min(most_bytes, static_cast<int>(kBoxVector)) &&
-         std::any_of(axes.begin(), axes.end(), stays) && std::all_of(axes.begin(), axes.end(), even)) {
-    unit_bytes *= 2;
-    for (StridedAxis& axis : axes) {
-      if (stays(axis)) {
-        axis.extent /= 2;
-      } else {
-        axis.in /= 2;
-        axis.out /= 2;
-      }
-    }
-    axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
-               axes.end());
-  }
-}
 
 std::uint32_t BoxWalk::slots() const {
   const std::uint64_t access = static_cast<std::uint64_t>(vector) * static_cast<unsigned>(spread) * pieces;

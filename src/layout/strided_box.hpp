@@ -11,55 +11,16 @@
 // Which p, which q and how much of them is found by trying: a few hundred boxes, each priced in a microsecond
 // by the sectors that its runs touch, how short they are, what lanes and boxes are left idle.
 //
-// In shared memory every part of the box, an axis or some of its digits, has a step of its own (box_banks.hpp
+// In shared memory every part of the box, an axis or some of its digits, has a step of its own (box_banks.cpp
 // chooses the pads between them), and a place is the sum of digits times steps on both sides.
-//
-// A box is ragged where rows begin anywhere. Then vectors are those of the arrays, not of the rows, and a row
-// lies in shared memory as far past a vector as in the input, whatever row it is: the steps of rows there are
-// congruent to their strides modulo a vector's units, and so are all sums of them.
-//
-//     rows of 7 units, stride 27        | . . . a a a a | a a a - - - - |      27 = 3 mod 4: so is the step,
-//     15 vectors of 4                      | - - b b b b b | b b - - - - - |      "-": neighbours, read and
-//     not used
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "layout/unit_axes.hpp"
 
 namespace faro::layout {
-
-struct StridedAxis {
-  std::uint64_t extent = 1;
-  std::int64_t in = 0;  // strides, in units; both may be negative, that of the input 0
-  std::int64_t out = 0;
-
-  friend bool operator==(const StridedAxis&, const StridedAxis&) = default;
-};
-
-/// The normal form: no axis of 1, none that follows its neighbour on both sides, the output's fastest first.
-/// Requires: strides of the output above 0.
-std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes);
-
-/// The axes of an array in normal form.
-std::vector<StridedAxis> strided_axes(const UnitAxes& axes);
-
-/// Turns the axes along which the input is read unit by unit backwards, so that it is read forwards and rows
-/// of the output follow one another backwards: their coordinates are counted from the other end. Gives the
-/// units of the input and of the output by which their first unit then moves; nothing where no axis is
-/// turned, or the one would be the output's fastest.
-struct TurnedAxes {
-  std::vector<StridedAxis> axes;
-  std::int64_t in_first = 0;
-  std::int64_t out_first = 0;
-};
-std::optional<TurnedAxes> read_forwards(const std::vector<StridedAxis>& axes);
-
-/// Units twice as wide, up to 16 bytes or `most_bytes`, as long as the fastest axis of both sides and all
-/// strides allow. Requires: axes in normal form. Law: the same bytes go to the same places.
-void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes = 16);
 
 struct BoxLimits {
   bool vectors = true;                    // whether arrays are aligned to 16 bytes; else to a unit

@@ -64,4 +64,73 @@ UnitAxes unit_axes(const Axes& axes, std::uint64_t element_units, std::uint64_t 
   return result;
 }
 
+std::vector<StridedAxis> normal_axes(std::vector<StridedAxis> axes) {
+  axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
+             axes.end());
+  std::sort(axes.begin(), axes.end(),
+            [](const StridedAxis& a, const StridedAxis& b) { return a.out < b.out; });
+  std::vector<StridedAxis> merged;
+  for (const StridedAxis& axis : axes) {
+    if (!merged.empty()) {
+      StridedAxis& before = merged.back();
+      const auto extent = static_cast<std::int64_t>(before.extent);
+      if (axis.out == before.out * extent && axis.in == before.in * extent) {
+        before.extent *= axis.extent;
+        continue;
+      }
+    }
+    merged.push_back(axis);
+  }
+  return merged;
+}
+
+std::vector<StridedAxis> strided_axes(const UnitAxes& axes) {
+  const std::vector<std::uint64_t> in = axes.in_strides();
+  const std::vector<std::uint64_t> out = axes.out_strides();
+  std::vector<StridedAxis> result;
+  for (std::size_t a = 0; a < axes.shape.size(); ++a) {
+    result.push_back({.extent = axes.shape[a],
+                      .in = static_cast<std::int64_t>(in[a]),
+                      .out = static_cast<std::int64_t>(out[a])});
+  }
+  return normal_axes(std::move(result));
+}
+
+std::optional<TurnedAxes> read_forwards(const std::vector<StridedAxis>& axes) {
+  TurnedAxes turned{.axes = axes};
+  bool any = false;
+  for (std::size_t a = 1; a < axes.size(); ++a) {
+    if (axes[a].in != -1) continue;
+    any = true;
+    const auto last = static_cast<std::int64_t>(axes[a].extent - 1);
+    turned.in_first += last * axes[a].in;
+    turned.out_first += last * axes[a].out;
+    turned.axes[a].in = -axes[a].in;
+    turned.axes[a].out = -axes[a].out;
+  }
+  if (!any) return std::nullopt;
+  return turned;
+}
+
+void widen_unit(std::vector<StridedAxis>& axes, int& unit_bytes, int most_bytes) {
+  const auto stays = [](const StridedAxis& axis) { return axis.in == 1 && axis.out == 1; };
+  const auto even = [&](const StridedAxis& axis) {
+    return stays(axis) ? axis.extent % 2 == 0 : axis.in % 2 == 0 && axis.out % 2 == 0;
+  };
+  while (2 * unit_bytes <= std::min(most_bytes, 16) && std::any_of(axes.begin(), axes.end(), stays) &&
+         std::all_of(axes.begin(), axes.end(), even)) {
+    unit_bytes *= 2;
+    for (StridedAxis& axis : axes) {
+      if (stays(axis)) {
+        axis.extent /= 2;
+      } else {
+        axis.in /= 2;
+        axis.out /= 2;
+      }
+    }
+    axes.erase(std::remove_if(axes.begin(), axes.end(), [](const StridedAxis& a) { return a.extent == 1; }),
+               axes.end());
+  }
+}
+
 }  // namespace faro::layout

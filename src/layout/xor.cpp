@@ -1,8 +1,7 @@
-#include "faro/layout/xor.hpp"
-
 #include <algorithm>
 
 #include "faro/error.hpp"
+#include "faro/layout/tile.hpp"
 
 namespace faro::layout {
 namespace {

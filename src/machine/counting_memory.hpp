@@ -46,7 +46,6 @@
 
 #include "faro/device/packet.hpp"
 #include "faro/machine/access_counts.hpp"
-#include "faro/machine/memory_geometry.hpp"
 #include "machine/congestion.hpp"
 
 namespace faro::machine {

@@ -85,7 +85,8 @@ void MemoryMachine::grow() {
 
 void MemoryMachine::open(Asked& asked, std::uint32_t what, std::uint64_t word) {
   if (asked.what != 0) {
-    refuse("lanes of a warp that disagree on the kind or size of an access, at word " + std::to_string(word));
+    fail_access("lanes of a warp that disagree on the kind or size of an access, at word " +
+                std::to_string(word));
   }
   asked.begin = room_for(options().width * words_of_access(what));
   asked.end = asked.begin;
@@ -123,25 +124,21 @@ std::uint64_t MemoryMachine::words_of_access(std::uint32_t what) const {
   return std::max<std::uint64_t>(1, (what >> 8) >> word_shift_);
 }
 
-void MemoryMachine::refuse(const std::string& what) const {
+void MemoryMachine::fail_access(const std::string& what) const {
   fail(ErrorCode::internal, "run a program on a memory machine",
        what + ", by block " + std::to_string(block_) + ", thread " + std::to_string(thread_),
        "accesses that are in bounds, aligned and uniform in a warp");
 }
 
-void MemoryMachine::refuse_buffer(int buffer, std::uint64_t offset, std::uint64_t bytes) const {
-  refuse("an access to buffer " + std::to_string(buffer) + ", which there is not, at byte " +
-         std::to_string(offset) + ", " + std::to_string(bytes) + " bytes");
+void MemoryMachine::fail_buffer(int buffer, std::uint64_t offset) const {
+  fail_access("an access to buffer " + std::to_string(buffer) + ", which there is not, at byte " +
+              std::to_string(offset));
 }
 
-void MemoryMachine::refuse_global(std::uint64_t offset, std::uint64_t bytes) const {
-  refuse(std::string(offset % bytes != 0 ? "a misaligned global access" : "a global access out of bounds") +
-         " at byte " + std::to_string(offset) + ", " + std::to_string(bytes) + " bytes");
-}
-
-void MemoryMachine::refuse_shared(std::uint64_t address, std::uint64_t bytes) const {
-  refuse(std::string(address % bytes != 0 ? "a misaligned shared access" : "a shared access out of bounds") +
-         " at byte " + std::to_string(address) + ", " + std::to_string(bytes) + " bytes");
+void MemoryMachine::fail_access(const char* kind, std::uint64_t at, std::uint64_t bytes) const {
+  const std::string name = kind;
+  fail_access((at % bytes != 0 ? "a misaligned " + name : "a " + name + " out of bounds") + " at byte " +
+              std::to_string(at) + ", " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace faro::machine

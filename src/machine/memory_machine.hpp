@@ -144,13 +144,14 @@ class MemoryMachine {
   }
 
   const Buffer& buffer_at(int buffer, std::uint64_t offset, std::uint64_t bytes) const {
-    if (static_cast<std::size_t>(buffer) >= buffers_.size()) refuse_buffer(buffer, offset, bytes);
+    if (static_cast<std::size_t>(buffer) >= buffers_.size()) fail_buffer(buffer, offset);
     const Buffer& b = buffers_[static_cast<std::size_t>(buffer)];
-    if (offset % bytes != 0 || offset >= b.size || b.size - offset < bytes) refuse_global(offset, bytes);
+    if (offset % bytes != 0 || offset >= b.size || b.size - offset < bytes)
+      fail_access("global access", offset, bytes);
     return b;
   }
   void require_shared(std::uint64_t address, std::uint64_t bytes) const {
-    if (address % bytes != 0 || address + bytes > shared_bytes_) refuse_shared(address, bytes);
+    if (address % bytes != 0 || address + bytes > shared_bytes_) fail_access("shared access", address, bytes);
   }
 
   template <typename Phase>
@@ -182,10 +183,9 @@ class MemoryMachine {
   std::uint64_t words_of_access(std::uint32_t what) const;
   void end_warp();
 
-  [[noreturn]] void refuse(const std::string& what) const;
-  [[noreturn]] void refuse_buffer(int buffer, std::uint64_t offset, std::uint64_t bytes) const;
-  [[noreturn]] void refuse_global(std::uint64_t offset, std::uint64_t bytes) const;
-  [[noreturn]] void refuse_shared(std::uint64_t address, std::uint64_t bytes) const;
+  [[noreturn]] void fail_access(const std::string& what) const;
+  [[noreturn]] void fail_buffer(int buffer, std::uint64_t offset) const;
+  [[noreturn]] void fail_access(const char* kind, std::uint64_t at, std::uint64_t bytes) const;
 
   RoundTimer timer_;
   int word_shift_;

@@ -1,10 +1,9 @@
-#include "machine/run_trace.hpp"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
+#include "machine/trace.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::machine {

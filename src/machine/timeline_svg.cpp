@@ -7,7 +7,6 @@
 
 #include "drawing/svg_canvas.hpp"
 #include "machine/timeline.hpp"
-#include "machine/timeline_rows.hpp"
 
 namespace faro::machine {
 namespace {

@@ -2,7 +2,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "network/cpu_kernels.hpp"
+#include "network/cpu_chunks.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "network/cpu_butterflies.cpp"

@@ -119,4 +119,34 @@ inline f2::Word start_of(const Step& step, f2::Word block) {
   return step.constant ^ f2::combine(step.block.data(), block);
 }
 
+// Which kernel runs an operator on elements of a type, and in what form they are compared.
+
+struct KernelChoice {
+  Kernel kernel = Kernel::scalar;
+  Recoding recoding = Recoding::none;
+};
+
+/// Requires: check_fits(op, element) passes (unchecked). Users' operators have Kernel::scalar.
+KernelChoice kernel_for(const Operator& op, const ElementType& element);
+
+/// Of one lane of the kernel's vectors: 4 or 8.
+std::uint64_t lane_bytes(Kernel kernel);
+
+// The chunks' kernels, compiled for every instruction set and chosen when they are first called.
+
+/// What changes from tile to tile, one entry a step.
+struct TileState {
+  f2::Word* frames;                      // at the tile's start (start_of); changed by running
+  const std::complex<double>* twiddles;  // of Fourier steps: the tile's part
+};
+
+/// This machine's vectors.
+Vectors vectors();
+
+/// Runs every group of the tile in `buffer`, aligned to kMaxVectorBytes. Requires: a chunk made for these
+/// vectors, of a kernel that its name says (unchecked).
+void run_exchange(const Chunk& chunk, TileState tile, std::byte* buffer);
+void run_hadamard(const Chunk& chunk, TileState tile, std::byte* buffer);
+void run_fourier(const Chunk& chunk, TileState tile, std::byte* buffer);
+
 }  // namespace faro::network::cpu

@@ -13,7 +13,7 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "network/cpu_kernels.hpp"
+#include "network/cpu_chunks.hpp"
 #include "network/cpu_passes.hpp"
 #include "network/cpu_rows.hpp"
 #include "network/cpu_scalar.hpp"

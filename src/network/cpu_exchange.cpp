@@ -1,7 +1,7 @@
 // Compare-exchange on vector registers.
 #include <cstdint>
 
-#include "network/cpu_kernels.hpp"
+#include "network/cpu_chunks.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "network/cpu_exchange.cpp"

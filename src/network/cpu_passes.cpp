@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "network/cpu_chunks.hpp"
-#include "network/cpu_kernels.hpp"
 #include "plan/facts.hpp"
 #include "plan/margin_text.hpp"
 

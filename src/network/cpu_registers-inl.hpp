@@ -26,7 +26,6 @@
 
 #include "hwy/highway.h"
 #include "network/cpu_chunks.hpp"
-#include "network/cpu_kernels.hpp"
 
 // Without vectors of at least four floats and lookups across them a tile is run pair by pair.
 #undef FARO_HAVE_NETWORK_VECTORS  // of the target before

@@ -17,7 +17,7 @@
 #include "network/device_tables.hpp"
 #include "network/kernel_source.hpp"
 #include "network/launches.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

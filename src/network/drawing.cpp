@@ -8,8 +8,8 @@
 
 #include "drawing/svg_canvas.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
-#include "network/program_text.hpp"
+#include "faro/permutation/affine.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

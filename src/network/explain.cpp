@@ -14,7 +14,7 @@
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 #include "plan/facts.hpp"
 #include "plan/margin_text.hpp"
 #include "plan/published_class.hpp"

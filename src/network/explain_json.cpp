@@ -7,9 +7,8 @@
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/pass_facts.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 #include "plan/facts.hpp"
-#include "plan/json_schema.hpp"
 
 namespace faro::network {
 namespace {

@@ -26,6 +26,9 @@
 #include <vector>
 
 #include "faro/f2/matrix.hpp"
+#include "faro/network/plan.hpp"
+#include "faro/permutation/affine.hpp"
+#include "faro/plan/problem.hpp"
 
 namespace faro::network {
 
@@ -58,3 +61,26 @@ std::vector<Group> group_moving(const Grouping& problem);
 std::size_t fewest_passes(const Grouping& problem);
 
 }  // namespace faro::network
+
+namespace faro::network::detail {
+
+// The sizes of a plan's tiles and segments: what the caller asked for, or what suits the engine.
+
+/// Sizes for `grouping`, whose own sizes are ignored. Of the segments that suit the engine, those whose
+/// passes cost least together; of these the longest. Errors: ErrorCode::value for sizes out of range.
+Sizes choose_sizes(const Grouping& grouping, const Sizes& wanted, std::uint64_t element_bytes, Engine engine);
+
+// The order of the array between passes: which map each pass writes by, given the subspaces of its group.
+
+/// Whether `map` moves nothing out of a coset of `tile`.
+bool keeps_cosets(const Affine& map, const f2::Subspace& tile);
+
+/// A map of addresses for every group.
+/// Law: composed, the first innermost, they are `final_map`; each carries its group's segment, as it lies in
+/// memory by then, to S; all but the last keep the cosets of their tiles. Placement in_place: the last does,
+/// too, where a way is found; it is searched for, not guaranteed. Out of place: each changes as little as it
+/// can.
+std::vector<Affine> choose_maps(const std::vector<Group>& groups, const Affine& final_map,
+                                Placement placement);
+
+}  // namespace faro::network::detail

@@ -1,10 +1,9 @@
-#include "faro/network/interpret.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "faro/error.hpp"
-#include "network/program_text.hpp"
+#include "faro/network/program.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

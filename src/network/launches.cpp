@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::network {
 namespace {

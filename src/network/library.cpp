@@ -1,9 +1,8 @@
-#include "faro/network/library.hpp"
-
 #include <algorithm>
 #include <array>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/network/program.hpp"
+#include "faro/permutation/affine.hpp"
 
 namespace faro::network {
 namespace {

@@ -41,29 +41,22 @@ Operator built_in(OperatorKind kind, const char* name) {
 // A user's own, of a kind whose built-in names are `taken`.
 Operator users(OperatorKind kind, const std::vector<std::string>& taken, std::string name, std::string text,
                HostFunction host) {
-  const auto refuse = [&](std::string got, std::string wanted, std::string remedy) {
-    fail(ErrorCode::value, "operator `" + name + "`", std::move(got), std::move(wanted), std::move(remedy));
-  };
-  if (!is_identifier(name)) refuse("`" + name + "` as its name", "letters, digits and _, no digit first", "");
+  const std::string defining = "operator `" + name + "`";
+  if (!is_identifier(name))
+    fail(ErrorCode::value, defining, "`" + name + "` as its name", "letters, digits and _, no digit first");
   if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-    refuse("the name of a built-in operator", "a name of its own", "built in are " + joined(taken));
+    fail(ErrorCode::value, defining, "the name of a built-in operator", "a name of its own",
+         "built in are " + joined(taken));
   }
   if (text.empty() && !host) {
-    refuse("neither text nor function", "CUDA C++ text for the GPU, a host function for the CPU, or both",
-           "");
+    fail(ErrorCode::value, defining, "neither text nor function",
+         "CUDA C++ text for the GPU, a host function for the CPU, or both");
   }
   Operator op = built_in(kind, "");
   op.name = std::move(name);
   op.text = std::move(text);
   if (host) op.host = std::make_shared<const HostFunction>(std::move(host));
   return op;
-}
-
-[[noreturn]] void refuse_unknown(const char* operation, std::string_view got,
-                                 const std::vector<std::string>& known, std::string wanted) {
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  fail(ErrorCode::value, operation, "`" + std::string(got) + "`", std::move(wanted),
-       did_you_mean(got, candidates));
 }
 
 }  // namespace
@@ -105,8 +98,9 @@ ElementType parse_element_type(std::string_view text) {
   if (found == std::end(kScalarNames)) {
     std::vector<std::string> known(std::begin(kScalarNames), std::end(kScalarNames));
     for (std::size_t i = 0; i < std::size(kScalarNames); ++i) known.push_back(known[i] + "+value");
-    refuse_unknown("element type", text, known,
-                   "i32, u32, i64, u64, f32, f64, c64 or c128, and `+value` behind it where a value is");
+    fail(ErrorCode::value, "element type", "`" + std::string(text) + "`",
+         "i32, u32, i64, u64, f32, f64, c64 or c128, and `+value` behind it where a value is",
+         did_you_mean(text, std::vector<std::string_view>(known.begin(), known.end())));
   }
   type.scalar = static_cast<Scalar>(found - std::begin(kScalarNames));
   return type;
@@ -148,7 +142,9 @@ Operator parse_operator(std::string_view name) {
                              operators::fourier(), operators::inverse_fourier()}) {
     if (op.name == name) return op;
   }
-  refuse_unknown("operator", name, operator_names(), joined(operator_names()));
+  const std::vector<std::string> known = operator_names();
+  fail(ErrorCode::value, "operator", "`" + std::string(name) + "`", joined(known),
+       did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())));
 }
 
 void check_fits(const Operator& op, const ElementType& type) {

@@ -91,7 +91,7 @@ class ScriptReader {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.substr(at_).starts_with("/*")) {
         const std::size_t end = text_.find("*/", at_ + 2);
-        if (end == std::string_view::npos) refuse("the end of the remark, `*/`");
+        if (end == std::string_view::npos) fail_here("the end of the remark, `*/`");
         at_ = end + 2;
       } else {
         return;
@@ -109,7 +109,7 @@ class ScriptReader {
     return true;
   }
   void want(std::string_view sign) {
-    if (!take(sign)) refuse(faro::detail::in_quotes(sign));
+    if (!take(sign)) fail_here(faro::detail::in_quotes(sign));
   }
 
   std::string_view word_ahead() {
@@ -123,7 +123,7 @@ class ScriptReader {
     return true;
   }
 
-  [[noreturn]] void refuse(const std::string& wanted) {
+  [[noreturn]] void fail_here(const std::string& wanted) {
     const std::string_view left = text_.substr(std::min(at_, text_.size()));
     constexpr std::size_t kShown = 20;
     const std::string got = left.empty() ? "the end of its text"
@@ -136,7 +136,7 @@ class ScriptReader {
   // --- nodes
 
   std::size_t made(Node node) {
-    if (script_.nodes.size() == kMostNodes) refuse("a shorter text");
+    if (script_.nodes.size() == kMostNodes) fail_here("a shorter text");
     script_.nodes.push_back(std::move(node));
     return script_.nodes.size() - 1;
   }
@@ -159,7 +159,7 @@ class ScriptReader {
     const ScriptType common = shifts ? promoted(type_of(a)) : promoted(std::max(type_of(a), type_of(b)));
     const bool of_bits = shifts || act == Act::remainder || act == Act::bit_and || act == Act::bit_or ||
                          act == Act::bit_xor || act == Act::invert;
-    if (of_bits && (is_real(common) || is_real(type_of(b)))) refuse("whole numbers for that operator");
+    if (of_bits && (is_real(common) || is_real(type_of(b)))) fail_here("whole numbers for that operator");
     const bool compares =
         act == Act::less || act == Act::less_equal || act == Act::equal || act == Act::unequal;
     const std::size_t right = as(b, shifts ? promoted(type_of(b)) : common);
@@ -177,18 +177,18 @@ class ScriptReader {
                    .parts = {as(a, ScriptType::boolean)}});
     }
     const ScriptType type = promoted(type_of(a));
-    if (act == Act::invert && is_real(type)) refuse("a whole number after `~`");
+    if (act == Act::invert && is_real(type)) fail_here("a whole number after `~`");
     return made({.act = act, .type = type, .operand = type, .parts = {as(a, type)}});
   }
 
   // --- expressions
 
   std::size_t expression() {
-    if (++depth_ > kDeepest) refuse("fewer brackets within each other");
+    if (++depth_ > kDeepest) fail_here("fewer brackets within each other");
     const std::size_t condition = operations(1);
     --depth_;
     if (!take("?")) return condition;
-    if (++depth_ > kDeepest) refuse("fewer brackets within each other");
+    if (++depth_ > kDeepest) fail_here("fewer brackets within each other");
     const std::size_t then = expression();
     want(":");
     const std::size_t other = expression();
@@ -223,9 +223,9 @@ class ScriptReader {
   }
 
   std::size_t operand() {
-    if (++depth_ > kDeepest) refuse("fewer signs and brackets within each other");
+    if (++depth_ > kDeepest) fail_here("fewer signs and brackets within each other");
     const std::size_t result = [&] {
-      if (sees("++") || sees("--")) refuse("a number; ++ and -- are statements here");
+      if (sees("++") || sees("--")) fail_here("a number; ++ and -- are statements here");
       if (take("-")) return alone(Act::negate, operand());
       if (take("+")) return as_promoted(operand());
       if (take("~")) return alone(Act::invert, operand());
@@ -250,7 +250,7 @@ class ScriptReader {
     if (take_word("static_cast")) {
       want("<");
       const auto type = type_name();
-      if (!type) refuse("a type's name");
+      if (!type) fail_here("a type's name");
       want(">");
       return cast(*type);
     }
@@ -274,7 +274,7 @@ class ScriptReader {
       want(")");
       return alone(Act::magnitude, a);
     }
-    refuse("a number, a name that is known here, or a bracket");
+    fail_here("a number, a name that is known here, or a bracket");
   }
 
   std::size_t cast(ScriptType type) {
@@ -293,8 +293,8 @@ class ScriptReader {
     const auto [end, fault] = std::from_chars(begin, last, value, is_hex ? 16 : 10);
     const bool is_fraction = !is_hex && end != last && (*end == '.' || *end == 'e' || *end == 'E');
     if (is_fraction || left.front() == '.') return fraction(left);
-    if (fault != std::errc()) refuse("a number below 2^64");
-    if (!is_hex && left.front() == '0' && end != begin + 1) refuse("a decimal number or one in 0x");
+    if (fault != std::errc()) fail_here("a number below 2^64");
+    if (!is_hex && left.front() == '0' && end != begin + 1) fail_here("a decimal number or one in 0x");
     at_ += static_cast<std::size_t>(end - left.data());
     std::size_t longs = 0;
     bool is_marked = false;
@@ -305,7 +305,7 @@ class ScriptReader {
       } else if ((c == 'l' || c == 'L') && longs < 2) {
         ++longs;
       } else {
-        refuse("a number's end: u, l, ul, ll or ull");
+        fail_here("a number's end: u, l, ul, ll or ull");
       }
     }
     constexpr std::uint64_t kInt = std::numeric_limits<std::int32_t>::max();
@@ -327,12 +327,12 @@ class ScriptReader {
     float narrow = 0;
     const char* const last = left.data() + left.size();
     const auto [end, fault] = std::from_chars(left.data(), last, value);
-    if (fault != std::errc()) refuse("a number that a double can hold");
+    if (fault != std::errc()) fail_here("a number that a double can hold");
     const bool is_float = end != last && (*end == 'f' || *end == 'F');
     const auto [narrow_end, narrow_fault] = std::from_chars(left.data(), last, narrow);
-    if (is_float && narrow_fault != std::errc()) refuse("a number that a float can hold");
+    if (is_float && narrow_fault != std::errc()) fail_here("a number that a float can hold");
     at_ += static_cast<std::size_t>(end - left.data()) + (is_float ? 1 : 0);
-    if (at_ < text_.size() && faro::detail::is_word(text_[at_])) refuse("a number's end");
+    if (at_ < text_.size() && faro::detail::is_word(text_[at_])) fail_here("a number's end");
     return made({.type = is_float ? ScriptType::f32 : ScriptType::f64,
                  .value = real(is_float ? static_cast<double>(narrow) : value)});
   }
@@ -383,7 +383,7 @@ class ScriptReader {
   }
 
   std::size_t statement() {
-    if (++depth_ > kDeepest) refuse("fewer brackets within each other");
+    if (++depth_ > kDeepest) fail_here("fewer brackets within each other");
     const std::size_t result = [&] {
       if (take(";")) return made({.act = Act::block});
       if (take("{")) {
@@ -420,11 +420,11 @@ class ScriptReader {
     const bool is_auto = take_word("auto");
     const std::optional<ScriptType> type = is_auto ? std::nullopt : type_name();
     if (is_auto || type) return declaration(type, is_const || take_word("const"));
-    if (is_const) refuse("a type's name after `const`");
+    if (is_const) fail_here("a type's name after `const`");
     const int before = take("++") ? 1 : take("--") ? -1 : 0;
     const Known* const known = find(word_ahead());
-    if (known == nullptr) refuse("a statement: `a = b;`, `auto t = a;`, `if (a < b) ...`");
-    if (known->is_const) refuse("a name that is not const");
+    if (known == nullptr) fail_here("a statement: `a = b;`, `auto t = a;`, `if (a < b) ...`");
+    if (known->is_const) fail_here("a name that is not const");
     const Known target = *known;
     at_ += target.name.size();
     const std::size_t old = made({.act = Act::variable, .type = target.type, .slot = target.slot});
@@ -453,18 +453,18 @@ class ScriptReader {
       at_ += operation.sign.size() + 1;
       return joined(operation.act, old, expression());
     }
-    if (sees("==")) refuse("an assignment");
+    if (sees("==")) fail_here("an assignment");
     want("=");
     return expression();
   }
 
   std::size_t declaration(std::optional<ScriptType> type, bool is_const) {
     const std::string_view name = word_ahead();
-    if (name.empty()) refuse("a name");
+    if (name.empty()) fail_here("a name");
     for (std::size_t i = scope_; i < variables_.size(); ++i) {
-      if (variables_[i].name == name) refuse("a name that is not taken here");
+      if (variables_[i].name == name) fail_here("a name that is not taken here");
     }
-    if (next_slot_ == kMostVariables) refuse("fewer variables");
+    if (next_slot_ == kMostVariables) fail_here("fewer variables");
     at_ += name.size();
     want("=");
     const std::size_t value = expression();

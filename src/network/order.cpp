@@ -3,8 +3,6 @@
 // which order the array had best have after every pass, and each pass, within its tiles, comes as close to it
 // as it can, with an eye to the tiles that follow. If the last pass can do the rest within its own tiles, all
 // are in place.
-#include "network/order.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <random>
@@ -12,6 +10,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
+#include "network/grouping.hpp"
 
 namespace faro::network::detail {
 namespace {

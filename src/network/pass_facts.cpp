@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 #include "plan/facts.hpp"
 
 namespace faro::network::detail {

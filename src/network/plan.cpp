@@ -6,8 +6,6 @@
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
 #include "network/grouping.hpp"
-#include "network/order.hpp"
-#include "network/sizes.hpp"
 
 namespace faro::network {
 namespace {

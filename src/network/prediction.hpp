@@ -12,7 +12,7 @@
 
 #include "faro/machine/access_counts.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::network {
 

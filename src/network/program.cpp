@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "network/program_text.hpp"
 #include "network/text.hpp"
 #include "permutation/text.hpp"
 

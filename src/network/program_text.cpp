@@ -1,5 +1,3 @@
-#include "network/program_text.hpp"
-
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,8 +1,8 @@
 // Rewriting::explain(): one fact a line, its name in the margin.
 #include <fmt/format.h>
 
-#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
+#include "network/text.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro::network {

@@ -1,10 +1,10 @@
 #include <array>
 #include <string>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "network/program_text.hpp"
 #include "network/rewrite.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace rules {

@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/network/library.hpp"
+#include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "network/program_text.hpp"
 #include "network/syntax.hpp"
 #include "permutation/catalogue.hpp"
-#include "permutation/notes.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"
@@ -76,15 +74,15 @@ class Expander {
       case SyntaxKind::map:
         return map(expression, n);
       case SyntaxKind::pairs:
-        refuse_one_element(expression, n);
+        require_parts(expression, n);
         return pairs(expression.op, n);
       case SyntaxKind::each:
         return each(expression.op, n);
       case SyntaxKind::two:
-        refuse_one_element(expression, n);
+        require_parts(expression, n);
         return two(expand(expression.parts.front(), n - 1));
       case SyntaxKind::parm:
-        refuse_one_element(expression, n);
+        require_parts(expression, n);
         return sub_arrays(expression, n);
       case SyntaxKind::compose: {
         std::vector<Program> parts;
@@ -145,7 +143,7 @@ class Expander {
       if (entry == nullptr) unknown(expression, call.name);
       return entry->make(call.bits);
     }
-    if (std::find(active_.begin(), active_.end(), call) != active_.end()) refuse_cycle(expression, call);
+    if (std::find(active_.begin(), active_.end(), call) != active_.end()) fail_cycle(expression, call);
     active_.push_back(call);
     const Variable outer = variable_;
     variable_ = {definition->variable, static_cast<std::uint64_t>(call.bits)};
@@ -182,7 +180,7 @@ class Expander {
                  suggestion.empty() ? "`faro network list` shows the library" : suggestion);
   }
 
-  [[noreturn]] void refuse_cycle(const Expression& expression, const Call& call) const {
+  [[noreturn]] void fail_cycle(const Expression& expression, const Call& call) const {
     std::string chain;
     for (auto step = std::find(active_.begin(), active_.end(), call); step != active_.end(); ++step) {
       chain += in_quotes(step->text()) + " calls ";
@@ -191,7 +189,7 @@ class Expander {
          "a smaller array in every call", "only two and parm make it smaller");
   }
 
-  void refuse_one_element(const Expression& expression, int n) const {
+  void require_parts(const Expression& expression, int n) const {
     if (n > 0) return;
     std::string remedy;
     if (!active_.empty()) {

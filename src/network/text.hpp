@@ -10,6 +10,7 @@
 // call any other, and itself on smaller arrays.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,20 @@ Program parse_program(std::string_view text, int n);
 
 /// The program in that grammar, definitions and library programs expanded.
 std::string to_text(const Program& program);
+
+// Programs and their parts as text: whole, and cut short for errors and traces.
+
+/// The program's text on one printable line, of which at most `longest` characters, then "...". Cost:
+/// proportional to what is shown.
+std::string short_text(const Program& program, std::size_t longest = 60);
+
+/// "min_max"; "add 5"; a user's operator: `name "text"`.
+std::string operator_text(const Operator& op);
+
+/// What stands in `bmmc(...)`: the map's name where it has one, else its normal form.
+std::string bmmc_text(const Program& program);
+
+/// "0x3".
+std::string mask_text(f2::Word mask);
 
 }  // namespace faro::network

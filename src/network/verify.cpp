@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/network/layer.hpp"
-#include "faro/network/library.hpp"
-#include "network/program_text.hpp"
+#include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "faro/error.hpp"
 #include "network/drawing.hpp"
-#include "network/program_text.hpp"
+#include "network/text.hpp"
 
 namespace faro::network {
 namespace {

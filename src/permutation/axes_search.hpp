@@ -10,8 +10,10 @@
 // whose entry is off its line. The steps 1 2 6 must be those of an order of the axes: here 2 1 0.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "faro/permutation/permutation.hpp"
 
@@ -39,5 +41,30 @@ CyclicAxesSearch find_cyclic_axes(IndexReader& reader);
 /// Requires: at least one element, and entry 0 is 0. Cost: a call of `reader.at` an axis, for at most all
 /// divisors of the count.
 AxesSearch find_axes(IndexReader& reader);
+
+// Which map most entries of an index array follow, by a few samples.
+
+struct SampledMaps {
+  std::vector<Permutation> candidates;  // an Affine, a Modular
+  std::string why;                      // there is none
+};
+
+/// Cost: a thousand entries.
+SampledMaps sample_maps(IndexReader& reader);
+
+// An index array of blocks that are alike (Blocks of faro/permutation/permutation.hpp), as one of them.
+
+/// The permutation of the first `block` elements, of which `together` are one: of block / together elements,
+/// with the array's direction. Requires: an array of the host; both divide what they are to (unchecked).
+inline Indexed block_of(const Indexed& indexed, std::uint64_t block, std::uint64_t together) {
+  const std::uint64_t count = block / together;
+  const auto entries = [&](auto word) {
+    std::vector<decltype(word)> made(count);
+    for (std::uint64_t k = 0; k < count; ++k)
+      made[k] = static_cast<decltype(word)>(indexed.entry(k * together) / together);
+    return Indexed(std::move(made), indexed.direction());
+  };
+  return count > std::uint64_t{1} << 32 ? entries(std::uint64_t{0}) : entries(std::uint32_t{0});
+}
 
 }  // namespace faro::detail

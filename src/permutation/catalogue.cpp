@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "circuit.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "permutation/parser.hpp"
 #include "suggest.hpp"
 

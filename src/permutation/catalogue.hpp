@@ -1,7 +1,7 @@
 // The one list of maps: what the text grammar knows, `faro maps` prints and docs/guide/maps.md describes.
 //
 // An entry holds both how a map is told to a reader and how its arguments are read, so that a map cannot be
-// in one list and not in the other. To add a map: a function in maps.hpp, an entry in catalogue.cpp, a case
+// in one list and not in the other. To add a map: a function in affine.hpp, an entry in catalogue.cpp, a case
 // in the tests.
 //
 // A bit picture shows where the bits of an index come from: under each bit of pi(x), the bits of x whose sum

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "faro/permutation/modular.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/cyclic_axes.hpp"

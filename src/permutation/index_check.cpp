@@ -14,13 +14,13 @@
 namespace faro::detail {
 namespace {}  // namespace
 
-void refuse_entry_out_of_range(std::uint64_t position, const std::string& value, std::uint64_t count) {
+void fail_entry_out_of_range(std::uint64_t position, const std::string& value, std::uint64_t count) {
   fail(ErrorCode::value, "index array", "entry " + std::to_string(position) + " is " + value,
        "a number below " + std::to_string(count));
 }
 
-void refuse_entry_twice(std::uint64_t first, std::uint64_t second, std::uint64_t value, std::uint64_t missing,
-                        std::uint64_t count) {
+void fail_entry_twice(std::uint64_t first, std::uint64_t second, std::uint64_t value, std::uint64_t missing,
+                      std::uint64_t count) {
   fail(ErrorCode::value, "index array",
        "entry " + std::to_string(second) + " is " + std::to_string(value) + ", as is entry " +
            std::to_string(first) + "; " + std::to_string(missing) + " is missing",

@@ -39,10 +39,10 @@ void for_each_index(std::uint64_t count, const Body& body, int threads = 0) {
 }
 
 /// The errors of an index array: `value` as its type has it, negative ones too.
-[[noreturn]] void refuse_entry_out_of_range(std::uint64_t position, const std::string& value,
-                                            std::uint64_t count);
-[[noreturn]] void refuse_entry_twice(std::uint64_t first, std::uint64_t second, std::uint64_t value,
-                                     std::uint64_t missing, std::uint64_t count);
+[[noreturn]] void fail_entry_out_of_range(std::uint64_t position, const std::string& value,
+                                          std::uint64_t count);
+[[noreturn]] void fail_entry_twice(std::uint64_t first, std::uint64_t second, std::uint64_t value,
+                                   std::uint64_t missing, std::uint64_t count);
 
 /// A bit for each index.
 class Marks {
@@ -101,7 +101,7 @@ void check_permutation(const Word* entries, std::uint64_t count) {
     }
   }
   if (const std::uint64_t i = out_of_range.load(); i < count) {
-    refuse_entry_out_of_range(i, std::to_string(entries[i]), count);
+    fail_entry_out_of_range(i, std::to_string(entries[i]), count);
   }
   if (!twice.load()) return;
   const std::uint64_t missing = marks.first_unset();
@@ -110,7 +110,7 @@ void check_permutation(const Word* entries, std::uint64_t count) {
   while (!marks.mark_alone(entries[second])) ++second;
   std::uint64_t first = 0;
   while (entries[first] != entries[second]) ++first;
-  refuse_entry_twice(first, second, entries[second], missing, count);
+  fail_entry_twice(first, second, entries[second], missing, count);
 }
 
 // Sweeps over an index array of the host: held against a candidate, or measured for its locality.

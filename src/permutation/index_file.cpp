@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/f2/bits.hpp"
+#include "faro/f2/matrix.hpp"
 #include "index_check.hpp"
 #include "io/buffer.hpp"
 #include "text.hpp"

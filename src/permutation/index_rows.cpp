@@ -21,7 +21,7 @@ std::string row_entry_text(const RowNumbers& numbers, std::uint64_t value) {
   return numbers.type.is_signed ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value);
 }
 
-[[noreturn]] void refuse_row(const RowMove& move, std::uint64_t position, std::uint64_t value) {
+[[noreturn]] void fail_row(const RowMove& move, std::uint64_t position, std::uint64_t value) {
   const std::uint64_t rows = numbered_rows(move);
   const bool is_take = std::holds_alternative<Take>(move);
   const auto* const take = std::get_if<Take>(&move);
@@ -34,7 +34,7 @@ std::string row_entry_text(const RowNumbers& numbers, std::uint64_t value) {
        would_be_absent ? "a fill says what -1 gives" : "");
 }
 
-[[noreturn]] void refuse_twice(const RowMove& move, const detail::RowReader& reader) {
+[[noreturn]] void fail_twice(const RowMove& move, const detail::RowReader& reader) {
   const std::uint64_t rows = numbered_rows(move);
   const auto marker = absent_marker(move);
   detail::Marks marks(rows);
@@ -161,9 +161,9 @@ RowCensus check_rows(const RowMove& move, int threads) {
     std::uint64_t i = wrong_block.load() * kCheckBlock;
     if (i > 0) --i;
     while (reader.entry(i) == marker || reader.entry(i) < numbered_rows(move)) ++i;
-    refuse_row(move, i, reader.entry(i));
+    fail_row(move, i, reader.entry(i));
   }
-  if (twice.load()) refuse_twice(move, reader);
+  if (twice.load()) fail_twice(move, reader);
   return {.absent = absent, .runs = runs};
 }
 

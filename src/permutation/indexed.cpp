@@ -57,7 +57,7 @@ std::vector<Word> copied(std::uint64_t count, const Entry& entry, bool is_signed
   });
   if (const std::uint64_t i = out_of_range.load(); i < count) {
     const std::uint64_t value = entry(i);
-    detail::refuse_entry_out_of_range(
+    detail::fail_entry_out_of_range(
         i, is_signed ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value), count);
   }
   return result;

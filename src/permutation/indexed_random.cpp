@@ -43,12 +43,16 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
     return count / parts * part + std::min(part, count % parts);
   };
   std::vector<std::uint64_t> next(parts * buckets);
+  const auto for_each_element = [&](const auto& visit) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::int64_t part = 0; part < static_cast<std::int64_t>(parts); ++part) {
-    std::uint64_t* const mine = next.data() + static_cast<std::uint64_t>(part) * buckets;
-    const std::uint64_t end = part_begin(static_cast<std::uint64_t>(part) + 1);
-    for (std::uint64_t i = part_begin(static_cast<std::uint64_t>(part)); i < end; ++i) ++mine[bucket_of(i)];
-  }
+    for (std::int64_t number = 0; number < static_cast<std::int64_t>(parts); ++number) {
+      const auto part = static_cast<std::uint64_t>(number);
+      std::uint64_t* const mine = next.data() + part * buckets;
+      const std::uint64_t end = part_begin(part + 1);
+      for (std::uint64_t i = part_begin(part); i < end; ++i) visit(i, mine[bucket_of(i)]);
+    }
+  };
+  for_each_element([](std::uint64_t /*i*/, std::uint64_t& of_bucket) { ++of_bucket; });
   std::vector<std::uint64_t> begin(buckets + 1);
   std::uint64_t sum = 0;
   for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
@@ -59,14 +63,8 @@ std::vector<Word> drawn(std::uint64_t count, std::uint64_t seed) {
   }
   begin[buckets] = sum;
   std::vector<Word> list(count);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::int64_t part = 0; part < static_cast<std::int64_t>(parts); ++part) {
-    std::uint64_t* const mine = next.data() + static_cast<std::uint64_t>(part) * buckets;
-    const std::uint64_t end = part_begin(static_cast<std::uint64_t>(part) + 1);
-    for (std::uint64_t i = part_begin(static_cast<std::uint64_t>(part)); i < end; ++i) {
-      list[mine[bucket_of(i)]++] = static_cast<Word>(i);
-    }
-  }
+  for_each_element(
+      [&](std::uint64_t i, std::uint64_t& of_bucket) { list[of_bucket++] = static_cast<Word>(i); });
   // Each bucket by the method of Fisher and Yates, from the top, with a generator of its own.
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
   for (std::int64_t bucket = 0; bucket < static_cast<std::int64_t>(buckets); ++bucket) {

@@ -1,5 +1,3 @@
-#include "faro/permutation/maps.hpp"
-
 #include <array>
 #include <bit>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
+#include "faro/permutation/affine.hpp"
 #include "split_mix.hpp"
 
 namespace faro::maps {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "index_file.hpp"
-#include "permutation/notes.hpp"
 #include "permutation/pattern.hpp"
+#include "permutation/text.hpp"
 #include "spec_file.hpp"
 #include "text.hpp"
 

@@ -17,7 +17,7 @@
 #include "cursor.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/catalogue.hpp"
-#include "permutation/notes.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::detail {
 

@@ -38,14 +38,7 @@ class PatternReader {
     }
   }
 
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted,
-                           const std::string& remedy = {}) const {
-    fail(ErrorCode::spec, "parse " + in_quotes(text_), got, wanted, remedy);
-  }
-  [[noreturn]] void refuse_value(const std::string& got, const std::string& wanted,
-                                 const std::string& remedy = {}) const {
-    fail(ErrorCode::value, "parse " + in_quotes(text_), got, wanted, remedy);
-  }
+  std::string operation() const { return "parse " + in_quotes(text_); }
 
  private:
   static std::string_view trimmed(std::string_view text) {
@@ -61,7 +54,8 @@ class PatternReader {
     while (!(text = trimmed(text)).empty()) {
       const char first = text.front();
       if (first == '(' || first == ')') {
-        if ((first == '(') == open) refuse("brackets within brackets, or unmatched", "pairs of brackets");
+        if ((first == '(') == open)
+          fail(ErrorCode::spec, operation(), "brackets within brackets, or unmatched", "pairs of brackets");
         open = first == '(';
         if (open) groups.emplace_back();
         text.remove_prefix(1);
@@ -69,7 +63,7 @@ class PatternReader {
       }
       std::string name;
       if (text.starts_with(kEllipsis)) {
-        if (open) refuse("`...` within brackets", "`...` as axes of their own");
+        if (open) fail(ErrorCode::spec, operation(), "`...` within brackets", "`...` as axes of their own");
         name = kEllipsis;
       } else if (is_word_start(first)) {
         name = text.substr(0, count_while(text, is_word));
@@ -78,15 +72,15 @@ class PatternReader {
         if (!open) groups.emplace_back();
         continue;
       } else {
-        refuse(in_quotes(text, 20), "names of axes, brackets, `1` and `...`",
-               "for example 'b s h d -> b h s d'");
+        fail(ErrorCode::spec, operation(), in_quotes(text, 20), "names of axes, brackets, `1` and `...`",
+             "for example 'b s h d -> b h s d'");
       }
       text.remove_prefix(name.size());
-      if (++names > kMostPatternAxes) refuse("more than 64 axes", "at most 64");
+      if (++names > kMostPatternAxes) fail(ErrorCode::spec, operation(), "more than 64 axes", "at most 64");
       if (!open) groups.emplace_back();
       groups.back().push_back(std::move(name));
     }
-    if (open) refuse("a bracket that is not closed", "pairs of brackets");
+    if (open) fail(ErrorCode::spec, operation(), "a bracket that is not closed", "pairs of brackets");
     return groups;
   }
 
@@ -97,15 +91,16 @@ class PatternReader {
     const std::string_view name = trimmed(given.substr(0, std::min(sign, given.size())));
     const bool is_name =
         !name.empty() && is_word_start(name.front()) && count_while(name, is_word) == name.size();
-    if (sign == std::string_view::npos || !is_name) refuse(in_quotes(given, 20), "lengths such as `h=8`");
+    if (sign == std::string_view::npos || !is_name)
+      fail(ErrorCode::spec, operation(), in_quotes(given, 20), "lengths such as `h=8`");
     const std::string_view digits = trimmed(given.substr(sign + 1));
     const ScannedNumber number = scan_number(digits);
     if (number.fault != NumberFault::none || number.length != digits.size())
-      refuse(in_quotes(given, 20), "lengths such as `h=8`");
+      fail(ErrorCode::spec, operation(), in_quotes(given, 20), "lengths such as `h=8`");
     if (number.value == 0 || number.value > Indexed::kMaxCount)
-      refuse_value(in_quotes(given, 20), "a length from 1 to 2^40");
+      fail(ErrorCode::value, operation(), in_quotes(given, 20), "a length from 1 to 2^40");
     if (!lengths.emplace(std::string(name), number.value).second)
-      refuse("a second length of `" + std::string(name) + "`", "one");
+      fail(ErrorCode::spec, operation(), "a second length of `" + std::string(name) + "`", "one");
   }
 
   std::string_view text_;
@@ -124,18 +119,20 @@ void check_names(const PatternReader& reader) {
     std::sort(names->begin(), names->end());
     const auto twice = std::adjacent_find(names->begin(), names->end());
     if (twice != names->end())
-      reader.refuse("`" + *twice + "` twice on one side", "each axis once on each side");
+      fail(ErrorCode::spec, reader.operation(), "`" + *twice + "` twice on one side",
+           "each axis once on each side");
   }
   for (const auto& [some, others] : {std::pair(&before, &after), std::pair(&after, &before)}) {
     for (const std::string& name : *some) {
       if (std::binary_search(others->begin(), others->end(), name)) continue;
-      reader.refuse("`" + name + "` on one side only", "the same axes on both sides",
-                    "axes are permuted; none is summed up or repeated");
+      fail(ErrorCode::spec, reader.operation(), "`" + name + "` on one side only",
+           "the same axes on both sides", "axes are permuted; none is summed up or repeated");
     }
   }
   for (const auto& [name, length] : reader.lengths) {
     if (!std::binary_search(before.begin(), before.end(), name))
-      reader.refuse("a length of `" + name + "`, which is no axis", "lengths of the pattern's axes");
+      fail(ErrorCode::spec, reader.operation(), "a length of `" + name + "`, which is no axis",
+           "lengths of the pattern's axes");
   }
 }
 
@@ -158,9 +155,9 @@ void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
       std::find(reader.before.begin(), reader.before.end(), PatternGroup{kEllipsis}) != reader.before.end();
   const std::size_t named = reader.before.size() - (has_ellipsis ? 1 : 0);
   if (has_ellipsis ? shape.size() < named : shape.size() != named) {
-    reader.refuse_value(
-        "an array of " + std::to_string(shape.size()) + (shape.size() == 1 ? " axis" : " axes"),
-        std::to_string(named) + (has_ellipsis ? " or more" : "") + ", as the pattern has");
+    fail(ErrorCode::value, reader.operation(),
+         "an array of " + std::to_string(shape.size()) + (shape.size() == 1 ? " axis" : " axes"),
+         std::to_string(named) + (has_ellipsis ? " or more" : "") + ", as the pattern has");
   }
   expand(reader.before, shape.size() - named);
   expand(reader.after, shape.size() - named);
@@ -174,17 +171,20 @@ void complete(PatternReader& reader, const std::vector<std::uint64_t>& shape) {
         continue;
       }
       if (missing != nullptr) {
-        reader.refuse_value("neither the length of `" + *missing + "` nor that of `" + name + "`",
-                            "all lengths in a bracket but one", "such as `" + name + "=8` after the pattern");
+        fail(ErrorCode::value, reader.operation(),
+             "neither the length of `" + *missing + "` nor that of `" + name + "`",
+             "all lengths in a bracket but one", "such as `" + name + "=8` after the pattern");
       }
       missing = &name;
     }
     const std::string of_axis = "axis " + std::to_string(axis) + " of " + std::to_string(shape[axis]);
     if (missing == nullptr && known != shape[axis])
-      reader.refuse_value(of_axis, "a length of " + std::to_string(known) + ", as the pattern says");
+      fail(ErrorCode::value, reader.operation(), of_axis,
+           "a length of " + std::to_string(known) + ", as the pattern says");
     if (missing == nullptr) continue;
     if (shape[axis] % known != 0)
-      reader.refuse_value(of_axis, "a multiple of " + std::to_string(known) + ", as the pattern says");
+      fail(ErrorCode::value, reader.operation(), of_axis,
+           "a multiple of " + std::to_string(known) + ", as the pattern says");
     reader.lengths.emplace(*missing, shape[axis] / known);
   }
 }
@@ -224,8 +224,8 @@ ParsedPermutation parse_pattern(std::string_view text,
   for (const std::string& name : before) {
     const auto length = reader.lengths.find(name);
     if (length == reader.lengths.end()) {
-      reader.refuse_value("no length of `" + name + "`", "a length of each axis where there is no array",
-                          "such as `" + name + "=8` after the pattern");
+      fail(ErrorCode::value, reader.operation(), "no length of `" + name + "`",
+           "a length of each axis where there is no array", "such as `" + name + "=8` after the pattern");
     }
     axes.shape.push_back(length->second);
   }

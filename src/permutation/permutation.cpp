@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "io/buffer.hpp"
 #include "permutation/index_check.hpp"
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "circuit.hpp"
-#include "qasm_gates.hpp"
-#include "qasm_lexer.hpp"
+#include "permutation/qasm_registers.hpp"
 #include "qasm_registers.hpp"
 #include "text.hpp"
 
@@ -70,7 +69,7 @@ class QasmReader {
     } else if (name == "opaque") {
       opaque();
     } else {
-      refuse_gate(keyword);
+      fail_gate(keyword);
     }
     cursor_.sign(';');
   }
@@ -155,7 +154,7 @@ class QasmReader {
     } else {
       map = gate_of_angles(call.name.text, call.angles);
     }
-    if (!map) refuse_gate(call.name);
+    if (!map) fail_gate(call.name);
     const std::optional<Affine> result = modified(*map, call.modifiers);
     if (!result) {
       cursor_.fail_at(call.name, ErrorCode::unsupported, "controls of " + in_quotes(call.name.text, 40),
@@ -254,7 +253,7 @@ class QasmReader {
     if (arguments_ == nullptr) ++trailing_barriers_;
   }
 
-  [[noreturn]] void refuse_gate(const QasmToken& name) const {
+  [[noreturn]] void fail_gate(const QasmToken& name) const {
     cursor_.fail_at(name, ErrorCode::unsupported, in_quotes(name.text, 40), std::string(kKnownGates),
                     suggest_qasm_gate(name.text));
   }
@@ -291,7 +290,7 @@ class QasmReader {
   void body_statement() {
     if (is_gate()) return gate();
     const QasmToken keyword = cursor_.word("a gate or `}`");
-    if (keyword.text != "barrier") refuse_gate(keyword);
+    if (keyword.text != "barrier") fail_gate(keyword);
     barrier();
     cursor_.sign(';');
   }

@@ -1,10 +1,9 @@
-#include "qasm_lexer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
+#include "permutation/qasm_registers.hpp"
 #include "text.hpp"
 
 namespace faro::detail {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,10 +19,79 @@
 #include <string_view>
 #include <vector>
 
+#include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "qasm_lexer.hpp"
+#include "faro/permutation/affine.hpp"
 
 namespace faro::detail {
+
+// The tokens of OpenQASM, with the line of each.
+
+struct QasmToken {
+  enum class Kind { word, number, text, sign, end };
+  Kind kind = Kind::end;
+  std::string_view text;  // a text token's without its quotes
+  std::size_t line = 1;
+
+  bool is_sign(char c) const { return kind == Kind::sign && text[0] == c; }
+  bool is_word(std::string_view word) const { return kind == Kind::word && text == word; }
+};
+
+class QasmLexer {
+ public:
+  /// `source` must outlive the lexer.
+  QasmLexer(std::string_view source, std::string_view file_name) : rest_(source), file_name_(file_name) {}
+
+  /// The next token; comments and white space are passed over.
+  QasmToken next();
+
+  /// Throws, naming the file and the line.
+  [[noreturn]] void fail(ErrorCode code, std::size_t line, const std::string& got, std::string wanted,
+                         std::string remedy = {}) const;
+
+ private:
+  void skip_blanks();
+  QasmToken take(QasmToken::Kind kind, std::size_t length);
+
+  std::string_view rest_;
+  std::string file_name_;
+  std::size_t line_ = 1;
+};
+
+/// How an error names a token: "`;`" or "the end of the file".
+std::string shown(const QasmToken& token);
+
+/// The present token of a file that is read from first to last.
+class QasmCursor {
+ public:
+  QasmCursor(std::string_view source, std::string_view file_name) : lexer_(source, file_name) { advance(); }
+
+  const QasmToken& token() const { return token_; }
+  bool at(char sign) const { return token_.is_sign(sign); }
+  bool at_end() const { return token_.kind == QasmToken::Kind::end; }
+  /// The token behind the present one.
+  QasmToken ahead() const;
+
+  void advance() { token_ = lexer_.next(); }
+  bool take(char sign);  // passes over it if it is there
+  void sign(char sign);  // the same, and refuses any other token
+  /// A name, which errors call `what`.
+  QasmToken word(const std::string& what);
+  /// An unsigned number below 2^31.
+  int number(const std::string& what);
+  /// What stands between balanced brackets, without blanks; the present token is the one that opens.
+  std::string bracketed(char open, char close);
+
+  /// The first names the line of the present token.
+  [[noreturn]] void fail(ErrorCode code, const std::string& got, std::string wanted,
+                         std::string remedy = {}) const;
+  [[noreturn]] void fail_at(const QasmToken& token, ErrorCode code, const std::string& got,
+                            std::string wanted, std::string remedy = {}) const;
+
+ private:
+  QasmLexer lexer_;
+  QasmToken token_;
+};
 
 /// What a gate is on: one qubit, or those of a register or a slice in turn.
 struct QasmOperand {
@@ -62,7 +132,7 @@ class QasmRegisters {
  private:
   const QasmRegister& declare(const QasmToken& name, bool is_classical, int size, bool is_scalar);
   QasmOperand physical_operand();
-  [[noreturn]] void refuse_mixture(const QasmToken& name) const;
+  [[noreturn]] void fail_mixture(const QasmToken& name) const;
   const QasmRegister& enter(const QasmToken& name, const QasmRegister& made);
   int bracketed_size();
   std::vector<int> selection(const QasmToken& name, int size, bool& is_register);
@@ -77,5 +147,41 @@ class QasmRegisters {
   int qubits_ = 0;
   bool has_physical_ = false;  // `$0` and so on, and then no others
 };
+
+// What a gate of OpenQASM does to the qubits that it is on: an affine map of as many bits. Definitions become
+// one, and modifiers turn one into another.
+//
+//     gate dcx a, b { cx a, b; cx b, a; }      the map of circuit(2; cx 0 1; cx 1 0)
+//     inv @ dcx                                its inverse
+//     pow(3) @ dcx                             itself three times, which is nothing at all
+//     ctrl @ x                                 cx: a control is the first qubit
+//     ctrl @ cx                                no affine map: refused, as every control of what is no flip is
+//
+// A definition that holds something else is no fault before somebody uses it: files bring libraries of them.
+
+/// A gate that the file defines.
+struct QasmGate {
+  int qubits = 0;
+  std::optional<Affine> map;
+  std::string trouble;  // where there is no map: "`h` at bell.qasm:3"
+};
+
+struct QasmModifier {
+  enum class Kind { control, negative_control, inverse, power };
+  Kind kind = Kind::control;
+  int count = 1;  // of controls; the exponent of a power
+};
+
+/// The gate behind its modifiers, the last of which stands next to it. Nothing where it is no affine map, or
+/// of more than 64 qubits.
+std::optional<Affine> modified(const Affine& gate, const std::vector<QasmModifier>& modifiers);
+
+/// x where the parameters of U, u or u3 are those of x, in the words that exporters write; id where they are
+/// zero.
+std::optional<Affine> gate_of_angles(std::string_view name, std::string_view parameters);
+
+/// Why a gate that nobody defined is none of the known ones: "did you mean `swap`?", "that gate is no affine
+/// map of the index".
+std::string suggest_qasm_gate(std::string_view misspelt);
 
 }  // namespace faro::detail

@@ -6,10 +6,9 @@
 #include "axes_search.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/permutation.hpp"
+#include "permutation/axes_search.hpp"
 #include "permutation/cyclic_axes.hpp"
-#include "permutation/index_blocks.hpp"
 #include "permutation/index_check.hpp"
-#include "permutation/sampled_maps.hpp"
 
 namespace faro {
 namespace {

@@ -9,21 +9,22 @@
 namespace faro::detail {
 
 void require_route(const RowNumbers& keys, const RouteOptions& options) {
-  const auto refuse_route = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "route", got, wanted);
-  };
   if (options.buckets == 0 || options.buckets > kMostPlaces)
-    refuse_route(std::to_string(options.buckets) + " buckets", "from 1 to 2^40 buckets");
+    fail(ErrorCode::value, "route", std::to_string(options.buckets) + " buckets", "from 1 to 2^40 buckets");
   if (options.multiple == 0 || options.multiple > kMostPlaces)
-    refuse_route("places to a multiple of " + std::to_string(options.multiple), "from 1 to 2^40");
-  if (keys.count > kMostPlaces) refuse_route(std::to_string(keys.count) + " keys", "at most 2^40 keys");
+    fail(ErrorCode::value, "route", "places to a multiple of " + std::to_string(options.multiple),
+         "from 1 to 2^40");
+  if (keys.count > kMostPlaces)
+    fail(ErrorCode::value, "route", std::to_string(keys.count) + " keys", "at most 2^40 keys");
   if (options.keys_per_row == 0 || keys.count % options.keys_per_row != 0) {
-    refuse_route(std::to_string(keys.count) + " keys, " + std::to_string(options.keys_per_row) + " a row",
-                 "a whole number of rows");
+    fail(ErrorCode::value, "route",
+         std::to_string(keys.count) + " keys, " + std::to_string(options.keys_per_row) + " a row",
+         "a whole number of rows");
   }
   if (keys.type.bytes != 4 && keys.type.bytes != 8)
-    refuse_route("keys of " + std::to_string(keys.type.bytes) + " bytes", "keys of 4 or 8 bytes");
-  if (keys.count > 0 && keys.data == nullptr) refuse_route("a null pointer", "the keys");
+    fail(ErrorCode::value, "route", "keys of " + std::to_string(keys.type.bytes) + " bytes",
+         "keys of 4 or 8 bytes");
+  if (keys.count > 0 && keys.data == nullptr) fail(ErrorCode::value, "route", "a null pointer", "the keys");
 }
 
 std::uint64_t most_places(std::uint64_t keys, const RouteOptions& options) {
@@ -41,38 +42,34 @@ std::uint64_t most_places(std::uint64_t keys, const RouteOptions& options) {
 }
 
 void require_combine(const Combine& of, std::uint64_t row_bytes) {
-  const auto refuse_combine = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "combine", got, wanted);
-  };
   if (of.number < Number::f16)
-    refuse_combine(std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
+    fail(ErrorCode::value, "combine", std::string("numbers ") + name(of.number), "f16, bf16, f32 or f64");
   if (of.sums == Sums::compensated || (of.sums == Sums::fp32 && of.number == Number::f64))
-    refuse_combine(std::string("sums ") + name(of.sums), "usual or fp64");
+    fail(ErrorCode::value, "combine", std::string("sums ") + name(of.sums), "usual or fp64");
   if (row_bytes == 0 || row_bytes % bytes_of(of.number) != 0) {
-    refuse_combine("rows of " + std::to_string(row_bytes) + " bytes",
-                   std::string("a whole number of ") + name(of.number));
+    fail(ErrorCode::value, "combine", "rows of " + std::to_string(row_bytes) + " bytes",
+         std::string("a whole number of ") + name(of.number));
   }
   if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
-    refuse_combine(std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
-                   "a whole number of rows");
+    fail(ErrorCode::value, "combine",
+         std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
+         "a whole number of rows");
   }
   if (!of.weights.empty() && of.weights.size() != of.places.count)
-    refuse_combine(std::to_string(of.weights.size()) + " weights", "one for each place, or none");
+    fail(ErrorCode::value, "combine", std::to_string(of.weights.size()) + " weights",
+         "one for each place, or none");
 }
 
 void require_dispatch(const Dispatch& of, std::uint64_t row_bytes) {
-  const auto refuse_dispatch = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "dispatch", got, wanted);
-  };
-  if (row_bytes == 0) refuse_dispatch("rows of 0 bytes", "rows of at least a byte");
+  if (row_bytes == 0) fail(ErrorCode::value, "dispatch", "rows of 0 bytes", "rows of at least a byte");
   if (of.keys_per_row == 0 || of.places.count % of.keys_per_row != 0) {
-    refuse_dispatch(
-        std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
-        "a whole number of rows");
+    fail(ErrorCode::value, "dispatch",
+         std::to_string(of.places.count) + " places, " + std::to_string(of.keys_per_row) + " a row",
+         "a whole number of rows");
   }
   if (of.taken.count != 0 && of.taken.count != of.rows) {
-    refuse_dispatch("numbers of " + std::to_string(of.taken.count) + " rows taken",
-                    "one for each of the " + std::to_string(of.rows) + " rows of the output, or none");
+    fail(ErrorCode::value, "dispatch", "numbers of " + std::to_string(of.taken.count) + " rows taken",
+         "one for each of the " + std::to_string(of.rows) + " rows of the output, or none");
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 
 namespace faro::detail {
 

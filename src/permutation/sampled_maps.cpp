@@ -1,11 +1,10 @@
-#include "permutation/sampled_maps.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 
+#include "permutation/axes_search.hpp"
 #include "permutation/split_mix.hpp"
 
 namespace faro::detail {

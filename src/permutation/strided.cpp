@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cursor.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "permutation/text.hpp"
 
 namespace faro {
@@ -57,26 +57,26 @@ struct Reach {
 
 Reach reach_of(const Strided& view, const std::vector<std::int64_t>& strides, std::uint64_t offset,
                const char* side) {
-  const auto refuse_past = [&](bool past) {
-    if (past) {
+  const auto require_near = [&](bool near) {
+    if (!near) {
       fail(ErrorCode::value, "strided", std::string("strides that leave the ") + side + ", past element 2^56",
            "strides within an array");
     }
   };
-  refuse_past(offset > static_cast<std::uint64_t>(kFarthest));
+  require_near(offset <= static_cast<std::uint64_t>(kFarthest));
   Reach reach{.first = static_cast<std::int64_t>(offset), .last = static_cast<std::int64_t>(offset)};
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
     const std::uint64_t steps = view.extents[axis] - 1;
     const std::uint64_t length = length_of(strides[axis]);
     if (steps == 0 || length == 0) continue;
-    refuse_past(steps > static_cast<std::uint64_t>(kFarthest) / length);
+    require_near(steps <= static_cast<std::uint64_t>(kFarthest) / length);
     const auto far = static_cast<std::int64_t>(steps * length);
     if (strides[axis] < 0) {
       reach.first -= far;
     } else {
       reach.last += far;
     }
-    refuse_past(reach.last > kFarthest || reach.first < -kFarthest);
+    require_near(reach.last <= kFarthest && reach.first >= -kFarthest);
   }
   if (reach.first < 0) {
     fail(ErrorCode::value, "strided",

@@ -3,8 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::detail {
 
@@ -45,5 +50,50 @@ inline constexpr std::size_t kLongestPathBytes = 300;
 /// "read `PATH`", the operation of an error in a file, and "PATH:LINE".
 std::string reading(std::string_view path);
 std::string line_of(std::string_view path, std::uint64_t line);
+
+// What maps were called where they were typed. A map of bits is its matrix, and `random_bmmc(28, 1)` would
+// be told as 28 numbers: messages, explanations and drawings keep the name instead.
+
+class TypedNames {
+ public:
+  void remember(const Permutation& permutation, const std::string& typed);
+
+  /// `text` with the typed names where it has the maps' own texts.
+  std::string in(std::string text) const;
+
+  /// An explanation of `permutation`, whose first line is "permutation   " and a text, under the name that
+  /// was typed. A second line says what that is in other words, where those are short: the permutation's own
+  /// text, or the text that stood there, which may be of its normal form.
+  std::string in_explanation(const std::string& text, const Permutation& permutation,
+                             const std::string& typed) const;
+
+  /// The same for the drawing of `permutation`, typed as `typed`, whose title may hold the beginning of a
+  /// long text.
+  std::string in_drawing(const std::string& svg, const Permutation& permutation,
+                         const std::string& typed) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> names_;  // own text, typed; in the order of the typing
+};
+
+// A permutation's text, with what it says beyond the permutation: shapes, and what its files hold besides,
+// such as a circuit's measurements.
+
+struct NotedPermutation {
+  ParsedPermutation parsed;
+  /// Of words that name axes composed with other maps, where `parsed.axes` is nothing: the shape that is
+  /// taken and the one that is given.
+  std::optional<RegroupedShape> shapes = std::nullopt;
+  std::vector<std::string> notes = {};  // a line each: what was read and left out
+  std::uint64_t index_elements = 0;     // entries of all index arrays that the text made or read
+};
+
+/// What has the shape of ParseOptions: what the map takes, or what it gives, where its inverse is to be run.
+/// In compose(f, g) the array is at hand for g, and what g gives for f.
+enum class AtHand : std::uint8_t { input, result };
+
+/// parse_with_axes() with its notes.
+NotedPermutation parse_with_notes(std::string_view text, const ParseOptions& options = {},
+                                  AtHand at_hand = AtHand::input);
 
 }  // namespace faro::detail

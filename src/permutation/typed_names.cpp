@@ -1,7 +1,7 @@
-#include "permutation/typed_names.hpp"
-
 #include <cctype>
 #include <utility>
+
+#include "permutation/text.hpp"
 
 namespace faro::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/affine_segments_params.hpp"
-#include "plan/cpu_planning.hpp"
+#include "kernels/affine_params.hpp"
+#include "plan/planners.hpp"
 
 namespace faro::detail {
 namespace {

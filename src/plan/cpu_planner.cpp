@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/cpu_planning.hpp"
+#include "plan/planners.hpp"
 
 namespace faro::detail {
 namespace {

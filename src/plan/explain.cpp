@@ -11,10 +11,8 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu/gpu_pass.hpp"
-#include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/margin_text.hpp"

@@ -6,12 +6,10 @@
 
 #include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
-#include "plan/factor_text.hpp"
 #include "plan/facts.hpp"
-#include "plan/in_place_facts.hpp"
 #include "plan/index_facts.hpp"
-#include "plan/json_schema.hpp"
 #include "plan/launch_facts.hpp"
+#include "plan/margin_text.hpp"
 #include "plan/prediction.hpp"
 #include "plan/published_class.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "permutation/index_blocks.hpp"
+#include "permutation/axes_search.hpp"
 #include "plan/gpu/axes_choice.hpp"
 
 namespace faro::detail {

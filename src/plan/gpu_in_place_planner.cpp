@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_in_place_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/in_place_tiles.hpp"
 #include "plan/in_place_launches.hpp"
 #include "plan/planners.hpp"
@@ -258,24 +256,10 @@ std::optional<Planned> choose(const Work& work, const Target& target) {
   return best;
 }
 
-void require_in_place_kernel(const Work& work) {
-  if (1 << work.unit_bits > kMaxVectorBytes) {
-    fail(ErrorCode::unsupported, "plan", "units of " + std::to_string(1 << work.unit_bits) + " bytes",
-         "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
-  }
-  constexpr int most = kernels::kMaxBlockBits + kernels::kSwapThreadBits;
-  if (work.map.bits() > most) {
-    fail(ErrorCode::unsupported, "plan",
-         "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
-             " bytes an array",
-         "at most 2^" + std::to_string(most) + " on a GPU");
-  }
-}
-
 }  // namespace
 
 Planned plan_in_place_for_gpu(const Work& work, const Target& target) {
-  require_in_place_kernel(work);
+  require_units(work, kernels::kSwapThreadBits);
   if (work.map.is_identity()) return {};
   std::optional<Planned> planned = choose(work, target);
   if (!planned) {

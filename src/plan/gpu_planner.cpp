@@ -13,9 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_segments_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "plan/planners.hpp"
 
 namespace faro::detail {
@@ -25,20 +23,6 @@ using kernels::CompiledTile;
 using kernels::kMaxVectorBytes;
 
 // --- passes without a tile
-
-void require_kernel(const Work& work) {
-  if (1 << work.unit_bits > kMaxVectorBytes) {
-    fail(ErrorCode::unsupported, "plan", "units of " + std::to_string(1 << work.unit_bits) + " bytes",
-         "at most " + std::to_string(kMaxVectorBytes) + " bytes on a GPU");
-  }
-  constexpr int most = kernels::kMaxBlockBits + kernels::kSegmentsThreadBits;
-  if (work.map.bits() > most) {
-    fail(ErrorCode::unsupported, "plan",
-         "2^" + std::to_string(work.map.bits()) + " units of " + std::to_string(1 << work.unit_bits) +
-             " bytes an array",
-         "at most 2^" + std::to_string(most) + " on a GPU");
-  }
-}
 
 Launch launch_of_vectors(const Pass& pass, int vector_bytes) {
   const std::uint64_t block_bytes = static_cast<std::uint64_t>(vector_bytes) << kernels::kSegmentsThreadBits;
@@ -151,7 +135,7 @@ layout::Tile make_compiled_tile(const Affine& map, const CompiledTile& kernel) {
 }
 
 Planned plan_for_gpu(const Work& work, const Target& target) {
-  require_kernel(work);
+  require_units(work, kernels::kSegmentsThreadBits);
   if (work.array_bytes() <= target.direct_bytes_max / work.arrays) return {.passes = {direct_pass(work)}};
   const int whole = whole_segment_bits(work);
   if (std::uint64_t{1} << (whole + work.unit_bits) >= target.vector_bytes) {

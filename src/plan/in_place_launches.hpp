@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "faro/plan/plan.hpp"
-#include "kernels/affine_in_place_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/in_place_tiles.hpp"
 
 namespace faro::detail {
@@ -35,7 +35,7 @@ struct InPlaceLaunch {
 /// The widest accesses first; at least one. Of pass.launch it reads the tiles and, of kind direct,
 /// shared_bytes: what a block is to hold of small arrays, if it holds more than one. Requires: a pass in
 /// place of units of 2^unit_bits bytes, with orbits and launch (checked). Errors: those of
-/// kernels/affine_in_place_params.hpp.
+/// kernels/affine_params.hpp.
 std::vector<InPlaceLaunch> in_place_launches(const Pass& pass, int unit_bits);
 
 }  // namespace faro::detail

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro {
 namespace {

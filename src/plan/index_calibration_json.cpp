@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "io/npy.hpp"
 #include "permutation/text.hpp"
 
@@ -32,38 +32,41 @@ constexpr IndexKernel kKernels[] = {IndexKernel::gather,   IndexKernel::scatter,
                                     IndexKernel::window,   IndexKernel::runs,    IndexKernel::copy,
                                     IndexKernel::schedule, IndexKernel::check};
 
+constexpr const char* kTuneRemedy = "`faro tune` writes it anew";
+
 // Reads one file's text, naming what is wrong and where.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  [[noreturn]] void refuse(const std::string& got, const std::string& wanted) const {
-    fail(ErrorCode::file, "read `" + file_ + "`", got, wanted, "`faro tune` writes it anew");
-  }
-
   const Json& member(const Json& object, const std::string& key) const {
-    if (!object.is_object() || !object.contains(key)) refuse("no `" + key + "`", "that key");
+    if (!object.is_object() || !object.contains(key))
+      fail(ErrorCode::file, detail::reading(file_), "no `" + key + "`", "that key", kTuneRemedy);
     return object.at(key);
   }
 
   int small(const Json& object, const std::string& key, int least, int most) const {
     const Json& value = member(object, key);
     if (!value.is_number_integer() || value < least || value > most) {
-      refuse("`" + key + "` of " + short_text(value),
-             "a number from " + std::to_string(least) + " to " + std::to_string(most));
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value),
+           "a number from " + std::to_string(least) + " to " + std::to_string(most), kTuneRemedy);
     }
     return value.get<int>();
   }
 
   std::string text(const Json& object, const std::string& key) const {
     const Json& value = member(object, key);
-    if (!value.is_string()) refuse("`" + key + "` of " + short_text(value), "text");
+    if (!value.is_string())
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value), "text",
+           kTuneRemedy);
     return value.get<std::string>();
   }
 
   const Json& list(const Json& object, const std::string& key) const {
     const Json& value = member(object, key);
-    if (!value.is_array()) refuse("`" + key + "` of " + short_text(value), "a list");
+    if (!value.is_array())
+      fail(ErrorCode::file, detail::reading(file_), "`" + key + "` of " + short_text(value), "a list",
+           kTuneRemedy);
     return value;
   }
 
@@ -72,7 +75,8 @@ class Reader {
     for (const IndexKernel each : kKernels) {
       if (given == name(each)) return each;
     }
-    refuse("`kernel` of " + short_text(given), "the name of a kernel");
+    fail(ErrorCode::file, detail::reading(file_), "`kernel` of " + short_text(given), "the name of a kernel",
+         kTuneRemedy);
   }
 
   TimeCurve curve(const Json& object) const {
@@ -85,7 +89,8 @@ class Reader {
       const std::uint64_t before = curve.empty() ? 0 : curve.points.back().elements;
       if (!pair || elements <= before || elements > kMostElements || !(microseconds > 0) ||
           !(microseconds < kMostMicroseconds)) {
-        refuse("`points` with " + short_text(each), "pairs of elements, ascending, and microseconds above 0");
+        fail(ErrorCode::file, detail::reading(file_), "`points` with " + short_text(each),
+             "pairs of elements, ascending, and microseconds above 0", kTuneRemedy);
       }
       curve.points.push_back({.elements = elements, .microseconds = microseconds});
     }
@@ -150,7 +155,8 @@ std::string IndexCalibration::to_json() const {
 IndexCalibration IndexCalibration::from_json(const std::string& text, const std::string& name) {
   const Reader reader(name);
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) reader.refuse("no JSON", "what `faro tune` writes");
+  if (json.is_discarded())
+    fail(ErrorCode::file, detail::reading(name), "no JSON", "what `faro tune` writes", kTuneRemedy);
   static_cast<void>(reader.small(json, "schema", kSchema, kSchema));
   IndexCalibration calibration{.source = reader.text(json, "source"), .curves = {}};
   for (const Json& each : reader.list(json, "curves")) {
@@ -173,14 +179,17 @@ std::optional<IndexCalibration> kept_calibration(const std::string& machine) {
   const auto path = calibration_path(machine);
   std::error_code ignored;
   if (!path || !fs::exists(*path, ignored)) return std::nullopt;
-  if (!fs::is_regular_file(*path, ignored)) Reader(path->string()).refuse("no regular file", "one");
+  if (!fs::is_regular_file(*path, ignored))
+    fail(ErrorCode::file, detail::reading(path->string()), "no regular file", "one", kTuneRemedy);
   const std::uint64_t bytes = fs::file_size(*path, ignored);
   if (!ignored && bytes > kMostFileBytes)
-    Reader(path->string()).refuse(std::to_string(bytes) + " bytes", "at most 16 MiB of curves");
+    fail(ErrorCode::file, detail::reading(path->string()), std::to_string(bytes) + " bytes",
+         "at most 16 MiB of curves", kTuneRemedy);
   std::ifstream file(*path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad())
-    Reader(path->string()).refuse("a file that cannot be read", "one that can");
+    fail(ErrorCode::file, detail::reading(path->string()), "a file that cannot be read", "one that can",
+         kTuneRemedy);
   return IndexCalibration::from_json(text, path->string());
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
 
 namespace faro::detail {
 

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "plan/facts.hpp"
 #include "plan/index_facts.hpp"
-#include "plan/json_schema.hpp"
 
 namespace faro {
 namespace {

@@ -6,8 +6,7 @@
 #include <string>
 
 #include "faro/permutation/permutation.hpp"
-#include "faro/plan/index_plan.hpp"
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro::detail {

@@ -1,5 +1,3 @@
-#include "faro/plan/index_plan.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "faro/plan/plan.hpp"
 #include "plan/index_candidates.hpp"
 #include "plan/planners.hpp"
 #include "suggest.hpp"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "kernels/affine_segments_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::detail {
 
@@ -18,6 +18,20 @@ int whole_segment_bits(const Work& work) {
   int s = std::min(work.map.bits(), log2_floor(kWholeSegmentBytesMax) - work.unit_bits);
   while (s > 0 && !kernels::keeps_low_bits(work.map, s)) --s;
   return s;
+}
+
+void require_units(const Work& work, int thread_bits) {
+  const std::string bytes = std::to_string(1 << work.unit_bits) + " bytes";
+  if (1 << work.unit_bits > kernels::kMaxVectorBytes) {
+    fail(ErrorCode::unsupported, "plan", "units of " + bytes,
+         "at most " + std::to_string(kernels::kMaxVectorBytes) + " bytes on a GPU");
+  }
+  const int most = kernels::kMaxBlockBits + thread_bits;
+  if (work.map.bits() > most) {
+    fail(ErrorCode::unsupported, "plan",
+         "2^" + std::to_string(work.map.bits()) + " units of " + bytes + " an array",
+         "at most 2^" + std::to_string(most) + " on a GPU");
+  }
 }
 
 Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t arrays,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "faro/plan/plan.hpp"
 
 namespace faro::detail {
@@ -51,9 +51,28 @@ machine::MemoryGeometry geometry_of(const Target& target);
 /// log2 of the units of the longest segments, up to kWholeSegmentBytesMax, that change places whole.
 int whole_segment_bits(const Work& work);
 
+/// Errors: ErrorCode::unsupported for units wider than a GPU's vectors, and for more of them than the blocks
+/// of a kernel reach that gives 2^thread_bits to each.
+void require_units(const Work& work, int thread_bits);
+
 /// A pass over 2^map.bits() units, `arrays` times over, with the bytes and segments that it reads and writes
 /// filled in.
 Pass make_pass(PassKind kind, const Affine& map, int unit_bits, std::uint64_t arrays,
                std::uint64_t segment_bytes);
+
+// What both planners for a CPU need, out of place and in place.
+
+/// How many bits of the batch become index bits: enough that an array reaches a tile's size.
+int batch_bits_to_fold(const Work& work, const Target& target);
+
+/// log2 of the units of a register, which a segment holds at least.
+int vector_bits(const Work& work, const Target& target);
+
+/// The longest segments, of at least `least` bits, whose tile under `map` has at most 2^tile_bits units. A
+/// longer segment never has a smaller tile, since dim T = dim(S + A^-1 S) grows with S.
+int longest_segment_bits(const Affine& map, int unit_bits, int least, int tile_bits, const Target& target);
+
+/// The largest run of index bits whose rows, read and written, fit the translations held at once.
+int near_bits(const Affine& map, int unit_bits, int segment_bits, const Target& target);
 
 }  // namespace faro::detail

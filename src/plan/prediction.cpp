@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_segments_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "machine/counting_memory.hpp"
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_solver.hpp"

@@ -14,6 +14,7 @@
 #include "permutation/index_rows.hpp"
 #include "plan/row_partition.hpp"
 #include "rounding.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro {
 namespace {
@@ -308,29 +309,13 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
     pass.blocks = Kernel::blocks_for(rows * Kernel::pieces_of(layout_.row_bytes)) * launch.arrays;
     pass.text = "a thread writes 16 aligned bytes of a row";
   } else {
-    const auto of_bytes = [&]<int kBytes>() {
-      using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, kBytes>;
+    detail::by_unit_bytes(vector_bytes, [&](auto bytes) {
+      using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
       pass.threads = static_cast<int>(Kernel::kThreads);
-      pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / kBytes)) * launch.arrays;
-      pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(kBytes));
-    };
+      pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / bytes())) * launch.arrays;
+      pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(bytes()));
+    });
     pass.slice_bytes = row_slice_bytes(move_, layout_, vector_bytes);
-    switch (vector_bytes) {
-      case 16:
-        of_bytes.operator()<16>();
-        break;
-      case 8:
-        of_bytes.operator()<8>();
-        break;
-      case 4:
-        of_bytes.operator()<4>();
-        break;
-      case 2:
-        of_bytes.operator()<2>();
-        break;
-      default:
-        of_bytes.operator()<1>();
-    }
   }
   if (pass.slice_bytes > 0) {
     pass.text += fmt::format(", of {} of all rows before the next", io::size_text(pass.slice_bytes));

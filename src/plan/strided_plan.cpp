@@ -1,11 +1,10 @@
-#include "faro/plan/strided_plan.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/box_facts.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
@@ -13,10 +12,9 @@
 #include "plan/gpu/counting.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
-#include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 #include "plan/planners.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro {
 namespace {

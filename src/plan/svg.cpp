@@ -10,7 +10,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "plan/facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "plan/box_facts.hpp"
 #include "plan/facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "plan/facts.hpp"
-#include "plan/in_place_facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {

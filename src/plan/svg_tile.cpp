@@ -19,9 +19,8 @@
 
 #include "faro/f2/matrix.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "plan/facts.hpp"
-#include "plan/svg_sections.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro::svg {
 namespace {

@@ -16,10 +16,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/facts.hpp"
 #include "plan/index_facts.hpp"
-#include "plan/json_schema.hpp"
 #include "plan/margin_text.hpp"
 
 namespace faro {

@@ -1,5 +1,3 @@
-#include "faro/plan/transpose_plan.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/gpu_transpose.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "programs/units.hpp"
+#include "programs/cost.hpp"
 
 namespace faro::programs {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "faro/error.hpp"
-#include "programs/units.hpp"
 
 namespace faro::programs {
 

@@ -9,7 +9,7 @@
 #include "faro/error.hpp"
 #include "faro/layout/shared.hpp"
 #include "machine/congestion.hpp"
-#include "programs/units.hpp"
+#include "programs/cost.hpp"
 #include "suggest.hpp"
 
 namespace faro::programs {

@@ -4,7 +4,7 @@
 
 #include "faro/error.hpp"
 #include "machine/congestion.hpp"
-#include "programs/units.hpp"
+#include "programs/cost.hpp"
 
 namespace faro::programs {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "faro/error.hpp"
-#include "programs/units.hpp"
+#include "programs/cost.hpp"
 #include "schedule/conflict_free.hpp"
 #include "schedule/row_column.hpp"
 

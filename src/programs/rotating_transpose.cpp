@@ -4,7 +4,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "programs/units.hpp"
+#include "programs/cost.hpp"
 
 namespace faro::programs {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "programs/cost.hpp"
 #include "programs/progressions.hpp"
-#include "programs/units.hpp"
 
 namespace faro::programs {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "emit/bit_moves.hpp"
 #include "emit/kernel_plan.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "reproduce/ladder.hpp"
 #include "reproduce/tables.hpp"
 

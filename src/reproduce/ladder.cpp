@@ -12,7 +12,7 @@
 #include "engines/cuda_emitted.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "reproduce/device_check.hpp"
 
 namespace faro::reproduce {

@@ -6,8 +6,6 @@
 #include "schedule/edge_colouring.hpp"
 
 namespace faro::schedule {
-namespace {}  // namespace
-
 void check_permutation(std::span<const std::uint32_t> permutation) {
   std::vector<bool> taken(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); ++i) {
@@ -21,14 +19,18 @@ void check_permutation(std::span<const std::uint32_t> permutation) {
   }
 }
 
-ConflictFreeSchedule conflict_free_schedule(std::span<const std::uint32_t> permutation, std::uint64_t width) {
-  const std::uint64_t n = permutation.size();
-  if (width == 0 || n % width != 0) {
+void check_permutation(std::span<const std::uint32_t> permutation, std::uint64_t banks) {
+  if (banks == 0 || permutation.size() % banks != 0) {
     fail(ErrorCode::value, "schedule a permutation",
-         std::to_string(n) + " elements over " + std::to_string(width) + " banks",
+         std::to_string(permutation.size()) + " elements over " + std::to_string(banks) + " banks",
          "a number of banks that divides the elements");
   }
   check_permutation(permutation);
+}
+
+ConflictFreeSchedule conflict_free_schedule(std::span<const std::uint32_t> permutation, std::uint64_t width) {
+  const std::uint64_t n = permutation.size();
+  check_permutation(permutation, width);
   std::vector<std::uint32_t> from_bank(n);
   std::vector<std::uint32_t> to_bank(n);
   for (std::uint64_t i = 0; i < n; ++i) {

@@ -47,6 +47,8 @@ ConflictFreeSchedule matched_conflict_free_schedule(std::span<const std::uint32_
 
 /// Errors: ErrorCode::value, naming the place, where a value is not below the length or comes twice.
 void check_permutation(std::span<const std::uint32_t> permutation);
+/// Errors: also ErrorCode::value for a number of banks that does not divide the length.
+void check_permutation(std::span<const std::uint32_t> permutation, std::uint64_t banks);
 
 // Partition schedules whose places are free of bank conflicts.
 //

@@ -85,12 +85,7 @@ class Matcher {
 ConflictFreeSchedule matched_conflict_free_schedule(std::span<const std::uint32_t> permutation,
                                                     std::uint64_t width) {
   const std::uint64_t n = permutation.size();
-  if (width == 0 || n % width != 0) {
-    fail(ErrorCode::value, "schedule a permutation",
-         std::to_string(n) + " elements over " + std::to_string(width) + " banks",
-         "a number of banks that divides the elements");
-  }
-  check_permutation(permutation);
+  check_permutation(permutation, width);
   ConflictFreeSchedule schedule;
   schedule.source.reserve(n);
   schedule.target.reserve(n);

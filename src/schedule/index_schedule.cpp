@@ -10,7 +10,7 @@
 #include <string>
 
 #include "faro/error.hpp"
-#include "permutation/index_blocks.hpp"
+#include "permutation/axes_search.hpp"
 #include "permutation/index_check.hpp"
 #include "schedule/host_entries.hpp"
 

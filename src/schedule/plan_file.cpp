@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -154,8 +153,7 @@ class FileSource final : public PlanSource {
     file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!file_.is_open() || fstat(file_.get(), &status) != 0) {
-      fail(ErrorCode::file, "read `" + name_ + "`", std::generic_category().message(errno),
-           "a readable plan file");
+      fail(ErrorCode::file, "read `" + name_ + "`", io::error_text(errno), "a readable plan file");
     }
     if (S_ISDIR(status.st_mode)) fail(ErrorCode::file, "read `" + name_ + "`", "a directory", "a plan file");
     if (!S_ISREG(status.st_mode))
@@ -170,8 +168,7 @@ class FileSource final : public PlanSource {
       const ssize_t got = ::read(file_.get(), to.data(), to.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0)
-        fail(ErrorCode::file, "read `" + name_ + "`", std::generic_category().message(errno),
-             "a readable plan file");
+        fail(ErrorCode::file, "read `" + name_ + "`", io::error_text(errno), "a readable plan file");
       if (got == 0)
         fail(ErrorCode::file, "read `" + name_ + "`", "a file that became shorter while it was read",
              "one that is left alone");

@@ -14,21 +14,22 @@
 namespace faro::schedule {
 namespace {
 
+constexpr const char* kSplitting = "split a permutation into rows and columns";
+
 void check(std::span<const std::uint32_t> permutation, std::uint64_t rows, std::uint64_t columns) {
-  const auto refuse = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "split a permutation into rows and columns", got, wanted);
-  };
   const std::uint64_t n = permutation.size();
   if (rows == 0 || columns == 0 || n % rows != 0 || n / rows % columns != 0) {
-    refuse(std::to_string(n) + " elements in matrices of " + std::to_string(rows) + " x " +
-               std::to_string(columns),
-           "whole matrices");
+    fail(ErrorCode::value, kSplitting,
+         std::to_string(n) + " elements in matrices of " + std::to_string(rows) + " x " +
+             std::to_string(columns),
+         "whole matrices");
   }
   check_permutation(permutation);
   const std::uint64_t size = rows * columns;
   for (std::uint64_t x = 0; x < n; ++x) {
     if (permutation[x] / size != x / size) {
-      refuse("place " + std::to_string(x) + " to " + std::to_string(permutation[x]), "one of its own matrix");
+      fail(ErrorCode::value, kSplitting,
+           "place " + std::to_string(x) + " to " + std::to_string(permutation[x]), "one of its own matrix");
     }
   }
 }

@@ -84,20 +84,19 @@ std::uint64_t shifts(std::span<const Entry> entries, WindowSchedule& made, int t
 }  // namespace
 
 IndexSchedule window_schedule(const Indexed& indexed, std::uint32_t window, int threads) {
-  const auto refuse = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, kWindow, got, wanted);
-  };
   require_host(indexed, kWindow);
   if (window > kMaxWindow) {
-    refuse("a window of " + std::to_string(window), "at most " + std::to_string(kMaxWindow));
+    fail(ErrorCode::value, kWindow, "a window of " + std::to_string(window),
+         "at most " + std::to_string(kMaxWindow));
   }
   WindowSchedule made{
       .count = indexed.count(), .window = window, .shift = std::vector<std::uint16_t>(indexed.count())};
   const std::uint64_t far = with_entries(
       indexed, [&](auto entries) { return shifts(entries, made, thread_count(threads, entries.size())); });
   if (far < indexed.count()) {
-    refuse("entry " + std::to_string(far) + " = " + std::to_string(indexed.entry(far)),
-           "nothing farther than " + std::to_string(window) + " from its own place");
+    fail(ErrorCode::value, kWindow,
+         "entry " + std::to_string(far) + " = " + std::to_string(indexed.entry(far)),
+         "nothing farther than " + std::to_string(window) + " from its own place");
   }
   return {.what = std::move(made),
           .count = indexed.count(),

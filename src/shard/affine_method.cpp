@@ -23,7 +23,7 @@
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::detail {

@@ -9,20 +9,20 @@
 namespace faro {
 
 ShardCut parse_cut(const std::string& text, const std::string& operation) {
-  const auto refuse = [&] {
+  const auto fail_cut = [&] {
     fail(ErrorCode::value, operation, "`" + text + "`",
          "a cut: `axis(0)`, `axis(1; 3 1 2)` with an extent for each rank, or `bits(28 29)`");
   };
   if (text.empty()) return ShardAxis{};
   const bool is_bits = text.starts_with("bits(");
-  if ((!is_bits && !text.starts_with("axis(")) || !text.ends_with(')')) refuse();
+  if ((!is_bits && !text.starts_with("axis(")) || !text.ends_with(')')) fail_cut();
   std::string inside = text.substr(5, text.size() - 6);
   std::vector<std::uint64_t> numbers;
   const auto read = [&](const std::string& words) {
     numbers.clear();
     std::istringstream stream(words);
     for (std::string word; stream >> word;) {
-      if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18) refuse();
+      if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18) fail_cut();
       numbers.push_back(std::stoull(word));
     }
   };
@@ -31,18 +31,18 @@ ShardCut parse_cut(const std::string& text, const std::string& operation) {
     read(inside);
     ShardBits bits;
     for (const std::uint64_t number : numbers) {
-      if (number >= kMostAxesAndBits) refuse();
+      if (number >= kMostAxesAndBits) fail_cut();
       bits.bits.push_back(static_cast<int>(number));
     }
     return bits;
   }
   const std::size_t semicolon = inside.find(';');
   read(inside.substr(0, semicolon));
-  if (numbers.size() != 1 || numbers[0] >= kMostAxesAndBits) refuse();
+  if (numbers.size() != 1 || numbers[0] >= kMostAxesAndBits) fail_cut();
   ShardAxis axis{.axis = static_cast<int>(numbers[0]), .extents = {}};
   if (semicolon == std::string::npos) return axis;
   read(inside.substr(semicolon + 1));
-  if (numbers.empty()) refuse();
+  if (numbers.empty()) fail_cut();
   axis.extents = numbers;
   return axis;
 }

@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "engines/cuda_parts.hpp"
-#include "engines/cuda_peers.hpp"
 #include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "meeting.hpp"
 
 namespace faro {

@@ -7,8 +7,8 @@
 
 #include "engines/cuda_nccl.hpp"
 #include "engines/cuda_parts.hpp"
+#include "faro/communicator.hpp"
 #include "faro/error.hpp"
-#include "faro/nccl.hpp"
 #include "shard/methods.hpp"
 
 namespace faro {
@@ -33,9 +33,6 @@ class NcclCommunicator : public Communicator {
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return link_->device(); }
   Communicator* host() override { return words_->host(); }
-  std::shared_ptr<void> lend(void* data, std::uint64_t bytes) override {
-    return link_->registered(data, bytes);
-  }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {

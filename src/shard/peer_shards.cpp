@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 
 namespace faro {
 namespace {

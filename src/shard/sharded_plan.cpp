@@ -169,7 +169,6 @@ struct ShardedPlan::State {
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::string reason;
-  std::vector<std::shared_ptr<void>> lent = {};  // goes before the workspace does
 
   bool packs() const { return !plan.pack().is_nothing(); }
   bool unpacks() const { return !plan.unpack().is_nothing(); }
@@ -198,11 +197,6 @@ struct ShardedPlan::State {
     if (!stores || !plan.stores().to_output)
       unpacking.emplace(plan.unpack(), plan.out_elements(), width, local);
     make_buffers(!stores, !stores || !plan.stores().to_output);
-    if (stores || !ways.lends) return;
-    for (const auto* const staging : {&to_send, &received}) {
-      if (*staging && (*staging)->bytes() > 0)
-        lent.push_back(communicator->lend((*staging)->data(), (*staging)->bytes()));
-    }
   }
 
   void make_buffers(bool sends, bool receives) {

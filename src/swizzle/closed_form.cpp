@@ -1,9 +1,8 @@
-#include "faro/swizzle/closed_form.hpp"
-
 #include <numeric>
 #include <string>
 
 #include "faro/error.hpp"
+#include "faro/swizzle/hole.hpp"
 
 namespace faro::swizzle {
 namespace {

@@ -8,67 +8,16 @@
 #include <utility>
 
 #include "faro/error.hpp"
+#include "reserved_words.hpp"
 #include "swizzle/execution_domain.hpp"
 #include "swizzle/statements.hpp"
 
 namespace faro::swizzle {
 namespace {
 
-// C++'s words, and names that a kernel's text uses itself.
-constexpr const char* kReserved[] = {"alignas",       "alignof",
-                                     "and",           "and_eq",
-                                     "asm",           "auto",
-                                     "bitand",        "bitor",
-                                     "bool",          "break",
-                                     "case",          "catch",
-                                     "char",          "char8_t",
-                                     "class",         "compl",
-                                     "concept",       "const",
-                                     "consteval",     "constexpr",
-                                     "constinit",     "continue",
-                                     "decltype",      "default",
-                                     "delete",        "do",
-                                     "double",        "else",
-                                     "enum",          "explicit",
-                                     "export",        "extern",
-                                     "false",         "float",
-                                     "for",           "friend",
-                                     "goto",          "if",
-                                     "inline",        "int",
-                                     "long",          "mutable",
-                                     "namespace",     "new",
-                                     "noexcept",      "not",
-                                     "not_eq",        "nullptr",
-                                     "operator",      "or",
-                                     "or_eq",         "private",
-                                     "protected",     "public",
-                                     "register",      "requires",
-                                     "return",        "short",
-                                     "signed",        "sizeof",
-                                     "static",        "struct",
-                                     "switch",        "template",
-                                     "this",          "throw",
-                                     "true",          "try",
-                                     "typedef",       "typeid",
-                                     "typename",      "union",
-                                     "unsigned",      "using",
-                                     "virtual",       "void",
-                                     "volatile",      "wchar_t",
-                                     "while",         "xor",
-                                     "xor_eq",        "char16_t",
-                                     "char32_t",      "co_await",
-                                     "co_return",     "co_yield",
-                                     "uint32_t",      "uint64_t",
-                                     "threadIdx",     "blockIdx",
-                                     "blockDim",      "gridDim",
-                                     "warpSize",      "linux",
-                                     "unix",          "NULL",
-                                     "const_cast",    "static_cast",
-                                     "dynamic_cast",  "reinterpret_cast",
-                                     "static_assert", "thread_local",
-                                     "std",           "__shfl_sync",
-                                     "__syncthreads", "__int_as_float",
-                                     "i386",          "main"};
+// Beside C++'s words: names that a kernel's text uses itself, and macros.
+constexpr const char* kReserved[] = {"uint32_t",    "uint64_t",      "linux",          "unix",
+                                     "__shfl_sync", "__syncthreads", "__int_as_float", "i386"};
 
 // Of the text's own variables.
 constexpr const char* kOwnNames[] = {"t", "warp", "block", "lanes"};
@@ -111,7 +60,9 @@ void require_tiling(const Program& program, const Tiling& tiling) {
 
 void require_emittable(const Program& program, const EmissionOptions& options) {
   if (as_identifier(options.name) != options.name ||
-      std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved))
+      std::find(std::begin(kReserved), std::end(kReserved), options.name) != std::end(kReserved) ||
+      std::find(faro::detail::kReservedWords.begin(), faro::detail::kReservedWords.end(), options.name) !=
+          faro::detail::kReservedWords.end())
     fail(ErrorCode::spec, kEmitting, "the name `" + options.name + "`", "an identifier",
          "letters, digits and single underscores, a letter first");
   if (options.element_type != "uint32_t" && options.element_type != "uint64_t" &&
@@ -179,6 +130,7 @@ void require_shuffles(const Program& program) {
 }
 
 Identifiers::Identifiers() : taken_(std::begin(kReserved), std::end(kReserved)) {
+  taken_.insert(faro::detail::kReservedWords.begin(), faro::detail::kReservedWords.end());
   taken_.insert(std::begin(kOwnNames), std::end(kOwnNames));
 }
 

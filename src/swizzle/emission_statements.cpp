@@ -64,7 +64,7 @@ class Writer {
     for (const Statement& statement : statements) {
       if (!live_.contains(&statement)) continue;
       const Side own = side_of(statement);
-      if (own < side) refuse_mixture();
+      require_ordered(own >= side);
       side = own;
       if (own == Side::between) {
         write(std::span(&statement, 1));
@@ -83,14 +83,12 @@ class Writer {
     for (const Statement& inner : loop->body) {
       if (live_.contains(&inner)) sides.insert(side_of(inner));
     }
-    if (sides.size() > 1) {
-      // A loop of its own may hold what is between only.
-      refuse_mixture();
-    }
+    require_ordered(sides.size() <= 1);  // a loop of its own may hold what is between only
     return sides.empty() ? Side::between : *sides.begin();
   }
 
-  [[noreturn]] static void refuse_mixture() {
+  static void require_ordered(bool is_ordered) {
+    if (is_ordered) return;
     fail(ErrorCode::unsupported, "emit a device function", "loads or stores among the other statements",
          "loads, then what is between registers, then stores", "emit the kernel");
   }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "faro/swizzle/examples.hpp"
-#include "plan/json_schema.hpp"
+#include "plan/facts.hpp"
 
 namespace faro::swizzle {
 namespace {

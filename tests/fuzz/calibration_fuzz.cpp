@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "faro/plan/calibration.hpp"
+#include "faro/plan/target.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,7 +6,7 @@
 
 #include "emit/text.hpp"
 #include "faro/emit/emit.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

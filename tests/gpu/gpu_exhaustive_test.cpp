@@ -16,8 +16,7 @@
 
 #include "gpu/gpu_support.hpp"
 #include "gpu/gpu_test_tiles.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::testing {
 namespace {

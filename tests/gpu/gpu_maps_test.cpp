@@ -12,7 +12,7 @@
 
 #include "faro/faro.hpp"
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "gpu/gpu_support.hpp"
 
 namespace faro::testing {

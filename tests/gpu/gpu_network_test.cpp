@@ -15,10 +15,9 @@
 #include "engines/cuda/host/nvrtc.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/network/interpret.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/network/program.hpp"
+#include "faro/permutation/affine.hpp"
 #include "gpu/gpu_support.hpp"
 #include "network/cuda_engine.hpp"
 

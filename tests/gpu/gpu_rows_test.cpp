@@ -19,7 +19,6 @@
 
 #include "faro/error.hpp"
 #include "faro/modular.hpp"
-#include "faro/routing.hpp"
 #include "faro/rows.hpp"
 #include "gpu/gpu_support.hpp"
 #include "gpu/index_oracle.hpp"

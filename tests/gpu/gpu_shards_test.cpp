@@ -7,9 +7,9 @@
 #include <random>
 #include <set>
 
-#include "faro/nccl.hpp"
+#include "faro/communicator.hpp"
 #include "faro/network/sharded.hpp"
-#include "faro/peers.hpp"
+#include "faro/shards.hpp"
 #include "gpu/gpu_support.hpp"
 #include "refusal.hpp"
 #include "shard_support.hpp"

@@ -12,7 +12,7 @@
 #include <iterator>
 
 #include "faro/kernels/affine_tile_index.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::testing {

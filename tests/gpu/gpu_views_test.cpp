@@ -11,29 +11,12 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "gpu/gpu_support.hpp"
+#include "view_oracle.hpp"
 
 namespace faro::testing {
 namespace {
 
 constexpr std::uint64_t kViewGuard = 256;
-
-void move_view_by_loop(const Strided& view, std::uint64_t width, const std::byte* in, std::byte* out) {
-  if (element_count(view) == 0) return;
-  std::vector<std::uint64_t> at(view.extents.size(), 0);
-  for (;;) {
-    auto from = static_cast<std::int64_t>(view.in_offset);
-    auto to = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = 0; a < at.size(); ++a) {
-      from += static_cast<std::int64_t>(at[a]) * view.in_strides[a];
-      to += static_cast<std::int64_t>(at[a]) * view.out_strides[a];
-    }
-    std::copy_n(in + static_cast<std::uint64_t>(from) * width, width,
-                out + static_cast<std::uint64_t>(to) * width);
-    std::size_t a = at.size();
-    while (a > 0 && ++at[a - 1] == view.extents[a - 1]) at[--a] = 0;
-    if (a == 0) return;
-  }
-}
 
 class GpuViews : public GpuTest {
  protected:
@@ -55,7 +38,7 @@ class GpuViews : public GpuTest {
     to.upload(out.data());
     const ExecutableStridedPlan plan = faro::plan(view, width, {.engine = Engine::cuda});
     plan.run(from.data() + in_skew, in_elements(view), to.data() + kViewGuard + out_skew, out_elements(view));
-    move_view_by_loop(view, width, in.data() + in_skew, out.data() + kViewGuard + out_skew);
+    test::move_by_loop(view, width, in.data() + in_skew, out.data() + kViewGuard + out_skew);
     std::vector<std::byte> got(out.size());
     to.download(got.data());
     ASSERT_TRUE(got == out);

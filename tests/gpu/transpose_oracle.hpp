@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::testing {

@@ -1,6 +1,5 @@
 // The kernels that none of the tests beside it stands in for: there are none. With them, nothing of the
 // library's own kernels is linked in builds that have them.
-#include "engines/cuda/kernels/in_place_kernels.hpp"
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/kernels.hpp"

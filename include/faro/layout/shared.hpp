@@ -24,7 +24,7 @@
 // | Raw | i C + j | 0 | rows |
 // | Padded | i (C + pad) + j | 0 | rows; columns if C + pad is odd |
 // | Ras, Rap | i C + j, turned by r_(i mod w) | w | rows; Rap also columns |
-// | Xor | place ^ X high (faro/layout/xor.hpp) | 0 | two families of linear accesses, provably |
+// | Xor | place ^ X high (faro/layout/tile.hpp) | 0 | two families of linear accesses, provably |
 //
 // and of an array a[i][j][k][l] of w^4 elements, at i w^3 + j w^2 + k w + (l + f) mod w:
 //
@@ -221,7 +221,7 @@ struct Rap : Turned<w, columns> {
 inline constexpr int kMaxTileBits = 24;
 
 /// A linear layout of 2^tile_bits places, a power of two of rows and columns: place = column | row << s.
-/// faro/layout/xor.hpp says how the masks are found.
+/// faro/layout/tile.hpp says how the masks are found.
 struct Xor {
   int tile_bits = 0;                      // m
   int bank_row_bits = 0;                  // b: log2 of the elements in one bank row

@@ -21,8 +21,8 @@
 #include <type_traits>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/network/library.hpp"
 #include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
 #include "faro/stream.hpp"
 
 namespace faro::network {

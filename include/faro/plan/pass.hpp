@@ -35,7 +35,6 @@
 
 #include "faro/kernels/affine_tile_index.hpp"
 #include "faro/layout/tile.hpp"
-#include "faro/layout/xor.hpp"
 #include "faro/permutation/affine.hpp"
 
 namespace faro {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "faro/device/conflict_free.hpp"
-#include "faro/machine/memory_geometry.hpp"
+#include "faro/machine/access_counts.hpp"
 
 namespace faro::schedule {
 

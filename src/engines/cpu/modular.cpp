@@ -1,8 +1,7 @@
-#include "engines/cpu/modular.hpp"
-
 #include <algorithm>
 #include <array>
 
+#include "engines/cpu.hpp"
 #include "engines/cpu/element_width.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "threads.hpp"

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "faro/plan/pass.hpp"
-#include "faro/plan/transpose_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/cache_box.hpp"

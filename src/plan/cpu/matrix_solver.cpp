@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 
 namespace faro::detail {

@@ -22,11 +22,7 @@
 
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/strided.hpp"
-#include "kernels/axes_box_params.hpp"
-#include "kernels/axes_elements_params.hpp"
-#include "kernels/axes_lines_params.hpp"
-#include "kernels/axes_rows_params.hpp"
-#include "kernels/axes_view_rows_params.hpp"
+#include "kernels/axes_params.hpp"
 #include "layout/strided_box.hpp"
 
 namespace faro::detail {

@@ -25,6 +25,22 @@ struct PassTables {
   std::function<void(int table, std::uint64_t offset, std::span<std::byte> to)> read = {};
 };
 
+/// The counting memory under one that places buffers in another way: what both have alike.
+struct CountedShared {
+  machine::CountingMemory& memory;
+
+  template <int bytes>
+  device::Packet<bytes> load_shared(std::uint32_t address) const {
+    return memory.load_shared<bytes>(address);
+  }
+  template <int bytes>
+  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) const {
+    memory.store_shared<bytes>(address, packet);
+  }
+  void idle() const { memory.idle(); }
+  void converge() const { memory.converge(); }
+};
+
 /// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases), of a sweep
 /// (sweep_block), or of a schedule (index_phases) with its tables; arrays aligned to 128 bytes; a memory
 /// without buffers, and with the shared memory of the kernel's cluster. Errors: those of the counting memory;

@@ -21,7 +21,6 @@
 #include <string>
 
 #include "faro/machine/access_counts.hpp"
-#include "faro/machine/memory_geometry.hpp"
 #include "plan/gpu/block_phases.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 

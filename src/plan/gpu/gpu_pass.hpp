@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "faro/permutation/indexed.hpp"
-#include "faro/plan/index_plan.hpp"
 #include "faro/plan/pass.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/gpu/axes_choice.hpp"

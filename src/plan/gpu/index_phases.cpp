@@ -24,8 +24,7 @@ constexpr std::uint64_t kAnyLength = std::uint64_t{1} << 62;
 constexpr int kTables = 3;  // buffers after the input and the output, at most
 
 // The counting memory, whose tables have the bytes that their source gives.
-struct TabledMemory {
-  CountingMemory& memory;
+struct TabledMemory : CountedShared {
   const PassTables& tables;
 
   template <int bytes>
@@ -42,16 +41,6 @@ struct TabledMemory {
   void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {
     memory.store_global<bytes>(buffer, offset, packet);
   }
-  template <int bytes>
-  device::Packet<bytes> load_shared(std::uint32_t address) const {
-    return memory.load_shared<bytes>(address);
-  }
-  template <int bytes>
-  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) const {
-    memory.store_shared<bytes>(address, packet);
-  }
-  void idle() const { memory.idle(); }
-  void converge() const { memory.converge(); }
 };
 
 // The tables of runs, 8 bytes an entry, as one buffer: lanes that search are at different tables.
@@ -83,7 +72,7 @@ struct IndexBlock {
   // Phases are phase(memory, params, block, thread, more ...).
   template <typename Params, typename... Phases>
   void run(const Phases&... phases) const {
-    TabledMemory tabled{memory, tables};
+    TabledMemory tabled{{memory}, tables};
     const auto with = [&](const auto& phase) {
       return [&](CountingMemory& /*the same*/, Block b, Thread t) { phase(tabled, params<Params>(), b, t); };
     };

@@ -20,9 +20,7 @@
 #include <vector>
 
 #include "faro/plan/target.hpp"
-#include "kernels/affine_blocked_params.hpp"
-#include "kernels/affine_segments_params.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 #include "kernels/part_arrays.hpp"
 
 namespace faro::detail {

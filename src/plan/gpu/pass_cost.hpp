@@ -7,7 +7,7 @@
 //                    + requests, accesses and wavefronts / cycles   of warps, times theirs
 //
 // A copy is the driver's, and a cycle one of all multiprocessors together: both are the calibration's
-// (calibration.hpp), so factors are numbers without a unit. They say how far a kernel's accesses, its
+// (plan/target.hpp), so factors are numbers without a unit. They say how far a kernel's accesses, its
 // instructions and its shared memory overlap: with all of them hidden behind device memory, `bytes` is a
 // little more than 1 and the others 0. Sectors beyond the bytes are those that neighbours ask for again, from
 // a cache, or write in part; lines beyond them tell of rows that begin anywhere. Each kernel has its own
@@ -19,8 +19,8 @@
 #include <optional>
 
 #include "faro/machine/access_counts.hpp"
-#include "faro/plan/calibration.hpp"
 #include "faro/plan/pass.hpp"
+#include "faro/plan/target.hpp"
 
 namespace faro::detail {
 

@@ -98,8 +98,7 @@ constexpr std::uint64_t kRows = std::uint64_t{1} << 62;
 constexpr std::uint64_t kEverything = std::uint64_t{1} << 63;
 
 // Array, scratch and copied rows as one memory: lanes of a warp may access several.
-struct SweepMemory {
-  CountingMemory& memory;
+struct SweepMemory : CountedShared {
   std::uint64_t array = 0;  // where the launch counts the array's bytes from
 
   std::uint64_t place(int buffer, std::uint64_t offset) const {
@@ -114,16 +113,6 @@ struct SweepMemory {
   void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {
     memory.store_global<bytes>(device::kOutput, place(buffer, offset), packet);
   }
-  template <int bytes>
-  device::Packet<bytes> load_shared(std::uint32_t address) const {
-    return memory.load_shared<bytes>(address);
-  }
-  template <int bytes>
-  void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) const {
-    memory.store_shared<bytes>(address, packet);
-  }
-  void idle() const { memory.idle(); }
-  void converge() const { memory.converge(); }
 };
 
 void run_sweep(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& at, std::uint64_t unit_bytes) {
@@ -135,7 +124,7 @@ void run_sweep(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& a
   memory.add_virtual_output(kEverything);
   const auto phase = [&](const auto& body) {
     return [&](CountingMemory& m, std::uint64_t block, Thread thread) {
-      SweepMemory of{m, array};
+      SweepMemory of{{m}, array};
       body(of, block, thread);
     };
   };

@@ -1,7 +1,7 @@
 // Arrays of structures: a lane wants a struct, and the warp loads rows of words.
 #include <utility>
 
-#include "faro/swizzle/closed_form.hpp"
+#include "faro/swizzle/hole.hpp"
 #include "swizzle/examples/checks.hpp"
 
 namespace faro::swizzle {

@@ -6,7 +6,7 @@
 
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "kernels/row_numbers.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
@@ -64,22 +64,19 @@ void combine_of(const CombineWork& work) {
 
 void require_combined_arrays(const Combine& of, std::uint64_t row_bytes, std::span<const std::byte> in,
                              std::span<const std::byte> out) {
-  const auto refuse_combine = [](const std::string& got, const std::string& wanted) {
-    fail(ErrorCode::value, "combine", got, wanted);
-  };
   static_cast<void>(check_rows(Add{.to = of.places, .rows = of.rows}));
   const std::uint64_t out_rows = of.places.count / of.keys_per_row;
   for (const auto& [array, rows] : {std::pair(in, of.rows), std::pair(out, out_rows)}) {
     std::uint64_t bytes = 0;
     const bool fits = !__builtin_mul_overflow(rows, row_bytes, &bytes) && bytes == array.size();
     if (!fits || (bytes > 0 && array.data() == nullptr)) {
-      refuse_combine("an array of " + std::to_string(array.size()) + " bytes",
-                     std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes");
+      fail(ErrorCode::value, "combine", "an array of " + std::to_string(array.size()) + " bytes",
+           std::to_string(rows) + " rows of " + std::to_string(row_bytes) + " bytes");
     }
   }
   if (!in.empty() && !out.empty() && in.data() < out.data() + out.size() &&
       out.data() < in.data() + in.size())
-    refuse_combine("arrays that overlap", "arrays that lie apart");
+    fail(ErrorCode::value, "combine", "arrays that overlap", "arrays that lie apart");
 }
 
 }  // namespace

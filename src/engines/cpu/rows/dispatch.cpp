@@ -5,7 +5,7 @@
 
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
 #include "threads.hpp"

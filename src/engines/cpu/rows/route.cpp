@@ -6,7 +6,7 @@
 
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "io/buffer.hpp"
 #include "permutation/index_rows.hpp"
 #include "permutation/route_checks.hpp"
@@ -32,7 +32,7 @@ bool for_each_key(const detail::RowReader& reader, std::uint64_t begin, std::uin
   return fine;
 }
 
-[[noreturn]] void refuse_key(const detail::RowReader& reader, const RowMove& keys) {
+[[noreturn]] void fail_key(const detail::RowReader& reader, const RowMove& keys) {
   const std::uint64_t buckets = numbered_rows(keys);
   const auto marker = absent_marker(keys);
   std::uint64_t i = 0;
@@ -102,7 +102,7 @@ Route route(const RowNumbers& keys, const RouteOptions& options) {
       if (!fine) wrong.store(true);
     }
   });
-  if (wrong.load()) refuse_key(reader, as_move);
+  if (wrong.load()) fail_key(reader, as_move);
   const std::uint64_t capacity = options.capacity.value_or(~std::uint64_t{0});
   std::uint64_t present = 0;
   for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {

@@ -1,6 +1,6 @@
 #include <variant>
 
-#include "engines/cpu/rows.hpp"
+#include "engines/cpu.hpp"
 #include "engines/cpu/rows/row_work.hpp"
 #include "faro/error.hpp"
 

@@ -8,21 +8,18 @@
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
-#include "faro/routing.hpp"
+#include "faro/rows.hpp"
 #include "permutation/index_rows.hpp"
 #include "threads.hpp"
 
 namespace faro {
 namespace {
 
+constexpr const char* kTaking = "take segments";
 constexpr std::uint64_t kMostSegmentBytes = std::uint64_t{1} << 62;
 
 detail::RowReader offsets_reader(const Segments& segments) {
   return detail::RowReader(Take{.from = segments.offsets, .rows = kMostSegmentBytes});
-}
-
-[[noreturn]] void refuse_segments(const std::string& got, const std::string& wanted) {
-  fail(ErrorCode::value, "take segments", got, wanted);
 }
 
 }  // namespace
@@ -30,18 +27,19 @@ detail::RowReader offsets_reader(const Segments& segments) {
 std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumbers& from) {
   const RowNumbers& offsets = segments.offsets;
   if (offsets.count == 0 || offsets.data == nullptr)
-    refuse_segments("no offsets", "one more than there are segments");
+    fail(ErrorCode::value, kTaking, "no offsets", "one more than there are segments");
   if (!detail::is_entry_width(offsets.type.bytes) || segments.element_bytes == 0)
-    refuse_segments("entries or elements of another width",
-                    "offsets of 1, 2, 4 or 8 bytes, elements of at least one");
+    fail(ErrorCode::value, kTaking, "entries or elements of another width",
+         "offsets of 1, 2, 4 or 8 bytes, elements of at least one");
   const detail::RowReader reader = offsets_reader(segments);
   const std::uint64_t most = kMostSegmentBytes / segments.element_bytes;
   for (std::uint64_t i = 0; i < offsets.count; ++i) {
     const std::uint64_t before = i == 0 ? 0 : reader.entry(i - 1);
     if (reader.entry(i) < before || reader.entry(i) > most)
-      refuse_segments("offset " + std::to_string(static_cast<std::int64_t>(reader.entry(i))) +
-                          " at position " + std::to_string(i),
-                      "offsets that never go down, from " + std::to_string(before) + " on");
+      fail(ErrorCode::value, kTaking,
+           "offset " + std::to_string(static_cast<std::int64_t>(reader.entry(i))) + " at position " +
+               std::to_string(i),
+           "offsets that never go down, from " + std::to_string(before) + " on");
   }
   const Take take{.from = from, .rows = offsets.count - 1};
   static_cast<void>(check_rows(take));
@@ -50,7 +48,8 @@ std::vector<std::uint64_t> taken_offsets(const Segments& segments, const RowNumb
   for (std::uint64_t i = 0; i < from.count; ++i) {
     const std::uint64_t segment = taken.entry(i);
     made[i + 1] = made[i] + (reader.entry(segment + 1) - reader.entry(segment));
-    if (made[i + 1] > most) refuse_segments("segments of more than 2^62 bytes", "fewer of them");
+    if (made[i + 1] > most)
+      fail(ErrorCode::value, kTaking, "segments of more than 2^62 bytes", "fewer of them");
   }
   return made;
 }
@@ -63,14 +62,15 @@ void take_segments(const Segments& segments, const RowNumbers& from, std::span<c
   const std::uint64_t width = segments.element_bytes;
   const std::uint64_t least = reader.entry(segments.offsets.count - 1) * width;
   if (in.size() < least || out.size() != to.back() * width) {
-    refuse_segments(
-        "arrays of " + std::to_string(in.size()) + " and " + std::to_string(out.size()) + " bytes",
-        "at least " + std::to_string(least) + " and " + std::to_string(to.back() * width) + " bytes");
+    fail(ErrorCode::value, kTaking,
+         "arrays of " + std::to_string(in.size()) + " and " + std::to_string(out.size()) + " bytes",
+         "at least " + std::to_string(least) + " and " + std::to_string(to.back() * width) + " bytes");
   }
   if (out.empty()) return;
-  if (in.data() == nullptr || out.data() == nullptr) refuse_segments("a null pointer", "arrays");
+  if (in.data() == nullptr || out.data() == nullptr)
+    fail(ErrorCode::value, kTaking, "a null pointer", "arrays");
   if (in.data() < out.data() + out.size() && out.data() < in.data() + in.size())
-    refuse_segments("arrays that overlap", "arrays that lie apart");
+    fail(ErrorCode::value, kTaking, "arrays that overlap", "arrays that lie apart");
   const Target target = cpu::target(threads);
   const bool streamed = out.size() > target.streaming_bytes;
   constexpr std::uint64_t kShareBytes = 4096;

@@ -7,7 +7,7 @@
 
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
-#include "faro/permutation/maps.hpp"
+#include "faro/permutation/affine.hpp"
 #include "plan/planners.hpp"
 
 namespace faro::cuda {

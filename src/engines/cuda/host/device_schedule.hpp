@@ -17,7 +17,7 @@
 
 #include "engines/cuda_measure.hpp"
 #include "faro/permutation/indexed.hpp"
-#include "faro/plan/index_plan.hpp"
+#include "faro/plan/plan.hpp"
 #include "faro/schedule/index_schedule.hpp"
 
 namespace faro::cuda {

@@ -127,7 +127,7 @@ std::vector<std::string> lines_of(const std::string& log) {
   return lines;
 }
 
-[[noreturn]] void refuse_text(const std::string& log, const std::string& otherwise) {
+[[noreturn]] void fail_compilation(const std::string& log, const std::string& otherwise) {
   const std::vector<std::string> lines = lines_of(log);
   const auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("error:") != std::string::npos || line.find(": error") != std::string::npos;
@@ -188,7 +188,7 @@ CompiledText compile_text(const RuntimeSource& source, int major, int minor) {
 
   const Result result = library.compile(program.get(), static_cast<int>(pointers.size()), pointers.data());
   if (result == nvrtc::kCompilationFailed || result == nvrtc::kInvalidOption)
-    refuse_text(program.log(), library.error_text(result));
+    fail_compilation(program.log(), library.error_text(result));
   program.require(result, "nvrtcCompileProgram");
 
   CompiledText compiled{.code = program.code(!known)};

@@ -39,7 +39,7 @@ int segment_bits(const Affine& map, int capacity_bits) {
 
 std::string text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
-[[noreturn]] void refuse_piece(std::uint64_t got, std::uint64_t wanted, const std::string& of_what) {
+[[noreturn]] void fail_piece(std::uint64_t got, std::uint64_t wanted, const std::string& of_what) {
   fail(ErrorCode::unsupported, "cut a host array in pieces for the device", text(got) + of_what,
        "at least " + text(wanted) + ", for host segments of " + std::to_string(kLeastSegmentBytes) + " bytes",
        "grant larger pieces and more device memory, or use engine cpu");
@@ -67,7 +67,7 @@ Pieces::Pieces(const Problem& problem, const PieceLimits& limits)
                     ? -1
                     : segment_bits(map_of(problem), detail::log2_floor(limits.piece_bytes) - width_bits_);
   if (s < 0 || problem.element_bytes << s < limits.segment_bytes) {
-    refuse_piece(limits.piece_bytes, least_piece_bytes(problem, limits.segment_bytes), " a piece");
+    fail_piece(limits.piece_bytes, least_piece_bytes(problem, limits.segment_bytes), " a piece");
   }
   cut_arrays(problem, s);
 }
@@ -145,8 +145,8 @@ StagingSizes choose_sizes(const Problem& problem, std::uint64_t device_bytes, st
                                                                     std::max<std::uint64_t>(count, 1)))};
     }
   }
-  if (wanted < least) refuse_piece(wanted, least, " a piece");
-  refuse_piece(device_bytes, 2 * least, " of device memory for two arrays of one piece");
+  if (wanted < least) fail_piece(wanted, least, " a piece");
+  fail_piece(device_bytes, 2 * least, " of device memory for two arrays of one piece");
 }
 
 }  // namespace faro::cuda

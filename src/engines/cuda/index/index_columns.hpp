@@ -49,21 +49,17 @@ struct Columns {
 
 /// sums[tile][column] = the tile's column summed.
 template <typename Word>
-struct SumColumns {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct SumColumns : PlainKernel<> {
   Columns columns;
   const Word* values = nullptr;
   Word* sums = nullptr;
 
   constexpr std::uint64_t items() const { return columns.tiles() << columns.column_bits; }
-  constexpr std::uint64_t blocks() const { return (items() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(items()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t item = block.index() * kThreads + block.thread();
+    const std::uint64_t item = thread_of(block);
     if (item >= items()) return;
     const std::uint64_t tile = item >> columns.column_bits;
     const std::uint64_t column = item - (tile << columns.column_bits);
@@ -79,22 +75,18 @@ struct SumColumns {
 /// the same way from SumColumns; null where a tile is a region. Then `totals`, unless null, takes each
 /// region's sums.
 template <typename Word>
-struct ScanColumns {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct ScanColumns : PlainKernel<> {
   Columns columns;
   Word* values = nullptr;
   const Word* carries = nullptr;
   Word* totals = nullptr;
 
   constexpr std::uint64_t items() const { return columns.tiles() << columns.column_bits; }
-  constexpr std::uint64_t blocks() const { return (items() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(items()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t item = block.index() * kThreads + block.thread();
+    const std::uint64_t item = thread_of(block);
     if (item >= items()) return;
     const std::uint64_t tile = item >> columns.column_bits;
     const std::uint64_t column = item - (tile << columns.column_bits);
@@ -122,10 +114,7 @@ struct ScanColumns {
 };
 
 /// Whether each bucket of a level gets as many entries as it has places: sums of its regions' columns.
-struct CheckTotals {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct CheckTotals : PlainKernel<> {
   LevelShape level;
   const std::uint32_t* totals = nullptr;  // [regions][buckets]
   Fault fault;
@@ -133,14 +122,11 @@ struct CheckTotals {
   constexpr std::uint64_t regions() const {
     return (level.count + (std::uint64_t{1} << level.region_bits()) - 1) >> level.region_bits();
   }
-  constexpr std::uint64_t blocks() const {
-    return ((regions() << level.level_bits) + kThreads - 1) / kThreads;
-  }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(regions() << level.level_bits); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t item = block.index() * kThreads + block.thread();
+    const std::uint64_t item = thread_of(block);
     if (item >= regions() << level.level_bits) return;
     const std::uint64_t region = item >> level.level_bits << level.region_bits();
     const auto bucket = static_cast<std::uint32_t>(item & (level.buckets() - 1));

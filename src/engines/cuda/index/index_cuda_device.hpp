@@ -11,8 +11,8 @@
 
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/index/index_entries.hpp"
-#include "engines/cuda/kernels/index_device_kernels.hpp"
 #include "engines/cuda/kernels/kernels.hpp"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/permutation/indexed.hpp"
 

@@ -67,9 +67,7 @@ struct EntryView {
 
 /// The shape of a launch whose threads go through `count` items, a grid at a time.
 template <std::uint64_t kItems = 1>
-struct GridSweep {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
+struct GridSweep : PlainKernel<> {
   static constexpr std::uint64_t kMostBlocks = 2112;  // 16 for each of 132 multiprocessors
 
   static constexpr std::uint64_t blocks_for(std::uint64_t count) {
@@ -78,13 +76,12 @@ struct GridSweep {
   }
   template <Block B>
   static constexpr std::uint64_t first(B& block) {
-    return block.index() * kThreads + block.thread();
+    return thread_of(block);
   }
   template <Block B>
   static constexpr std::uint64_t step(B& block) {
     return block.blocks() * kThreads;
   }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
 };
 
 /// Marks entries 0 .. end - 1 that are in range; the least position of one that is not; whether any index was

@@ -112,22 +112,18 @@ struct CountRuns {
 
 /// Of an array that is one chunk: the entries are the places.
 template <typename Entry>
-struct NarrowEntries {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct NarrowEntries : PlainKernel<> {
   std::uint64_t count = 0;
   const Entry* entries = nullptr;
   std::uint64_t limit = 0;
   std::uint16_t* last = nullptr;
   Fault fault;
 
-  constexpr std::uint64_t blocks() const { return (count + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(count); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t i = block.index() * kThreads + block.thread();
+    const std::uint64_t i = thread_of(block);
     if (i >= count) return;
     const Entry entry = entries[i];
     if (entry >= limit) fault.raise(block);

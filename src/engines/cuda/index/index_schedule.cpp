@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxWindow = 32767;  // twice that is the largest shift 
 
 // A sweep has found that the entries are no permutation: says where. If they are one now, someone writes to
 // them.
-[[noreturn]] void refuse_entries(CudaDevice& device, const EntryView& entries) {
+[[noreturn]] void fail_entries(CudaDevice& device, const EntryView& entries) {
   validate_entries(device, entries);
   fail(ErrorCode::value, kMakingSchedule, "an index array that changed while it was read",
        "one that no work is pending on", "synchronise before planning");
@@ -44,7 +44,7 @@ DeviceWindow make_window(CudaDevice& device, const EntryView& entries, std::uint
   if (!shift) {
     validate_entries(device, entries);
     const std::uint64_t far = first_far(device, entries, window);
-    if (far == kNowhere) refuse_entries(device, entries);
+    if (far == kNowhere) fail_entries(device, entries);
     fail(ErrorCode::value, kMakingSchedule,
          "entry " + std::to_string(far) + " = " + std::to_string(detail::entry_at(device, entries, far)),
          "nothing farther than " + std::to_string(window) + " from its own place");
@@ -74,7 +74,7 @@ DevicePartition make_device_partition(const Indexed& indexed, const schedule::Pa
   PartitionWork<CudaDevice> work(device, shape, entries);
   if (times != nullptr) device.keep_times();
   auto made = work.make();
-  if (!made) refuse_entries(device, entries);
+  if (!made) fail_entries(device, entries);
   if (times != nullptr) {
     *times = {};
     for (const CudaDevice::Step& step : device.steps()) {

@@ -3,7 +3,7 @@
 //
 //     Device      buffer<T>(n)              memory of the device, not cleared
 //                 fill(to, byte, bytes)     queued, like all that follows
-//                 run(kernel)               a kernel value (index_device_kernels.hpp)
+//                 run(kernel)               a kernel value (value_kernels.hpp)
 //                 send, fetch               to the device and back; fetch waits
 //
 // What is queued runs in order. Memory that queued kernels use is kept until the work is done.
@@ -102,8 +102,8 @@ std::uint64_t entry_at(Device& device, const EntryView& entries, std::uint64_t p
 /// Names the first entry that came before, in the words of the host's check. Requires: entries in range, one
 /// of them twice; `marks` of all of them.
 template <typename Device>
-[[noreturn]] void refuse_repetition(Device& device, const EntryView& entries, std::uint32_t* marks,
-                                    std::uint64_t mark_bytes) {
+[[noreturn]] void fail_repetition(Device& device, const EntryView& entries, std::uint32_t* marks,
+                                  std::uint64_t mark_bytes) {
   const DeviceWord<Device, std::uint64_t> missing(device, kNowhere);
   FindUnmarked unmarked;
   unmarked.count = entries.count;
@@ -128,7 +128,7 @@ template <typename Device>
   find.value = value;
   find.found = first.data();
   device.run(find);
-  faro::detail::refuse_entry_twice(first.get(), second, value, missing_index, entries.count);
+  faro::detail::fail_entry_twice(first.get(), second, value, missing_index, entries.count);
 }
 
 }  // namespace detail
@@ -151,12 +151,12 @@ void validate_entries(Device& device, const EntryView& entries) {
   device.run(mark);
   if (const std::uint64_t position = out_of_range.get(); position != kNowhere) {
     const std::uint64_t value = detail::entry_at(device, entries, position);
-    faro::detail::refuse_entry_out_of_range(
+    faro::detail::fail_entry_out_of_range(
         position,
         entries.is_signed != 0 ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value),
         entries.count);
   }
-  if (twice.get() != 0) detail::refuse_repetition(device, entries, marks.data(), marks.bytes());
+  if (twice.get() != 0) detail::fail_repetition(device, entries, marks.data(), marks.bytes());
 }
 
 /// Scans a table in place, region by region and column by column; `totals`, unless null, takes the regions'

@@ -74,6 +74,23 @@ constexpr std::uint32_t lanes_with(B& block, std::uint32_t value, std::uint32_t 
   }
 }
 
+/// What kernels have in common whose blocks hold nothing in shared memory. kResident: how many blocks a
+/// multiprocessor has room for, for which the compiler limits registers.
+template <int kResident = 1>
+struct PlainKernel {
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr int kMinBlocks = kResident;
+
+  static constexpr std::uint64_t blocks_of(std::uint64_t threads) {
+    return (threads + kThreads - 1) / kThreads;
+  }
+  template <Block B>
+  static constexpr std::uint64_t thread_of(B& block) {  // among those of the grid
+    return block.index() * kThreads + block.thread();
+  }
+  constexpr std::uint32_t shared_bytes() const { return 0; }
+};
+
 /// Words of shared memory that exclusive_sums() wants for itself.
 inline constexpr std::uint32_t kScanScratchWords = kWarpLanes;
 

@@ -3,16 +3,16 @@
 // Input and output are one array. What a block reads is read by its own threads only, and all of it before
 // its barrier, so the caches' hints for streamed data stay right.
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
 #include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/kernels/in_place_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "kernels/affine_in_place.hpp"
 #include "kernels/affine_small_in_place.hpp"
 #include "kernels/affine_swaps.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
@@ -108,37 +108,9 @@ const void* tile_kernel() {
   return reinterpret_cast<const void*>(&move_orbits<static_cast<int>(index)>);
 }
 
-template <std::size_t bits>
-const void* swap_kernel() {
-  return reinterpret_cast<const void*>(&swap_vectors<1 << bits>);
-}
-
-template <std::size_t bits>
-const void* small_kernel() {
-  return reinterpret_cast<const void*>(&move_small<1 << bits>);
-}
-
 template <std::size_t... index>
 std::array<const void*, kInPlaceTileCount> tile_kernels(std::index_sequence<index...>) {
   return {tile_kernel<index>()...};
-}
-
-// Kernels of 1, 2, 4, 8 and 16 bytes.
-constexpr std::size_t kWidths = 5;
-
-template <std::size_t... bits>
-std::array<const void*, kWidths> swap_kernels(std::index_sequence<bits...>) {
-  return {swap_kernel<bits>()...};
-}
-
-template <std::size_t... bits>
-std::array<const void*, kWidths> small_kernels(std::index_sequence<bits...>) {
-  return {small_kernel<bits>()...};
-}
-
-const void* of_width(const std::array<const void*, kWidths>& functions, std::uint64_t bytes) {
-  if (!std::has_single_bit(bytes) || bytes >> kWidths != 0) return nullptr;
-  return functions[static_cast<std::size_t>(std::countr_zero(bytes))];
 }
 
 }  // namespace
@@ -152,13 +124,13 @@ const void* in_place_tile_kernel(const CompiledTile& tile) {
 }
 
 const void* swap_kernel(std::uint64_t vector_bytes) {
-  static const auto functions = swap_kernels(std::make_index_sequence<kWidths>());
-  return of_width(functions, vector_bytes);
+  return faro::detail::by_unit_bytes(
+      vector_bytes, [](auto bytes) { return reinterpret_cast<const void*>(&swap_vectors<bytes()>); });
 }
 
 const void* small_kernel(std::uint64_t element_bytes) {
-  static const auto functions = small_kernels(std::make_index_sequence<kWidths>());
-  return of_width(functions, element_bytes);
+  return faro::detail::by_unit_bytes(
+      element_bytes, [](auto bytes) { return reinterpret_cast<const void*>(&move_small<bytes()>); });
 }
 
 }  // namespace faro::cuda

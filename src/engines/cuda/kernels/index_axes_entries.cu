@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kernels::kViewRowsThreads)
 }  // namespace
 
 KernelEntry axes_lines_kernel(int unit_bytes) {
-  return of_unit(unit_bytes, [](auto unit) {
+  return by_unit_bytes(unit_bytes, [](auto unit) {
     return entry_of(&permute_axes_lines<decltype(unit)::value>, kernels::kAxesLinesThreads);
   });
 }
@@ -107,7 +107,7 @@ KernelEntry axes_plane_kernel(const kernels::AxesPlaneShape& wanted, bool aligne
 }
 
 KernelEntry axes_elements_kernel(int unit_bytes) {
-  return of_unit(unit_bytes, [](auto unit) {
+  return by_unit_bytes(unit_bytes, [](auto unit) {
     return entry_of(&permute_axes_elements<decltype(unit)::value>, kernels::kAxesElementsThreads);
   });
 }
@@ -121,7 +121,7 @@ KernelEntry view_rows_kernel(const kernels::ViewRowsShape& wanted) {
 }
 
 KernelEntry axes_rows_kernel(int unit_bytes) {
-  return of_unit(unit_bytes, [](auto unit) {
+  return by_unit_bytes(unit_bytes, [](auto unit) {
     return entry_of(&permute_axes_rows<decltype(unit)::value>, kernels::kAxesRowsThreads);
   });
 }

@@ -1,4 +1,4 @@
-// The kernels of work on index arrays (index_device_kernels.hpp): each a value that a thread runs.
+// The kernels of work on index arrays (value_kernels.hpp): each a value that a thread runs.
 #include <cstddef>
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 #include "engines/cuda/index/index_partition_steps.hpp"
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "engines/cuda/index/index_spread_step.hpp"
-#include "engines/cuda/kernels/index_device_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 
 namespace faro::cuda {
 

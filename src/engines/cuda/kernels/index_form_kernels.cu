@@ -1,7 +1,7 @@
 // The kernels that hold an index array against maps (engines/cuda/index/index_form_steps.hpp).
 #include "engines/cuda/index/index_form_steps.hpp"
-#include "engines/cuda/kernels/index_device_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 
 namespace faro::cuda {
 

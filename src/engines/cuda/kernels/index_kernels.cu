@@ -12,9 +12,11 @@
 #include "kernels/partition_in_global.hpp"
 #include "kernels/partition_runs.hpp"
 #include "kernels/row_column.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
+using faro::detail::by_unit_bytes;
 using kernels::ColumnsParams;
 using kernels::DirectParams;
 using kernels::kCompiledPartitions;
@@ -140,25 +142,6 @@ const void* address(Function* function) {
   return reinterpret_cast<const void*>(function);
 }
 
-// make(std::integral_constant<int, bytes>) of the width.
-template <typename Make>
-KernelEntry of_width(int unit_bytes, const Make& make) {
-  switch (unit_bytes) {
-    case 1:
-      return make(std::integral_constant<int, 1>());
-    case 2:
-      return make(std::integral_constant<int, 2>());
-    case 4:
-      return make(std::integral_constant<int, 4>());
-    case 8:
-      return make(std::integral_constant<int, 8>());
-    case 16:
-      return make(std::integral_constant<int, 16>());
-    default:
-      return {};
-  }
-}
-
 template <int bytes, bool single, int variant>
 KernelEntry level_entry(Way way) {
   return {way == Way::forwards ? address(&spread_chunk<bytes, single, variant>)
@@ -214,11 +197,12 @@ KernelEntry direct_entry(DirectKind kind) {
 }  // namespace
 
 KernelEntry level_kernel(const IndexUnit& unit, Way way, int variant) {
-  return of_width(unit.unit_bytes, [&](auto bytes) { return level_of<bytes()>(unit.single, way, variant); });
+  return by_unit_bytes(unit.unit_bytes,
+                       [&](auto bytes) { return level_of<bytes()>(unit.single, way, variant); });
 }
 
 KernelEntry chunk_kernel(const IndexUnit& unit, Way way, bool large) {
-  return of_width(unit.unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit.unit_bytes, [&](auto bytes) {
     if (unit.single) {
       return large ? chunk_entry<bytes(), true, kLargeChunkThreads>(way)
                    : chunk_entry<bytes(), true, kSmallChunkThreads>(way);
@@ -229,7 +213,7 @@ KernelEntry chunk_kernel(const IndexUnit& unit, Way way, bool large) {
 }
 
 KernelEntry columns_kernel(int unit_bytes, Way way) {
-  return of_width(unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit_bytes, [&](auto bytes) {
     return KernelEntry{
         way == Way::forwards ? address(&move_columns<bytes(), true>) : address(&move_columns<bytes(), false>),
         kernels::kColumnsThreads, 0};
@@ -237,7 +221,7 @@ KernelEntry columns_kernel(int unit_bytes, Way way) {
 }
 
 KernelEntry direct_kernel(int unit_bytes, int index_bytes, Way way, DirectKind kind) {
-  return of_width(unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit_bytes, [&](auto bytes) {
     if (index_bytes == 4) {
       return way == Way::forwards ? direct_entry<bytes(), 4, false>(kind)
                                   : direct_entry<bytes(), 4, true>(kind);
@@ -248,7 +232,7 @@ KernelEntry direct_kernel(int unit_bytes, int index_bytes, Way way, DirectKind k
 }
 
 KernelEntry level_in_global_kernel(int unit_bytes, Way way) {
-  return of_width(unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit_bytes, [&](auto bytes) {
     return KernelEntry{way == Way::forwards ? address(&move_in_global<bytes(), true, true>)
                                             : address(&move_in_global<bytes(), true, false>),
                        kernels::kInGlobalThreads, 0};
@@ -256,7 +240,7 @@ KernelEntry level_in_global_kernel(int unit_bytes, Way way) {
 }
 
 KernelEntry chunk_in_global_kernel(int unit_bytes, Way way) {
-  return of_width(unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit_bytes, [&](auto bytes) {
     return KernelEntry{way == Way::forwards ? address(&move_in_global<bytes(), false, true>)
                                             : address(&move_in_global<bytes(), false, false>),
                        kernels::kInGlobalThreads, 0};
@@ -264,7 +248,7 @@ KernelEntry chunk_in_global_kernel(int unit_bytes, Way way) {
 }
 
 KernelEntry columns_in_global_kernel(int unit_bytes, Way way) {
-  return of_width(unit_bytes, [&](auto bytes) {
+  return by_unit_bytes(unit_bytes, [&](auto bytes) {
     return KernelEntry{way == Way::forwards ? address(&move_columns_in_global<bytes(), true>)
                                             : address(&move_columns_in_global<bytes(), false>),
                        kernels::kInGlobalThreads, 0};

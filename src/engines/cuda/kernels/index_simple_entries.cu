@@ -89,7 +89,7 @@ __global__ void first_runs(const unsigned long long* begins, unsigned long long 
 }  // namespace
 
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units) {
-  return of_unit(unit_bytes, [&](auto unit_constant) {
+  return by_unit_bytes(unit_bytes, [&](auto unit_constant) {
     constexpr int unit = decltype(unit_constant)::value;
     constexpr int threads = kernels::kCyclicThreads;
     if (!reversed) return entry_of(&permute_cyclic<unit, false, false>, threads);
@@ -99,7 +99,7 @@ KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units) {
 }
 
 KernelEntry window_kernel(int unit_bytes, bool backwards, bool vectors, bool direct) {
-  return of_unit(unit_bytes, [&](auto unit_constant) {
+  return by_unit_bytes(unit_bytes, [&](auto unit_constant) {
     constexpr int unit = decltype(unit_constant)::value;
     constexpr int threads = kernels::kWindowThreads;
     if (direct) {
@@ -116,7 +116,7 @@ KernelEntry window_kernel(int unit_bytes, bool backwards, bool vectors, bool dir
 }
 
 KernelEntry runs_kernel(int unit_bytes) {
-  return of_unit(unit_bytes, [](auto unit) {
+  return by_unit_bytes(unit_bytes, [](auto unit) {
     return entry_of(&permute_runs<decltype(unit)::value>, kernels::kRunsThreads);
   });
 }

@@ -14,8 +14,11 @@
 #include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/kernels.hpp"
 #include "kernels/window.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
+
+using faro::detail::by_unit_bytes;
 
 // What the memories of these kernels have in common: vectors of output are streamed, narrower accesses and
 // shared memory are plain.
@@ -118,25 +121,6 @@ KernelEntry find_entry(const F& f) {
   }
   (std::make_index_sequence<count>());
   return found;
-}
-
-// Calls f<unit_bytes>() for the width, or gives a null entry.
-template <typename F>
-KernelEntry of_unit(int unit_bytes, const F& f) {
-  switch (unit_bytes) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 8:
-      return f(std::integral_constant<int, 8>());
-    case 16:
-      return f(std::integral_constant<int, 16>());
-    default:
-      return {};
-  }
 }
 
 }  // namespace faro::cuda

@@ -3,7 +3,6 @@
 // A template takes the index of its shape in kCompiledTiles rather than the shape, because the host stubs
 // that nvcc 13 writes cannot name an argument of class type.
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
@@ -62,25 +62,6 @@ std::array<KernelEntry, kCompiledTileCount> tile_entries(std::index_sequence<ind
                       kCompiledTiles[index].shape.threads(), kCompiledTiles[index].shape.tile_bytes()}...};
 }
 
-// Kernels of 1, 2, 4, 8 and 16 bytes.
-constexpr std::size_t kWidths = 5;
-
-template <std::size_t... bits>
-std::array<KernelEntry, kWidths> naive_entries(std::index_sequence<bits...>) {
-  return {KernelEntry{reinterpret_cast<const void*>(&move_naive<1 << bits>), kNaiveThreads}...};
-}
-
-template <std::size_t... bits>
-std::array<KernelEntry, kWidths> segments_entries(std::index_sequence<bits...>) {
-  return {
-      KernelEntry{reinterpret_cast<const void*>(&move_segments<1 << bits>), kernels::kSegmentsThreads}...};
-}
-
-KernelEntry of_width(const std::array<KernelEntry, kWidths>& entries, std::uint64_t bytes) {
-  if (!std::has_single_bit(bytes) || bytes >> kWidths != 0) return {};
-  return entries[static_cast<std::size_t>(std::countr_zero(bytes))];
-}
-
 }  // namespace
 
 KernelEntry tile_kernel(const CompiledTile& tile) {
@@ -92,13 +73,15 @@ KernelEntry tile_kernel(const CompiledTile& tile) {
 }
 
 KernelEntry naive_kernel(std::uint64_t element_bytes) {
-  static const auto entries = naive_entries(std::make_index_sequence<kWidths>());
-  return of_width(entries, element_bytes);
+  return faro::detail::by_unit_bytes(element_bytes, [](auto bytes) {
+    return KernelEntry{reinterpret_cast<const void*>(&move_naive<bytes()>), kNaiveThreads};
+  });
 }
 
 KernelEntry segments_kernel(std::uint64_t vector_bytes) {
-  static const auto entries = segments_entries(std::make_index_sequence<kWidths>());
-  return of_width(entries, vector_bytes);
+  return faro::detail::by_unit_bytes(vector_bytes, [](auto bytes) {
+    return KernelEntry{reinterpret_cast<const void*>(&move_segments<bytes()>), kernels::kSegmentsThreads};
+  });
 }
 
 }  // namespace faro::cuda

@@ -12,6 +12,8 @@
 #include <cstdint>
 
 #include "faro/kernels/affine_tile_index.hpp"
+#include "kernels/in_place_tiles.hpp"
+#include "kernels/part_arrays.hpp"
 
 namespace faro::cuda {
 
@@ -36,11 +38,42 @@ struct KernelEntry {
 /// Requires: an entry of kernels::kCompiledTiles; else the function is null.
 KernelEntry tile_kernel(const kernels::CompiledTile& tile);
 
-/// Params: kernels::AffineNaiveParams with thread_bits = kNaiveThreadBits. Requires: 1, 2, 4, 8 or 16 bytes;
-/// else the function is null.
+/// Params: kernels::AffineNaiveParams with thread_bits = kNaiveThreadBits. Requires: 1, 2, 4, 8 or 16 bytes
+/// (checked).
 KernelEntry naive_kernel(std::uint64_t element_bytes);
 
 /// Params: kernels::AffineSegmentsParams. Requirement as for naive_kernel().
 KernelEntry segments_kernel(std::uint64_t vector_bytes);
+
+// The kernels in place that are compiled ahead of time, as addresses that cudaLaunchKernel takes. No CUDA
+// header is needed.
+//
+//     tile of kInPlaceTiles  --->  load the orbit's tiles | barrier | store them
+//     swap                   --->  pairs of vectors change places, no shared memory
+//     small                  --->  whole arrays through shared memory, an element at a time
+//
+// Each takes (params by value, std::byte* data); one-dimensional grids, blockIdx.x being the block number of
+// the phases. detail::in_place_launches() says which grids, and makes the params.
+
+/// Its params are kernels::BlockedInPlaceParams where the tile is blocked, else kernels::AffineInPlaceParams;
+/// the grid is kernels::orbit_launch(). Requires: an entry of kernels::kInPlaceTiles; else null.
+const void* in_place_tile_kernel(const kernels::CompiledTile& tile);
+
+/// Params: kernels::AffineSwapParams. Requires: 1, 2, 4, 8 or 16 bytes (checked).
+const void* swap_kernel(std::uint64_t vector_bytes);
+
+/// Params: kernels::AffineSmallParams, which say how much shared memory. Requirement as for swap_kernel().
+const void* small_kernel(std::uint64_t element_bytes);
+
+// The kernels of a part whose output lies in several arrays (plan/gpu/part_pass.hpp). No CUDA header is
+// needed.
+
+/// Params of all: those of the pass, kernels::PartArrays, std::uint64_t first_block, const std::byte* in. The
+/// functions are null for what is not compiled.
+KernelEntry part_tile_kernel(const kernels::CompiledTile& tile);
+/// A block on a multiprocessor, as many as the grid has; params: those of the pass, kernels::PartArrays,
+/// std::uint64_t first_block, std::uint64_t end_block, const std::byte* in.
+KernelEntry part_tile_kernel_on_few(const kernels::CompiledTile& tile);
+KernelEntry part_vectors_kernel(std::uint64_t vector_bytes);
 
 }  // namespace faro::cuda

@@ -1,6 +1,6 @@
 // The kernels of multiplications modulo a count (kernels/modular_tile.hpp).
-#include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "kernels/evaluation_order.hpp"
 #include "kernels/modular_tile.hpp"
 

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "engines/cuda/kernels/device_memory.cuh"
-#include "engines/cuda/kernels/part_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "kernels/affine_segments.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
@@ -125,20 +126,9 @@ KernelEntry part_tile_kernel_on_few(const CompiledTile& tile) {
 }
 
 KernelEntry part_vectors_kernel(std::uint64_t vector_bytes) {
-  switch (vector_bytes) {
-    case 1:
-      return {reinterpret_cast<const void*>(&move_part_vectors<1>), kernels::kSegmentsThreads};
-    case 2:
-      return {reinterpret_cast<const void*>(&move_part_vectors<2>), kernels::kSegmentsThreads};
-    case 4:
-      return {reinterpret_cast<const void*>(&move_part_vectors<4>), kernels::kSegmentsThreads};
-    case 8:
-      return {reinterpret_cast<const void*>(&move_part_vectors<8>), kernels::kSegmentsThreads};
-    case 16:
-      return {reinterpret_cast<const void*>(&move_part_vectors<16>), kernels::kSegmentsThreads};
-    default:
-      return {};
-  }
+  return faro::detail::by_unit_bytes(vector_bytes, [](auto bytes) {
+    return KernelEntry{reinterpret_cast<const void*>(&move_part_vectors<bytes()>), kernels::kSegmentsThreads};
+  });
 }
 
 }  // namespace faro::cuda

@@ -1,6 +1,6 @@
 // The kernels that add numbers up by bins (engines/cuda/rows/bin_steps.hpp).
-#include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/rows/bin_steps.hpp"
 
 namespace faro::cuda {

@@ -1,6 +1,6 @@
-// The kernels that move rows (row_kernels.hpp): each a value that a thread runs.
-#include "engines/cuda/kernels/row_kernels.hpp"
+// The kernels that move rows (value_kernels.hpp): each a value that a thread runs.
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "kernels/row_dispatch.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"

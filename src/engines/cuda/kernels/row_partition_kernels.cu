@@ -1,8 +1,8 @@
 // The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp), and of ragged rows
 // (segment_steps.hpp).
 #include "engines/cuda/index/index_columns.hpp"
-#include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/rows/partition_rows_steps.hpp"
 #include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/segment_steps.hpp"

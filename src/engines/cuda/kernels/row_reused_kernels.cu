@@ -1,7 +1,7 @@
 // The kernels that take and add by sorted entries (engines/cuda/rows/reused_steps.hpp), and those of
 // exceptions to a map (patch_step.hpp).
-#include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/rows/patch_step.hpp"
 #include "engines/cuda/rows/reused_steps.hpp"
 

@@ -1,6 +1,6 @@
 // The kernels that add rows up and combine them (engines/cuda/rows/sum_rows_step.hpp).
-#include "engines/cuda/kernels/row_kernels.hpp"
 #include "engines/cuda/kernels/value_kernel.cuh"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/rows/sum_rows_step.hpp"
 
 namespace faro::cuda {

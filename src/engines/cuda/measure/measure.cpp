@@ -9,7 +9,7 @@
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/plan/plan.hpp"
-#include "kernels/affine_tile_params.hpp"
+#include "kernels/affine_params.hpp"
 
 namespace faro::cuda {
 namespace {

@@ -36,8 +36,6 @@ struct NcclLibrary {
   int (*receive)(void* to, std::size_t count, int type, int peer, ncclComm* comm,
                  CUstream_st* stream) = nullptr;
   // Since 2.19; null before.
-  int (*register_array)(ncclComm* comm, void* data, std::size_t bytes, void** handle) = nullptr;
-  int (*deregister_array)(ncclComm* comm, void* handle) = nullptr;
 };
 
 template <typename Function>
@@ -69,9 +67,6 @@ NcclLibrary open_nccl() {
   find_symbol(handle, "ncclGroupEnd", made.group_end);
   find_symbol(handle, "ncclSend", made.send);
   find_symbol(handle, "ncclRecv", made.receive);
-  made.register_array = reinterpret_cast<decltype(made.register_array)>(dlsym(handle, "ncclCommRegister"));
-  made.deregister_array =
-      reinterpret_cast<decltype(made.deregister_array)>(dlsym(handle, "ncclCommDeregister"));
   return made;
 }
 
@@ -109,7 +104,6 @@ NcclLink::NcclLink(int device, const std::string& unique_id, const Ranks& ranks)
 }
 
 NcclLink::~NcclLink() {
-  *alive_ = false;
   if (owned_ && comm_ != nullptr) static_cast<void>(nccl().destroy(comm_));
 }
 
@@ -144,18 +138,6 @@ void NcclLink::keep(const std::byte* from, std::byte* to, std::uint64_t bytes, S
         kNccl);
 }
 
-std::shared_ptr<void> NcclLink::registered(void* data, std::uint64_t bytes) const {
-  if (comm_ == nullptr || data == nullptr || nccl().register_array == nullptr ||
-      nccl().deregister_array == nullptr)
-    return nullptr;
-  const DeviceGuard guard(device_);
-  void* handle = nullptr;
-  if (nccl().register_array(comm_, data, bytes, &handle) != kNcclSuccess) return nullptr;
-  return {handle, [comm = comm_, alive = alive_](void* each) {
-            if (*alive) static_cast<void>(nccl().deregister_array(comm, each));
-          }};
-}
-
 void NcclLink::look() const {
   if (comm_ == nullptr) fail(ErrorCode::device, kNccl, "a communicator that was aborted", "one in order");
   int result = kNcclSuccess;
@@ -165,7 +147,6 @@ void NcclLink::look() const {
 
 void NcclLink::abort() noexcept {
   if (comm_ == nullptr || !owned_) return;
-  *alive_ = false;
   static_cast<void>(nccl().abort(comm_));
   comm_ = nullptr;
 }

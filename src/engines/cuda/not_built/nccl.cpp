@@ -27,7 +27,6 @@ void NcclLink::keep(const std::byte* /*from*/, std::byte* /*to*/, std::uint64_t 
                     Stream /*stream*/) const {
   require_available();
 }
-std::shared_ptr<void> NcclLink::registered(void* /*data*/, std::uint64_t /*bytes*/) const { return nullptr; }
 void NcclLink::look() const { require_available(); }
 void NcclLink::end() const { require_available(); }
 void NcclLink::abort() noexcept { owned_ = false; }

@@ -1,6 +1,6 @@
 // Peers in a build without CUDA. A file of its own, for tests put others in its place.
 #include "engines/cuda/host/availability.hpp"
-#include "engines/cuda_peers.hpp"
+#include "engines/cuda_parts.hpp"
 
 namespace faro::cuda {
 

@@ -1,7 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include "engines/cuda/runtime/calls.hpp"
-#include "engines/cuda_peers.hpp"
+#include "engines/cuda_parts.hpp"
 #include "faro/engines/cuda.hpp"
 
 namespace faro::cuda {

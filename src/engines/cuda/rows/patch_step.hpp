@@ -12,10 +12,8 @@
 namespace faro::cuda {
 
 template <int kBytes>
-struct PatchElements {
+struct PatchElements : PlainKernel<> {
   using Unit = device::Packet<kBytes>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
 
   const std::uint64_t* exceptions = nullptr;  // sources and targets by turns, in elements
   device::Division64 number;                  // of them
@@ -26,12 +24,11 @@ struct PatchElements {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t threads() const { return number.divisor() * units.divisor() * batch; }
-  constexpr std::uint64_t blocks() const { return (threads() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(threads()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    std::uint64_t at = block.index() * kThreads + block.thread();
+    std::uint64_t at = thread_of(block);
     if (at >= threads()) return;
     std::uint64_t exception = units.divide(at);  // `at` is the unit now
     const std::uint64_t array = number.divide(exception) * count;

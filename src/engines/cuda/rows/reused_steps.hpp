@@ -23,12 +23,10 @@
 
 namespace faro::cuda {
 
-template <int kBytes>
-struct TakeSorted {
-  using Element = device::Packet<kBytes>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 4;
-  static constexpr std::uint32_t kEach = 8;  // of a thread, a block apart
+// Elements and their sorted keys, of which each thread has some that lie a block apart.
+struct SortedMove : PlainKernel<4> {
+  static constexpr std::uint32_t kEach = 8;
+  static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 
   const std::uint32_t* keys = nullptr;
   std::uint64_t count = 0;
@@ -36,7 +34,11 @@ struct TakeSorted {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t blocks() const { return (count + kOfBlock - 1) / kOfBlock; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+};
+
+template <int kBytes>
+struct TakeSorted : SortedMove {
+  using Element = device::Packet<kBytes>;
 
   template <Block B>
   constexpr void operator()(B& block) const {
@@ -60,31 +62,17 @@ struct TakeSorted {
       if (std::uint64_t{k} * kThreads < left) to[std::uint64_t{k} * kThreads] = element[k];
     }
   }
-
- private:
-  static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 };
 
-/// Elements that are in the order of where they go, put there: out[keys[i]] = values[i].
+/// Elements that are in the order of where they go, put there: out[keys[i]] = in[i].
 template <int kBytes>
-struct PutSorted {
+struct PutSorted : SortedMove {
   using Element = device::Packet<kBytes>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 4;
-  static constexpr std::uint32_t kEach = 8;
-
-  const std::uint32_t* keys = nullptr;
-  std::uint64_t count = 0;
-  const std::byte* values = nullptr;
-  std::byte* out = nullptr;
-
-  constexpr std::uint64_t blocks() const { return (count + kOfBlock - 1) / kOfBlock; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <Block B>
   constexpr void operator()(B& block) const {
     const std::uint64_t first = block.index() * kOfBlock + block.thread();
-    const auto* const from = reinterpret_cast<const Element*>(values);
+    const auto* const from = reinterpret_cast<const Element*>(in);
     auto* const to = reinterpret_cast<Element*>(out);
     Element element[kEach] = {};
     std::uint32_t row[kEach] = {};
@@ -99,37 +87,27 @@ struct PutSorted {
       if (first + std::uint64_t{k} * kThreads < count) to[row[k]] = element[k];
     }
   }
-
- private:
-  static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 };
 
 /// Of sorted entries the least position of one that is named before, by items[i]; kNoFault at first.
-struct FindTwice {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct FindTwice : PlainKernel<> {
   const std::uint32_t* keys = nullptr;
   const std::uint32_t* items = nullptr;
   std::uint64_t count = 0;
   kernels::RowFaults* faults = nullptr;
 
-  constexpr std::uint64_t blocks() const { return (count + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(count); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t i = block.index() * kThreads + block.thread();
+    const std::uint64_t i = thread_of(block);
     if (i > 0 && i < count && keys[i] == keys[i - 1])
       kernels::note_fault(block, &faults->twice, std::uint64_t{items[i]});
   }
 };
 
 /// Where the stretch of each chunk of sorted entries begins, at a vector of 16 bytes, and how long it is.
-struct FindStretches {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct FindStretches : PlainKernel<> {
   const std::uint32_t* keys = nullptr;
   std::uint64_t count = 0;
   std::uint32_t chunk = 1;          // entries
@@ -139,12 +117,11 @@ struct FindStretches {
   std::uint64_t* longest = nullptr;  // 0 at first
 
   constexpr std::uint64_t chunks() const { return (count + chunk - 1) / chunk; }
-  constexpr std::uint64_t blocks() const { return (chunks() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(chunks()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t c = block.index() * kThreads + block.thread();
+    const std::uint64_t c = thread_of(block);
     if (c >= chunks()) return;
     const std::uint64_t end = (c + 1) * chunk < count ? (c + 1) * chunk : count;
     const std::uint32_t begin = keys[c * chunk] / of_vector * of_vector;
@@ -155,9 +132,7 @@ struct FindStretches {
 };
 
 /// Places within chunks become offsets within their stretches.
-struct OffsetPlaces {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
+struct OffsetPlaces : PlainKernel<> {
   static constexpr std::uint32_t kEach = 4;
 
   const std::uint32_t* keys = nullptr;
@@ -167,7 +142,6 @@ struct OffsetPlaces {
   std::uint16_t* places = nullptr;  // [count]: out[i] of a chunk is its element places[i]
 
   constexpr std::uint64_t blocks() const { return (count + kOfBlock - 1) / kOfBlock; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <Block B>
   constexpr void operator()(B& block) const {
@@ -280,11 +254,9 @@ struct TakeChunks {
 
 /// A thread has a few rows, a block apart, so that enough of them is on its way.
 template <typename Sum>
-struct SumSegments {
+struct SumSegments : PlainKernel<4> {
   using Stored = typename Sum::Stored;
   using Vector = NumberVector<Stored, 1>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 4;
   static constexpr std::uint32_t kEach = 4;
   static constexpr std::uint32_t kAhead = 2;  // numbers of each row on their way
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
@@ -295,7 +267,6 @@ struct SumSegments {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t blocks() const { return (rows + kOfBlock - 1) / kOfBlock; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <Block B>
   constexpr void operator()(B& block) const {

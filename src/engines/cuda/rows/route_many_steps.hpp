@@ -17,22 +17,18 @@ namespace faro::cuda {
 /// begins[b]: how many of the sorted keys are below b, for b = 0 .. buckets.   Cost: log2(count) reads each,
 /// which neighbours share.
 template <typename Word>
-struct BeginKeys {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct BeginKeys : PlainKernel<> {
   const Word* keys = nullptr;
   std::uint64_t count = 0;
   const std::uint64_t* present = nullptr;  // unless null: how many there are
   std::uint64_t buckets = 0;
   Word* begins = nullptr;  // [buckets + 1]
 
-  constexpr std::uint64_t blocks() const { return buckets / kThreads + 1; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(buckets + 1); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t bucket = block.index() * kThreads + block.thread();
+    const std::uint64_t bucket = thread_of(block);
     if (bucket > buckets) return;
     std::uint64_t low = 0;
     std::uint64_t high = present == nullptr ? count : *present;
@@ -61,22 +57,18 @@ struct BucketRule {
 
 /// Places of each bucket; behind the last one 0, so that its sum is that of all.
 template <typename Word>
-struct SizeBuckets {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct SizeBuckets : PlainKernel<> {
   const Word* begins = nullptr;
   std::uint64_t buckets = 0;
   BucketRule rule;
   std::uint64_t* sizes = nullptr;  // [buckets + 1]
   std::int64_t* counts = nullptr;  // [buckets], unless null
 
-  constexpr std::uint64_t blocks() const { return buckets / kThreads + 1; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(buckets + 1); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t bucket = block.index() * kThreads + block.thread();
+    const std::uint64_t bucket = thread_of(block);
     if (bucket > buckets) return;
     const std::uint64_t items = bucket < buckets ? begins[bucket + 1] - begins[bucket] : 0;
     sizes[bucket] = rule.places(items);
@@ -86,10 +78,7 @@ struct SizeBuckets {
 
 /// Places of items, items and rows of places, and the offsets. What no item has is -1 already.
 template <typename Word>
-struct PlaceSorted {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct PlaceSorted : PlainKernel<> {
   const Word* keys = nullptr;
   const Word* items = nullptr;
   std::uint64_t count = 0;
@@ -105,12 +94,11 @@ struct PlaceSorted {
   std::int64_t* offsets = nullptr;  // [buckets + 1], unless null
 
   constexpr std::uint64_t threads() const { return count > buckets ? count : buckets + 1; }
-  constexpr std::uint64_t blocks() const { return (threads() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(threads()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t i = block.index() * kThreads + block.thread();
+    const std::uint64_t i = thread_of(block);
     if (offsets != nullptr && i <= buckets) offsets[i] = static_cast<std::int64_t>(starts[i]);
     if (i >= *present) return;
     const std::uint64_t bucket = keys[i];

@@ -14,6 +14,7 @@
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
 #include "kernels/row_move.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
@@ -133,29 +134,17 @@ class RowMoveQueue {
       kernel.in_bytes = plan.in_bytes();
       return run(kernel, pass);
     }
-    const auto of_bytes = [&]<int kBytes>() {
-      kernels::MoveRowVectors<kDirection, kBytes, kArrays> kernel;
+    faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
+      kernels::MoveRowVectors<kDirection, bytes(), kArrays> kernel;
       kernel.shape = shape;
-      kernel.vectors = device::Division64(shape.row_bytes / kBytes);
+      kernel.vectors = device::Division64(shape.row_bytes / bytes());
       kernel.sliced = pass.slice_bytes > 0;
       if (kernel.sliced) {
-        kernel.slice = device::Division64(pass.slice_bytes / kBytes);
+        kernel.slice = device::Division64(pass.slice_bytes / bytes());
         kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
       }
       run(kernel, pass);
-    };
-    switch (pass.vector_bytes) {
-      case 16:
-        return of_bytes.template operator()<16>();
-      case 8:
-        return of_bytes.template operator()<8>();
-      case 4:
-        return of_bytes.template operator()<4>();
-      case 2:
-        return of_bytes.template operator()<2>();
-      default:
-        return of_bytes.template operator()<1>();
-    }
+    });
   }
 
   template <typename Kernel>

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "engines/cuda/kernels/row_kernels.hpp"
+#include "engines/cuda/kernels/value_kernels.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/stream.hpp"

@@ -41,20 +41,16 @@ struct TakenSegments {
 };
 
 /// How long each is, and 0 behind the last.
-struct SizeSegments {
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
-
+struct SizeSegments : PlainKernel<> {
   TakenSegments taken;
   kernels::RowFaults* faults = nullptr;
   std::uint64_t* sizes = nullptr;  // [from.count + 1]
 
-  constexpr std::uint64_t blocks() const { return (taken.from.count + kThreads) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(taken.from.count + 1); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t i = block.index() * kThreads + block.thread();
+    const std::uint64_t i = thread_of(block);
     if (i > taken.from.count) return;
     std::uint64_t size = 0;
     if (i < taken.from.count) {
@@ -68,10 +64,8 @@ struct SizeSegments {
 
 /// kBytes: a unit, of which elements and addresses are multiples.
 template <int kBytes>
-struct CopySegments {
+struct CopySegments : PlainKernel<4> {
   using Unit = device::Packet<kBytes>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 4;
   static constexpr std::uint64_t kStretch = 2048 / kBytes;  // units of a warp
   static constexpr std::uint32_t kAhead = 4;
 
@@ -87,14 +81,13 @@ struct CopySegments {
   static constexpr std::uint64_t kWarps = kThreads / kWarpLanes;
   constexpr std::uint64_t blocks() const {
     const std::uint64_t moving = (out_units + kStretch * kWarps - 1) / (kStretch * kWarps);
-    const std::uint64_t telling = (taken.from.count + kThreads) / kThreads;
+    const std::uint64_t telling = blocks_of(taken.from.count + 1);
     return moving > telling ? moving : telling;
   }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    const std::uint64_t thread = block.index() * kThreads + block.thread();
+    const std::uint64_t thread = thread_of(block);
     if (offsets != nullptr && thread <= taken.from.count)
       offsets[thread] = static_cast<std::int64_t>(begins[thread]);
     const std::uint64_t there = begins[taken.from.count] * units;

@@ -57,11 +57,9 @@ constexpr Stored number_of_bits(std::uint64_t bits) {
 
 /// kEach: numbers of a thread, whose vectors rows and addresses are multiples of.
 template <typename Sum, int kEach>
-struct SumRows {
+struct SumRows : PlainKernel<> {
   using Stored = typename Sum::Stored;
   using Vector = NumberVector<Stored, kEach>;
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 1;
   static constexpr std::uint32_t kAhead = 4;  // rows on their way
 
   PairWords keys;
@@ -76,12 +74,11 @@ struct SumRows {
   std::byte* out = nullptr;
 
   constexpr std::uint64_t threads() const { return pairs.divisor() * vectors.divisor() * outer; }
-  constexpr std::uint64_t blocks() const { return (threads() + kThreads - 1) / kThreads; }
-  constexpr std::uint32_t shared_bytes() const { return 0; }
+  constexpr std::uint64_t blocks() const { return blocks_of(threads()); }
 
   template <Block B>
   constexpr void operator()(B& block) const {
-    std::uint64_t part = block.index() * kThreads + block.thread();
+    std::uint64_t part = thread_of(block);
     if (part >= threads()) return;
     std::uint64_t pair = vectors.divide(part);
     const std::uint64_t array = outer == 1 ? 0 : pairs.divide(pair);

@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "engines/cuda/host/array_addresses.hpp"
-#include "engines/cuda/kernels/in_place_kernels.hpp"
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/kernels/transpose_kernels.hpp"
 #include "engines/cuda/rows/patch_step.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
@@ -20,6 +20,7 @@
 #include "faro/error.hpp"
 #include "kernels/modular_launch.hpp"
 #include "rounding.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -275,8 +276,8 @@ void LoadedPass::launch_value(const PassArrays& arrays, Stream stream, const cha
   }
   const auto& patch = std::get<plan::PatchKernel>(id);
   const kernels::ElementUnits element = kernels::units_of_element(patch.element_bytes);
-  const auto by = [&]<int kBytes>() {
-    PatchElements<kBytes> kernel;
+  plan::by_unit_bytes(element.unit_bytes, [&](auto bytes) {
+    PatchElements<bytes()> kernel;
     kernel.exceptions = exceptions_.data();
     kernel.number = device::Division64(patch.exceptions->size());
     kernel.units = device::Division64(element.units);
@@ -285,19 +286,7 @@ void LoadedPass::launch_value(const PassArrays& arrays, Stream stream, const cha
     kernel.in = arrays.in;
     kernel.out = arrays.out;
     queue.run(kernel);
-  };
-  switch (element.unit_bytes) {
-    case 1:
-      return by.operator()<1>();
-    case 2:
-      return by.operator()<2>();
-    case 4:
-      return by.operator()<4>();
-    case 8:
-      return by.operator()<8>();
-    default:
-      return by.operator()<16>();
-  }
+  });
 }
 
 // The first alternative for which the arrays are aligned.

@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "kernels/evaluation_order.hpp"
 #include "kernels/modular_launch.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
@@ -57,26 +58,14 @@ void permute_evaluations(const EvaluationMove& move, Stream stream, int device) 
   const DeviceGuard guard(ordinal);
   if (!require_movable(move.element_bytes, move.batch, move.in, move.out, ordinal)) return;
   RowStream queue(stream, "permute");
-  const auto by = [&]<int kBytes>() {
-    kernels::MoveEvaluations<kBytes> kernel;
+  faro::detail::by_unit_bytes(move.element_bytes, [&](auto bytes) {
+    kernels::MoveEvaluations<bytes()> kernel;
     kernel.order = {.bits = move.bits, .factor = move.factor};
     kernel.batch = move.batch;
     kernel.in = static_cast<const std::byte*>(move.in);
     kernel.out = static_cast<std::byte*>(move.out);
     queue.run(kernel);
-  };
-  switch (move.element_bytes) {
-    case 1:
-      return by.operator()<1>();
-    case 2:
-      return by.operator()<2>();
-    case 4:
-      return by.operator()<4>();
-    case 8:
-      return by.operator()<8>();
-    default:
-      return by.operator()<16>();
-  }
+  });
 }
 
 }  // namespace faro::cuda

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engines/cuda/host/availability.hpp"
-#include "engines/cuda/kernels/part_kernels.hpp"
+#include "engines/cuda/kernels/kernels.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"

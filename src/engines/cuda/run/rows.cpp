@@ -58,14 +58,15 @@ class RowWorkspace {
   StreamMemory own_;
 };
 
-[[noreturn]] void refuse_out_of_range(const char* operation, const char* what, std::uint64_t position,
-                                      std::uint64_t rows) {
-  fail(ErrorCode::value, operation, std::string(what) + ", at position " + std::to_string(position),
+void require_in_range(const char* operation, const char* what, const kernels::RowFaults& found,
+                      std::uint64_t rows) {
+  if (found.out_of_range == kernels::kNoFault) return;
+  fail(ErrorCode::value, operation, std::string(what) + ", at position " + std::to_string(found.out_of_range),
        rows == 0 ? "no entry: there are no rows" : "numbers from 0 to " + std::to_string(rows - 1),
        "it was left out");
 }
 
-void refuse_twice(const char* operation, const kernels::RowFaults& found) {
+void require_distinct(const char* operation, const kernels::RowFaults& found) {
   if (found.twice == kernels::kNoFault) return;
   fail(ErrorCode::value, operation,
        "a row that is named twice, once at position " + std::to_string(found.twice), "each row at most once",
@@ -166,9 +167,8 @@ void RowExecutor::check(Stream stream) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
   const kernels::RowFaults found = state.faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range(state.operation, "an entry that names no row", found.out_of_range, state.rows);
-  refuse_twice(state.operation, found);
+  require_in_range(state.operation, "an entry that names no row", found, state.rows);
+  require_distinct(state.operation, found);
 }
 
 // --- entries that stay as they are
@@ -191,9 +191,7 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
   source.faults = faults.data();
   const SortedItems<std::uint32_t> sorted = sort_items(lent, steps, partition, source);
   const kernels::RowFaults found = faults.take({});
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range(operation, "an entry that names no row", found.out_of_range,
-                        numbered_rows(plan.move()));
+  require_in_range(operation, "an entry that names no row", found, numbered_rows(plan.move()));
   std::uint64_t present = 0;
   check(cudaMemcpy(&present, sorted.present, sizeof(present), cudaMemcpyDeviceToHost), "cudaMemcpy",
         operation);
@@ -211,7 +209,7 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
     find.count = numbers.count;
     find.faults = faults.data();
     queue.run(find);
-    refuse_twice(operation, faults.take({}));
+    require_distinct(operation, faults.take({}));
   }
   if (!std::holds_alternative<Add>(plan.move())) {
     made.keys = kept(sorted.keys);
@@ -230,40 +228,37 @@ std::optional<SortedRows> sorted_rows(const RowPlan& plan) {
   return made;
 }
 
-void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+namespace {
+
+// Elements of 4 or 8 bytes, by keys that were sorted. `users`: the one of both that is not the engine's.
+template <template <int> typename Step>
+void move_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* out, const void* users,
+                 const char* users_name, Stream stream, const char* operation) {
   const std::uint64_t width = plan.layout().row_bytes;
   FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
   const DeviceGuard guard(plan.target().device);
-  require_accessible(in, "input", plan.target().device);
-  require_aligned(address(in), width, {.operation = "take"});
-  RowStream queue(stream, "take");
-  const auto take_by = [&]<int kBytes>() {
-    TakeSorted<kBytes> kernel;
+  require_accessible(users, users_name, plan.target().device);
+  require_aligned(address(users), width, {.operation = operation});
+  RowStream queue(stream, operation);
+  const auto move_by = [&]<int kBytes>() {
+    Step<kBytes> kernel;
     kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
     kernel.count = row_numbers(plan.move()).count;
     kernel.in = static_cast<const std::byte*>(in);
-    kernel.out = static_cast<std::byte*>(taken);
-    queue.run(kernel);
-  };
-  width == 4 ? take_by.operator()<4>() : take_by.operator()<8>();
-}
-
-void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
-  const std::uint64_t width = plan.layout().row_bytes;
-  FARO_CHECK(plan.layout().outer == 1 && (width == 4 || width == 8));
-  const DeviceGuard guard(plan.target().device);
-  require_accessible(out, "output", plan.target().device);
-  require_aligned(address(out), width, {.operation = "put"});
-  RowStream queue(stream, "put");
-  const auto put_by = [&]<int kBytes>() {
-    PutSorted<kBytes> kernel;
-    kernel.keys = reinterpret_cast<const std::uint32_t*>(sorted.keys->data());
-    kernel.count = row_numbers(plan.move()).count;
-    kernel.values = static_cast<const std::byte*>(values);
     kernel.out = static_cast<std::byte*>(out);
     queue.run(kernel);
   };
-  width == 4 ? put_by.operator()<4>() : put_by.operator()<8>();
+  width == 4 ? move_by.template operator()<4>() : move_by.template operator()<8>();
+}
+
+}  // namespace
+
+void take_sorted(const RowPlan& plan, const SortedRows& sorted, const void* in, void* taken, Stream stream) {
+  move_sorted<TakeSorted>(plan, sorted, in, taken, in, "input", stream, "take");
+}
+
+void put_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
+  move_sorted<PutSorted>(plan, sorted, values, out, out, "output", stream, "put");
 }
 
 void add_sorted(const RowPlan& plan, const SortedRows& sorted, const void* values, void* out, Stream stream) {
@@ -357,8 +352,7 @@ void RouteExecutor::run(const DeviceRoute& to, Stream stream, void* workspace) c
 void RouteExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("route", "a key that is no bucket", found.out_of_range, state_->options.buckets);
+  require_in_range("route", "a key that is no bucket", found, state_->options.buckets);
 }
 
 // --- rows that are sent
@@ -405,8 +399,7 @@ void DispatchExecutor::run(const void* in, void* out, Stream stream) const {
 void DispatchExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("dispatch", "a place that is no row", found.out_of_range, state_->of.rows);
+  require_in_range("dispatch", "a place that is no row", found, state_->of.rows);
 }
 
 // --- ragged rows
@@ -536,8 +529,7 @@ void CombineExecutor::run(const void* in, void* out, Stream stream) const {
 void CombineExecutor::check(Stream stream) const {
   const DeviceGuard guard(state_->device);
   const kernels::RowFaults found = state_->faults.take(stream);
-  if (found.out_of_range != kernels::kNoFault)
-    refuse_out_of_range("combine", "a place that is no row", found.out_of_range, state_->of.rows);
+  require_in_range("combine", "a place that is no row", found, state_->of.rows);
 }
 
 }  // namespace faro::cuda

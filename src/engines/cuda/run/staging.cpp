@@ -104,18 +104,14 @@ std::uint64_t free_device_bytes() {
   return free_bytes;
 }
 
-[[noreturn]] void refuse_arrays(std::string got, std::string wanted, std::string remedy = "") {
-  fail(ErrorCode::value, kStage, std::move(got), std::move(wanted), std::move(remedy));
-}
-
 void require_host(const void* array, const char* which) {
-  if (array == nullptr) refuse_arrays(std::string("a null ") + which, "an array");
+  if (array == nullptr) fail(ErrorCode::value, kStage, std::string("a null ") + which, "an array");
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, array), "cudaPointerGetAttributes", kStage);
   if (attributes.type == cudaMemoryTypeDevice) {
-    refuse_arrays(
-        std::string("an ") + which + " in the memory of device " + std::to_string(attributes.device),
-        "host memory", "Executor::run takes arrays of the device");
+    fail(ErrorCode::value, kStage,
+         std::string("an ") + which + " in the memory of device " + std::to_string(attributes.device),
+         "host memory", "Executor::run takes arrays of the device");
   }
 }
 
@@ -123,8 +119,8 @@ void require_disjoint(const void* in, const void* out, std::uint64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(in);
   const auto second = reinterpret_cast<std::uintptr_t>(out);
   if (first < second ? second - first >= bytes : first - second >= bytes) return;
-  refuse_arrays(first == second ? "one array as input and output" : "overlapping arrays",
-                "two disjoint arrays", "ExecutablePlan::run_staged takes one, of a plan in place");
+  fail(ErrorCode::value, kStage, first == second ? "one array as input and output" : "overlapping arrays",
+       "two disjoint arrays", "ExecutablePlan::run_staged takes one, of a plan in place");
 }
 
 // The error of a piece, and what had become of the output by then.
@@ -254,8 +250,8 @@ StagedExecutor::StagedExecutor(const Plan& plan, const StagingOptions& options) 
          "ExecutablePlan::run_staged takes an array in place whole");
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
-    refuse_arrays(std::to_string(options.threads) + " threads",
-                  "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+    fail(ErrorCode::value, kStage, std::to_string(options.threads) + " threads",
+         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
   }
   require_available();
   const DeviceGuard guard(plan.target().device);

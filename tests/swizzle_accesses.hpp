@@ -1,14 +1,19 @@
-#include "swizzle/accesses.hpp"
+// The memory accesses of a completed program, as a trace for the memory machine: sectors, bank conflicts,
+// rounds.
+#pragma once
 
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "faro/error.hpp"
+#include "faro/swizzle/interpret.hpp"
+#include "machine/trace.hpp"
 #include "swizzle/executor.hpp"
 
 namespace faro::swizzle {
-namespace {
-
-constexpr std::uint64_t kAlignment = 256;  // of every array, in bytes
 
 /// The domain that writes a round for each load and store.
 class AccessRecorder : public detail::NothingMoves {
@@ -56,6 +61,8 @@ class AccessRecorder : public detail::NothingMoves {
   machine::Trace take() { return std::move(trace_); }
 
  private:
+  static constexpr std::uint64_t kAlignment = 256;  // of every array, in bytes
+
   void add(std::uint64_t byte) {
     if (trace_.lanes.size() % lanes_ == 0)
       trace_.accesses.push_back({.first_lane = trace_.lanes.size(),
@@ -77,10 +84,12 @@ class AccessRecorder : public detail::NothingMoves {
   std::uint64_t line_ = 0;
 };
 
-}  // namespace
-
-machine::Trace accesses(const Program& program, const Valuation& valuation, std::int64_t block,
-                        std::uint32_t element_bytes) {
+/// Every access to global and shared memory of one block, in bytes, arrays one after another, each from a
+/// multiple of 256: a round for each statement and iteration.
+/// Errors: ErrorCode::value for a block that there is not, elements of 0 bytes; those of run_symbolic that do
+/// not depend on values.
+inline machine::Trace accesses(const Program& program, const Valuation& valuation, std::int64_t block,
+                               std::uint32_t element_bytes) {
   constexpr const char* kOperation = "accesses of a swizzle program";
   require_runnable(program, valuation);
   const std::int64_t blocks = program.launch().blocks;

@@ -1,0 +1,111 @@
+// Parameters of the kernels for axes and views, made on the host.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "faro/error.hpp"
+#include "kernels/axes_box.hpp"
+#include "kernels/axes_elements.hpp"
+#include "kernels/axes_rows.hpp"
+#include "kernels/axes_skinny.hpp"
+#include "kernels/axes_turned.hpp"
+#include "kernels/axes_view_rows.hpp"
+#include "layout/strided_box.hpp"
+#include "layout/unit_axes.hpp"
+
+namespace faro::kernels {
+
+// The sizes that the kernels for axes accept.
+
+/// Numbers of units and bytes are divided by device::Division64, and added up.
+/// Errors: ErrorCode::unsupported for more than 2^62 bytes.
+inline void check_size(const layout::UnitAxes& axes, std::uint64_t unit_bytes) {
+  std::uint64_t left = (std::uint64_t{1} << 62) / unit_bytes;
+  for (const std::uint64_t extent : axes.shape) left /= extent;
+  if (left > 0) return;
+  fail(ErrorCode::unsupported, "permute axes", "more than 2^62 bytes", "at most 2^62 bytes",
+       "split the batch");
+}
+
+// Parameters of axes_box.hpp, made on the host from a box.
+
+/// The kernel that moves such boxes: one of kBoxShapes.
+BoxShape box_shape(const layout::StridedBox& box);
+
+/// `in_first`, `out_first`: the units with all coordinates 0. Requires: arrays below 2^48 units (checked).
+AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t in_first = 0,
+                                   std::uint64_t out_first = 0);
+
+// Parameters of axes_elements.hpp, made on the host from strided axes.
+
+/// `in_first`, `out_first`: the units with all coordinates 0. Requires: axes in normal form, fewer than 2^31
+/// units.
+AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                             std::uint64_t in_first = 0, std::uint64_t out_first = 0);
+
+// Parameters of axes_lines.hpp and axes_plane.hpp, made on the host.
+//
+//     axes(12345 6789; 1 0)        plane            tiles of 256 bytes both ways
+//     axes(3 1000000; 1 0)         few_rows         3 rows of some kilobytes      (axes_skinny.hpp)
+//     axes(1000000 3; 1 0)         few_columns      some kilobytes of input, 3 lines
+//     axes(7 5 100000; 2 1 0)      nothing          rows are few, but lines do not follow one another
+
+struct AxesLinesOptions {
+  std::uint32_t in_skew = 0;   // how far the input begins past an address that is aligned to 16
+  std::uint32_t out_skew = 0;  // and the output past one that is aligned to 32
+  std::optional<int> plane_shape = std::nullopt;  // which of the width's; else what suits the sides
+  std::uint64_t band = 0;                     // tiles of a line that come one after another; 0: what is usual
+  std::optional<bool> turned = std::nullopt;  // axes_turned.hpp or axes_plane.hpp; else what is usual
+  bool skinny = true;                         // axes_skinny.hpp for few rows or columns of single units
+};
+
+struct AxesLinesChoice {
+  AxesLinesParams params;
+  std::optional<AxesPlaneShape> plane;    // of a plane of single units
+  std::optional<AxesSkinnyShape> skinny;  // of few rows or columns of single units
+  bool turned = false;                    // by axes_turned.hpp
+  bool aligned = false;                   // whether rows of the input begin at vectors; turned, at words
+};
+
+/// Nothing where neither form fits. Requires: axes of two and more, not the identity (checked).
+/// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a millisecond.
+std::optional<AxesLinesChoice> make_axes_lines(const layout::UnitAxes& axes, int unit_bytes,
+                                               const AxesLinesOptions& options = {});
+
+/// Bank turns of a warp's reads, over those without conflict, on an average: what pitches are chosen by.
+double axes_lines_congestion(const AxesLinesParams& params, int unit_bytes);
+/// Bank turns of a warp's access to units of a stretch, over those without conflict.
+double axes_skinny_congestion(const AxesLinesParams& params, const AxesSkinnyShape& shape);
+
+// Parameters of axes_rows.hpp, made on the host.
+
+/// Whether rows that stay whole are long enough to be moved as they are, both sides by the sector.
+bool axes_rows_suit(const layout::UnitAxes& axes, int unit_bytes);
+
+/// Requires: axes of which the fastest stays, or none at all (checked). `in_skew`, `out_skew`: how far the
+/// arrays begin past an address that is aligned to 16. Errors: ErrorCode::unsupported past 2^62 bytes.
+AxesRowsParams make_axes_rows_params(const layout::UnitAxes& axes, int unit_bytes, std::uint32_t in_skew,
+                                     std::uint32_t out_skew);
+
+// Parameters of axes_view_rows.hpp, made on the host from the axes of a view.
+
+struct ViewRowsChoice {
+  ViewRowsParams params;
+  ViewRowsShape shape;
+  std::uint64_t alignment = 1;  // of both arrays, in bytes
+};
+
+/// Where a view's elements begin in the arrays, in units.
+struct ViewFirst {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
+/// Nothing where the view's fastest axis is not the same on both sides, its rows are short, or more than
+/// 2^31. Requires: axes in normal form, units of 1, 2, 4, 8 or 16 bytes.
+std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
+                                             const ViewFirst& first);
+
+}  // namespace faro::kernels

@@ -1,0 +1,110 @@
+// What a box costs: fitted to a few thousand of them (docs/notes/axes-experiments.md).
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "layout/box_search.hpp"
+#include "rounding.hpp"
+
+namespace faro::layout::detail {
+namespace {
+
+using faro::detail::ceil_div;
+
+constexpr std::uint32_t kRaggedBest = 26 << 10;
+constexpr std::uint32_t kBoxLine = 128;
+
+// Bytes of the lines that a run touches beyond its own, over those: runs begin anywhere at multiples of the
+// greatest power of two that divides their distance.
+double lines_beyond(const BoxSearch& search, const BoxWalk& side, std::uint32_t line) {
+  const auto bytes = static_cast<double>(search.bytes64(side.contiguous));
+  const std::uint64_t aligned = std::gcd(search.bytes64(side.alignment), std::uint64_t{line});
+  return static_cast<double>(line - aligned) / bytes;
+}
+
+// What a side's runs cost: lines that they do not fill, pairs of them, and that they begin at all, in bytes.
+// Fitted to a few thousand boxes (docs/notes/axes-experiments.md).
+struct RunPrices {
+  double lines;
+  double pairs;
+  double begin;
+};
+constexpr RunPrices kReads{.lines = 0.55, .pairs = 0.1, .begin = 0};
+constexpr RunPrices kWrites{.lines = 0.15, .pairs = 0.05, .begin = 8};
+constexpr RunPrices kRaggedReads{.lines = 0.45, .pairs = 0.1, .begin = 32};
+constexpr RunPrices kRaggedWrites{.lines = 0.35, .pairs = 0.05, .begin = 16};
+
+double run_price(const BoxSearch& search, const BoxWalk& side, const RunPrices& prices) {
+  return prices.lines * lines_beyond(search, side, kBoxLine) +
+         prices.pairs * lines_beyond(search, side, 2 * kBoxLine) +
+         prices.begin / static_cast<double>(search.bytes64(side.contiguous));
+}
+
+// Lanes that have a part, over all.
+double lanes_used(std::uint32_t slots, std::uint32_t rows, std::uint32_t threads) {
+  const std::uint32_t groups = std::max(1U, threads / slots);
+  const auto rounds = static_cast<double>(ceil_div(rows, groups));
+  return static_cast<double>(slots) * rows / (threads * rounds);
+}
+
+}  // namespace
+
+void price(const BoxSearch& search, StridedBox& box) {
+  double idle = 1;  // boxes that are cut
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const std::uint64_t extent = box.axes[a].extent;
+    idle *= static_cast<double>(ceil_div(extent, std::uint64_t{box.extent[a]}) * box.extent[a]) /
+            static_cast<double>(extent);
+  }
+  const std::uint64_t units = box.units();
+  const auto out_bytes = static_cast<double>(search.bytes64(box.out.contiguous));
+  double cost = 1.0;
+  cost += run_price(search, box.in, box.ragged ? kRaggedReads : kReads);
+  cost += run_price(search, box.out, box.ragged ? kRaggedWrites : kWrites);
+  cost += (box.ragged ? 0.4 : 0.3) * (idle - 1);
+  const std::uint32_t in_slots = box.in.slots();
+  const std::uint32_t out_slots = box.out.slots() * box.near;
+  const auto rows = [&](const BoxWalk& side) { return static_cast<std::uint32_t>(units / side.units); };
+  const double in_access = 16.0 / (box.in.vector * box.unit_bytes);
+  const double out_access = 16.0 / (box.out.vector * box.unit_bytes);
+  // Vectors of ragged rows are not full, nor are all lanes of a warp that has whole rows.
+  const auto full = [](const BoxWalk& side) {
+    if (side.lead == 0 && side.pairs == 1) return 1.0;
+    return static_cast<double>(side.units) /
+           (static_cast<double>(side.slots()) * side.vector * side.spread * side.pieces);
+  };
+  const double in_lanes = full(box.in) * lanes_used(in_slots, rows(box.in), search.limits.threads);
+  const std::uint32_t out_rows = rows(box.out) / static_cast<unsigned>(box.words);
+  const double out_lanes =
+      full(box.out) * lanes_used(out_slots,
+                                 static_cast<std::uint32_t>(ceil_div(out_rows, box.near)) * box.out.pieces,
+                                 search.limits.threads);
+  cost += (box.ragged ? 0.02 : 0.04) * (in_access / in_lanes + out_access / out_lanes);
+  // Ragged boxes read their units one by one.
+  if (box.ragged) cost += 0.1 / box.unit_bytes;
+  const auto box_bytes = static_cast<double>(search.bytes64(units));
+  const double best = box.ragged ? std::min(search.limits.best_bytes, kRaggedBest) : search.limits.best_bytes;
+  if (box_bytes > best) cost += 0.05 * (box_bytes / best - 1);
+  if (box_bytes < best) cost += (box.ragged ? 0.02 : 0.01) * (best / box_bytes - 1);
+  // Sectors of the output that are written in parts: at the ends of runs, or of chains of them.
+  constexpr double part_bytes = 192;
+  constexpr double halo_share = 0.3;  // most of it comes from the second-level cache
+  const std::uint64_t past = std::gcd(search.bytes64(box.out.alignment), std::uint64_t{kBoxSector});
+  if (past < kBoxSector) {
+    double runs = 1;
+    if (box.halo > 0) {
+      for (std::size_t a = box.out.run.size() - 1; a < box.out.run.size() + box.chain && a < box.axes.size();
+           ++a) {
+        runs *= static_cast<double>(ceil_div(box.axes[a].extent, std::uint64_t{box.extent[a]}));
+      }
+      cost += halo_share * box.halo_rows * box.in.units / static_cast<double>(units);
+    }
+    cost += part_bytes * (1 - static_cast<double>(past) / kBoxSector) / (out_bytes * runs);
+  }
+  const auto boxes = static_cast<double>(box.boxes());
+  const double many = search.limits.many_boxes;
+  if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);
+  box.cost = cost;
+}
+
+}  // namespace faro::layout::detail

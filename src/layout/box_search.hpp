@@ -1,0 +1,54 @@
+// What the search for a box (strided_box.cpp) shares with the parts of it that are files of their own: boxes
+// whose rows begin anywhere (ragged_box.cpp), what a box costs (box_price.cpp), and where it lies in shared
+// memory (box_banks.cpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "layout/strided_box.hpp"
+
+namespace faro::layout::detail {
+
+inline constexpr std::uint32_t kBoxSector = 32;
+inline constexpr std::uint32_t kBoxVector = 16;
+
+inline std::uint64_t magnitude(std::int64_t stride) { return static_cast<std::uint64_t>(std::llabs(stride)); }
+inline std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+inline bool has(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// What all boxes of a problem have in common.
+struct BoxSearch {
+  const std::vector<StridedAxis>& axes;
+  int unit_bytes;
+  const BoxLimits& limits;
+  std::vector<int> in_order = {};  // axes by their strides; those of stride 0, which move nowhere, last
+  std::vector<int> out_order = {};
+  std::size_t in_moving = 0;
+  std::uint64_t least_bytes = 0;  // of a box worth a look: of large arrays
+
+  std::uint32_t bytes(std::uint64_t units) const {
+    return static_cast<std::uint32_t>(units * static_cast<unsigned>(unit_bytes));
+  }
+  std::uint64_t bytes64(std::uint64_t units) const { return units * static_cast<unsigned>(unit_bytes); }
+};
+
+/// Whether vectors of the arrays, whatever rows they belong to, serve a box better than vectors of its rows,
+/// which were chosen.
+bool suits_ragged(const BoxSearch& search, const StridedBox& box);
+
+/// Makes a box ragged: its vectors, its halo, its lanes, and its parts.
+void make_ragged(StridedBox& box);
+
+/// Sets the cost of a box that has all but its places in shared memory.
+void price(const BoxSearch& search, StridedBox& box);
+
+/// Fills in the places of all parts, chunk_step, shared_words and congestion. False where the box then is
+/// larger than `most_words`.
+bool lay_out(StridedBox& box, std::uint32_t most_words);
+
+}  // namespace faro::layout::detail
