@@ -173,9 +173,8 @@ void CommonOptions::add_element_bytes(CLI::App& command, const std::string& help
   add_text(command, "--element-bytes", element_bytes, "B", help);
 }
 
-void CommonOptions::add_batch(CLI::App& command) {
-  add_text(command, "--batch", batch, "N",
-           "The file holds N arrays one after another, and each is permuted alike; the default is 1");
+void CommonOptions::add_batch(CLI::App& command, const std::string& what) {
+  add_text(command, "--batch", batch, "N", what + "; the default is 1");
 }
 
 void CommonOptions::add_json(CLI::App& command) {
@@ -269,14 +268,21 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 
 ParsedPermutation parse_spec_with_axes(const std::string& text,
                                        const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction, Verbosity verbosity) {
+                                       Direction direction) {
+  return parse_spec_of_array(text, shape, direction, Verbosity::normal, faro::detail::AtHand::input).parsed;
+}
+
+faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
+                                                   const std::optional<std::vector<std::uint64_t>>& shape,
+                                                   Direction direction, Verbosity verbosity,
+                                                   faro::detail::AtHand at_hand) {
   const auto parsed = [&](const ParseOptions& as) {
-    faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as);
+    faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, as, at_hand);
     for (const std::string& line : read.notes) {
       if (verbosity == Verbosity::normal) note("faro: " + line);
     }
     remember_name(read.parsed.permutation, text);
-    return std::move(read.parsed);
+    return read;
   };
   ParseOptions options{.bare_bits = {}, .direction = direction};
   options.shape = shape;

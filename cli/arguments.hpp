@@ -11,6 +11,7 @@
 
 #include "cli/progress.hpp"
 #include "faro/faro.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::cli {
 
@@ -62,7 +63,7 @@ struct CommonOptions {
   void add_tile(CLI::App& command);
   void add_threads(CLI::App& command);
   void add_element_bytes(CLI::App& command, const std::string& help);
-  void add_batch(CLI::App& command);
+  void add_batch(CLI::App& command, const std::string& what);
   void add_json(CLI::App& command);
   /// What every verb has that writes a result and takes a while: --threads, --no-sync, --quiet, --json.
   void add_run(CLI::App& command, bool& quiet);
@@ -105,7 +106,12 @@ Permutation parse_spec(const std::string& text, std::optional<std::uint64_t> ele
 /// names.
 ParsedPermutation parse_spec_with_axes(const std::string& text,
                                        const std::optional<std::vector<std::uint64_t>>& shape,
-                                       Direction direction, Verbosity verbosity = Verbosity::normal);
+                                       Direction direction);
+/// The same with all that SPEC says of shapes, of an array that it takes or, where its inverse runs, gives.
+faro::detail::NotedPermutation parse_spec_of_array(const std::string& text,
+                                                   const std::optional<std::vector<std::uint64_t>>& shape,
+                                                   Direction direction, Verbosity verbosity,
+                                                   faro::detail::AtHand at_hand);
 
 /// The remedy of a misspelt flag of `command`: "did you mean `--batch`?".
 std::string suggest_flag(const CLI::App& command, const std::string& misspelt);

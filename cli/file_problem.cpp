@@ -20,12 +20,14 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 using Part = FileProblem::Part;
+using CutShape = FileProblem::CutShape;
 
 // How the file's items are divided, outermost first.
 struct Division {
   std::uint64_t batch = 1;
   std::uint64_t elements = 0;  // of each array
   std::uint64_t group = 1;     // items of an element
+  CutShape cut;
   std::optional<Part> part;
   std::optional<std::size_t> axis;  // of --axis and --rows, or found by the lengths
 };
@@ -53,6 +55,7 @@ Division along(const Shape& shape, std::size_t first, std::size_t end) {
   return {.batch = product(shape, 0, first),
           .elements = product(shape, first, end),
           .group = product(shape, end, shape.size()),
+          .cut = {.extents = shape},
           .part = Part{.first_axis = first, .end_axis = end},
           .axis = end - first == 1 ? std::optional(first) : std::nullopt};
 }
@@ -89,6 +92,44 @@ std::vector<Part> parts_of(const Shape& shape, std::uint64_t batch, std::uint64_
   return parts;
 }
 
+// The first axes of `shape`, in the order of `begin` .. `end`, whose product is `wanted`: how many they are,
+// and what is left of `wanted` that divides the next. Nothing where it ends at no place of the shape.
+struct Boundary {
+  std::size_t axes = 0;
+  std::uint64_t rest = 1;
+};
+template <typename Iterator>
+std::optional<Boundary> boundary(Iterator begin, Iterator end, std::uint64_t wanted) {
+  Boundary found{.axes = 0, .rest = wanted};
+  while (begin != end && found.rest > 1 && *begin != 0 && found.rest % *begin == 0) {
+    found.rest /= *begin++;
+    ++found.axes;
+  }
+  const bool is_place = found.rest == 1 || (begin != end && *begin % found.rest == 0);
+  return is_place ? std::optional(found) : std::nullopt;
+}
+
+// `shape` with axes that begin and end where batches and elements do, as far as there are such places.
+CutShape cut_shape(const Shape& shape, std::uint64_t batch, std::uint64_t group) {
+  CutShape cut{.extents = shape};
+  if (batch == 0 || group == 0) return cut;
+  const auto batches = boundary(shape.begin(), shape.end(), batch);
+  if (batches && batches->rest > 1) {
+    const auto axis = cut.extents.begin() + static_cast<std::ptrdiff_t>(batches->axes);
+    *axis /= batches->rest;
+    cut.extents.insert(axis, batches->rest);
+    cut.is_batch_cut = true;
+  }
+  const auto elements = boundary(cut.extents.rbegin(), cut.extents.rend(), group);
+  if (elements && elements->rest > 1) {
+    const auto axis = cut.extents.end() - static_cast<std::ptrdiff_t>(elements->axes) - 1;
+    *axis /= elements->rest;
+    cut.extents.insert(axis + 1, elements->rest);
+    cut.is_element_cut = true;
+  }
+  return cut;
+}
+
 // By --element-bytes and --batch.
 Division divided(const PermuteOptions& options, const io::NpyHeader& header) {
   const std::string operation = permuting(options);
@@ -115,7 +156,8 @@ Division divided(const PermuteOptions& options, const io::NpyHeader& header) {
   division.batch = batch;
   division.elements = batch == 0 ? 0 : elements / batch;
   division.group = group;
-  const std::vector<Part> parts = parts_of(header.shape, batch, group);
+  division.cut = cut_shape(header.shape, batch, group);
+  const std::vector<Part> parts = parts_of(division.cut.extents, batch, group);
   if (!parts.empty()) division.part = parts.front();
   return division;
 }
@@ -134,13 +176,15 @@ std::optional<Division> by_rows(const PermuteOptions& options, const Shape& shap
 
 // The same, or the leading axes that the text names.
 std::optional<Division> by_lengths(const PermuteOptions& options, const Shape& shape,
-                                   const ParsedPermutation& parsed) {
+                                   const faro::detail::NotedPermutation& read) {
+  const ParsedPermutation& parsed = read.parsed;
   const std::uint64_t wanted = element_count(parsed.permutation);
   if (has_options(options) || shape.size() < 2 || wanted == product(shape, 0, shape.size()))
     return std::nullopt;
   if (const auto rows = by_rows(options, shape, wanted)) return rows;
-  if (!parsed.axes || parsed.axes->shape.size() >= shape.size()) return std::nullopt;
-  const Shape& named = parsed.axes->shape;
+  const Shape* const names = parsed.axes ? &parsed.axes->shape : read.shapes ? &read.shapes->before : nullptr;
+  if (names == nullptr || names->size() >= shape.size()) return std::nullopt;
+  const Shape& named = *names;
   if (!std::equal(named.begin(), named.end(), shape.begin())) return std::nullopt;
   return along(shape, 0, named.size());
 }
@@ -153,18 +197,21 @@ std::string remedy_for(const PermuteOptions& options, const io::NpyHeader& heade
   const std::uint64_t elements = division.batch * division.elements;
   if (wanted == 0 || division.axis) return "";
   if (elements == 0) return "the file is empty: --batch 0 says that it holds no array";
-  if (shape.size() >= 2 && !has_options(options)) {
+  if (shape.size() >= 2) {
+    const char* const alone = has_options(options) ? " alone" : "";
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == wanted) return fmt::format("--axis {} permutes along the axis of that length", axis);
+      if (shape[axis] == wanted)
+        return fmt::format("--axis {}{} permutes along the axis of that length", axis, alone);
     }
-    for (std::size_t k = 1; k < shape.size(); ++k) {
-      if (product(shape, k, shape.size()) == wanted)
-        return fmt::format("--batch {} permutes that many arrays alike", items / wanted);
+    std::vector<std::string> ways;
+    for (std::size_t k = 1; k < shape.size() && ways.size() < 2; ++k) {
       const std::uint64_t bytes = items / wanted * header.item_bytes;
+      if (product(shape, k, shape.size()) == wanted)
+        ways.push_back(fmt::format("--batch {}{} permutes that many arrays alike", items / wanted, alone));
       if (product(shape, 0, k) == wanted && bytes <= kMaxElementBytes)
-        return fmt::format("--element-bytes {} makes elements that fit", bytes);
+        ways.push_back(fmt::format("--element-bytes {}{} makes elements that fit", bytes, alone));
     }
-    return "";
+    return fmt::format("{}", fmt::join(ways, ", "));
   }
   if (elements % wanted == 0) {
     const std::uint64_t times = elements / wanted;
@@ -183,13 +230,14 @@ void check_count(const PermuteOptions& options, const io::NpyHeader& header, con
                  std::uint64_t wanted) {
   if (division.batch == 0 || wanted == division.elements) return;
   const std::string of = header.shape.size() < 2 ? "" : ", shape " + shape_text(header.shape);
+  const bool is_one = division.axis || division.batch == 1;
   const std::string got =
       division.axis ? fmt::format("axis {} of {}{}", *division.axis, division.elements, of)
-                    : fmt::format("{} = {} x {}{}", count_text(division.batch * division.elements, "element"),
-                                  division.batch, division.elements, of);
+      : is_one
+          ? count_text(division.elements, "element") + of
+          : fmt::format("{} arrays of {}{}", division.batch, count_text(division.elements, "element"), of);
   fail(ErrorCode::value, permuting(options), got,
-       fmt::format("{}{} for {}", division.axis ? "" : fmt::format("{} x ", division.batch), wanted,
-                   options.label()),
+       fmt::format("{}{} for {}", is_one ? "" : "arrays of ", wanted, options.label()),
        remedy_for(options, header, division, wanted));
 }
 
@@ -201,11 +249,21 @@ bool is_transpose_of_words(const std::string& spec) {
 
 // The axes that a text names are the array's, or the array has one axis and no shape of its own.
 void check_axes(const PermuteOptions& options, FileProblem& made, const Division& division) {
-  if (!made.axes || !division.part || made.regrouped) return;  // a pattern was read for the array
-  const Shape array = slice(made.shape, *division.part);
-  if (array == made.axes->shape || array.size() <= 1) return;
-  for (const Part& part : parts_of(made.shape, division.batch, division.group)) {
-    if (slice(made.shape, part) != made.axes->shape) continue;
+  if (made.regrouped || !(made.axes || made.shapes)) return;  // a pattern was read for the array
+  if (made.shape.size() < 2 || division.batch == 0) return;
+  const Shape& named = made.axes ? made.axes->shape : made.shapes->before;
+  if (!division.part) {
+    const std::string arrays = division.batch == 1 ? "" : fmt::format("{} arrays of ", division.batch);
+    fail(ErrorCode::value, permuting(options),
+         fmt::format("{}{} of {} within shape {}", arrays, count_text(division.elements, "element"),
+                     size_text(made.problem.element_bytes), shape_text(made.shape)),
+         fmt::format("arrays of shape {}, which {} takes", shape_text(named), options.label()),
+         "let batches and elements end where axes do, or within one axis");
+  }
+  const Shape array = made.array_shape();
+  if (array == named || array.size() <= 1) return;
+  for (const Part& part : parts_of(made.cut.extents, division.batch, division.group)) {
+    if (slice(made.cut.extents, part) != named) continue;
     made.part = part;
     return;
   }
@@ -213,7 +271,7 @@ void check_axes(const PermuteOptions& options, FileProblem& made, const Division
   const std::string wanted =
       is_transpose
           ? fmt::format("the {} of {}", options.inverse ? "columns x rows" : "rows x columns", options.spec)
-          : fmt::format("shape {}, which {} takes", shape_text(made.axes->shape), options.label());
+          : fmt::format("shape {}, which {} takes", shape_text(named), options.label());
   std::string remedy = "the result's shape follows the axes; a reshaped array would fit";
   if (is_transpose && array.size() == 2) {
     remedy = options.inverse
@@ -246,17 +304,22 @@ std::optional<std::string> axis_of_flip(const PermuteOptions& options, const Sha
 }
 
 // The permutation, and what it does to the shape; a pattern undone is the pattern of the way back.
-ParsedPermutation parsed_spec(const PermuteOptions& options, const std::optional<Shape>& at_hand,
-                              Direction direction) {
+faro::detail::NotedPermutation parsed_spec(const PermuteOptions& options, const std::optional<Shape>& at_hand,
+                                           Direction direction) {
+  using faro::detail::AtHand;
   const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
-  if (options.inverse && faro::detail::is_pattern(options.spec)) {
-    return parse_spec_with_axes(faro::detail::inverse_pattern(options.spec), at_hand, direction, verbosity);
-  }
-  ParsedPermutation parsed = parse_spec_with_axes(options.spec, at_hand, direction, verbosity);
-  if (!options.inverse) return parsed;
+  const auto read = [&](const std::string& spec, AtHand what) {
+    return parse_spec_of_array(spec, at_hand, direction, verbosity, what);
+  };
+  if (!options.inverse) return read(options.spec, AtHand::input);
+  if (faro::detail::is_pattern(options.spec))
+    return read(faro::detail::inverse_pattern(options.spec), AtHand::input);
+  faro::detail::NotedPermutation undone = read(options.spec, AtHand::result);
+  ParsedPermutation& parsed = undone.parsed;
   parsed.permutation = inverse(parsed.permutation);
   if (parsed.axes) parsed.axes = parsed.axes->inverse();
-  return parsed;
+  if (undone.shapes) std::swap(undone.shapes->before, undone.shapes->after);
+  return undone;
 }
 
 // Axes in their new order, those that one axis of the result joins together; of extent 1 anywhere.
@@ -329,17 +392,31 @@ std::optional<NamedAxes> axes_moved(const Permutation& permutation, const Shape&
 
 }  // namespace
 
+std::vector<std::uint64_t> FileProblem::array_shape() const { return slice(cut.extents, *part); }
+
+std::vector<std::uint64_t> FileProblem::with_array(const std::vector<std::uint64_t>& array) const {
+  Shape result = replaced(cut.extents, *part, array);
+  const auto join_at = [&](std::size_t axis) {
+    result[axis - 1] *= result[axis];
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(axis));
+  };
+  if (cut.is_element_cut) join_at(result.size() - (cut.extents.size() - part->end_axis));
+  if (cut.is_batch_cut) join_at(part->first_axis);
+  return result;
+}
+
 std::vector<std::uint64_t> FileProblem::shape_after(const Plan& plan) const {
   if (result_shape) return *result_shape;
   if (!part) return shape;
-  if (regrouped) return replaced(shape, *part, regrouped->after);
-  const Shape array = slice(shape, *part);
+  if (regrouped) return with_array(regrouped->after);
+  const Shape array = array_shape();
+  if (shapes) return shapes->before == array ? with_array(shapes->after) : shape;
   std::optional<NamedAxes> moved;
   if (axes && axes->shape == array) moved = axes;
   const bool is_whole = plan.blocks() == Blocks{} && plan.exceptions().empty();
   if (!axes) moved = axes_moved((is_whole ? plan.problem() : plan.given()).permutation, array);
   if (!moved) return shape;
-  return replaced(shape, *part, moved->target_shape());
+  return with_array(moved->target_shape());
 }
 
 FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& header, Widths widths) {
@@ -354,21 +431,30 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
   if (axis) division.axis = axis;
   const Direction direction = options.index.direction(options.spec);
   const bool is_empty = division.batch == 0;
-  const Shape at_hand = division.part ? slice(shape, *division.part) : Shape{division.elements};
-  ParsedPermutation parsed =
+  const Shape at_hand =
+      division.part ? slice(division.cut.extents, *division.part) : Shape{division.elements};
+  faro::detail::NotedPermutation read =
       parsed_spec(options, is_empty ? std::nullopt : std::optional(at_hand), direction);
-  if (const auto found = by_lengths(options, shape, parsed)) division = *found;
+  ParsedPermutation& parsed = read.parsed;
+  if (const auto found = by_lengths(options, shape, read)) division = *found;
+  if (division.group == 0) {  // rows without items: nothing is moved, however many there are
+    division.batch = 0;
+    division.group = 1;
+  }
   check_count(options, header, division, element_count(parsed.permutation));
   FileProblem made{.problem = {.permutation = std::move(parsed.permutation),
                                .element_bytes = 0,
                                .batch = division.batch,
                                .placement = options.in_place ? Placement::in_place : Placement::out_of_place},
                    .shape = shape,
+                   .cut = division.cut,
                    .part = division.part,
                    .axes = std::move(parsed.axes),
                    .regrouped = std::move(parsed.regrouped),
+                   .shapes = std::move(read.shapes),
                    .result_shape = {},
                    .elements = elements_text(division, header.item_bytes, shape)};
+  made.problem.element_bytes = division.group * header.item_bytes;
   check_axes(options, made, division);
   fit_width(options, made, division, header.item_bytes, widths);
   return made;
@@ -384,7 +470,7 @@ FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& 
           .count = division.elements,
           .record_bytes = division.group * header.item_bytes,
           .elements = elements_text(division, header.item_bytes, header.shape),
-          .shape = division.part ? slice(header.shape, *division.part) : Shape{division.elements}};
+          .shape = division.part ? slice(division.cut.extents, *division.part) : Shape{division.elements}};
 }
 
 namespace {
@@ -466,8 +552,9 @@ FileProblem in_fortran_order(const PermuteOptions& options, const io::NpyHeader&
          "that option with a permutation of axes",
          "written in C order first, `axes(0 1 ...)` with --order F then changes its order");
   };
-  if (!made.part) fail_order("an axis cut in two");
-  const Shape array = slice(made.shape, *made.part);
+  if (!made.part || made.cut.is_batch_cut || made.cut.is_element_cut) fail_order("an axis cut in two");
+  if (made.shapes) fail_order(options.label());
+  const Shape array = made.array_shape();
   NamedAxes moved{.shape = array, .order = std::vector<int>(array.size())};
   std::iota(moved.order.begin(), moved.order.end(), 0);
   if (made.axes && (made.regrouped || made.axes->shape == array)) {

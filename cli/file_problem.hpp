@@ -7,12 +7,14 @@
 //     --axis 1                     6         5           7x2: 56 bytes
 //     --rows, which is --axis 0    1         6           5x7x2: 280 bytes
 //     --element-bytes 8            1         6x5x7       2: 8 bytes
+//     --batch 3                    3         2x5x7x2     4 bytes
 //
 // A permutation of as many elements as the file has rows is one of its rows, as numpy's data[index] is. The
 // array's axes are those that `transpose` and `axes` name, and the result has them in the order that the
 // permutation gives them; a pattern such as 'b (h d) s -> b h s d' takes axes apart and joins them. `flip(K)`
-// is a flip along axis K where the file has one, unless it has K elements or rows. Where options cut an axis
-// in two, what is permuted has no axes, and the shape stays.
+// is a flip along axis K where the file has one, unless it has K elements or rows. An axis in which a batch
+// or an element ends is cut there, and joined again in the result. Where they end at no such place, what is
+// permuted has no axes, and the shape stays.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,15 @@ namespace faro::cli {
 struct FileProblem {
   Problem problem;
   std::vector<std::uint64_t> shape;  // of the file
-  /// Axes first_axis .. end_axis - 1 are the array's; nothing where options cut one.
+  /// The same, its axes cut where a batch and where an element end.
+  struct CutShape {
+    std::vector<std::uint64_t> extents;
+    bool is_batch_cut = false;    // the last axis of the batch and the next are one of the file's
+    bool is_element_cut = false;  // the first axis of an element and the one before
+  };
+  CutShape cut;
+  /// Axes first_axis .. end_axis - 1 of the cut shape are the array's; nothing where none begin and end
+  /// there.
   struct Part {
     std::size_t first_axis = 0;
     std::size_t end_axis = 0;
@@ -40,11 +50,17 @@ struct FileProblem {
   std::optional<NamedAxes> axes;
   /// Of a pattern of axes, likewise.
   std::optional<RegroupedShape> regrouped;
+  /// Of axes composed with other maps, likewise.
+  std::optional<RegroupedShape> shapes;
   /// Of the result, where the problem's own order is that of its file: --order F.
   std::optional<std::vector<std::uint64_t>> result_shape;
   /// What was taken as an element: "2^20 elements of 4 bytes", "1000 rows of 12 bytes".
   std::string elements;
 
+  /// The array's axes.
+  std::vector<std::uint64_t> array_shape() const;
+  /// The file's shape with these axes in the place of the array's.
+  std::vector<std::uint64_t> with_array(const std::vector<std::uint64_t>& axes) const;
   /// Of the result. `plan` is of the problem; it knows what an index array really is.
   std::vector<std::uint64_t> shape_after(const Plan& plan) const;
 };

@@ -145,7 +145,10 @@ class Command {
       fail(ErrorCode::usage, operation, "no " + name, verb_usage(*verb->command), help);
     }
     // Whatever else goes wrong is an option's value: missing, empty, given twice.
-    fail(ErrorCode::usage, operation, error.what(), "each option at most once, with its value", help);
+    std::string what = error.what();
+    if (const std::size_t at = what.find(": At Most 1 required"); at != std::string::npos)
+      what = what.substr(0, at) + " more than once";
+    fail(ErrorCode::usage, operation, what, "each option at most once, with its value", help);
   }
 
   // "SPEC IN.npy OUT.npy", and with options that have to be there "IN.npy OUT.npy --seed SEED"

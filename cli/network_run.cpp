@@ -15,6 +15,7 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/signals.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/network/network.hpp"
@@ -196,6 +197,7 @@ void run_network(const NetworkRunOptions& options) {
   std::optional<network::Verification> verification;
   RunTiming timing;
   {
+    const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
     progress.step("reading " + options.in, bytes_of_file(options.in));
     const io::NpyInput input(options.in, progress.advance());

@@ -371,6 +371,7 @@ void add_raw_options(CLI::App& command, PermuteOptions& options) {
 void check_file_options(const PermuteOptions& options) {
   static_cast<void>(io_of(options.io));
   if (!options.memory.empty()) static_cast<void>(memory_budget(options.memory));
+  if (!options.checkpoint.empty()) static_cast<void>(parse_number("--checkpoint", options.checkpoint, 0));
   if (options.in_place && (options.resume || !options.checkpoint.empty())) {
     fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
          "neither", "`faro recover` goes on where a run in place was interrupted");

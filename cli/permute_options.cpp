@@ -54,7 +54,7 @@ bool moves(const Plan& plan) {
 
 // "bit_reversal(20) x 3 in place"
 std::string heading(const PermuteOptions& options, std::string label, const Problem& problem) {
-  if (problem.batch != 1) label += fmt::format(" x {}", problem.batch);
+  if (problem.batch > 1) label += fmt::format(" x {}", problem.batch);
   if (!options.map.empty()) label += fmt::format(" with {}", options.map);
   return options.in_place ? label + " in place" : label;
 }
@@ -83,7 +83,8 @@ std::string short_label(const std::string& label) {
 }
 
 std::string compacted(std::string elements) {
-  for (const auto& [words, sign] : {std::pair(" elements of ", " x "), std::pair(" bytes", " B")}) {
+  for (const auto& [words, sign] :
+       {std::pair(" elements of ", " x "), std::pair(" element of ", " x "), std::pair(" bytes", " B")}) {
     const std::string_view found = words;
     if (const std::size_t at = elements.find(found); at != std::string::npos)
       elements.replace(at, found.size(), sign);

@@ -98,10 +98,17 @@ void permute_stream(const PermuteOptions& options) {
   } else {
     header = options.raw.empty() ? header_of_stream(in) : header_of_input(options);
   }
-  if (header.fortran_order)
-    fail(ErrorCode::unsupported, stream_operation(options), "data in Fortran order with `-`",
-         "data in C order");
-  const FileProblem asked = file_problem_of(options, header);
+  FileProblem asked = file_problem_of(options, header);
+  if (header.fortran_order) {
+    const auto permutation = on_fortran_data(header, asked);
+    if (!permutation) {
+      fail(ErrorCode::unsupported, stream_operation(options),
+           "data in Fortran order with `-` and " + options.label(), "axes or an affine map of such data",
+           "from a file all is read; numpy.ascontiguousarray(data) is in C order");
+    }
+    asked.result_shape = asked.shape_after(Plan(asked.problem, cpu::target(1)));
+    asked.problem.permutation = *permutation;
+  }
   FileWatch watch(options);
   const std::uint64_t budget = memory_budget(options.memory);
   file::Options file_options{.memory_bytes = budget,

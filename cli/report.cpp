@@ -60,6 +60,7 @@ std::string plain_message(const Error& error) {
   const bool is_deed = std::any_of(kDeeds.begin(), kDeeds.end(),
                                    [&](std::string_view deed) { return operation.starts_with(deed); });
   if (!is_deed || report.code == ErrorCode::internal) return error.what();
+  if (operation == "read ``") return "cannot read ``: got an empty name, wanted the name of a file";
   std::string_view reason = plain_reason(report.got);
   // A file that is written need not be there, but its folder.
   if (reason == "no such file" && operation.starts_with("write ")) reason = "no such folder";

@@ -365,6 +365,12 @@ void explain(const ExplainOptions& options) {
                         .element_bytes = options.common.element_bytes_given().value_or(kUsualElementBytes),
                         .batch = options.common.batch_count(),
                         .placement = options.in_place ? Placement::in_place : Placement::out_of_place};
+  if (options.index.choice().repeats != 0 && !std::holds_alternative<Indexed>(problem.permutation))
+    fail(ErrorCode::value, "explain", "--repeats with " + options.spec, "that option with an index array");
+  if (options.no_calibration && options.common.engine != "cuda") {
+    fail(ErrorCode::value, "explain", "--no-calibration with --engine " + options.common.engine,
+         "--no-calibration with --engine cuda");
+  }
   const Explanation explanation = make_explanation(options, problem);
   TextFile svg(options.svg, options.svg.empty() ? std::string()
                                                 : typed_names().in_drawing(
@@ -395,7 +401,7 @@ Verb explain_verb(CLI::App& app) {
       "With --engine cuda: predict times by what is known of the GPU's kind, without measuring it");
   options->common.add_tile(*command);
   options->common.add_element_bytes(*command, "Bytes of an element; the default is 4");
-  options->common.add_batch(*command);
+  options->common.add_batch(*command, "Plan for N arrays one after another, each permuted alike");
   add_text(*command, "--shards", options->shards, "N",
            "Plan for an array spread over N ranks, and print what one rank does");
   add_text(*command, "--rank", options->rank, "R", "With --shards: which rank; the default is 0");

@@ -342,7 +342,7 @@ Verb network_verb(CLI::App& app) {
                     "key, then by value");
   command->add_flag("--verify", options->verify, "With `run`: check the result before it is written");
   command->add_flag("--quiet", options->quiet, "With `run`: print nothing on standard error but errors");
-  options->common.add_batch(*command);
+  options->common.add_batch(*command, "With `explain`: plan for N arrays, one after another");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_threads(*command);

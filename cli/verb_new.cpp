@@ -24,6 +24,7 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/signals.hpp"
 #include "cli/verbs.hpp"
 #include "io/npy.hpp"
 #include "suggest.hpp"
@@ -46,13 +47,14 @@ struct NamedType {
   std::string_view name;
   std::string_view code;
 };
-constexpr std::array<NamedType, 28> kNamedTypes{
+constexpr std::array<NamedType, 35> kNamedTypes{
     {{"bool", "b1"},    {"int8", "i1"},    {"int16", "i2"},     {"int32", "i4"},       {"int64", "i8"},
      {"uint8", "u1"},   {"uint16", "u2"},  {"uint32", "u4"},    {"uint64", "u8"},      {"float16", "f2"},
      {"float32", "f4"}, {"float64", "f8"}, {"complex64", "c8"}, {"complex128", "c16"}, {"byte", "i1"},
      {"ubyte", "u1"},   {"short", "i2"},   {"ushort", "u2"},    {"intc", "i4"},        {"uintc", "u4"},
      {"int", "i8"},     {"uint", "u8"},    {"half", "f2"},      {"single", "f4"},      {"double", "f8"},
-     {"float", "f8"},   {"csingle", "c8"}, {"complex", "c16"}}};
+     {"float", "f8"},   {"csingle", "c8"}, {"complex", "c16"},  {"bool_", "b1"},       {"intp", "i8"},
+     {"uintp", "u8"},   {"long", "i8"},    {"ulong", "u8"},     {"longlong", "i8"},    {"ulonglong", "u8"}}};
 
 std::string code_of_name(const std::string& name) {
   for (const NamedType& type : kNamedTypes) {
@@ -273,6 +275,7 @@ void make_array(const NewOptions& options) {
   }
   if (is_empty) bytes = 0;
   {
+    const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
     Progress progress(Verbosity::normal);
     progress.step("filling " + size_text(bytes));
     io::NpyOutput output(options.out, "'" + dtype.code + "'", shape, dtype.item_bytes);

@@ -387,7 +387,8 @@ Verb permute_verb(CLI::App& app) {
   add_text(*command, "--plan-cache", options->plan_cache, "FILE",
            "For an index array: read its schedule from this file, or make the schedule and write it there");
   options->index.add_choice(*command);
-  options->common.add_batch(*command);
+  options->common.add_batch(*command,
+                            "The file holds N arrays one after another, and each is permuted alike");
   options->common.add_element_bytes(*command, "Bytes of an element: so many consecutive items move together");
   command->add_flag("--rows", options->rows, "Move whole rows, the same as --axis 0");
   add_text(*command, "--axis", options->axis, "K",

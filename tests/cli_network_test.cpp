@@ -345,7 +345,7 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
       {"explain 'f n = f n; f' --bits 4", 2, "a recursion without end"},
       {"explain sort --bits 4 --element u33", 2, "u33"},
       {"explain 'bmmc(roll(16, 3))' --bits 4", 3, "bmmc: got roll(16, 3), wanted an affine map over F2"},
-      {"explain 'bmmc(axes(3 4; 1 0))' --bits 4", 3, "got transpose(3, 4), wanted an affine map over F2"},
+      {"explain 'bmmc(axes(3 4; 1 0))' --bits 4", 3, "got axes(3 4; 1 0), wanted an affine map over F2"},
       {"explain 'bmmc(flip(16))' --bits 5", 2, "a map of 2^4 elements"},
       {"explain sort --bits 41", 2, "--bits"},
       {"explain sort --bits 4 --verify", 2, "network run"},

@@ -82,6 +82,68 @@ TEST_F(ShapeCli, AnotherShapeIsRefusedByBothNames) {
   expect_refused("'aos_to_soa(70, 30)' m.npy out.npy", {"shape 30x70", "shape 70x30"});
 }
 
+// A batch or an element that ends within an axis: the axis is cut there, and joined in the result.
+TEST_F(ShapeCli, BatchesAndElementsMayEndWithinAnAxis) {
+  ASSERT_EQ(run("new 2x8 u4 pairs.npy").status, 0);
+  ASSERT_EQ(run("new 8x6 u4 halves.npy").status, 0);
+  ASSERT_EQ(run("new 8x16 u4 squares.npy").status, 0);
+  ASSERT_EQ(run("new 3x4x2x2 u4 odd.npy").status, 0);
+  ASSERT_EQ(run("new 4x12 u4 both.npy").status, 0);
+  for (const std::string spec : {"'transpose(2, 4)'", "transpose", "'a b -> b a'", "'axes(1 0)'"})
+    expect_shape(spec + " --element-bytes 8", "pairs.npy", "(4, 4)");
+  for (const std::string spec : {"'transpose(4, 6)'", "transpose", "'a b -> b a'", "'axes(4 6; 1 0)'"})
+    expect_shape(spec + " --batch 2", "halves.npy", "(12, 4)");
+  expect_shape("transpose --batch 2 --element-bytes 16", "both.npy", "(6, 8)");
+  expect_shape("'a b -> (a b)' --batch 2", "halves.npy", "(48,)");
+  expect_shape("'transpose(4, 4)' --batch 8", "squares.npy", "(8, 16)");
+  expect_shape("'transpose(4, 2)' --batch 16", "squares.npy", "(8, 16)");
+  expect_shape("'roll(5)' --batch 2", "odd.npy", "(3, 4, 2, 2)");
+
+  ASSERT_EQ(run("permute transpose both.npy out.npy --batch 2 --element-bytes 16").status, 0);
+  const std::vector<std::uint32_t> out = items_of("out.npy");
+  for (std::uint32_t half = 0; half < 2; ++half) {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      for (std::uint32_t j = 0; j < 3; ++j) {
+        for (std::uint32_t k = 0; k < 4; ++k)
+          ASSERT_EQ(out[half * 24 + (j * 2 + i) * 4 + k], half * 24 + (i * 3 + j) * 4 + k);
+      }
+    }
+  }
+  expect_refused("'transpose(8, 8)' squares.npy out2.npy --batch 2", {"shape 4x16", "transpose(8, 8)"});
+  expect_refused("'axes(2 3 4; 2 1 0)' odd.npy out2.npy --batch 2",
+                 {"2 arrays of 24 elements of 4 bytes within shape 3x4x2x2", "arrays of shape 2x3x4"});
+  EXPECT_EQ(run("permute transpose both.npy out2.npy --order F --batch 2").status, 3);
+}
+
+// Of axes and other maps together, too, and of what an array at hand need not be told.
+TEST_F(ShapeCli, ShapesFollowThroughCompositions) {
+  ASSERT_EQ(run("new 3x5 u4 m.npy").status, 0);
+  ASSERT_EQ(run("new 3x5x2 u4 t.npy").status, 0);
+  ASSERT_EQ(run("new 3x0 u4 none.npy").status, 0);
+  expect_shape("'compose(flip, transpose)'", "m.npy", "(5, 3)");
+  expect_shape("'compose(transpose, roll(4))'", "m.npy", "(5, 3)");
+  expect_shape("'compose(transpose, transpose)'", "m.npy", "(3, 5)");
+  expect_shape("'compose(axes(1 0 2), axes(0 2 1))'", "t.npy", "(2, 3, 5)");
+  expect_shape("'power(axes(1 2 0), 2)'", "t.npy", "(2, 3, 5)");
+  expect_shape("'inverse(axes(1 2 0))'", "t.npy", "(2, 3, 5)");
+  expect_shape("'axes(1 2 0)' --inverse", "t.npy", "(2, 3, 5)");
+  expect_shape("'compose(flip, transpose)' --inverse", "m.npy", "(5, 3)");
+  expect_shape("transpose --inverse", "m.npy", "(5, 3)");
+  expect_shape("'compose(flip, transpose(3, 5))'", "t.npy", "(5, 3, 2)");
+  expect_shape("'axes(3 0; 1 0)'", "none.npy", "(0, 3)");
+  expect_refused("'compose(flip, transpose(5, 3))' m.npy x.npy", {"shape 3x5", "shape 5x3"});
+  expect_refused("'power(compose(flip, transpose), 2)' m.npy x.npy", {"changes the shape"});
+  ASSERT_EQ(run("permute 'compose(transpose, transpose)' m.npy same.npy --quiet").status, 0);
+  EXPECT_TRUE(bytes_of("same.npy") == bytes_of("m.npy"));
+}
+
+// Rows without items are as many as they were.
+TEST_F(ShapeCli, RowsOfNothing) {
+  ASSERT_EQ(run("new 4x0 u4 none.npy").status, 0);
+  for (const std::string spec : {"'bit_reversal(2)'", "'roll(4, 1)'", "flip", "'random(4, 1)' --rows"})
+    expect_shape(spec, "none.npy", "(4, 0)");
+}
+
 TEST_F(ShapeCli, AnIndexArrayOfTheRowsPermutesRows) {
   ASSERT_EQ(run("new 1000x3 u4 points.npy").status, 0);
   ASSERT_EQ(run("new 1000 u4 ids.npy").status, 0);
@@ -169,6 +231,21 @@ TEST_F(ShapeCli, FortranOrderIsTheSameArray) {
     ASSERT_EQ(run("permute " + spec + " f.npy of_f.npy --verify").status, 0);
     EXPECT_TRUE(bytes_of("of_c.npy") == bytes_of("of_f.npy")) << spec;
   }
+  // Through a pipe, too, where the data passes once.
+  ASSERT_EQ(run("permute transpose c.npy of_c.npy").status, 0);
+  ASSERT_EQ(run("permute transpose - of_f.npy < f.npy 2> told; exit $?; cat").status, 0) << bytes_of("told");
+  EXPECT_TRUE(bytes_of("of_c.npy") == bytes_of("of_f.npy"));
+  EXPECT_EQ(run("permute 'roll(7)' - of_f.npy < f.npy 2> told; exit $?; cat").status, 3);
+  EXPECT_NE(bytes_of("told").find("numpy.ascontiguousarray"), std::string::npos) << bytes_of("told");
+  // Axes that are rolled and flipped as well, and the other order of the result.
+  for (const std::string spec : {"'axes(30 70; 1 0; 1 2)'", "'axes(30 70; 0 1; 0 0; 1)'",
+                                 "'inverse(axes(70 30; 1 0; 1 2))'", "'compose(flip, transpose)'"}) {
+    ASSERT_EQ(run("permute " + spec + " c.npy of_c.npy --verify").status, 0);
+    ASSERT_EQ(run("permute " + spec + " f.npy of_f.npy --verify").status, 0);
+    EXPECT_TRUE(bytes_of("of_c.npy") == bytes_of("of_f.npy")) << spec;
+    const Result ordered = run("permute " + spec + " c.npy ordered.npy --order F");
+    EXPECT_EQ(ordered.status, 3) << spec << ordered.err;
+  }
   ASSERT_EQ(run("permute --in-place transpose f.npy --verify").status, 0);
   EXPECT_EQ(shape_of("f.npy"), "(70, 30)");
 }
@@ -177,6 +254,7 @@ TEST_F(ShapeCli, FortranOrderIsTheSameArray) {
 TEST_F(ShapeCli, TellsOneShortLine) {
   ASSERT_EQ(run("new 2^16 u4 a.npy").status, 0);
   ASSERT_EQ(run("new 300x500 u4 m.npy").status, 0);
+  ASSERT_EQ(run("new 64x1x4096 u4 ones.npy").status, 0);
   ASSERT_EQ(run("permute 'random(65536, 1)' a.npy index.npy --quiet").status, 0);
   std::string gates = "circuit(16";
   for (int i = 0; i < 40; ++i) gates += "; swap 0 " + std::to_string(1 + i % 15);
@@ -188,6 +266,8 @@ TEST_F(ShapeCli, TellsOneShortLine) {
            std::string("@index.npy a.npy out.npy --plan-cache p.plan --method partition --verify"),
            std::string("'gray(4)' a.npy out.npy --batch 4096 --verify"),
            std::string("--in-place transpose m.npy --verify"),
+           std::string(
+               "'compose(roll(1, 0), compose(flip(1), roll(1, 0)))' ones.npy out.npy --axis 1 --verify"),
            std::string("--in-place '") + gates + ")' a.npy --verify"}) {
     SCOPED_TRACE("faro permute " + arguments);
     const Result result = run("permute " + arguments);
@@ -230,6 +310,9 @@ TEST_F(ShapeCli, NewTakesNamesAndFills) {
     return bytes_of("n.npy").substr(128);
   };
   EXPECT_EQ(data_of("float32 n.npy"), data_of("f4 n.npy"));
+  EXPECT_EQ(data_of("intp n.npy"), data_of("i8 n.npy"));
+  EXPECT_EQ(data_of("bool_ n.npy"), data_of("b1 n.npy"));
+  EXPECT_EQ(data_of("ulonglong n.npy"), data_of("u8 n.npy"));
   EXPECT_EQ(data_of("complex128 n.npy"), data_of("c16 n.npy"));
   EXPECT_EQ(data_of("'datetime64[ns]' n.npy"), data_of("'M8[ns]' n.npy"));
   EXPECT_EQ(data_of("u4 n.npy --fill zeros"), std::string(1200, '\0'));
@@ -322,12 +405,29 @@ TEST_F(ShapeCli, RemediesLeaveNoDoubt) {
   ASSERT_EQ(run("new 16 b1 mask.npy").status, 0);
   ASSERT_EQ(run("new 16000 f4 flat.npy").status, 0);
   ASSERT_EQ(run("new 16 f4 short.npy").status, 0);
+  ASSERT_EQ(run("new 16x4 f4 rows.npy").status, 0);
+  ASSERT_EQ(run("new 16x4x16 f4 cube.npy").status, 0);
   for (const auto& [arguments, part] : std::initializer_list<std::pair<const char*, const char*>>{
            {"permute @mask.npy short.npy out.npy", "numpy.flatnonzero(mask)"},
            {"permute 'random(1000, 1)' flat.npy out.npy",
             "--batch 16 permutes that many arrays alike, --element-bytes 64 moves 16 items at a time"},
            {"new 16 bfloat16 b.npy", "u2 holds the bits of a bfloat16"},
            {"permute gray short.npy ''", "cannot write OUT: got an empty name"},
+           {"shuffle short.npy '' --seed 1", "cannot write ``: got an empty name"},
+           {"permute gray '' out.npy", "cannot read ``: got an empty name"},
+           {"permute flip short.npy out.npy --checkpoint -1", "cannot read --checkpoint"},
+           {"permute flip short.npy out.npy --batch 2 --batch 4", "permute: got --batch more than once"},
+           {"explain 'gray(8)' --repeats 3",
+            "--repeats with gray(8), wanted that option with an index array"},
+           {"explain 'gray(8)' --no-calibration", "--no-calibration with --engine cuda"},
+           {"bench 'strided(2 3; 1 2; 3 1)'", "`faro permute` and `faro explain` take a view"},
+           {"permute 'random(16, 1)' rows.npy out.npy --element-bytes 4",
+            "--axis 0 alone permutes along the axis of that length"},
+           {"permute 'random(64, 1)' cube.npy out.npy",
+            "--batch 16 permutes that many arrays alike, --element-bytes 64 makes elements that fit"},
+           {"permute 'random(15, 1)' short.npy out.npy", "got 16 elements, wanted 15 for random(15, 1)"},
+           {"permute 'random(5, 1)' short.npy out.npy --batch 2",
+            "got 2 arrays of 8 elements, wanted arrays of 5 for"},
            {"permute 'random(16000, 1)' flat.npy out.npy --memory 4KiB", "`faro shuffle`"},
            {"shuffle short.npy out.npy", "no --seed, wanted IN.npy OUT.npy --seed SEED"},
            {"shufle", "recover or help; did you mean `shuffle`?"}}) {

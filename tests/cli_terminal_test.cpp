@@ -166,6 +166,8 @@ TEST_F(Terminal, CtrlCSaysThatNothingWasWritten) {
     std::string out;
   };
   for (const Case& each : {Case{{"permute", "reverse", "a.npy", "out.npy"}, "out.npy"},
+                           Case{{"network", "run", "vcolumn", "a.npy", "out.npy"}, "out.npy"},
+                           Case{{"new", "2^22", "u4", "out.npy"}, "out.npy"},
                            Case{{"permute", "--in-place", "reverse", "a.npy"}, "a.npy"}}) {
     for (const std::string kind : {"write", "sync"}) {
       const auto before = files();

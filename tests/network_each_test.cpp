@@ -255,6 +255,8 @@ TEST(NetworkNames, WhatWasTypedStays) {
   }
   EXPECT_EQ(to_text(parse_program("two(bmmc(random_bmmc(n-1, 1)))", 4)), "two(bmmc(random_bmmc(3, 1)))");
   EXPECT_EQ(to_text(parse_program("bmmc(gray)", 4)), "bmmc(gray(4))");  // a bare name has no size
+  EXPECT_EQ(to_text(parse_program("bmmc(gray)", 1)), "bmmc(gray(1))");
+  EXPECT_EQ(to_text(parse_program("bmmc(flip) . bmmc(reverse)", 4)), "bmmc(flip(16)) . bmmc(reverse(4))");
   EXPECT_EQ(to_text(parse_program("bmmc(A = 2 1)", 2)), to_text(bmmc(maps::bit_reversal(2))));
   // Names that were given do not make programs different.
   EXPECT_EQ(parse_program("bmmc(flip(16))", 4), bmmc(maps::reverse(4)));

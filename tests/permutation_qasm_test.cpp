@@ -167,6 +167,10 @@ TEST(Qasm, SlicesAndAliases) {
   same("x q[0:3:4];", "x 0; x 3");
   same("x q[:1];", "x 0; x 1");
   same("x q[3:];", "x 3; x 4");
+  same("x q[-1]; x q[-5];", "x 4; x 0");
+  same("x q[-2:-1];", "x 3; x 4");
+  same("cx q[3:-2:1], q[{0, 4}];", "cx 3 0; cx 1 4");
+  same("cx s, q[:-4:];", "cx 5 4; cx 5 0");
   same("x q[{4, 0}];", "x 4; x 0");
   same("cx q[0:1], q[3:4];", "cx 0 3; cx 1 4");
   same("cx q[{0, 1}], q[{4, 3}];", "cx 0 4; cx 1 3");
@@ -186,7 +190,10 @@ TEST(Qasm, WhatIsMeasuredAtTheEndIsPassedOverAndTold) {
   const std::string one = "circuit(2; x 0)";
   EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; barrier q; x q[0];", one), Notes{});
   EXPECT_EQ(notes_of("qreg q[2]; creg c[2]; x q[0]; barrier q; measure q -> c;", one),
-            Notes{"c.qasm: ignored 1 measurement after the gates"});
+            Notes{"c.qasm: ignored 1 measurement and 1 barrier after the gates"});
+  EXPECT_EQ(notes_of("qreg q[2]; x q[0]; barrier q; barrier q[1];", one),
+            Notes{"c.qasm: ignored 2 barriers after the gates"});
+  EXPECT_EQ(notes_of("gate f a { x a; barrier a; } qreg q[2]; f q[0];", one), Notes{});
   EXPECT_EQ(
       notes_of("qreg q[2]; creg c[2]; x q[0]; measure q[0] -> c[0]; barrier q; measure q[1] -> c[1];", one),
       Notes{"c.qasm: ignored 2 measurements and 1 barrier after the gates"});
@@ -264,6 +271,8 @@ TEST(Qasm, Refused) {
        "its definition has `f` at c.qasm:1"},
       {"qubit[4] q;\nx q[1:4];", ErrorCode::value, "`q` with index 4 at c.qasm:2", ""},
       {"qubit[4] q;\nx q[2:1];", ErrorCode::value, "a slice of nothing at c.qasm:2", ""},
+      {"qubit[4] q;\nx q[1:-1:2];", ErrorCode::value, "a slice of nothing at c.qasm:2", ""},
+      {"qubit[4] q;\nx q[-5];", ErrorCode::value, "`q` with index -5 at c.qasm:2", ""},
       {"qubit[4] q;\nx q[0:0:3];", ErrorCode::value, "a slice with step 0 at c.qasm:2", ""},
       {"qubit[4] q;\nx q[{1, 1}];", ErrorCode::value, "one index of `q` twice at c.qasm:2", ""},
       {"qubit[4] q;\ncx q[0:1], q[1:3];", ErrorCode::value, "registers of size 2 and 3 at c.qasm:2", ""},
@@ -291,7 +300,7 @@ TEST(Qasm, Refused) {
       {"qreg q[2147483647];", ErrorCode::value, "`q` of size 2147483647", ""},
       {"qreg q[99999999999999999999];", ErrorCode::value, "`99999999999999999999` at c.qasm:1", ""},
       {"qreg q[2];\nx q[2];", ErrorCode::value, "`q` with index 2 at c.qasm:2", ""},
-      {"qreg q[2];\nx q[-1];", ErrorCode::spec, "`-` at c.qasm:2", ""},
+      {"qreg q[2];\nx q[-x];", ErrorCode::spec, "`x` at c.qasm:2", ""},
       {"qreg q[2];\nx q[0;", ErrorCode::spec, "`;` at c.qasm:2", ""},
       {"qreg q[2];\nx r[0];", ErrorCode::spec, "`r` at c.qasm:2", ""},
       {"qreg data[2];\nx dta;", ErrorCode::spec, "`dta` at c.qasm:2", "did you mean `data`?"},

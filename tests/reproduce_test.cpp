@@ -280,6 +280,8 @@ TEST(Reproduce, WidthsOtherThanThePapers) {
   for (const auto& [name, width, subject] : std::vector<std::tuple<std::string, std::uint64_t, std::string>>{
            {"rap-table1", 16, "RAS, stride, w = 16"},
            {"rap-table2", 64, "RAP, diagonal, w = 64"},
+           {"rap-table3", 16, "RAP, DRDW"},
+           {"rap-table3", 64, "RAW, SRCW"},
            {"rap-table4", 64, "R1P, Malicious: six orders of disjoint (i, j, k), one l"},
            {"dmm-umm-table1", 8, "stride, UMM, n = 224, p = 32, w = 8, l = 5"}}) {
     SCOPED_TRACE("faro reproduce " + name + " --width " + std::to_string(width));
@@ -289,6 +291,9 @@ TEST(Reproduce, WidthsOtherThanThePapers) {
                             [&, &wanted = subject](const Row& row) { return row.subject == wanted; }));
   }
   EXPECT_EQ(reproduce("rap-table2", {.seed = 1, .trials = 64, .width = 64}).rows.size(), 3U * 4U);
+  // Nothing stands under "paper" that the paper has for another side.
+  for (const Row& row : reproduce("rap-table3", {.seed = 1, .trials = 64, .width = 16}).rows)
+    EXPECT_EQ(row.paper, Value()) << row.subject;
 }
 
 // A figure that is wrong is found out: by the standard error, however few the trials.

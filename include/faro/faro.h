@@ -153,7 +153,8 @@ typedef struct faro_plan faro_plan;
  * are no permutation of axes, roll or flip either. */
 FARO_API faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
                                    faro_plan** plan);
-/* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`. */
+/* faro_map_parse and faro_plan_map; also views, `strided(3 4; -4 1; 4 1; 8 0)`. A shape of two axes or more is the one
+ * that the text names, where it names one. */
 FARO_API faro_status faro_plan_text(const char* text, int rank, const uint64_t* shape, uint64_t element_bytes,
                                     const faro_options* options, faro_plan** plan);
 

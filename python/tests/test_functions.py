@@ -99,6 +99,21 @@ def scattered(x: np.ndarray, m) -> np.ndarray:
     return out.reshape(x.shape)
 
 
+def test_shapes_follow_through_compositions():
+    x = filled((3, 5, 2), "u4")
+    m = x[:, :, 0].copy()
+    same(faro.permute(x, "compose(axes(1 0 2), axes(0 2 1))"), np.ascontiguousarray(x.transpose(2, 0, 1)))
+    same(faro.permute(m, "compose(transpose, transpose)"), m)
+    same(faro.permute(m, "compose(flip, transpose)"), np.ascontiguousarray(m.T).ravel()[::-1].reshape(5, 3))
+    same(faro.permute(faro.permute(m, "compose(flip, transpose)"), "compose(flip, transpose)", inverse=True), m)
+    same(faro.permute(x, "inverse(axes(1 2 0))"), np.ascontiguousarray(x.transpose(2, 0, 1)))
+    same(faro.permute(m, "axes(3 5; 0 1; 0 1)"), np.roll(m, 1, axis=1))
+    wide = filled((3, 10), "u4")[:, ::2]
+    same(faro.permute(wide, "axes(3 5; 0 1; 0 1)"), np.roll(wide, 1, axis=1))
+    with pytest.raises(faro.FaroValueError, match="shape 3x5"):
+        faro.permute(m, "transpose(5, 3)")
+
+
 MAPS = ["bit_reversal", "gray", "reverse", "xor(9)", "rotate_bits(2)", "random_bmmc(6, 3)", "compose(gray, shuffle)",
         "roll(7)", "flip", "random(64, 5)", "multiply(64, 5)"]
 

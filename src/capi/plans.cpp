@@ -9,6 +9,7 @@
 #include "capi/status.hpp"
 #include "io/buffer.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/text.hpp"
 #include "plan/form_to_run.hpp"
 #include "plan/prediction.hpp"
 
@@ -116,10 +117,31 @@ CornerView view_of_all(const Shape& shape, const Strides& strides) {
   return {.extents = shape, .in_strides = strides, .out_strides = dense_strides(shape)};
 }
 
-Shape out_shape_of(const ParsedPermutation& parsed) {
+Shape out_shape_of(const faro::detail::NotedPermutation& read) {
+  const ParsedPermutation& parsed = read.parsed;
   if (parsed.regrouped) return parsed.regrouped->after;
   if (parsed.axes) return parsed.axes->target_shape();
+  if (read.shapes) return read.shapes->after;
   return {element_count(parsed.permutation)};
+}
+
+// Two axes or more are those that a text names, if it names any; extents of 1 say nothing.
+void require_named_shape(const faro::detail::NotedPermutation& read, const Shape& shape) {
+  const ParsedPermutation& parsed = read.parsed;
+  if (shape.size() < 2 || parsed.regrouped || !(parsed.axes || read.shapes)) return;
+  const Shape& named = parsed.axes ? parsed.axes->shape : read.shapes->before;
+  const auto extents = [](Shape of) {
+    std::erase(of, 1);
+    return of;
+  };
+  if (extents(named) == extents(shape)) return;
+  const auto text = [](const Shape& of) {
+    std::string shown;
+    for (const std::uint64_t extent : of) shown += (shown.empty() ? "" : "x") + std::to_string(extent);
+    return shown;
+  };
+  fail(ErrorCode::value, kPlanning, "an array of shape " + text(shape),
+       "shape " + text(named) + ", which the map takes", "an array of one axis may have any");
 }
 
 Problem problem_of(Permutation permutation, std::uint64_t element_bytes, const faro_options* options) {
@@ -383,8 +405,10 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
     }
     faro::ParseOptions parse;
     if (!axes.empty()) parse.shape = axes;
-    const faro::ParsedPermutation parsed = faro::parse_with_axes(text, parse);
-    auto out_shape = faro::capi::out_shape_of(parsed);
+    const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, parse);
+    const faro::ParsedPermutation& parsed = read.parsed;
+    faro::capi::require_named_shape(read, axes);
+    auto out_shape = faro::capi::out_shape_of(read);
     const bool has_gaps =
         strides != nullptr && !faro::capi::is_dense(axes, given_strides(axes.size(), strides, "strides"));
     if (!has_gaps) {

@@ -85,7 +85,7 @@ fs::path partial_path(const fs::path& path) {
 }
 
 OutputFile::OutputFile(const fs::path& path, Unfinished unfinished) : path_(path), unfinished_(unfinished) {
-  if (path_.empty()) fail(ErrorCode::file, operation(), error_text(ENOENT), "the name of a file");
+  if (path_.empty()) fail(ErrorCode::file, operation(), "an empty name", "the name of a file");
   if (const std::error_code failed = follow_links(path_)) {
     path_ = path;  // an error names what was given
     fail(ErrorCode::file, operation(), error_text(failed.value()), "a path that a file can have");
@@ -175,6 +175,7 @@ bool OutputFile::reserve(std::uint64_t bytes) {
   // Asked first: what fails for lack of room has taken all there was, from everybody.
   struct statvfs space {};
   struct stat status {};
+  std::optional<std::uint64_t> free_before;
   if (fstatvfs(descriptor(), &space) == 0 && space.f_blocks > 0 && fstat(descriptor(), &status) == 0) {
     constexpr std::uint64_t kStatBlock = 512;
     const std::uint64_t taken =
@@ -182,13 +183,14 @@ bool OutputFile::reserve(std::uint64_t bytes) {
     const std::uint64_t free_blocks = geteuid() == 0 ? space.f_bfree : space.f_bavail;
     if (free_blocks * std::uint64_t{space.f_frsize} < bytes - std::min(bytes, taken))
       fail_for_room(ENOSPC, bytes);
+    free_before = space.f_bavail * std::uint64_t{space.f_frsize};
   }
   int error = 0;
   do {
     error = fallocate(descriptor(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (error == EINTR);
   if (error == 0) return true;
-  if (error != EOPNOTSUPP && error != ENOSYS) fail_for_room(error, bytes);
+  if (error != EOPNOTSUPP && error != ENOSYS) fail_for_room(error, bytes, free_before);
   if (ftruncate(descriptor(), static_cast<off_t>(bytes)) != 0) fail_for_room(errno, bytes);
   return false;
 }
@@ -252,11 +254,13 @@ void OutputFile::commit() {
   sweep_left_overs(path_);
 }
 
-void OutputFile::fail_for_room(int error, std::uint64_t bytes) const {
+void OutputFile::fail_for_room(int error, std::uint64_t bytes,
+                               std::optional<std::uint64_t> free_before) const {
   std::string got = error_text(error);
   struct statvfs space {};
-  if (statvfs(directory_of(path_).c_str(), &space) == 0)
-    got += ", " + size_text(space.f_bavail * std::uint64_t{space.f_frsize}) + " free on its disk";
+  if (!free_before && statvfs(directory_of(path_).c_str(), &space) == 0)
+    free_before = space.f_bavail * std::uint64_t{space.f_frsize};
+  if (free_before) got += ", " + size_text(*free_before) + " free on its disk";
   fail(ErrorCode::file, operation(), got, "room for " + size_text(bytes));
 }
 

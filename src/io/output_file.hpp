@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -66,8 +67,9 @@ class OutputFile {
   std::string operation() const { return "write `" + path_.string() + "`"; }
 
  private:
-  /// Of so many bytes for which there is no room: says what is free.
-  [[noreturn]] void fail_for_room(int error, std::uint64_t bytes) const;
+  /// Of so many bytes for which there is no room: says what is free, or was before an attempt that took it.
+  [[noreturn]] void fail_for_room(int error, std::uint64_t bytes,
+                                  std::optional<std::uint64_t> free_before = {}) const;
   void forget_temporary_name();
   void open_named();
   void open_partial();

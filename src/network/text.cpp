@@ -11,6 +11,7 @@
 #include "faro/network/program.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "network/syntax.hpp"
+#include "permutation/catalogue.hpp"
 #include "permutation/spec_file.hpp"
 #include "permutation/text.hpp"
 #include "suggest.hpp"
@@ -207,7 +208,11 @@ class Expander {
     try {
       const faro::detail::NotedPermutation read = faro::detail::parse_with_notes(text, options);
       index_elements_left_ -= read.index_elements;
-      result = affine(faro::normal_form(read.parsed.permutation), "bmmc");
+      const Permutation normal = faro::normal_form(read.parsed.permutation);
+      if (!std::holds_alternative<Affine>(normal)) {
+        faro::fail(ErrorCode::unsupported, "bmmc", text, "an affine map over F2", "`faro maps` lists them");
+      }
+      result = std::get<Affine>(normal);
     } catch (const Error& error) {
       ErrorReport report = error.report();
       report.operation = place(expression) + ": " + report.operation;
@@ -221,15 +226,21 @@ class Expander {
       fail(expression, "a map of " + elements_text(result.bits()) + " on an array of " + elements_text(n),
            "a map of " + elements_text(n));
     }
-    return bmmc(result, name_of(text));
+    return bmmc(result, name_of(text, result));
   }
 
   // What was typed, where it stands by itself: a bare name is printed with its size, a matrix in its normal
   // form.
-  static std::string name_of(std::string_view typed) {
-    const bool is_bare = std::all_of(typed.begin(), typed.end(), faro::detail::is_word);
-    if (is_bare || typed.starts_with("affine")) return {};
+  static std::string name_of(std::string_view typed, const Affine& map) {
+    if (typed.starts_with("affine")) return {};
     std::string name;
+    if (std::all_of(typed.begin(), typed.end(), faro::detail::is_word)) {
+      const std::uint64_t size = typed == "flip" ? f2::unit(map.bits()) : static_cast<unsigned>(map.bits());
+      name = std::string(typed) + "(" + std::to_string(size) + ")";
+      const bool has_size =
+          typed == "flip" || (find_map(typed) != nullptr && find_map(typed)->of_bits != nullptr);
+      return has_size && name != faro::to_text(Permutation(map)) ? name : std::string();
+    }
     for (const char c : typed) {
       if (!faro::detail::is_space(c)) {
         name += c;

@@ -159,6 +159,7 @@ constexpr std::array kCatalogue{
              .picture = "y3  y2  y1  y0\nx3  x1  x2  x0",
              .example = "morton(2, 2)",
              .command = "faro explain 'morton(3, 7)'",
+             .of_shape = detail::morton_of_shape,
              .read = [](SpecReader& r) -> Permutation {
                const int d = r.small_number("the number of axes d");
                const std::optional<int> n = r.bits_at_hand();
@@ -277,6 +278,7 @@ constexpr std::array kCatalogue{
              .picture = "in   a b c d e f g\nout  a b d c g e f",
              .example = "rader(7)",
              .command = "faro explain 'rader(65537)'",
+             .of_shape = detail::rader_of_shape,
              .read = detail::read_rader},
     MapEntry{.name = "random",
              .syntax = "random(count, seed)",

@@ -78,19 +78,35 @@ std::string_view Cursor::path() {
   return found;
 }
 
-std::size_t Cursor::count_ahead(char sign) {
-  std::size_t count = 0;
+template <typename Visit>
+void Cursor::walk_level(Visit visit) {
   std::size_t depth = 0;
   bool is_quoted = false;
-  for (const char c : rest()) {
+  for (std::size_t at = position(); at < text_.size(); ++at) {
+    const char c = text_[at];
     if (c == '"') is_quoted = !is_quoted;
     if (is_quoted) continue;
-    if (c == ')' && depth == 0) break;
+    if (c == ')' && depth == 0) return;
     if (c == '(') ++depth;
     if (c == ')') --depth;
-    if (c == sign && depth == 0) ++count;
+    if (depth == 0 && visit(c, at)) return;
   }
+}
+
+std::size_t Cursor::count_ahead(char sign) {
+  std::size_t count = 0;
+  walk_level([&](char c, std::size_t) {
+    if (c == sign) ++count;
+    return false;
+  });
   return count;
+}
+
+void Cursor::skip_to(char sign) {
+  walk_level([&](char c, std::size_t at) {
+    if (c == sign) position_ = at;
+    return c == sign;
+  });
 }
 
 std::string Cursor::here() {

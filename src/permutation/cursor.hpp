@@ -44,6 +44,10 @@ class Cursor {
   /// parentheses or quotes is passed over.
   std::size_t count_ahead(char sign);
 
+  /// Steps to the first such sign, or back to a position() of before.
+  void skip_to(char sign);
+  void go_to(std::size_t position) { position_ = position; }
+
   /// "`;` at character 9" (from 1), or "the end of the text".
   std::string here();
 
@@ -55,6 +59,10 @@ class Cursor {
 
  private:
   std::string_view rest() { return text_.substr(position()); }
+
+  /// Calls `visit` with each character up to that `)`, and where it stands, until it gives true.
+  template <typename Visit>
+  void walk_level(Visit visit);
 
   std::string_view text_;
   std::size_t position_ = 0;

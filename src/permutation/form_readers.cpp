@@ -50,22 +50,27 @@ Permutation transposed(SpecReader& reader, std::uint64_t rows, std::uint64_t col
 }
 
 // Axes of the array at hand, which may be empty.
-Permutation axes_at_hand(SpecReader& reader, const std::vector<std::uint64_t>& shape,
-                         const std::vector<int>& order) {
-  reader.name_axes({.shape = shape, .order = order});
+Permutation axes_at_hand(SpecReader& reader, const std::vector<int>& order) {
+  const std::vector<std::uint64_t> shape = reader.take_shape(order);
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-  if (!is_empty) return Axes(shape, order);
-  static_cast<void>(
-      Axes(std::vector<std::uint64_t>(shape.size(), 1), order));  // refuses an order that is none
-  return Axes(std::vector<std::uint64_t>{0}, std::vector<int>{0});
+  // Refuses an order that is none.
+  const Axes axes(is_empty ? std::vector<std::uint64_t>(shape.size(), 1) : shape, order);
+  reader.name_axes({.shape = shape, .order = order});
+  if (is_empty) return Axes(std::vector<std::uint64_t>{0}, std::vector<int>{0});
+  return axes;
+}
+
+Permutation transposed_at_hand(SpecReader& reader) {
+  const std::vector<std::uint64_t> shape = reader.take_shape({1, 0});
+  return transposed(reader, shape[0], shape[1]);
 }
 
 void require_axes(const SpecReader& reader, const std::vector<std::uint64_t>& shape, bool holds,
-                  const char* wanted) {
+                  const char* wanted, const char* remedy) {
   if (holds) return;
   reader.fail(ErrorCode::value,
               "an array of " + std::to_string(shape.size()) + (shape.size() == 1 ? " axis" : " axes"), wanted,
-              "give the sizes: `transpose(rows, columns)`, `axes(extents; order)`");
+              remedy);
 }
 
 }  // namespace
@@ -77,11 +82,12 @@ Permutation read_transpose(SpecReader& reader) {
 }
 
 Permutation transpose_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
-  require_axes(reader, shape, shape.size() >= 2, "an array of two axes or more to transpose");
-  if (shape.size() == 2) return transposed(reader, shape[0], shape[1]);
+  require_axes(reader, shape, shape.size() >= 2, "an array of two axes or more to transpose",
+               "give the sizes: `transpose(rows, columns)`, `axes(extents; order)`");
+  if (shape.size() == 2) return transposed_at_hand(reader);
   std::vector<int> order(shape.size());
   for (std::size_t a = 0; a < order.size(); ++a) order[a] = static_cast<int>(order.size() - 1 - a);
-  return axes_at_hand(reader, shape, order);
+  return axes_at_hand(reader, order);
 }
 
 Permutation read_aos_to_soa(SpecReader& reader) {
@@ -97,13 +103,15 @@ Permutation read_soa_to_aos(SpecReader& reader) {
 }
 
 Permutation aos_to_soa_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
-  require_axes(reader, shape, shape.size() == 2, "an array of structs x words");
-  return transposed(reader, shape[0], shape[1]);
+  require_axes(reader, shape, shape.size() == 2, "an array of structs x words",
+               "give the sizes: `aos_to_soa(count, words)`");
+  return transposed_at_hand(reader);
 }
 
 Permutation soa_to_aos_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
-  require_axes(reader, shape, shape.size() == 2, "an array of words x structs");
-  return transposed(reader, shape[0], shape[1]);
+  require_axes(reader, shape, shape.size() == 2, "an array of words x structs",
+               "give the sizes: `soa_to_aos(count, words)`");
+  return transposed_at_hand(reader);
 }
 
 Permutation read_aosoa(SpecReader& reader) {
@@ -159,10 +167,12 @@ std::vector<Cyclic> read_moves(SpecReader& reader, const std::vector<std::uint64
 
 Permutation read_axes(SpecReader& reader) {
   // Without extents, the order alone: of the axes of the array at hand.
-  const auto* const shape = reader.shape_at_hand();
-  const bool is_order_alone = shape != nullptr && reader.count_ahead(';') == 0;
-  const std::vector<std::uint64_t> extents = is_order_alone ? *shape : reader.numbers();
-  if (!is_order_alone) reader.semicolon();
+  const bool is_order_alone = reader.shape_at_hand() != nullptr && reader.count_ahead(';') == 0;
+  std::vector<std::uint64_t> extents;
+  if (!is_order_alone) {
+    extents = reader.numbers();
+    reader.semicolon();
+  }
   std::vector<int> order;
   for (const std::uint64_t axis : reader.numbers()) {
     if (axis > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
@@ -171,10 +181,20 @@ Permutation read_axes(SpecReader& reader) {
     }
     order.push_back(static_cast<int>(axis));
   }
-  if (is_order_alone) return axes_at_hand(reader, extents, order);
-  reader.name_axes({.shape = extents, .order = order});
-  if (!reader.at(';')) return Axes(extents, order);
-  return simplest_form(CyclicAxes(extents, order, read_moves(reader, extents)));
+  if (is_order_alone) return axes_at_hand(reader, order);
+  if (!reader.at(';')) {
+    const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+    const Axes axes(is_empty ? std::vector<std::uint64_t>(extents.size(), 1) : extents, order);
+    reader.name_axes({.shape = extents, .order = order});
+    if (is_empty) return Axes(std::vector<std::uint64_t>{0}, std::vector<int>{0});
+    return axes;
+  }
+  const NamedAxes axes{.shape = extents, .order = order};
+  const std::vector<Cyclic> moves = read_moves(reader, extents);
+  // More is done than their order says.
+  reader.name(
+      {.axes = std::nullopt, .shapes = RegroupedShape{.before = axes.shape, .after = axes.target_shape()}});
+  return simplest_form(CyclicAxes(extents, order, moves));
 }
 
 Permutation read_roll(SpecReader& reader) {
@@ -209,6 +229,20 @@ Permutation read_good_thomas(SpecReader& reader) {
   return maps::good_thomas(rows, columns);
 }
 
+Permutation rader_of_shape(SpecReader& reader, const std::vector<std::uint64_t>&) {
+  const std::uint64_t prime = reader.count_at_hand().value_or(0);
+  reader.allow_index_array(prime);
+  return maps::rader(prime);
+}
+
+Permutation morton_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape) {
+  const bool is_cube =
+      !shape.empty() && f2::is_power_of_two(shape.front()) &&
+      std::all_of(shape.begin(), shape.end(), [&](std::uint64_t extent) { return extent == shape.front(); });
+  require_axes(reader, shape, is_cube, "axes of 2^b elements each", "give the sizes: `morton(d, b)`");
+  return maps::morton(static_cast<int>(shape.size()), f2::trailing_bit(shape.front()));
+}
+
 Permutation read_rader(SpecReader& reader) {
   const std::uint64_t prime = reader.number("a prime number");
   reader.allow_index_array(prime);
@@ -231,30 +265,117 @@ Permutation read_indices(SpecReader& reader) {
   return Indexed(std::move(entries), Direction::scatter);
 }
 
-Permutation read_compose(SpecReader& reader) {
-  const Permutation f = reader.map();
-  const std::optional<NamedAxes> axes_f = reader.named_axes();
+namespace {
+
+using ShapeEffect = SpecReader::ShapeEffect;
+
+struct ReadMap {
+  Permutation map;
+  ShapeEffect effect;
+};
+
+ReadMap read_map(SpecReader& reader) {
+  Permutation map = reader.map();
+  return {.map = std::move(map), .effect = reader.effect()};
+}
+
+ShapeEffect composed(const ShapeEffect& f, const ShapeEffect& g) {
+  ShapeEffect both;
+  if (!f.shapes || !g.shapes) {
+    // The one keeps the shape that the other takes or gives.
+    both.shapes = f.shapes ? f.shapes : g.shapes;
+    return both;
+  }
+  if (g.shapes->after != f.shapes->before) return both;
+  both.shapes = RegroupedShape{.before = g.shapes->before, .after = f.shapes->after};
+  if (f.axes && g.axes) both.axes = f.axes->after(*g.axes);
+  return both;
+}
+
+// f and g of compose(f, g). The array at hand is what g takes, and what g gives is at hand for f; where the
+// result is at hand, it is what f gives. So the one at the array is read first, wherever it stands.
+std::pair<ReadMap, ReadMap> read_composed(SpecReader& reader) {
+  const std::size_t first = reader.position();
+  const bool is_second_first =
+      reader.shape_at_hand() != nullptr && !reader.shape_is_result() && reader.count_ahead(',') > 0;
+  if (is_second_first) {
+    reader.skip_to(',');
+    reader.comma();
+    ReadMap g = read_map(reader);
+    const std::size_t end = reader.position();
+    reader.go_to(first);
+    auto outer = *reader.shape_at_hand();
+    if (g.effect.shapes) reader.exchange_shape(g.effect.shapes->after);
+    ReadMap f = read_map(reader);
+    reader.exchange_shape(std::move(outer));
+    reader.comma();
+    reader.go_to(end);
+    return {std::move(f), std::move(g)};
+  }
+  ReadMap f = read_map(reader);
   reader.comma();
-  const Permutation g = reader.map();
-  const std::optional<NamedAxes> axes_g = reader.named_axes();
-  reader.forget_axes();
-  if (axes_f && axes_g && axes_g->target_shape() == axes_f->shape) reader.name_axes(axes_f->after(*axes_g));
-  if (auto form = compose_forms(f, g)) return std::move(*form);
-  reader.allow_index_array(element_count(f));
-  return compose(f, g);
+  const bool is_turned = reader.shape_at_hand() != nullptr && f.effect.shapes.has_value();
+  auto outer = is_turned ? reader.exchange_shape(f.effect.shapes->before) : std::nullopt;
+  ReadMap g = read_map(reader);
+  if (is_turned) reader.exchange_shape(std::move(outer));
+  return {std::move(f), std::move(g)};
+}
+
+// An order of axes k times, or its inverse -k times.
+std::vector<int> power_of_order(const std::vector<int>& order, std::int64_t k) {
+  std::vector<int> power(order.size());
+  for (std::size_t axis = 0; axis < order.size(); ++axis) {
+    std::vector<std::size_t> cycle{axis};
+    while (static_cast<std::size_t>(order[cycle.back()]) != axis)
+      cycle.push_back(static_cast<std::size_t>(order[cycle.back()]));
+    const auto length = static_cast<std::int64_t>(cycle.size());
+    power[axis] = static_cast<int>(cycle[static_cast<std::size_t>((k % length + length) % length)]);
+  }
+  return power;
+}
+
+}  // namespace
+
+Permutation read_compose(SpecReader& reader) {
+  const auto [f, g] = read_composed(reader);
+  reader.name(composed(f.effect, g.effect));
+  if (auto form = compose_forms(f.map, g.map)) return std::move(*form);
+  reader.allow_index_array(element_count(f.map));
+  return compose(f.map, g.map);
 }
 
 Permutation read_inverse(SpecReader& reader) {
-  const Permutation f = reader.map();
-  if (reader.named_axes()) reader.name_axes(reader.named_axes()->inverse());
-  return inverse(f);
+  reader.turn_round();
+  const ReadMap f = read_map(reader);
+  reader.turn_round();
+  ShapeEffect undone;
+  if (f.effect.axes) undone.axes = f.effect.axes->inverse();
+  if (f.effect.shapes) {
+    undone.shapes = RegroupedShape{.before = f.effect.shapes->after, .after = f.effect.shapes->before};
+  }
+  reader.name(std::move(undone));
+  return inverse(f.map);
 }
 
 Permutation read_power(SpecReader& reader) {
-  const Permutation f = reader.map();
-  reader.forget_axes();
+  const bool took_shape = reader.took_shape();
+  const auto [f, effect] = read_map(reader);
+  const bool takes_shape = reader.took_shape();
+  reader.name({});
   reader.comma();
   const std::int64_t k = reader.integer("the exponent k");
+  const bool keeps_shape = !effect.shapes || effect.shapes->before == effect.shapes->after;
+  if (takes_shape || took_shape) reader.note_shape_taken();
+  if (takes_shape && effect.axes) return axes_at_hand(reader, power_of_order(effect.axes->order, k));
+  if (takes_shape && !keeps_shape && (k > 1 || k < -1)) {
+    reader.fail(ErrorCode::value, "a map that changes the shape of the array at hand, several times",
+                "one whose result has the shape that it takes", "compose(f, g) says each by itself");
+  }
+  if (effect.shapes && (keeps_shape || k == 1 || k == -1)) {
+    const auto& [before, after] = *effect.shapes;
+    reader.name({.axes = std::nullopt,
+                 .shapes = k < 0 ? RegroupedShape{.before = after, .after = before} : *effect.shapes});
+  }
   if (auto form = power_form(f, k)) return std::move(*form);
   reader.allow_index_array(element_count(f));
   return power(f, k);

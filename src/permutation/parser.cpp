@@ -26,7 +26,7 @@ constexpr std::string_view kAnyMap = "a map such as `bit_reversal(20)`";
 ParsedPermutation SpecReader::whole() {
   Permutation result = map();
   if (!cursor_.at_end()) cursor_.fail_here("the end of the text after the map");
-  return {.permutation = std::move(result), .axes = axes_};
+  return {.permutation = std::move(result), .axes = effect_.axes};
 }
 
 Permutation SpecReader::map() {
@@ -36,7 +36,7 @@ Permutation SpecReader::map() {
   }
   const MapEntry* const outer = std::exchange(entry_, nullptr);
   const std::size_t start = cursor_.position();
-  axes_.reset();
+  effect_ = {};
   auto result = [&]() -> Permutation {
     if (cursor_.take('@')) return file();
     const std::string_view name = cursor_.word();
@@ -81,6 +81,25 @@ Permutation SpecReader::bare(const MapEntry& entry) {
   return entry.of_bits(*n);
 }
 
+void SpecReader::name_axes(NamedAxes axes) {
+  effect_.shapes = RegroupedShape{.before = axes.shape, .after = axes.target_shape()};
+  effect_.axes = std::move(axes);
+}
+
+std::vector<std::uint64_t> SpecReader::take_shape(const std::vector<int>& order) {
+  took_shape_ = true;
+  const std::vector<std::uint64_t>& at_hand = *options_.shape;
+  const bool is_order =
+      order.size() == at_hand.size() && std::all_of(order.begin(), order.end(), [&](int axis) {
+        return axis >= 0 && static_cast<std::size_t>(axis) < at_hand.size();
+      });
+  if (!shape_is_result() || !is_order) return at_hand;
+  std::vector<std::uint64_t> shape(at_hand.size(), 1);
+  for (std::size_t axis = 0; axis < order.size(); ++axis)
+    shape[static_cast<std::size_t>(order[axis])] = at_hand[axis];
+  return shape;
+}
+
 std::optional<std::uint64_t> SpecReader::count_at_hand() const {
   if (options_.shape) {
     std::uint64_t count = 1;
@@ -122,6 +141,10 @@ void SpecReader::unknown_name(std::size_t start) const {
   const std::string_view left = cursor_.text().substr(start);
   const auto end = std::find_if_not(left.begin(), left.end(), [](char c) { return is_word(c) || c == '-'; });
   const std::string_view name = left.substr(0, static_cast<std::size_t>(end - left.begin()));
+  if (name == "strided") {
+    cursor_.fail(ErrorCode::unsupported, "a strided view at character " + std::to_string(start + 1),
+                 "a permutation", "`faro permute` and `faro explain` take a view, by itself");
+  }
   cursor_.fail(ErrorCode::spec,
                "unknown map " + in_quotes(name, 40) + " at character " + std::to_string(start + 1),
                std::string(kAnyMap), suggest_map(name));
@@ -232,12 +255,17 @@ ParsedPermutation parse_with_axes(std::string_view text, const ParseOptions& opt
   return detail::parse_with_notes(text, options).parsed;
 }
 
-detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options) {
+detail::NotedPermutation detail::parse_with_notes(std::string_view text, const ParseOptions& options,
+                                                  AtHand at_hand) {
   try {
     if (is_pattern(text)) return {.parsed = parse_pattern(text, options.shape)};
-    SpecReader reader(text, options);
+    SpecReader reader(text, options, at_hand);
     ParsedPermutation parsed = reader.whole();
-    return {.parsed = std::move(parsed), .notes = reader.notes(), .index_elements = reader.index_elements()};
+    const bool has_axes = parsed.axes.has_value();
+    return {.parsed = std::move(parsed),
+            .shapes = has_axes ? std::nullopt : reader.effect().shapes,
+            .notes = reader.notes(),
+            .index_elements = reader.index_elements()};
   } catch (const Error& error) {
     // Errors of the grammar and of files say where they are; those of a map's values do not know their text.
     ErrorReport report = error.report();

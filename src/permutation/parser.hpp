@@ -17,13 +17,15 @@
 #include "cursor.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation/catalogue.hpp"
+#include "permutation/text.hpp"
 
 namespace faro::detail {
 
 class SpecReader {
  public:
   /// `text` must outlive the reader.
-  SpecReader(std::string_view text, const ParseOptions& options) : cursor_(text), options_(options) {}
+  SpecReader(std::string_view text, const ParseOptions& options, AtHand at_hand)
+      : cursor_(text), options_(options), at_hand_(at_hand) {}
 
   /// A map and nothing after it.
   ParsedPermutation whole();
@@ -55,18 +57,40 @@ class SpecReader {
   }
   std::size_t count_ahead(char c) { return cursor_.count_ahead(c); }
 
-  /// The map that is being read moves these axes.
-  void name_axes(NamedAxes axes) { axes_ = std::move(axes); }
-  void forget_axes() { axes_.reset(); }
+  /// The shape at hand of a map whose result has these axes of it in this order: itself, but where it is that
+  /// of the result. Remembers that it was taken.
+  std::vector<std::uint64_t> take_shape(const std::vector<int>& order);
+  /// Whether a map took it since this was last asked.
+  bool took_shape() { return std::exchange(took_shape_, false); }
+  void note_shape_taken() { took_shape_ = true; }
+  /// Another array is at hand. Returns the shape of the one before.
+  std::optional<std::vector<std::uint64_t>> exchange_shape(std::optional<std::vector<std::uint64_t>> shape) {
+    return std::exchange(options_.shape, std::move(shape));
+  }
+  /// The array at hand is what the map gives, as within inverse(f), or again what it takes.
+  void turn_round() { at_hand_ = shape_is_result() ? AtHand::input : AtHand::result; }
+  bool shape_is_result() const { return at_hand_ == AtHand::result; }
+
+  /// What a map does to axes and shapes.
+  struct ShapeEffect {
+    std::optional<NamedAxes> axes;         // where it does nothing else
+    std::optional<RegroupedShape> shapes;  // what it takes and gives, where it names them
+  };
+  /// The map that is being read moves these axes, or is such a one.
+  void name_axes(NamedAxes axes);
+  void name(ShapeEffect effect) { effect_ = std::move(effect); }
+  /// Of the map that was read last.
+  const ShapeEffect& effect() const { return effect_; }
   /// What the files that were read hold beyond their map.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Those of the map that was read last.
-  const std::optional<NamedAxes>& named_axes() const { return axes_; }
 
   void comma() { sign(','); }
   void semicolon() { sign(';'); }
   bool take(char c) { return cursor_.take(c); }
   bool at(char c) { return cursor_.peek() == c; }
+  std::size_t position() { return cursor_.position(); }
+  void go_to(std::size_t position) { cursor_.go_to(position); }
+  void skip_to(char sign) { cursor_.skip_to(sign); }
   bool at_digit();
 
   /// "`;` at character 9".
@@ -87,8 +111,10 @@ class SpecReader {
 
   Cursor cursor_;
   ParseOptions options_;
+  AtHand at_hand_;
   const MapEntry* entry_ = nullptr;  // whose arguments are being read
-  std::optional<NamedAxes> axes_;
+  ShapeEffect effect_;
+  bool took_shape_ = false;
   std::vector<std::string> notes_;
   std::uint64_t index_elements_ = 0;
   int depth_ = 0;
@@ -120,5 +146,7 @@ Permutation transpose_of_shape(SpecReader& reader,
 Permutation aos_to_soa_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 Permutation soa_to_aos_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 Permutation flip_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation morton_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
+Permutation rader_of_shape(SpecReader& reader, const std::vector<std::uint64_t>& shape);
 
 }  // namespace faro::detail

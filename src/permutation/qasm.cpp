@@ -32,7 +32,7 @@ class QasmReader {
     while (!cursor_.at_end()) statement();
     if (registers_.qubits() == 0)
       cursor_.fail(ErrorCode::spec, "no qubit", "a declaration such as `qreg q[4];`");
-    if (notes != nullptr && measurements_ > 0) notes->push_back(note());
+    if (notes != nullptr && measurements_ + trailing_barriers_ > 0) notes->push_back(note());
     return circuit_.map(registers_.qubits());
   }
 
@@ -181,6 +181,7 @@ class QasmReader {
       on.push_back(operand());
     }
     cursor_.sign(';');
+    if (arguments_ == nullptr) trailing_barriers_ = 0;
     std::vector<std::uint8_t> qubits(on.size());
     const int times = repetitions(call.name, on);
     for (int t = 0; t < times; ++t) {
@@ -249,7 +250,7 @@ class QasmReader {
         operand();
       } while (cursor_.take(','));
     }
-    if (measurements_ > 0) ++late_barriers_;
+    if (arguments_ == nullptr) ++trailing_barriers_;
   }
 
   [[noreturn]] void fail_gate(const QasmToken& name) const {
@@ -377,9 +378,10 @@ class QasmReader {
     const auto counted = [](std::uint64_t count, const std::string& noun) {
       return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
     };
-    std::string text = std::string(file_) + ": ignored " + counted(measurements_, "measurement");
-    if (late_barriers_ > 0) text += " and " + counted(late_barriers_, "barrier");
-    return text + " after the gates";
+    std::string text = measurements_ > 0 ? counted(measurements_, "measurement") : std::string();
+    if (trailing_barriers_ > 0)
+      text += (text.empty() ? "" : " and ") + counted(trailing_barriers_, "barrier");
+    return std::string(file_) + ": ignored " + text + " after the gates";
   }
 
   std::string_view file_;
@@ -395,7 +397,7 @@ class QasmReader {
   f2::Word measured_ = 0;
   std::array<QasmToken, f2::kMaxDimension> measured_at_{};
   std::uint64_t measurements_ = 0;
-  std::uint64_t late_barriers_ = 0;
+  std::uint64_t trailing_barriers_ = 0;  // behind the last gate
 };
 
 }  // namespace

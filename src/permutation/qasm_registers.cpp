@@ -144,7 +144,8 @@ int QasmRegisters::bracketed_size() {
   return size;
 }
 
-// [3]  [0:2]  [0:2:6]  [:2]  [{0, 3}]: which of a register of `size`. One index is no register.
+// [3]  [-1]  [0:2]  [0:2:6]  [:2]  [3:-1:0]  [{0, 3}]: which of a register of `size`; -1 is the last. One
+// index is no register.
 std::vector<int> QasmRegisters::selection(const QasmToken& name, int size, bool& is_register) {
   cursor_.sign('[');
   const QasmToken at = cursor_.token();
@@ -156,9 +157,9 @@ std::vector<int> QasmRegisters::selection(const QasmToken& name, int size, bool&
     } while (cursor_.take(','));
     cursor_.sign('}');
   } else {
-    const int first = cursor_.at(':') ? 0 : index(name, size);
+    const auto first = cursor_.at(':') ? std::nullopt : std::optional(index(name, size));
     is_register = cursor_.take(':');
-    chosen = is_register ? range(name, size, first) : std::vector<int>{first};
+    chosen = is_register ? range(name, size, first) : std::vector<int>{*first};
   }
   cursor_.sign(']');
   std::vector<int> sorted = chosen;
@@ -170,12 +171,12 @@ std::vector<int> QasmRegisters::selection(const QasmToken& name, int size, bool&
 }
 
 // Behind the first colon: `last`, `step:last`, or nothing.
-std::vector<int> QasmRegisters::range(const QasmToken& name, int size, int first) {
+std::vector<int> QasmRegisters::range(const QasmToken& name, int size, std::optional<int> first) {
   const QasmToken at = cursor_.token();
   int step = 1;
-  int last = size - 1;
+  std::optional<int> last;
   if (!cursor_.at(']')) {
-    const int second = cursor_.at(':') ? 1 : cursor_.number("an index");
+    const int second = cursor_.at(':') ? 1 : signed_number();
     if (cursor_.take(':')) {
       step = second;
       if (!cursor_.at(']')) last = index(name, size);
@@ -183,27 +184,37 @@ std::vector<int> QasmRegisters::range(const QasmToken& name, int size, int first
       last = checked_index(name, at, second, size);
     }
   }
-  if (step == 0) cursor_.fail_at(at, ErrorCode::value, "a slice with step 0", "a step from 1 on");
-  if (last < first)
-    cursor_.fail_at(at, ErrorCode::value, "a slice of nothing", "a last index from the first on");
-  if ((last - first) / step >= f2::kMaxDimension)
+  if (step == 0) cursor_.fail_at(at, ErrorCode::value, "a slice with step 0", "another step");
+  const std::int64_t begin = first.value_or(step > 0 ? 0 : size - 1);
+  const std::int64_t end = last.value_or(step > 0 ? size - 1 : 0);
+  if (begin != end && (end > begin) != (step > 0))
+    cursor_.fail_at(at, ErrorCode::value, "a slice of nothing", "a last index that the steps lead to");
+  const std::int64_t count = (end - begin) / step + 1;
+  if (count > f2::kMaxDimension)
     cursor_.fail_at(at, ErrorCode::value, "a slice of more than 64", "at most 64");
   std::vector<int> chosen;
-  for (std::int64_t i = first; i <= last; i += step) chosen.push_back(static_cast<int>(i));
+  for (std::int64_t k = 0; k < count; ++k) chosen.push_back(static_cast<int>(begin + k * step));
   return chosen;
+}
+
+int QasmRegisters::signed_number() {
+  const bool is_negative = cursor_.take('-');
+  const int number = cursor_.number("an index");
+  return is_negative ? -number : number;
 }
 
 int QasmRegisters::index(const QasmToken& name, int size) {
   const QasmToken at = cursor_.token();
-  return checked_index(name, at, cursor_.number("an index"), size);
+  return checked_index(name, at, signed_number(), size);
 }
 
 int QasmRegisters::checked_index(const QasmToken& name, const QasmToken& at, int index, int size) const {
-  if (index >= size) {
+  const int place = index < 0 ? size + index : index;
+  if (place < 0 || place >= size) {
     cursor_.fail_at(at, ErrorCode::value, in_quotes(name.text, 40) + " with index " + std::to_string(index),
                     "an index in 0.." + std::to_string(size - 1));
   }
-  return index;
+  return place;
 }
 
 std::string QasmRegisters::suggest(std::string_view misspelt) const {

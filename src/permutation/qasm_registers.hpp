@@ -136,7 +136,8 @@ class QasmRegisters {
   const QasmRegister& enter(const QasmToken& name, const QasmRegister& made);
   int bracketed_size();
   std::vector<int> selection(const QasmToken& name, int size, bool& is_register);
-  std::vector<int> range(const QasmToken& name, int size, int first);
+  std::vector<int> range(const QasmToken& name, int size, std::optional<int> first);
+  int signed_number();
   int index(const QasmToken& name, int size);
   int checked_index(const QasmToken& name, const QasmToken& at, int index, int size) const;
   std::string suggest(std::string_view misspelt) const;

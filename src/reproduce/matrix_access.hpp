@@ -72,6 +72,9 @@ struct MatrixCell {
 /// "RAP, diagonal, w = 32"
 std::string to_text(const MatrixCell& cell);
 
+/// What Table II prints of a cell that is a mean.
+double table2_mean(const MatrixCell& cell);
+
 /// Whether the congestion is the same for every seed and warp: 1, or w of RAW's stride.
 constexpr bool is_certain(const MatrixCell& cell) {
   return cell.access == Access::contiguous ||

@@ -51,15 +51,6 @@ constexpr std::array<std::array<double, kWidths.size()>, 4> kPaperMeans{{
     {2.92, 3.44, 3.90, 4.34, 4.75},  // random, whatever the layout
 }};
 
-double paper_mean(const MatrixCell& cell) {
-  std::size_t row = 3;
-  if (cell.access == Access::stride) row = 0;
-  if (cell.access == Access::diagonal) row = cell.layout == Layout2::ras ? 1 : 2;
-  const auto column =
-      static_cast<std::size_t>(std::find(kWidths.begin(), kWidths.end(), cell.width) - kWidths.begin());
-  return kPaperMeans[row][column];
-}
-
 // What the worst of `accesses` is expected to take: RAS by its exact expectation, RAP by what Table II has
 // for the diagonal, which is the access that costs it most there.
 struct Predicted {
@@ -68,7 +59,7 @@ struct Predicted {
 };
 Predicted prediction(Layout2 layout, layout::Index width) {
   if (layout == Layout2::ras) return {.turns = mean_turns_of_shifts(width), .rounding = 0};
-  return {.turns = paper_mean({Layout2::rap, Access::diagonal, width}), .rounding = kRounding};
+  return {.turns = table2_mean({Layout2::rap, Access::diagonal, width}), .rounding = kRounding};
 }
 
 // A cell that is O~(log w / log log w): its mean at one width, and its growth over all.
@@ -113,6 +104,15 @@ std::uint64_t paper_count(const MatrixCell& cell) {
 }
 
 }  // namespace
+
+double table2_mean(const MatrixCell& cell) {
+  std::size_t row = 3;
+  if (cell.access == Access::stride) row = 0;
+  if (cell.access == Access::diagonal) row = cell.layout == Layout2::ras ? 1 : 2;
+  const auto column =
+      static_cast<std::size_t>(std::find(kWidths.begin(), kWidths.end(), cell.width) - kWidths.begin());
+  return kPaperMeans[row][column];
+}
 
 Table rap_table1(const Options& options) {
   constexpr std::uint64_t usual_trials = 50'000;
@@ -164,7 +164,7 @@ Table rap_table2(const Options& options) {
         const Tally tally = measure(cell, trials);
         table.rows.push_back(is_certain(cell)
                                  ? certain_row(to_text(cell), "congestion", paper_count(cell), tally)
-                                 : estimated_row(to_text(cell), "mean congestion", paper_mean(cell), tally));
+                                 : estimated_row(to_text(cell), "mean congestion", table2_mean(cell), tally));
       }
     }
   }

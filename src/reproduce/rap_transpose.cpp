@@ -9,6 +9,7 @@
 #include "kernels/shared_transpose.hpp"
 #include "machine/memory_machine.hpp"
 #include "reproduce/address_recorder.hpp"
+#include "reproduce/expectation.hpp"
 #include "reproduce/gpu_times.hpp"
 #include "reproduce/matrix_access.hpp"
 #include "reproduce/tables.hpp"
@@ -18,8 +19,7 @@ namespace {
 
 using kernels::TransposeOrder;
 
-constexpr std::uint32_t kTransposeSide = 32;
-constexpr std::uint32_t kTransposeThreads = kTransposeSide * kTransposeSide;
+constexpr std::uint32_t kTransposeSide = 32;  // the paper's
 constexpr int kTransposeBytes = 4;
 
 struct PaperCell {
@@ -28,7 +28,8 @@ struct PaperCell {
   Value ns;
 };
 
-// [order][layout], by layouts RAW, RAS, RAP.
+// [order][layout], by layouts RAW, RAS, RAP. 1 and 32, the side, are certain; what has digits behind the
+// point is a mean.
 const std::array<std::array<PaperCell, 3>, 3>& paper_cells() {
   static const std::array<std::array<PaperCell, 3>, 3> cells{{
       {{{1, 32, std::uint64_t{1595}}, {1, 3.53, 303.6}, {1, 1, 154.5}}},  // CRSW
@@ -54,66 +55,76 @@ struct Congestion {
 };
 
 // The kernel's transpose phase, one warp of it a trial, each with a fresh layout.
-template <TransposeOrder order, typename Layout>
+template <std::uint32_t w, TransposeOrder order, typename Layout>
 Congestion congestion_of(const std::string& subject, const Options& options) {
   const auto trial = [](const TrialSeeds& seeds, Worker& worker, std::vector<Tally>& tallies) {
     Layout layout{};
     if constexpr (Layout::kRandomNumbers != 0) layout = Layout::random(seeds.layout);
-    const std::uint32_t warp = layout::SplitMix64{seeds.access}.below(kTransposeSide);
+    const std::uint32_t warp = layout::SplitMix64{seeds.access}.below(w);
     worker.recorder.clear();
-    for (std::uint32_t lane = 0; lane < kTransposeSide; ++lane) {
-      kernels::transpose_shared<order, kTransposeSide, kTransposeBytes>(worker.recorder, layout,
-                                                                        warp * kTransposeSide + lane);
+    for (std::uint32_t lane = 0; lane < w; ++lane) {
+      kernels::transpose_shared<order, w, kTransposeBytes>(worker.recorder, layout, warp * w + lane);
     }
     tallies[0].add(worker.counter.by_bank(worker.recorder.reads()));
     tallies[1].add(worker.counter.by_bank(worker.recorder.writes()));
   };
   const std::vector<Tally> tallies = run_trials({.count = trials_of(options, kPreciseTrials),
-                                                 .width = kTransposeSide,
+                                                 .width = w,
                                                  .seeds = CellSeeds(options.seed, "rap-table3, " + subject)},
                                                 2, trial);
   return {tallies[0], tallies[1]};
 }
 
 // Runs all three phases on a DMM; gives how many elements of b are not where its layout has the transpose's.
-template <TransposeOrder order, typename Layout>
+template <std::uint32_t w, TransposeOrder order, typename Layout>
 std::uint64_t misplaced_elements(std::uint64_t seed) {
-  std::vector<std::uint32_t> in(kTransposeThreads);
-  std::vector<std::uint32_t> out(kTransposeThreads);
+  constexpr std::uint32_t threads = w * w;
+  std::vector<std::uint32_t> in(threads);
+  std::vector<std::uint32_t> out(threads);
   std::iota(in.begin(), in.end(), 1U);
-  machine::MemoryMachine machine({.kind = machine::MachineKind::dmm,
-                                  .width = kTransposeSide,
-                                  .threads = kTransposeThreads,
-                                  .word_bytes = kTransposeBytes});
+  machine::MemoryMachine machine(
+      {.kind = machine::MachineKind::dmm, .width = w, .threads = threads, .word_bytes = kTransposeBytes});
   machine.add_buffer(std::as_writable_bytes(std::span(in)));
   machine.add_buffer(std::as_writable_bytes(std::span(out)));
   const Layout layout = Layout::random(seed);
   machine.run(
       {.blocks = 1,
-       .threads = kTransposeThreads,
-       .shared_bytes = kernels::transpose_shared_bytes<Layout, kTransposeSide, kTransposeBytes>()},
+       .threads = threads,
+       .shared_bytes = kernels::transpose_shared_bytes<Layout, w, kTransposeBytes>()},
       [&](auto& memory, std::uint64_t block, std::uint32_t thread) {
-        kernels::fill_shared<kTransposeSide, kTransposeBytes>(memory, layout, block, thread);
+        kernels::fill_shared<w, kTransposeBytes>(memory, layout, block, thread);
       },
       [&](auto& memory, std::uint64_t /*block*/, std::uint32_t thread) {
-        kernels::transpose_shared<order, kTransposeSide, kTransposeBytes>(memory, layout, thread);
+        kernels::transpose_shared<order, w, kTransposeBytes>(memory, layout, thread);
       },
       [&](auto& memory, std::uint64_t block, std::uint32_t thread) {
-        kernels::drain_shared<kTransposeSide, kTransposeBytes>(memory, layout, block, thread);
+        kernels::drain_shared<w, kTransposeBytes>(memory, layout, block, thread);
       });
   std::uint64_t misplaced = 0;
-  for (std::uint32_t i = 0; i < kTransposeSide; ++i) {
-    for (std::uint32_t j = 0; j < kTransposeSide; ++j)
-      misplaced += out[kTransposeSide * j + i] != in[kTransposeSide * i + j] ? 1 : 0;
+  for (std::uint32_t i = 0; i < w; ++i) {
+    for (std::uint32_t j = 0; j < w; ++j) misplaced += out[w * j + i] != in[w * i + j] ? 1 : 0;
   }
   return misplaced;
 }
 
-// 1 and 32 are certain; what has digits behind the point is a mean.
-Row congestion_row(const std::string& subject, const std::string& side, double paper, const Tally& tally) {
+// Of another side than the paper's the model is ours, but that the means of RAP are Table II's own.
+Row congestion_row(Layout2 layout, std::uint32_t w, const std::string& subject, const std::string& side,
+                   double paper, const Tally& tally) {
   const auto whole = static_cast<std::uint64_t>(paper);
-  if (static_cast<double>(whole) == paper) return certain_row(subject, side + " congestion", whole, tally);
-  return estimated_row(subject, "mean " + side + " congestion", paper, tally);
+  const bool is_certain = static_cast<double>(whole) == paper;
+  const std::string quantity = (is_certain ? "" : "mean ") + side + " congestion";
+  if (w == kTransposeSide) {
+    return is_certain ? certain_row(subject, quantity, whole, tally)
+                      : estimated_row(subject, quantity, paper, tally);
+  }
+  if (is_certain) return of_model(certain_row(subject, quantity, whole == kTransposeSide ? w : whole, tally));
+  if (layout == Layout2::ras) {
+    return predicted_row(subject, quantity, Value(), mean_turns_of_shifts(w), tally, 0,
+                         "within 5 standard errors of the exact expectation");
+  }
+  return predicted_row(subject, quantity, Value(), table2_mean({Layout2::rap, Access::diagonal, w}), tally,
+                       kRounding,
+                       "model: Table II's own figure for the diagonal; " + std::string(kWithinRounding));
 }
 
 Row time_row(const std::string& subject, const Value& paper, std::optional<double> ns) {
@@ -127,24 +138,25 @@ Row time_row(const std::string& subject, const Value& paper, std::optional<doubl
           .criterion = ns ? kOtherHardware : kNeedsGpu};
 }
 
-template <TransposeOrder order, typename Layout>
+template <std::uint32_t w, TransposeOrder order, typename Layout>
 void add_cell(Table& table, Layout2 layout, const Options& options,
               const std::optional<SharedTransposeTimes>& times) {
   const std::string subject = subject_of(layout, order);
   const PaperCell& paper = paper_cells()[static_cast<std::size_t>(order)][static_cast<std::size_t>(layout)];
-  const Congestion congestion = congestion_of<order, Layout>(subject, options);
-  table.rows.push_back(congestion_row(subject, "read", paper.read, congestion.read));
-  table.rows.push_back(congestion_row(subject, "write", paper.write, congestion.write));
+  const Congestion congestion = congestion_of<w, order, Layout>(subject, options);
+  table.rows.push_back(congestion_row(layout, w, subject, "read", paper.read, congestion.read));
+  table.rows.push_back(congestion_row(layout, w, subject, "write", paper.write, congestion.write));
+  if (w != kTransposeSide) return;
   std::optional<double> ns;
   if (times) ns = times->ns[static_cast<std::size_t>(order)][static_cast<std::size_t>(layout)];
   table.rows.push_back(time_row(subject, paper.ns, ns));
 }
 
-template <TransposeOrder order>
+template <std::uint32_t w, TransposeOrder order>
 void add_order(Table& table, const Options& options, const std::optional<SharedTransposeTimes>& times) {
-  add_cell<order, layout::Raw<kTransposeSide>>(table, Layout2::raw, options, times);
-  add_cell<order, layout::Ras<kTransposeSide>>(table, Layout2::ras, options, times);
-  add_cell<order, layout::Rap<kTransposeSide>>(table, Layout2::rap, options, times);
+  add_cell<w, order, layout::Raw<w>>(table, Layout2::raw, options, times);
+  add_cell<w, order, layout::Ras<w>>(table, Layout2::ras, options, times);
+  add_cell<w, order, layout::Rap<w>>(table, Layout2::rap, options, times);
 }
 
 // How much faster RAP runs what is slow in RAW. The paper's GPU had 8-byte banks, and 8-byte elements.
@@ -183,36 +195,53 @@ Row without_paper(const std::string& subject, const std::string& quantity, const
 }
 
 // The kernel as the paper prints it, and what shows that the other is the one its figures belong to.
+template <std::uint32_t w>
 void add_printed_kernel(Table& table, const Options& options,
                         const std::optional<SharedTransposeTimes>& times) {
-  using Rap = layout::Rap<kTransposeSide>;
+  using Rap = layout::Rap<w>;
   const std::uint64_t seed = CellSeeds(options.seed, "rap-table3, result").of(0).layout;
-  table.rows.push_back(exact_row(subject_of(Layout2::rap, TransposeOrder::crsw), "elements in a wrong place",
-                                 0, misplaced_elements<TransposeOrder::crsw, Rap>(seed), "elements"));
+  Row moved = exact_row(subject_of(Layout2::rap, TransposeOrder::crsw), "elements in a wrong place", 0,
+                        misplaced_elements<w, TransposeOrder::crsw, Rap>(seed), "elements");
+  table.rows.push_back(w == kTransposeSide ? moved : of_model(moved));
   constexpr TransposeOrder printed = TransposeOrder::crsw_as_printed;
   const std::string subject = subject_of(Layout2::rap, printed);
-  const Congestion congestion = congestion_of<printed, Rap>(subject, options);
+  const Congestion congestion = congestion_of<w, printed, Rap>(subject, options);
   table.rows.push_back(
       without_paper(subject, "read congestion", certain_value(congestion.read), kCongestionUnit));
   table.rows.push_back(
       without_paper(subject, "write congestion", certain_value(congestion.write), kCongestionUnit));
   table.rows.push_back(without_paper(subject, "elements in a wrong place",
-                                     misplaced_elements<printed, Rap>(seed), "elements"));
+                                     misplaced_elements<w, printed, Rap>(seed), "elements"));
+  if (w != kTransposeSide) return;
   std::optional<double> ns;
   if (times) ns = times->ns[static_cast<std::size_t>(printed)][static_cast<std::size_t>(Layout2::rap)];
   table.rows.push_back(time_row(subject, Value(), ns));
 }
 
+template <std::uint32_t w>
+Table table_of_side(const Options& options, const std::optional<SharedTransposeTimes>& times) {
+  Table table;
+  add_order<w, TransposeOrder::crsw>(table, options, times);
+  add_order<w, TransposeOrder::srcw>(table, options, times);
+  add_order<w, TransposeOrder::drdw>(table, options, times);
+  if (w == kTransposeSide) add_speedups(table, times);
+  add_printed_kernel<w>(table, options, times);
+  return table;
+}
+
 }  // namespace
 
 Table rap_table3(const Options& options) {
+  if (options.width != 0 && options.width != kTransposeSide) {
+    constexpr std::uint32_t narrow = 16;
+    constexpr std::uint32_t wide = 64;
+    Table table =
+        options.width == narrow ? table_of_side<narrow>(options, {}) : table_of_side<wide>(options, {});
+    table.notes = {fmt::format("{} x {}: the paper's table is of 32 x 32", options.width, options.width)};
+    return table;
+  }
   const std::optional<SharedTransposeTimes> times = measure_shared_transposes(options.seed);
-  Table table;
-  add_order<TransposeOrder::crsw>(table, options, times);
-  add_order<TransposeOrder::srcw>(table, options, times);
-  add_order<TransposeOrder::drdw>(table, options, times);
-  add_speedups(table, times);
-  add_printed_kernel(table, options, times);
+  Table table = table_of_side<kTransposeSide>(options, times);
   table.notes = {
       "the RAP CRSW kernel as printed, b[(j+r_i)&31][i] = a[i][(j+r_i)&31], has 32 turns and a wrong result",
       "Table III's RAP CRSW is b[j][(i+r_j)&31] = a[i][(j+r_i)&31]: one turn, and the transpose",

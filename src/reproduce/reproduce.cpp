@@ -23,6 +23,7 @@ struct Entry {
 constexpr std::array<std::uint64_t, 7> kMachineWidths{4, 8, 16, 32, 64, 128, 256};
 constexpr std::array<std::uint64_t, 5> kMatrixWidths{16, 32, 64, 128, 256};
 constexpr std::array<std::uint64_t, 2> kArrayWidths{32, 64};
+constexpr std::array<std::uint64_t, 3> kSides{16, 32, 64};
 constexpr std::array<std::uint64_t, 3> kWarps{8, 16, 32};
 
 constexpr const char* kBmmc =
@@ -56,7 +57,7 @@ constexpr std::array<Entry, 19> kEntries{{
     {"rap-figure3", "Figure 3: two warps' requests on the DMM", kRap, rap_figure3},
     {"rap-table1", "Table I: congestion of RAW, RAS and RAP", kRap, rap_table1, kMatrixWidths},
     {"rap-table2", "Table II: congestion of accesses to a w x w matrix", kRap, rap_table2, kMatrixWidths},
-    {"rap-table3", "Table III: transposes of a 32 x 32 matrix in shared memory", kRap, rap_table3},
+    {"rap-table3", "Table III: transposes of a 32 x 32 matrix in shared memory", kRap, rap_table3, kSides},
     {"rap-table4", "Table IV: congestion of accesses to an array of w^4 elements", kRap, rap_table4,
      kArrayWidths},
     {"swizzle-table1", "Table 1: time to complete a sketch", kSwizzle, swizzle_table1, kWarps},

@@ -233,15 +233,20 @@ static void test_views(void) {
   /* Texts on arrays with strides: of axes, of a pattern, of any map. */
   const uint64_t shape[2] = {6, 4};
   const int64_t strides[2] = {8, 2};
-  const char* const texts[3] = {"transpose", "a (b c) -> c a b, b=2", "roll(5)"};
-  for (int t = 0; t < 3; ++t) {
+  const char* const texts[5] = {"transpose", "a (b c) -> c a b, b=2", "roll(5)", "axes(6 4; 1 0; 1 2)",
+                                "compose(flip, transpose)"};
+  faro_plan* other = NULL;
+  EXPECT(faro_plan_array("transpose(4, 6)", 2, shape, strides, 4, NULL, &other) == FARO_VALUE);
+  EXPECT(faro_plan_text("compose(flip, transpose(4, 6))", 2, shape, 4, NULL, &other) == FARO_VALUE);
+  for (int t = 0; t < 5; ++t) {
     faro_plan* made = NULL;
     EXPECT(faro_plan_array(texts[t], 2, shape, strides, 4, NULL, &made) == FARO_OK);
     EXPECT(faro_plan_run(made, in, out, NULL) == FARO_OK);
     for (int i = 0; i < 6; ++i) {
       for (int j = 0; j < 4; ++j) {
         const int flat = 4 * i + j;
-        const int place[3] = {6 * j + i, j % 2 * 12 + i * 2 + j / 2, (flat + 5) % 24};
+        const int place[5] = {6 * j + i, j % 2 * 12 + i * 2 + j / 2, (flat + 5) % 24,
+                              (j + 2) % 4 * 6 + (i + 1) % 6, 23 - (6 * j + i)};
         EXPECT(out[place[t]] == in[8 * i + 2 * j]);
       }
     }
