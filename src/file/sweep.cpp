@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
 #include "io/buffer.hpp"
