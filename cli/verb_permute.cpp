@@ -27,6 +27,7 @@
 #include "cli/report.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
+#include "engines/cpu.hpp"
 #include "faro/engines/cuda.hpp"
 #include "faro/faro.hpp"
 #include "faro/schedule/index_schedule.hpp"
