@@ -58,7 +58,6 @@ io::NpyHeader header_of_stream(int descriptor) {
 void require_streamable(const PermuteOptions& options) {
   const std::string option =
       first_given({{"--in-place", options.in_place},
-                   {"--verify", options.verify},
                    {"--resume or --checkpoint", options.resume || !options.checkpoint.empty()},
                    {"--map", !options.map.empty()},
                    {"--plan-cache", !options.plan_cache.empty()},

@@ -154,6 +154,9 @@ TEST(PlanCpuPass, AreExplained) {
   std::vector<Plan> plans = plans_of_every_form();
   plans.push_back(in_place(1000, 3000));
   plans.push_back(in_place(60, 60));
+  plans.emplace_back(
+      Problem{.permutation = maps::roll(1000, 3), .element_bytes = 4, .placement = Placement::in_place},
+      machine());
   plans.emplace_back(Problem{.permutation = maps::bit_reversal(20), .element_bytes = 4}, machine());
   const Modular product{.count = 100003, .factor = 5077, .shift = 1};
   plans.emplace_back(Problem{.permutation = product, .element_bytes = 4}, machine());
