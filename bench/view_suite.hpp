@@ -1,4 +1,5 @@
-// Views that axes_bench and gpu_axes_bench measure, each beside the same shape without gaps, flips and repeats.
+// Views that axes_bench and gpu_axes_bench measure, each beside the same shape without gaps, flips and
+// repeats.
 #pragma once
 
 #include <cstdint>

@@ -76,8 +76,9 @@ IndexCalibration tune(int threads = 0, bool quick = false);
 // Rows moved by a row plan (faro/plan/row_plan.hpp), on all cores.
 
 /// Moves the rows of two arrays of plan.in_bytes() and plan.out_bytes(). Entries are checked again, block by
-/// block. Requires: no overlap (unchecked). Errors: ErrorCode::value for an entry that names no row, the first
-/// of them where they were not checked before, after rows may have been written; std::bad_alloc where there is no workspace.
+/// block. Requires: no overlap (unchecked). Errors: ErrorCode::value for an entry that names no row, the
+/// first of them where they were not checked before, after rows may have been written; std::bad_alloc where
+/// there is no workspace.
 void run_rows(const RowPlan& plan, const std::byte* in, std::byte* out);
 
 // Multiplications modulo a number of elements, moved by their two matrices (faro/permutation/modular.hpp) in

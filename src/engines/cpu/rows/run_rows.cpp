@@ -17,7 +17,8 @@ void run_rows(const RowPlan& plan, const std::byte* in, std::byte* out) {
   }
   if (!work.wrong.load()) return;
   // Tells which one it is.
-  if (plan.check() == EntryCheck::meanwhile) static_cast<void>(check_rows(plan.move(), plan.target().threads));
+  if (plan.check() == EntryCheck::meanwhile)
+    static_cast<void>(check_rows(plan.move(), plan.target().threads));
   fail(ErrorCode::value, name(plan.move()), "entries that name other rows than when they were planned",
        "entries that stay as they are", "what was written is not to be used");
 }
