@@ -252,9 +252,7 @@ TEST(ExecutablePlan, RefusesWhatItCannotPlan) {
   expect_refused(ErrorCode::device, "cuda",
                  [&] { plan({.permutation = map, .element_bytes = 4}, {.engine = Engine::cuda}); });
   expect_refused(ErrorCode::unsupported, "in place", [] {
-    plan({.permutation = maps::axes({3, 4, 5}, {2, 1, 0}),
-          .element_bytes = 4,
-          .placement = Placement::in_place});
+    plan({.permutation = Axes({3, 4, 5}, {2, 1, 0}), .element_bytes = 4, .placement = Placement::in_place});
   });
   for (const int threads : {kMaxThreads + 1, -1, -1000000}) {
     expect_refused(ErrorCode::value, "threads",
