@@ -19,21 +19,21 @@ void follow_cycles(std::byte* data, std::uint64_t rows, std::uint64_t columns, s
     const std::uint64_t j = by_rows.divide(x);
     return x * columns + j;
   };
+  std::vector<std::byte> kept(element_bytes);
   cpu::with_width(element_bytes, [&](auto width) {
-    std::byte kept[64];
     const auto at = [&](std::uint64_t x) { return data + x * width.bytes(); };
     for (std::uint64_t word = 0; word < done.size(); ++word) {
       while (done[word] != ~std::uint64_t{0}) {
         const std::uint64_t first = word * 64 + static_cast<std::uint64_t>(std::countr_one(done[word]));
         if (first >= count) return;
-        width.move(at(first), kept);
+        width.move(at(first), kept.data());
         std::uint64_t place = first;
         for (std::uint64_t source = source_of(first); source != first; source = source_of(place)) {
           width.move(at(source), at(place));
           done[source / 64] |= std::uint64_t{1} << (source % 64);
           place = source;
         }
-        width.move(kept, at(place));
+        width.move(kept.data(), at(place));
         done[word] |= std::uint64_t{1} << (first % 64);
       }
     }
