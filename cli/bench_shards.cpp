@@ -161,7 +161,7 @@ class ShardBench {
 }  // namespace
 
 void bench_shards(const BenchedShards& asked) {
-  with_ranks("bench", [&](const std::shared_ptr<Communicator>& communicator) {
+  with_ranks("bench", asked.json, [&](const std::shared_ptr<Communicator>& communicator) {
     ShardBench(asked, communicator).run();
   });
 }

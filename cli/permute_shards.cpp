@@ -448,7 +448,7 @@ void permute_shards(const PermuteOptions& options) {
     };
     return made;
   };
-  with_ranks("permute", [&](const std::shared_ptr<Communicator>& communicator) {
+  with_ranks("permute", options.common.json, [&](const std::shared_ptr<Communicator>& communicator) {
     PermutedShards(options, communicator, of_file).run();
   });
 }
@@ -482,7 +482,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     };
     return made;
   };
-  with_ranks("shuffle", [&](const std::shared_ptr<Communicator>& communicator) {
+  with_ranks("shuffle", options.common.json, [&](const std::shared_ptr<Communicator>& communicator) {
     PermutedShards(options, communicator, of_file).run();
   });
 }

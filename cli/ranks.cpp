@@ -28,18 +28,18 @@ bool is_launched() {
                      [](const char* sign) { return std::getenv(sign) != nullptr; });
 }
 
-// What all ranks refuse alike, told once.
-void tell_once(Communicator& communicator, const RankWork& work,
-               const std::shared_ptr<Communicator>& shared) {
+#ifdef FARO_HAVE_MPI
+
+// What all ranks refuse alike, told once: before MPI ends, which waits for all, for the launcher kills the
+// others as soon as one has ended with an error.
+void tell_once(const std::shared_ptr<Communicator>& communicator, bool as_json, const RankWork& work) {
   try {
-    work(shared);
+    work(communicator);
   } catch (const Error& error) {
-    if (communicator.rank() == 0) throw;
-    throw Told{exit_status(error.code())};
+    throw Told{communicator->rank() == 0 ? report_error(error, as_json) : exit_status(error.code())};
   }
 }
 
-#ifdef FARO_HAVE_MPI
 class MpiSession {
  public:
   MpiSession() {
@@ -55,14 +55,14 @@ class MpiSession {
 
 }  // namespace
 
-void with_ranks(const std::string& verb, const RankWork& work) {
+void with_ranks(const std::string& verb, bool as_json, const RankWork& work) {
   if (!is_launched()) return work(in_memory_communicators(1).front());
 #ifdef FARO_HAVE_MPI
   static_cast<void>(verb);
   const MpiSession session;
-  const std::shared_ptr<Communicator> communicator = mpi_communicator(MPI_COMM_WORLD);
-  tell_once(*communicator, work, communicator);
+  tell_once(mpi_communicator(MPI_COMM_WORLD), as_json, work);
 #else
+  static_cast<void>(as_json);
   fail(ErrorCode::unsupported, verb + " --shards", "a launcher of MPI, and a faro without it",
        "a build with FARO_MPI=ON, and an MPI that is installed", "without mpirun there is one rank");
 #endif

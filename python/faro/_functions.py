@@ -85,7 +85,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     if in_place:
         array = _arrays.describe(x)
         flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(array.shape), "flip")
-        whole = all(extent & (extent - 1) == 0 for extent in array.shape)
+        whole = all(number & (number - 1) == 0 for number in (array.itemsize, *array.shape))
         if whole or array.device is not None:
             return _in_place(x, _flip_mask(array.shape, flipped), out, stream)
         return _in_place(x, _cyclic_map(array.shape, [0] * len(array.shape), flipped), out, stream)
