@@ -20,8 +20,8 @@ struct Told {
 };
 
 /// Starts MPI where a launcher started this process, and calls `work` with its communicator. `verb` is for
-/// messages; of launched ranks rank 0 tells an error itself, `as_json` as report_error() has it, and all throw
-/// Told. Errors: ErrorCode::unsupported for a launched process of a build without MPI.
+/// messages; of launched ranks rank 0 tells an error itself, `as_json` as report_error() has it, and all
+/// throw Told. Errors: ErrorCode::unsupported for a launched process of a build without MPI.
 using RankWork = std::function<void(const std::shared_ptr<Communicator>& communicator)>;
 void with_ranks(const std::string& verb, bool as_json, const RankWork& work);
 
