@@ -181,7 +181,7 @@ std::optional<Division> by_lengths(const PermuteOptions& options, const Shape& s
   const std::uint64_t wanted = element_count(parsed.permutation);
   if (has_options(options) || shape.size() < 2 || wanted == product(shape, 0, shape.size()))
     return std::nullopt;
-  if (const auto rows = by_rows(options, shape, wanted)) return rows;
+  if (auto rows = by_rows(options, shape, wanted)) return rows;
   const Shape* const names = parsed.axes ? &parsed.axes->shape : read.shapes ? &read.shapes->before : nullptr;
   if (names == nullptr || names->size() >= shape.size()) return std::nullopt;
   const Shape& named = *names;
