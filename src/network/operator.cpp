@@ -142,7 +142,7 @@ Operator parse_operator(std::string_view name) {
                              operators::fourier(), operators::inverse_fourier()}) {
     if (op.name == name) return op;
   }
-  const std::vector<std::string> known = operator_names();
+  const std::vector<std::string>& known = operator_names();
   fail(ErrorCode::value, "operator", "`" + std::string(name) + "`", joined(known),
        did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())));
 }
