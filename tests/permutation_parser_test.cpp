@@ -733,6 +733,10 @@ TEST(ArrayAtHand, AxesThatAlsoMoveAreNoOrderOfAxes) {
   }
   EXPECT_EQ(detail::parse_with_notes("axes(4 6; 1 0; 1 2)").shapes->after, (Shape{6, 4}));
   EXPECT_TRUE(parse_with_axes("axes(4 6; 1 0)").axes);
+  // An order that is none is refused before anybody asks for the shape that it gives.
+  for (const std::string text :
+       {"axes(11; 34; 0)", "axes(4 6; 0 0; 1 0)", "axes(4 6; 1 2; 1 0)", "axes(4 6; 1; 1 0)"})
+    EXPECT_EQ(refusal(text).code, ErrorCode::value) << text;
 }
 
 // Extents of 0 hold nothing, and are axes all the same.

@@ -189,12 +189,12 @@ Permutation read_axes(SpecReader& reader) {
     if (is_empty) return Axes(std::vector<std::uint64_t>{0}, std::vector<int>{0});
     return axes;
   }
+  const CyclicAxes moved(extents, order, read_moves(reader, extents));  // refuses what is no order
   const NamedAxes axes{.shape = extents, .order = order};
-  const std::vector<Cyclic> moves = read_moves(reader, extents);
   // More is done than their order says.
   reader.name(
       {.axes = std::nullopt, .shapes = RegroupedShape{.before = axes.shape, .after = axes.target_shape()}});
-  return simplest_form(CyclicAxes(extents, order, moves));
+  return simplest_form(moved);
 }
 
 Permutation read_roll(SpecReader& reader) {
