@@ -162,6 +162,20 @@ Division divided(const PermuteOptions& options, const io::NpyHeader& header) {
   return division;
 }
 
+// By --axis, else as divided().
+Division division_asked_for(const PermuteOptions& options, const io::NpyHeader& header) {
+  const std::optional<std::size_t> axis = axis_given(options, header.shape);
+  if (!axis) return divided(options, header);
+  Division division = along(header.shape, *axis, *axis + 1);
+  division.axis = axis;
+  return division;
+}
+
+// The shape of one of its arrays.
+Shape array_of(const Division& division) {
+  return division.part ? slice(division.cut.extents, *division.part) : Shape{division.elements};
+}
+
 bool has_options(const PermuteOptions& options) {
   return options.rows || !options.axis.empty() || !options.common.batch.empty() ||
          !options.common.element_bytes.empty();
@@ -426,15 +440,11 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
     options.spec = "flip";
     options.axis = *along_axis;
   }
-  const std::optional<std::size_t> axis = axis_given(options, shape);
-  Division division = axis ? along(shape, *axis, *axis + 1) : divided(options, header);
-  if (axis) division.axis = axis;
+  Division division = division_asked_for(options, header);
   const Direction direction = options.index.direction(options.spec);
   const bool is_empty = division.batch == 0;
-  const Shape at_hand =
-      division.part ? slice(division.cut.extents, *division.part) : Shape{division.elements};
   faro::detail::NotedPermutation read =
-      parsed_spec(options, is_empty ? std::nullopt : std::optional(at_hand), direction);
+      parsed_spec(options, is_empty ? std::nullopt : std::optional(array_of(division)), direction);
   ParsedPermutation& parsed = read.parsed;
   if (const auto found = by_lengths(options, shape, read)) division = *found;
   if (division.group == 0) {  // rows without items: nothing is moved, however many there are
@@ -461,16 +471,14 @@ FileProblem file_problem_of(const PermuteOptions& asked, const io::NpyHeader& he
 }
 
 FileRecords file_records_of(const PermuteOptions& options, const io::NpyHeader& header, std::uint64_t count) {
-  const std::optional<std::size_t> axis = axis_given(options, header.shape);
-  Division division = axis ? along(header.shape, *axis, *axis + 1) : divided(options, header);
-  if (axis) division.axis = axis;
+  Division division = division_asked_for(options, header);
   if (const auto found = by_rows(options, header.shape, count)) division = *found;
   check_count(options, header, division, count);
   return {.batch = division.batch,
           .count = division.elements,
           .record_bytes = division.group * header.item_bytes,
           .elements = elements_text(division, header.item_bytes, header.shape),
-          .shape = division.part ? slice(division.cut.extents, *division.part) : Shape{division.elements}};
+          .shape = array_of(division)};
 }
 
 namespace {
