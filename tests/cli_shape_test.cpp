@@ -254,7 +254,7 @@ TEST_F(ShapeCli, FortranOrderIsTheSameArray) {
 TEST_F(ShapeCli, TellsOneShortLine) {
   ASSERT_EQ(run("new 2^16 u4 a.npy").status, 0);
   ASSERT_EQ(run("new 300x500 u4 m.npy").status, 0);
-  ASSERT_EQ(run("new 64x1x4096 u4 ones.npy").status, 0);
+  ASSERT_EQ(run("new 64x2x4096 u4 twos.npy").status, 0);
   ASSERT_EQ(run("permute 'random(65536, 1)' a.npy index.npy --quiet").status, 0);
   std::string gates = "circuit(16";
   for (int i = 0; i < 40; ++i) gates += "; swap 0 " + std::to_string(1 + i % 15);
@@ -267,7 +267,7 @@ TEST_F(ShapeCli, TellsOneShortLine) {
            std::string("'gray(4)' a.npy out.npy --batch 4096 --verify"),
            std::string("--in-place transpose m.npy --verify"),
            std::string(
-               "'compose(roll(1, 0), compose(flip(1), roll(1, 0)))' ones.npy out.npy --axis 1 --verify"),
+               "'compose(roll(2, 0), compose(flip(2), roll(2, 0)))' twos.npy out.npy --axis 1 --verify"),
            std::string("--in-place '") + gates + ")' a.npy --verify"}) {
     SCOPED_TRACE("faro permute " + arguments);
     const Result result = run("permute " + arguments);
