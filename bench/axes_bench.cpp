@@ -32,7 +32,7 @@ namespace {
 constexpr const char* kUsage =
     R"(axes_bench: permutations of axes on the CPU beside a plain copy
 
-  --suites LIST      of ttc,ranks,primes,channels,attention,skinny,odd,views
+  --suites LIST      of ttc,ranks,primes,channels,attention,skinny,odd,many,views
                      (default all)
   --widths LIST      of elements of the TTC suite, in bytes            (default 4)
   --threads COUNT    0: all                                            (default 0)

@@ -114,6 +114,25 @@ AxesSuite odd() {
                      {{75, 45, 11, 15, 47}, reversed(5), 8}}};
 }
 
+// Many arrays that are smaller than a box.
+AxesSuite small_arrays() {
+  return {.name = "many small arrays",
+          .shapes = {{{1600000, 5, 16}, {0, 2, 1}, 4},
+                     {{1600000, 5, 15}, {0, 2, 1}, 4},
+                     {{8000000, 3, 5}, {0, 2, 1}, 4},
+                     {{130000, 24, 40}, {0, 2, 1}, 4},
+                     {{50000, 50, 48}, {0, 2, 1}, 4},
+                     {{60000, 45, 47}, {0, 2, 1}, 4},
+                     {{1300000, 3, 4, 8}, {0, 3, 2, 1}, 4},
+                     {{100000, 12, 10, 10}, {0, 3, 1, 2}, 4},
+                     {{1300000, 12, 16}, {0, 2, 1}, 2},
+                     {{100000, 40, 60}, {0, 2, 1}, 2},
+                     {{2600000, 12, 16}, {0, 2, 1}, 1},
+                     {{800000, 7, 9}, {0, 2, 1}, 8},
+                     {{100000, 14, 12}, {0, 2, 1}, 16},
+                     {{20000, 1, 60, 64}, {0, 3, 2, 1}, 4}}};
+}
+
 AxesSuite skinny() {
   return {.name = "skinny",
           .shapes = {{{3, 100000000}, {1, 0}},
@@ -134,7 +153,7 @@ std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   std::vector<AxesSuite> suites;
   for (const std::uint64_t width : widths) suites.push_back(ttc(width));
   for (AxesSuite& suite :
-       std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd()}) {
+       std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd(), small_arrays()}) {
     suites.push_back(std::move(suite));
   }
   return suites;

@@ -238,6 +238,23 @@ TEST(StridedBoxes, RunsAreLongOnBothSidesWhateverTheShape) {
   }
 }
 
+TEST(StridedBoxes, ManySmallArraysShareABox) {
+  const Case cases[] = {
+      {{1 << 20, 8, 48}, {0, 2, 1}},
+      {{1 << 20, 16, 32}, {0, 2, 1}},
+      {{1 << 20, 32, 48}, {0, 2, 1}},
+      {{1 << 20, 3, 16, 16}, {0, 3, 2, 1}},
+  };
+  for (const Case& c : cases) {
+    const std::vector<StridedAxis> axes = strided(c.shape, c.order);
+    for (const int unit : {1, 2, 4, 8}) {
+      const StridedBox box = layout::choose_box(axes, unit);
+      EXPECT_GE(box.units() * static_cast<unsigned>(unit), 6U << 10)
+          << axes_text(axes) << " of " << unit << ": " << box_text(box);
+    }
+  }
+}
+
 TEST(AxesBoxKernel, KnownShapes) {
   std::mt19937_64 random(kSeed);
   Reached reached;
@@ -260,6 +277,12 @@ TEST(AxesBoxKernel, KnownShapes) {
       {{2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
       {{16, 7, 5, 48}, {3, 2, 1, 0}},
       {{10, 10, 10, 10}, {3, 2, 1, 0}},
+      {{701, 5, 16}, {0, 2, 1}},
+      {{701, 5, 15}, {0, 2, 1}},
+      {{91, 24, 40}, {0, 2, 1}},
+      {{101, 3, 4, 8}, {0, 3, 2, 1}},
+      {{61, 50, 48}, {0, 2, 1}},
+      {{7, 13, 20, 24}, {1, 0, 3, 2}},
   };
   double worst = 0;
   for (const Case& c : cases) {
@@ -276,7 +299,7 @@ TEST(AxesBoxKernel, KnownShapes) {
       }
     }
   }
-  EXPECT_LT(worst, 2.6);
+  EXPECT_LT(worst, 2.8);
   EXPECT_TRUE(reached.cut && reached.two_cuts && reached.same_cut && reached.several_axes_a_run);
 }
 

@@ -23,6 +23,7 @@ using faro::detail::ceil_div;
 constexpr std::uint32_t kRaggedShared = 72 << 10;  // with pads: three blocks a multiprocessor at least
 constexpr std::uint32_t kBoxUnitsMost = 60000;
 constexpr std::uint32_t kBoxPlaces = 1 << 16;   // places have 16 bits
+constexpr std::uint64_t kBoxLongTrial = 2048;   // bytes of a run, where it alone makes a box
 constexpr std::uint64_t kBoxEntriesMost = 640;  // rows of both sides, among the kernel's parameters
 
 BoxSearch search_of(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
@@ -42,6 +43,18 @@ BoxSearch search_of(const std::vector<StridedAxis>& axes, int unit_bytes, const 
 
 // --- one box
 
+// Whether the axis in this place of both orders is one, and what is faster than it is the same on both sides:
+// an axis of arrays that follow one another, each of which is permuted in itself.
+bool is_of_arrays(const BoxSearch& search, std::size_t place) {
+  if (place == 0 || place >= search.in_moving || search.in_order[place] != search.out_order[place])
+    return false;
+  return std::all_of(search.in_order.begin(), search.in_order.begin() + static_cast<std::ptrdiff_t>(place),
+                     [&](int axis) {
+                       const auto end = search.out_order.begin() + static_cast<std::ptrdiff_t>(place);
+                       return std::find(search.out_order.begin(), end, axis) != end;
+                     });
+}
+
 // How far a run goes without a gap.
 template <typename StrideOf>
 std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& run, const StrideOf& stride) {
@@ -58,12 +71,13 @@ std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& ru
 constexpr std::uint32_t kBoxLongRun = 256;
 constexpr std::uint32_t kBoxLongRead = 512;
 
+// A run goes along the first axes up to `last`, and on while it is short; along `most_axes` at most.
 template <typename StrideOf>
 BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
-             std::size_t last, std::uint32_t longest, const StrideOf& stride) {
+             std::size_t last, std::size_t most_axes, std::uint32_t longest, const StrideOf& stride) {
   BoxWalk result;
   const auto whole = [&](int axis) { return box.extent[at(axis)] == box.axes[at(axis)].extent; };
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), most_axes); ++i) {
     const int axis = order[i];
     const std::uint32_t extent = box.extent[at(axis)];
     if (i > last && (extent == 1 || !whole(order[i - 1]) || result.units * extent > longest)) break;
@@ -128,7 +142,7 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
     BoxWalk out = box.out;
     const auto cut_off = std::find(out.run.begin(), out.run.end(), first_in);
     if (cut_off != out.run.end()) {
-      if (box.cut(box.q)) return;
+      if (box.cut(box.q) && has(out.run, box.q)) return;
       for (auto axis = cut_off; axis != out.run.end(); ++axis) out.units /= box.extent[at(*axis)];
       out.rest.insert(out.rest.begin(), cut_off, out.run.end());
       out.run.erase(cut_off, out.run.end());
@@ -205,6 +219,16 @@ std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const St
   return common;
 }
 
+// Whether both sides of a box go by whole vectors, or by words that are turned to them.
+bool fits_vectors(const BoxSearch& search, StridedBox box) {
+  choose_vectors(search, box);
+  box.in.alignment = run_alignment(box, box.in, in_stride);
+  box.out.alignment = run_alignment(box, box.out, out_stride);
+  const int least = box.words > 1 ? 4 : static_cast<int>(kBoxVector);  // bytes
+  const auto wide = [&](const BoxWalk& side) { return side.vector * box.unit_bytes >= least; };
+  return wide(box.in) && wide(box.out) && !detail::suits_ragged(search, box);
+}
+
 // --- trying
 
 // Before anything is allocated: whether the box is neither too large nor too small.
@@ -253,11 +277,24 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   if (box.p != box.q && (box.extent[at(box.p)] != bp || box.extent[at(box.q)] != bq)) return std::nullopt;
   const std::vector<int> moving(search.in_order.begin(),
                                 search.in_order.begin() + static_cast<std::ptrdiff_t>(search.in_moving));
-  box.in = walk(box, moving, search.out_order, ip, kBoxLongRead, in_stride);
-  box.out = walk(box, search.out_order, search.in_order, iq, kBoxLongRun, out_stride);
+  const auto take_walks = [&](std::size_t in_last, std::size_t out_last, std::size_t most_axes) {
+    box.in = walk(box, moving, search.out_order, in_last, most_axes, kBoxLongRead, in_stride);
+    box.out = walk(box, search.out_order, search.in_order, out_last, most_axes, kBoxLongRun, out_stride);
+  };
+  // Of many small arrays, each is some rows of both sides. One run of them all is longer than lanes are, and
+  // slow where rows begin between vectors (docs/notes/axes-experiments.md).
+  const bool arrays_are_rows = ip == iq && is_of_arrays(search, ip) && search.bytes64(units) > kBoxLongTrial;
+  if (arrays_are_rows) {
+    take_walks(0, 0, ip);
+    if (!fits_vectors(search, box)) return std::nullopt;
+  } else {
+    take_walks(ip, iq, search.axes.size());
+  }
   const auto slowest = [&](int axis, const BoxWalk& own, const BoxWalk& other) {
     if (!box.cut(axis)) return true;
     if (own.run.empty() || other.run.empty()) return true;  // the input stands still
+    if (arrays_are_rows)
+      return box.extent[at(axis)] == 1 || (own.rest.back() == axis && other.rest.back() == axis);
     if (own.run.back() != axis) return false;
     if (box.p == box.q) return other.run.back() == axis;
     return !has(other.run, axis) &&
@@ -287,12 +324,15 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
 }
 
 // Parts of an axis whose step is `inner` units: all of it, and what makes runs of about so many bytes.
-std::vector<std::uint64_t> parts_to_try(const BoxSearch& search, std::uint64_t extent, std::uint64_t inner) {
+std::vector<std::uint64_t> parts_to_try(const BoxSearch& search, std::uint64_t extent, std::uint64_t inner,
+                                        std::uint64_t most_bytes) {
   const std::uint64_t step = search.bytes64(inner);
   const std::uint64_t grain = kBoxSector / std::gcd(step, std::uint64_t{kBoxSector});
   std::vector<std::uint64_t> parts;
   if (extent * step <= search.limits.most_bytes) parts.push_back(extent);
-  for (const std::uint64_t bytes : {32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024, 1536, 2048}) {
+  for (const std::uint64_t bytes : {32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024, 1536, 2048, 4096,
+                                    8192, 12288, 16384, 24576, 32768}) {
+    if (bytes > most_bytes) break;
     const std::uint64_t wanted = bytes / step;
     if (wanted == 0 || wanted >= extent) continue;
     const std::uint64_t alike = ceil_div(extent, ceil_div(extent, wanted));
@@ -316,10 +356,14 @@ std::vector<Trial> trials(const BoxSearch& search, const std::vector<int>& order
   std::uint64_t inner = 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t extent = search.axes[at(order[i])].extent;
-    for (const std::uint64_t part : parts_to_try(search, extent, inner)) result.push_back({i, part});
+    const bool of_arrays = is_of_arrays(search, i);
+    const std::uint64_t most = of_arrays ? search.limits.best_bytes : kBoxLongTrial;
+    for (const std::uint64_t part : parts_to_try(search, extent, inner, most)) result.push_back({i, part});
     if (extent >= search.limits.most_bytes) break;
     inner *= extent;
-    if (search.bytes64(inner) > 2048) break;
+    const bool arrays_follow =
+        is_of_arrays(search, i + 1) && search.bytes64(inner) < search.limits.best_bytes;
+    if (search.bytes64(inner) > kBoxLongTrial && !arrays_follow) break;
   }
   return result;
 }
