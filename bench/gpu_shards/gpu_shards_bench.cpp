@@ -225,6 +225,8 @@ class Rank {
     };
     add("faro, peers", common_.peers[index()], {});
     if (nccl_) {
+      if (nccl_->peer_memory() != nullptr && plan.stores().is_possible())
+        add("faro, NCCL's ranks, stores", nccl_, {});
       for (const int bits : common_.options.slices) {
         if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
         for (const int reserved : common_.options.reserved) {
@@ -232,7 +234,7 @@ class Rank {
           const std::string name =
               bits == 0 ? "faro, NCCL, whole messages"
                         : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved);
-          add(name, nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+          add(name, nccl_, {.stores = false, .slice_bits = bits, .link_multiprocessors = reserved});
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "faro/plan/plan.hpp"
@@ -138,6 +139,30 @@ class PeerEnd {
   /// The same two for the copies themselves.
   void mark_copied(Stream stream);
   void wait_until_copied(const PeerEnd& other, Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Arrays on the devices of other ranks of a machine, in this process or in others, as kernels of a device
+/// reach them.
+class PeerArrays {
+ public:
+  /// Errors: ErrorCode::device for a device that is not there.
+  explicit PeerArrays(int device);
+  ~PeerArrays();
+  PeerArrays(const PeerArrays&) = delete;
+  PeerArrays& operator=(const PeerArrays&) = delete;
+
+  /// By which open() finds an array of this device on other ranks: a line. Errors: ErrorCode::device for a
+  /// failed call.
+  std::string address_of(void* array);
+  /// Where the arrays with these addresses begin; an allocation of another process is opened once, and
+  /// closed when another one has come in its place, or with this object. Errors: ErrorCode::value for memory
+  /// that cannot be reached, as that of another machine, or of another process and not of cudaMalloc;
+  /// ErrorCode::device for a failed call.
+  std::vector<std::byte*> open(std::span<const std::string> addresses);
 
  private:
   struct State;

@@ -2,7 +2,11 @@
 // the ranks are streams of it, which exercises everything but the links.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
@@ -350,24 +354,137 @@ TEST_F(GpuShards, ByNccl) {
         .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
         .element_bytes = std::uint64_t{1} << (trial % 5),
         .shards = {.ranks = 2}};
-    expect_nccl(affine, {.slice_bits = trial % 4});
+    expect_nccl(affine, {.stores = false, .slice_bits = trial % 4});
+    expect_nccl(affine, {});
   }
   const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
-  expect_nccl({.permutation = Axes(axes.shape, axes.order),
-               .element_bytes = 4,
-               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
-               .axes = axes},
-              {});
-  expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, {});
+  for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
+    expect_nccl({.permutation = Axes(axes.shape, axes.order),
+                 .element_bytes = 4,
+                 .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+                 .axes = axes},
+                ways);
+    expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
+  }
   expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
 }
 
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
-              {.slice_bits = 2}, true);
+              {.stores = false, .slice_bits = 2}, true);
+  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}}, {},
+              true);
   expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
-              {.slice_bits = 0}, true);
+              {.stores = false, .slice_bits = 0}, true);
+}
+
+// Words between two processes, by a socket; arrays go by NCCL.
+class SocketWords : public Communicator {
+ public:
+  SocketWords(int socket, int rank) : socket_(socket), rank_(rank) {}
+  ~SocketWords() override { close(socket_); }
+  SocketWords(const SocketWords&) = delete;
+  SocketWords& operator=(const SocketWords&) = delete;
+
+  int ranks() const override { return 2; }
+  int rank() const override { return rank_; }
+  std::string name() const override { return "a socket"; }
+  Engine memory() const override { return Engine::cpu; }
+  void exchange(const void*, std::span<const ShardMessage>, void*, std::span<const ShardMessage>,
+                Stream) override {
+    throw std::runtime_error("words only");
+  }
+  std::vector<std::string> all_gather(const std::string& mine) override {
+    const std::uint64_t bytes = mine.size();
+    pass<false>(const_cast<std::uint64_t*>(&bytes), sizeof bytes);
+    pass<false>(const_cast<char*>(mine.data()), mine.size());
+    std::uint64_t theirs_bytes = 0;
+    pass<true>(&theirs_bytes, sizeof theirs_bytes);
+    std::string theirs(theirs_bytes, ' ');
+    pass<true>(theirs.data(), theirs.size());
+    return rank_ == 0 ? std::vector{mine, theirs} : std::vector{theirs, mine};
+  }
+  void abort(const std::string&) noexcept override { shutdown(socket_, SHUT_RDWR); }
+
+ private:
+  template <bool receives>
+  void pass(void* data, std::size_t bytes) const {
+    for (std::size_t done = 0; done < bytes;) {
+      char* const at = static_cast<char*>(data) + done;
+      const ssize_t moved =
+          receives ? recv(socket_, at, bytes - done, 0) : send(socket_, at, bytes - done, MSG_NOSIGNAL);
+      if (moved <= 0) throw std::runtime_error("the other process is gone");
+      done += static_cast<std::size_t>(moved);
+    }
+  }
+
+  int socket_;
+  int rank_;
+};
+
+// What one of two processes does: the same plan over arrays that come and go, within larger allocations.
+void expect_of_process(int socket, int rank) {
+  const auto words = std::make_shared<SocketWords>(socket, rank);
+  check_cuda(cudaSetDevice(rank), "cudaSetDevice");
+  const auto communicator = nccl_communicator(rank, words, std::chrono::seconds(30));
+  int can_reach = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&can_reach, 0, 1), "cudaDeviceCanAccessPeer");
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  const std::vector<ShardProblem> problems{
+      {.permutation = maps::transpose(512, 1024), .element_bytes = 4, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = maps::bit_reversal(17), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = Axes(axes.shape, axes.order),
+       .element_bytes = 4,
+       .shards = {.ranks = 2, .rank = rank, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0}},
+       .axes = axes}};
+  for (const ShardProblem& problem : problems) {
+    const WholeArray whole(problem, element_count(problem.permutation));
+    ShardedPlan plan(ShardPlan(problem), communicator);
+    EXPECT_STREQ(plan.backend(), can_reach != 0 ? "stores" : "messages") << plan.backend_reason();
+    const std::vector<std::byte> in = whole.in_part(rank);
+    const std::vector<std::byte> wanted = whole.out_part(rank);
+    for (const std::size_t offset : {0U, 256U, 4U}) {
+      cuda::DeviceArray from(in.size(), rank);
+      from.upload(in.data());
+      const cuda::DeviceArray to(wanted.size() + offset, rank);
+      const OwnStream stream;
+      for (int run = 0; run < 3; ++run)
+        plan.run(from.data(), in.size(), to.data() + offset, wanted.size(), Stream(stream.get()));
+      plan.wait(Stream(stream.get()));
+      std::vector<std::byte> out(to.size());
+      to.download(out.data());
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << plan.explain();
+      words->all_gather("done");  // an array is given back when nobody writes to it
+    }
+  }
+}
+
+TEST_F(GpuShards, ByNcclOfTwoProcesses) {
+  constexpr const char* kSocket = "FARO_TEST_SOCKET";
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  if (const char* const given = std::getenv(kSocket); given != nullptr)
+    return expect_of_process(std::atoi(given), 1);
+  int sockets[2] = {};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  // The second process is this program with this test alone, for CUDA does not live through a fork.
+  const std::string socket = std::string(kSocket) + "=" + std::to_string(sockets[1]);
+  std::vector<char*> environment{const_cast<char*>(socket.c_str())};
+  for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+  environment.push_back(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const char* const arguments[] = {"gpu_test", "--gtest_filter=GpuShards.ByNcclOfTwoProcesses", nullptr};
+    execve("/proc/self/exe", const_cast<char* const*>(arguments), environment.data());
+    _exit(127);
+  }
+  close(sockets[1]);
+  EXPECT_NO_THROW(expect_of_process(sockets[0], 0));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the other process";
 }
 
 // A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
