@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <complex>
 #include <cstdlib>
 #include <memory>
+#include <numbers>
 #include <random>
 #include <set>
 
@@ -298,6 +300,81 @@ TEST_F(GpuShards, SortsByANetwork) {
       });
 }
 
+// Whole arrays through a network over 2, 4 and 8 ranks: what each rank has, in their order.
+template <typename T>
+std::vector<T> by_network(const network::Program& program, const std::vector<T>& in, int ranks) {
+  const std::vector<int> devices = devices_for(ranks);
+  const std::size_t part = in.size() / static_cast<std::size_t>(ranks);
+  std::vector<T> out(in.size());
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               network::ShardedNetwork made({.program = program, .element = network::ElementOf<T>::value},
+                                            communicator);
+               const std::size_t first = part * static_cast<std::size_t>(own.rank());
+               cuda::DeviceArray from(part * sizeof(T), own.device());
+               from.upload(in.data() + first);
+               const cuda::DeviceArray to(part * sizeof(T), own.device());
+               made.run(from.data(), to.data(), part * sizeof(T), Stream(stream.get()));
+               own.wait(Stream(stream.get()));
+               to.download(out.data() + first);
+             });
+  return out;
+}
+
+// Against the sum that defines the transform, at some places.
+template <typename Number>
+void expect_fourier_over_devices(int n, int ranks, double tolerance) {
+  using T = std::complex<Number>;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<Number> number(-1, 1);
+  std::vector<T> in(std::size_t{1} << n);
+  for (T& each : in) each = {number(random), number(random)};
+  const std::vector<T> out = by_network(network::fft(n), in, ranks);
+  for (std::size_t y = 0; y < in.size(); y = 3 * y + 1) {
+    std::complex<double> sum = 0;
+    for (std::size_t x = 0; x < in.size(); ++x) {
+      const double turn =
+          -2 * std::numbers::pi * static_cast<double>(x * y % in.size()) / static_cast<double>(in.size());
+      sum += std::complex<double>(in[x]) * std::polar(1.0, turn);
+    }
+    EXPECT_LT(std::abs(sum - std::complex<double>(out[y])), tolerance) << ranks << " ranks, place " << y;
+  }
+  const std::vector<T> back = by_network(network::inverse_fft(n), out, ranks);
+  double worst = 0;
+  for (std::size_t x = 0; x < in.size(); ++x) {
+    worst = std::max(worst, std::abs(std::complex<double>(back[x]) / static_cast<double>(in.size()) -
+                                     std::complex<double>(in[x])));
+  }
+  EXPECT_LT(worst, tolerance) << ranks << " ranks";
+}
+
+TEST_F(GpuShards, TransformsByANetwork) {
+  for (const int ranks : {1, 2, 4, 8}) {
+    expect_fourier_over_devices<float>(16, ranks, 1e-2);
+    expect_fourier_over_devices<double>(13, ranks, 1e-9);
+  }
+  std::vector<std::uint32_t> in(1 << 14);
+  std::mt19937 random(5);
+  for (std::uint32_t& each : in) each = static_cast<std::uint32_t>(random());
+  // Pair numbers that are any linear map of the rank's own, and the bits of the whole.
+  const auto numbered = network::operators::user<std::uint32_t>(
+      "numbered",
+      [](std::uint32_t& a, std::uint32_t& b, std::uint64_t p, int k) {
+        a = a * 3 + static_cast<std::uint32_t>(p);
+        b = (b ^ a) + static_cast<std::uint32_t>(p * 7) + static_cast<std::uint32_t>(k);
+      },
+      "a = a * 3 + p; b = (b ^ a) + p * 7 + n;");
+  using network::bmmc;
+  using network::pairs;
+  using network::two;
+  const network::Program program = pairs(numbered, 14) * bmmc(maps::random_bmmc(14, 1)) *
+                                   two(pairs(numbered, 13)) * bmmc(maps::bit_reversal(14)) * network::wht(14);
+  std::vector<std::uint32_t> wanted(in.size());
+  network::compile({.program = program, .element = {network::Scalar::u32}}, {.engine = Engine::cpu})
+      .run(std::span<const std::uint32_t>(in), std::span<std::uint32_t>(wanted));
+  for (const int ranks : {1, 2, 4}) EXPECT_EQ(by_network(program, in, ranks), wanted) << ranks << " ranks";
+}
+
 // --- by NCCL, where there are two devices and the library is found
 
 bool has_nccl_for_two() {
@@ -359,11 +436,12 @@ TEST_F(GpuShards, ByNccl) {
   }
   const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
   for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
-    expect_nccl({.permutation = Axes(axes.shape, axes.order),
-                 .element_bytes = 4,
-                 .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
-                 .axes = axes},
-                ways);
+    expect_nccl(
+        {.permutation = Axes(axes.shape, axes.order),
+         .element_bytes = 4,
+         .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+         .axes = axes},
+        ways);
     expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
   }
   expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});

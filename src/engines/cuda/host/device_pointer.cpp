@@ -12,14 +12,14 @@ namespace {
 
 // From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0, 6.0, 9.2 and 11.
 using PointerGetAttribute = int (*)(void* value, int attribute, std::uint64_t pointer);
-constexpr int kMemoryType = 2;   // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-constexpr int kBufferId = 7;     // CU_POINTER_ATTRIBUTE_BUFFER_ID
-constexpr int kIsManaged = 8;    // CU_POINTER_ATTRIBUTE_IS_MANAGED
-constexpr int kOrdinal = 9;      // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+constexpr int kMemoryType = 2;    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+constexpr int kBufferId = 7;      // CU_POINTER_ATTRIBUTE_BUFFER_ID
+constexpr int kIsManaged = 8;     // CU_POINTER_ATTRIBUTE_IS_MANAGED
+constexpr int kOrdinal = 9;       // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 constexpr int kIsShareable = 10;  // CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
 constexpr int kRangeStart = 11;   // CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
-constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
-constexpr int kSuccess = 0;      // CUDA_SUCCESS
+constexpr unsigned kDevice = 2;   // CU_MEMORYTYPE_DEVICE
+constexpr int kSuccess = 0;       // CUDA_SUCCESS
 
 struct Search {
   std::uint64_t loads_before;  // up to which nothing was found

@@ -30,7 +30,7 @@ int device_of_memory(const void* pointer) noexcept;
 /// What the driver knows of the allocation that a pointer of a device lies in.
 struct DeviceAllocation {
   std::uintptr_t begin = 0;
-  std::uint64_t number = 0;  // of no other allocation of the process, before or after
+  std::uint64_t number = 0;   // of no other allocation of the process, before or after
   bool is_shareable = false;  // other processes can open it, as memory of cudaMalloc
 };
 /// Nothing for the host's memory, and where nobody knows.

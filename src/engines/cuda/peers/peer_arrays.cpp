@@ -94,7 +94,7 @@ struct PeerArrays::State {
 
   int device = 0;
   std::string machine = machine_token();
-  std::map<std::pair<std::string, std::uintptr_t>, Opened> opened;         // by process and allocation
+  std::map<std::pair<std::string, std::uintptr_t>, Opened> opened;          // by process and allocation
   std::map<std::uintptr_t, std::pair<std::uint64_t, std::string>> handles;  // of own allocations
 
   State() = default;
@@ -137,8 +137,8 @@ struct PeerArrays::State {
       if (known.data != nullptr)
         check(cudaIpcCloseMemHandle(std::exchange(known.data, nullptr)), "cudaIpcCloseMemHandle",
               kReachPeers);
-      check(cudaIpcOpenMemHandle(&known.data, handle, cudaIpcMemLazyEnablePeerAccess),
-            "cudaIpcOpenMemHandle", kReachPeers, "ShardWays::stores = false sends messages instead");
+      check(cudaIpcOpenMemHandle(&known.data, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle",
+            kReachPeers, "ShardWays::stores = false sends messages instead");
       known.number = address.number;
     }
     return static_cast<std::byte*>(known.data) + (address.pointer - address.allocation);
