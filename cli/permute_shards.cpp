@@ -105,6 +105,7 @@ void check_shard_options(const PermuteOptions& options) {
                    {"--raw", !options.raw.empty()},
                    {"--order F", options.order != "C"},
                    {"a strided view", is_strided_text(options.spec)},
+                   {"--devices or --backend", options.devices.is_given()},
                    {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
   if (!other.empty()) {
     fail(ErrorCode::unsupported, "permute --shards", other, "--shards with SPEC IN.npy OUT.npy",
@@ -163,7 +164,7 @@ class PermutedShards {
     const double ms = slowest(milliseconds_since(begin));
     if (options_.verify) verify(sharded.plan());
     write();
-    if (communicator_->rank() == 0) tell(sharded.plan(), ms, milliseconds_since(start));
+    if (communicator_->rank() == 0) tell(sharded, ms, milliseconds_since(start));
     commit();
   }
 
@@ -386,10 +387,13 @@ class PermutedShards {
         size_text(budget_), facts.text(), ms, total_ms, options_.verify ? ", verified" : ""));
   }
 
-  void tell(const ShardPlan& plan, double ms, double total_ms) const {
+  void tell(const ShardedPlan& sharded, double ms, double total_ms) const {
+    const ShardPlan& plan = sharded.plan();
     const std::uint64_t bytes = header_.data_bytes();
     if (options_.common.json) {
       Json json = told_json();
+      json["backend"] = sharded.backend();
+      json["backend_reason"] = sharded.backend_reason();
       json["plan"] = Json::parse(plan.explain_json());
       json["ms"] = ms;
       json["gb_per_s"] = gb_per_s(bytes, ms);

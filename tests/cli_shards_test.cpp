@@ -91,6 +91,15 @@ TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
   expect_refused("permute gray in.npy out.npy --devices 0,1", 3, "another engine than cuda");
   expect_refused("bench 'gray(10)' --shards --in-place", 3, "--in-place");
   expect_refused("bench 'gray(10)' --shard-in 'axis(0)'", 2, "without --shards");
+  const std::string cuda = "permute gray in.npy out.npy --engine cuda ";
+  expect_refused(cuda + "--backend nccl", 2, "--backend without --devices");
+  expect_refused(cuda + "--devices 0,1 --backend mpi", 2, "got `mpi`, wanted peers or nccl");
+  expect_refused(cuda + "--devices 0,x", 2, "--devices");
+  expect_refused("permute gray in.npy out.npy --shards --devices 0,1", 3, "--devices");
+  expect_refused("permute gray in.npy out.npy --shards --backend nccl", 3, "--backend");
+  expect_refused("bench 'gray(10)' --devices 0,1", 2, "without --shards");
+  expect_refused("bench 'gray(10)' --shards --devices 0,1", 3, "without --engine cuda");
+  expect_refused("bench 'gray(10)' --shards --engine cuda", 3, "without --devices");
   EXPECT_EQ(files().size(), 1U);
 }
 

@@ -295,6 +295,11 @@ class ShardedPlan {
 std::vector<std::shared_ptr<Communicator>> peer_communicators(
     const std::vector<int>& devices, std::chrono::milliseconds time_limit = kShardTimeLimit);
 
+/// The same by NCCL (faro/communicator.hpp), a rank for each device. Errors: those of nccl_communicator();
+/// ErrorCode::value for no devices, and for a device that is given twice, which NCCL does not take.
+std::vector<std::shared_ptr<Communicator>> nccl_communicators(
+    const std::vector<int>& devices, std::chrono::milliseconds time_limit = kShardTimeLimit);
+
 /// The plans of all ranks, one on each device, and the threads that queue them.
 class PeerShards {
  public:
@@ -302,6 +307,10 @@ class PeerShards {
   /// ShardedPlan and of peer_communicators().
   PeerShards(const ShardProblem& problem, const std::vector<int>& devices, const PlanOptions& options = {},
              const ShardWays& ways = {});
+  /// Over the communicators of all ranks, by rank: those of nccl_communicators(). Errors: those of
+  /// ShardedPlan; ErrorCode::value for none, and for others than those of all ranks in their order.
+  PeerShards(const ShardProblem& problem, std::vector<std::shared_ptr<Communicator>> communicators,
+             const PlanOptions& options = {}, const ShardWays& ways = {});
   PeerShards(PeerShards&&) noexcept;
   PeerShards& operator=(PeerShards&&) noexcept;
   ~PeerShards();
