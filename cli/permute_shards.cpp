@@ -127,6 +127,7 @@ struct FileShards {
   std::string spec;                  // canonical
   std::string elements;              // "1000 rows of 12 bytes"
   std::vector<std::uint64_t> shape;  // of the result
+  bool aligned = false;              // its data begin at a block of the disk, as without ranks
   /// The plan of this rank; may talk to the others.
   std::function<ShardPlan(const ShardProblem& problem)> plan;
   /// Of the whole file, where it can be swept from file to file.
@@ -192,7 +193,9 @@ class PermutedShards {
       asked_ = of_file_(header_, *communicator_);
       asked_.problem.shards.rank = communicator_->rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
-      target_header_ = io::npy_header_bytes(header_.descr, asked_.shape);
+      target_header_ = asked_.aligned ? io::npy_header_bytes(header_.descr, asked_.shape, io::MemoryOrder::c,
+                                                             io::kTransferBlock)
+                                      : io::npy_header_bytes(header_.descr, asked_.shape);
     });
   }
 
@@ -469,6 +472,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     made.elements =
         count_text(made.count, by_rows ? "row" : "item") + " of " + size_text(made.problem.element_bytes);
     made.shape = header.shape;
+    made.aligned = true;
     const auto shuffle = std::make_shared<const file::RecordShuffle>(made.count, seed);
     const bool inverse = options.inverse;
     // Each rank computes where its own records go.

@@ -52,6 +52,22 @@ TEST_F(CliShards, OneRankWritesTheSameFile) {
   EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy"));
 }
 
+TEST_F(CliShards, ShufflesIntoTheSameFile) {
+  ASSERT_EQ(run("new 500x9 u4 in.npy").status, 0);
+  ASSERT_EQ(run("shuffle in.npy alone.npy --rows --seed 7 --quiet").status, 0);
+  const Result result = run("shuffle in.npy shared.npy --rows --seed 7 --shards --verify");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(files().at("alone.npy"), files().at("shared.npy"));
+}
+
+TEST_F(CliShards, ArraysWithoutElements) {
+  ASSERT_EQ(run("new 0x5 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute transpose in.npy alone.npy --quiet").status, 0);
+  const Result result = run("permute transpose in.npy shared.npy --shards --verify");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(files().at("alone.npy"), files().at("shared.npy"));
+}
+
 // From file to file, in tiles of a few KiB: the same file as by memory alone.
 TEST_F(CliShards, FilesLargerThanMemoryAreSwept) {
   ASSERT_EQ(run("new 100x250 u4 in.npy").status, 0);
