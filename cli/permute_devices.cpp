@@ -87,7 +87,7 @@ void permute_devices(const PermuteOptions& options) {
                                               .ranks = static_cast<int>(devices.size())},
                                              {});
   progress.step("planning " + options.spec);
-  PeerShards peers(problem, communicators, {}, options.devices.ways());
+  PeerShards peers = PeerShards::over(communicators, problem, {}, options.devices.ways());
   DeviceParts in;
   DeviceParts out;
   for (int rank = 0; rank < peers.ranks(); ++rank) {

@@ -98,7 +98,7 @@ TEST_F(CudaNccl, RanksOfOneProcess) {
               HasSubstr("device 0 twice"));
   const ShardProblem problem{.permutation = maps::gray(10), .element_bytes = 4, .shards = {}};
   const auto refused = [&](std::vector<std::shared_ptr<Communicator>> with) {
-    return test::message_of(ErrorCode::value, [&] { PeerShards(problem, with); });
+    return test::message_of(ErrorCode::value, [&] { PeerShards::over(with, problem); });
   };
   EXPECT_THAT(refused({}), HasSubstr("no communicators"));
   EXPECT_THAT(refused({made[1], made[0], made[2]}), HasSubstr("rank 1 of 3, wanted rank 0 of 3"));

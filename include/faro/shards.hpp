@@ -213,10 +213,12 @@ class ShardPlan {
 struct ShardWays {
   /// Kernels write into the peers' memory where the communicator lets them.
   bool stores = true;
-  /// Most slices of messages, log2, by which passes and links work at the same time: 0 to 4; -1: by the size.
+  /// Most slices, log2, by which passes and links work at the same time: 0 to 4; -1: by the size. Of messages,
+  /// or of stores whose output is unpacked.
   int slice_bits = -1;
-  /// Of a device with slices: multiprocessors that packing and unpacking leave free while the links' kernels
-  /// work, which need whole ones and memory that is not all taken; -1: three fifths of them, 0: none.
+  /// Of a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
+  /// of NCCL need whole ones, and memory that is not all taken: -1 is three fifths; stores go by these alone:
+  /// -1 is two fifths. 0: all passes take all.
   int link_multiprocessors = -1;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
@@ -309,8 +311,9 @@ class PeerShards {
              const ShardWays& ways = {});
   /// Over the communicators of all ranks, by rank: those of nccl_communicators(). Errors: those of
   /// ShardedPlan; ErrorCode::value for none, and for others than those of all ranks in their order.
-  PeerShards(const ShardProblem& problem, std::vector<std::shared_ptr<Communicator>> communicators,
-             const PlanOptions& options = {}, const ShardWays& ways = {});
+  static PeerShards over(std::vector<std::shared_ptr<Communicator>> communicators,
+                         const ShardProblem& problem, const PlanOptions& options = {},
+                         const ShardWays& ways = {});
   PeerShards(PeerShards&&) noexcept;
   PeerShards& operator=(PeerShards&&) noexcept;
   ~PeerShards();
@@ -329,6 +332,7 @@ class PeerShards {
 
  private:
   struct State;
+  explicit PeerShards(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

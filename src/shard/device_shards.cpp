@@ -66,7 +66,7 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
   return made;
 }
 
-void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream) {
+void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices) {
   const std::vector<std::byte*> arrays = memory.open(mine, stream);
   if (units_) {
     const bool takes_tiles = tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
@@ -90,7 +90,7 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
   if (views_.size() > 1) {
     for (View& each : views_) each.side.lead(stream, 0);
   }
-  memory.close(stream);
+  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
 }
 
 std::string StoredShards::kernel() const {
@@ -109,6 +109,8 @@ SlicedShards::SlicedShards(const ShardPlan& plan, int device)
 
 std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, const Choice& choice) {
   const bool has_passes = !plan.pack().is_nothing() || !plan.unpack().is_nothing();
+  if (choice.stored && (choice.in_place || plan.unpack().is_nothing() || plan.stores().by_views))
+    return std::nullopt;
   if (!has_passes) {
     SlicedShards made(plan, device);
     made.cut(plan, 1);
@@ -133,17 +135,32 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
   return std::nullopt;
 }
 
-std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& problem,
-                                                          const Choice& choice) const {
-  const Target target = cuda::target(device_);
-  const auto pass = make_part_pass(problem, target);
+std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& problem, int few) const {
+  const auto pass = make_part_pass(problem, cuda::target(device_));
   if (!pass) return std::nullopt;
-  const int left =
-      choice.link_multiprocessors < 0 ? target.multiprocessors * 3 / 5 : choice.link_multiprocessors;
-  const int few = left == 0 ? 0 : std::max(1, target.multiprocessors - left);
   return Pass{.on_all = cuda::PartExecutor(*pass, device_),
               .beside_links = cuda::PartExecutor(*pass, device_, few)};
 }
+
+namespace {
+
+// How many multiprocessors the passes take that go on while the links work; 0: all.
+struct SharedOut {
+  int packing = 0;
+  int others = 0;
+};
+SharedOut shared_out(const SlicedShards::Choice& choice, int multiprocessors) {
+  // A few are left for kernels by which streams of other processes are waited for.
+  constexpr int for_signals = 4;
+  const int wanted = choice.stored ? multiprocessors * 2 / 5 : multiprocessors * 3 / 5;
+  const int links = choice.link_multiprocessors < 0 ? wanted : choice.link_multiprocessors;
+  if (links == 0) return {};
+  if (choice.stored) return {.packing = links, .others = std::max(1, multiprocessors - links - for_signals)};
+  const int few = std::max(1, multiprocessors - links);
+  return {.packing = few, .others = few};
+}
+
+}  // namespace
 
 // Functionals on places of the part, a number's bits: of `matrix` x from bit `first` on. Widened to units.
 struct NumberedBy {
@@ -193,11 +210,12 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
                        .unit_bits = unit.unit_bits};
   };
   const int message_bits = directly ? rho : 0;
-  if (packs_) {
+  const SharedOut few = shared_out(choice, cuda::target(device_).multiprocessors);
+  if (packs_ || choice.stored) {
     PartProblem part = part_of(map, static_cast<f2::Word>(rank_));
     if (directly) add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
     add_slices(part, {pack, w_bits - k, k}, unit.extended_bits);
-    pack_ = make_pass(part, choice);
+    pack_ = make_pass(part, few.packing);
     if (!pack_) return false;
     pack_->message_bits = message_bits;
     if (directly) pack_->left_out = own_of(plan.sends());
@@ -206,7 +224,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
     PartProblem part = part_of(*unpacking, 0);
     if (directly) add_slices(part, {identity, w_bits, rho}, unit.extended_bits);
     add_slices(part, {identity, w_bits - k, k}, unit.extended_bits);
-    unpack_ = make_pass(part, choice);
+    unpack_ = make_pass(part, few.others);
     if (!unpack_) return false;
     unpack_->message_bits = message_bits;
     if (directly) unpack_->left_out = own_of(plan.receives());
@@ -214,7 +232,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   if (directly) {
     PartProblem part = part_of(*plan.places(), static_cast<f2::Word>(rank_));
     add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
-    std::optional<Pass> own = make_pass(part, choice);
+    std::optional<Pass> own = make_pass(part, few.others);
     if (!own) return false;
     const auto number = own_of(plan.sends());
     if (number) {
@@ -257,6 +275,22 @@ void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, 
   for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
   links_.lead(stream, 0);
   for (const cuda::PeerView& view : unpack_views_) view.run(buffers.received, out, stream);
+}
+
+void SlicedShards::run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory,
+                              Stream stream) {
+  const std::vector<std::byte*> arrays = memory.open(received, stream);
+  links_.follow(stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    run_slice(*pack_, in, arrays, k ^ slice_moved_by_, true, links_.stream());
+    memory.close(links_.stream());
+    links_.mark(k);
+  }
+  if (own_pass_) keep_own(in, nullptr, out, nullptr, stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    links_.lead(stream, k);
+    run_slice(*unpack_, received, {static_cast<std::byte*>(out)}, k, k + 1 < slices(), stream);
+  }
 }
 
 // Which slot of the receiver's a message has, as its first element tells.

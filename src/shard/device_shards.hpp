@@ -7,9 +7,10 @@
 //                      exchange    0 1 2 3          packed, and the one before unpacked
 //                      unpack        0 1 2 3
 //
-// Where no tile holds elements of several messages, what a rank keeps is neither packed nor unpacked: it goes
-// straight to the output while the links work. Kernels of the links want whole multiprocessors, so the passes
-// beside them leave some free.
+// Stores whose output is unpacked behind them go in slices, too: a slice is stored while the one before is
+// unpacked. Where no tile holds elements of several messages, what a rank keeps is neither packed nor
+// unpacked: it goes straight to the output while the links work. Kernels of the links want whole
+// multiprocessors, so the passes beside them leave some free.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,8 @@ class StoredShards {
   /// None where the plan has no such way, or no kernel. Errors: ErrorCode::device for a failed call.
   static std::optional<StoredShards> make(const ShardPlan& plan, int device);
 
-  /// Into `mine` of all ranks: the outputs, or what is unpacked.
-  void run(const void* in, void* mine, PeerMemory& memory, Stream stream);
+  /// Into `mine` of all ranks: the outputs, or what is unpacked. `slices`: as many as the others store it in.
+  void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
 
   std::string kernel() const;
 
@@ -62,6 +63,8 @@ class SlicedShards {
     int slice_bits = 0;            // at most
     int link_multiprocessors = 0;  // that the passes leave free while the links work
     bool in_place = false;         // what the rank keeps may not be written while it is read
+    /// Packing stores at the peers, on `link_multiprocessors`; the other passes have the rest meanwhile.
+    bool stored = false;
   };
   /// None where the plan has no slices, or no kernel for them. Without passes one slice, and what the rank
   /// keeps is copied meanwhile.
@@ -73,6 +76,9 @@ class SlicedShards {
   template <typename PackWhole, typename UnpackWhole>
   void run(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream,
            const PackWhole& pack_whole, const UnpackWhole& unpack_whole);
+
+  /// The same by stores into `received` of all ranks, of a choice with `stored`. Requires: takes(in, out).
+  void run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory, Stream stream);
 
   std::size_t slices() const { return sends_.size(); }
   /// Whether what the rank keeps goes to the output in one pass, without packing and unpacking.
@@ -95,7 +101,8 @@ class SlicedShards {
   void make_views(const ShardPlan& plan);
   void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
                  Stream stream);
-  std::optional<Pass> make_pass(const PartProblem& problem, const Choice& choice) const;
+  // `few`: multiprocessors that it takes beside the links; 0: all.
+  std::optional<Pass> make_pass(const PartProblem& problem, int few) const;
   void cut(const ShardPlan& plan, std::uint64_t slices);
   void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
 

@@ -66,11 +66,12 @@ struct PeerShards::State {
 
 PeerShards::PeerShards(const ShardProblem& problem, const std::vector<int>& devices,
                        const PlanOptions& options, const ShardWays& ways)
-    : PeerShards(problem, peer_communicators(devices), options, ways) {}
+    : PeerShards(over(peer_communicators(devices), problem, options, ways)) {}
 
-PeerShards::PeerShards(const ShardProblem& problem, std::vector<std::shared_ptr<Communicator>> communicators,
-                       const PlanOptions& options, const ShardWays& ways)
-    : state_(std::make_unique<State>()) {
+PeerShards::PeerShards(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+PeerShards PeerShards::over(std::vector<std::shared_ptr<Communicator>> communicators,
+                            const ShardProblem& problem, const PlanOptions& options, const ShardWays& ways) {
   const std::size_t ranks = communicators.size();
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const Communicator* const each = communicators[rank].get();
@@ -81,19 +82,21 @@ PeerShards::PeerShards(const ShardProblem& problem, std::vector<std::shared_ptr<
          fmt::format("rank {} of {}", rank, ranks), "give the communicators of all ranks in their order");
   }
   if (ranks == 0) fail(ErrorCode::value, "plan shards of peers", "no communicators", "one for each rank");
-  state_->communicators = std::move(communicators);
-  state_->plans.resize(ranks);
+  auto state = std::make_unique<State>();
+  state->communicators = std::move(communicators);
+  state->plans.resize(ranks);
   on_peers(ranks, [&](std::size_t rank) {
     ShardProblem mine = problem;
     mine.shards.ranks = static_cast<int>(ranks);
     mine.shards.rank = static_cast<int>(rank);
     try {
-      state_->plans[rank].emplace(ShardPlan(mine), state_->communicators[rank], options, ways);
+      state->plans[rank].emplace(ShardPlan(mine), state->communicators[rank], options, ways);
     } catch (const std::exception& error) {
-      state_->communicators[rank]->abort(error.what());  // where it is the only one
+      state->communicators[rank]->abort(error.what());  // where it is the only one
       throw;
     }
   });
+  return PeerShards(std::move(state));
 }
 
 PeerShards::PeerShards(PeerShards&&) noexcept = default;

@@ -168,6 +168,7 @@ struct ShardedPlan::State {
   std::optional<Staging> received;
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
+  std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
   std::string reason;
 
   bool packs() const { return !plan.pack().is_nothing(); }
@@ -185,8 +186,9 @@ struct ShardedPlan::State {
                                  stores->kernel())
                    : fmt::format(
                          "segments of an output come from several ranks: kernels pack into the peers' "
-                         "workspace ({}), and unpacking follows",
-                         stores->kernel());
+                         "workspace ({}), and unpacking follows{}",
+                         stores->kernel(),
+                         stored_slices ? fmt::format(" in {} slices", stored_slices->slices()) : "");
     } else if (slices && slices->slices() > 1) {
       reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
                            slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);
@@ -232,7 +234,17 @@ struct ShardedPlan::State {
       stores = detail::StoredShards::make(plan, local.device);
       why = "elements of this width have no kernel that stores at peers";
     }
-    if (stores) return "";
+    if (stores) {
+      const int most = ways.slice_bits < 0 ? 2 * slice_bits_of(plan) : ways.slice_bits;
+      if (most > 0 && !plan.stores().to_output) {
+        stored_slices = detail::SlicedShards::make(plan, local.device,
+                                                   {.slice_bits = most,
+                                                    .link_multiprocessors = ways.link_multiprocessors,
+                                                    .in_place = ways.in_place,
+                                                    .stored = true});
+      }
+      return "";
+    }
     // In place, what a slice receives must not be what another is packed from.
     const bool may_slice = !ways.in_place || (packs() && unpacks());
     const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
@@ -257,6 +269,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .received = {},
                                            .stores = {},
                                            .slices = {},
+                                           .stored_slices = {},
                                            .reason = {}})) {
   State& state = *state_;
   if (state.communicator == nullptr)
@@ -268,7 +281,10 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     if (state.local.engine == Engine::cuda) state.local.device = state.communicator->device();
     state.prepare();
     return fmt::format("{}, by {}, {} slices, in {}", digest_of(state.plan), backend(),
-                       state.slices ? state.slices->slices() : 1, ways.in_place ? "place" : "two arrays");
+                       state.slices          ? state.slices->slices()
+                       : state.stored_slices ? state.stored_slices->slices()
+                                             : 1,
+                       ways.in_place ? "place" : "two arrays");
   });
 }
 
@@ -311,7 +327,11 @@ void ShardedPlan::unpack(void* out, Stream stream) {
 void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   State& state = *state_;
   if (state.stores) {
-    state.stores->run(in, state.stored_into(out), *state.communicator->peer_memory(), stream);
+    PeerMemory& memory = *state.communicator->peer_memory();
+    if (state.stored_slices && state.stored_slices->takes(in, out))
+      return state.stored_slices->run_stored(in, out, state.received->data(), memory, stream);
+    state.stores->run(in, state.stored_into(out), memory, stream,
+                      state.stored_slices ? state.stored_slices->slices() : 1);
     if (!state.plan.stores().to_output) {
       state.unpacking->run(state.received->data(), static_cast<std::byte*>(out), stream);
     }
