@@ -89,6 +89,15 @@ class SideStream {
 /// Queues a copy between any two arrays that the device can reach.
 void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
 
+/// The same of rows whose starts are apart.
+struct CopiedRows {
+  std::uint64_t from_pitch_bytes = 0;
+  std::uint64_t to_pitch_bytes = 0;
+  std::uint64_t row_bytes = 0;
+  std::uint64_t rows = 0;
+};
+void copy_rows_between(const void* from, void* to, const CopiedRows& rows, int device, Stream stream);
+
 /// Memory of the host that devices copy from and to at the links' rate. Grows, and does not shrink.
 class PinnedArray {
  public:

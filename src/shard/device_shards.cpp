@@ -35,6 +35,28 @@ std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
 
 // --- stores
 
+namespace {
+// Copy engines take a row of some KiB as fast as a long one; slices are long enough to fill a link.
+std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width) {
+  constexpr std::uint64_t least_row_bytes = 4 << 10;
+  constexpr std::uint64_t slice_bytes = 16 << 20;
+  constexpr std::uint64_t most_slices = 16;
+  constexpr std::uint64_t unit_bytes = 256;
+  constexpr std::uint64_t most_pitch_bytes = (std::uint64_t{1} << 31) - 1;  // of cudaMemcpy2D
+  const std::uint64_t bytes = element_count(view) * width;
+  const RowChoice choice{.slices = std::clamp<std::uint64_t>(bytes / slice_bytes, 1, most_slices),
+                         .least_run = (least_row_bytes + width - 1) / width,
+                         .unit = width < unit_bytes && unit_bytes % width == 0 ? unit_bytes / width : 1};
+  if (bytes < slice_bytes) return std::nullopt;
+  std::optional<RowCopies> made = row_copies(view, choice);
+  if (made && std::any_of(made->slices.begin(), made->slices.end(), [&](const RowCopies::Slice& slice) {
+        return std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
+      }))
+    return std::nullopt;
+  return made;
+}
+}  // namespace
+
 std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
   const ShardStores& stores = plan.stores();
   const Target target = cuda::target(device);
@@ -55,14 +77,31 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
   if (!stores.by_views) return std::nullopt;
   // Those over links come first: they take longest, and leave room for the one that stays.
   const int self = plan.problem().shards.rank;
+  const std::uint64_t width = plan.problem().element_bytes;
+  made.device_ = device;
+  made.width_ = width;
+  std::uint64_t workspace_elements = 0;
   for (const bool over_links : {true, false}) {
     for (const ShardView& each : stores.views) {
       if ((each.peer != self) != over_links) continue;
+      if (std::optional<RowCopies> rows = over_links ? rows_over_links(each.view, width) : std::nullopt) {
+        Copied copied{.peer = each.peer,
+                      .packing = {},
+                      .rows = std::move(rows->slices),
+                      .first = workspace_elements,
+                      .side = cuda::SideStream(device)};
+        for (const RowCopies::Slice& slice : copied.rows)
+          copied.packing.emplace_back(StridedPlan(slice.packing, width, target), false);
+        workspace_elements += rows->workspace_elements;
+        made.copied_.push_back(std::move(copied));
+        continue;
+      }
       const StridedPlan view(each.view, plan.problem().element_bytes, target);
       made.views_.push_back(
           {.peer = each.peer, .view = cuda::PeerView(view, over_links), .side = cuda::SideStream(device)});
     }
   }
+  if (workspace_elements > 0) made.workspace_.emplace(workspace_elements * width, device);
   return made;
 }
 
@@ -75,6 +114,31 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
                              });
     const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
     executor.run(in, arrays, {}, stream);
+  }
+  run_views(in, arrays, stream);
+  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+}
+
+void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
+  // A slice of each peer by turns, so that all links are busy soon.
+  std::size_t most = 0;
+  for (const Copied& each : copied_) most = std::max(most, each.rows.size());
+  for (std::size_t k = 0; k < most; ++k) {
+    for (Copied& each : copied_) {
+      if (k >= each.rows.size()) continue;
+      const RowCopies::Slice& slice = each.rows[k];
+      std::byte* const packed = workspace_->data() + each.first * width_;
+      each.packing[k].run(in, packed, stream);
+      each.side.follow(stream);
+      cuda::copy_rows_between(packed + slice.from * width_,
+                              arrays[static_cast<std::size_t>(each.peer)] + slice.to * width_,
+                              {.from_pitch_bytes = slice.from_pitch * width_,
+                               .to_pitch_bytes = slice.to_pitch * width_,
+                               .row_bytes = slice.run * width_,
+                               .rows = slice.rows},
+                              device_, each.side.stream());
+      each.side.mark(0);
+    }
   }
   // Views of several peers at once: each has a link, or the memory of this device.
   for (View& each : views_) {
@@ -90,10 +154,11 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
   if (views_.size() > 1) {
     for (View& each : views_) each.side.lead(stream, 0);
   }
-  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+  for (Copied& each : copied_) each.side.lead(stream, 0);
 }
 
 std::string StoredShards::kernel() const {
+  if (!copied_.empty()) return "boxes, copied by rows";
   if (!units_) return "boxes";
   return tiles_ ? tiles_->pass().kernel : units_->pass().kernel;
 }
@@ -152,7 +217,7 @@ struct SharedOut {
 SharedOut shared_out(const SlicedShards::Choice& choice, int multiprocessors) {
   // A few are left for kernels by which streams of other processes are waited for.
   constexpr int for_signals = 4;
-  const int wanted = choice.stored ? multiprocessors * 2 / 5 : multiprocessors * 3 / 5;
+  const int wanted = choice.stored ? multiprocessors * 2 / 5 : multiprocessors * 13 / 20;
   const int links = choice.link_multiprocessors < 0 ? wanted : choice.link_multiprocessors;
   if (links == 0) return {};
   if (choice.stored) return {.packing = links, .others = std::max(1, multiprocessors - links - for_signals)};

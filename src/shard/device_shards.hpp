@@ -18,8 +18,10 @@
 #include <optional>
 #include <vector>
 
+#include "engines/cuda_measure.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/shards.hpp"
+#include "shard/row_copies.hpp"
 
 namespace faro::detail {
 
@@ -39,6 +41,7 @@ class StoredShards {
   void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
 
   std::string kernel() const;
+  std::uint64_t workspace_bytes() const { return workspace_ ? workspace_->size() : 0; }
 
  private:
   StoredShards() = default;
@@ -48,9 +51,23 @@ class StoredShards {
     cuda::PeerView view;
     cuda::SideStream side;
   };
+  // A view over links whose output is long rows: packed by kernels, and copied by copy engines meanwhile.
+  struct Copied {
+    int peer = 0;
+    std::vector<cuda::PeerView> packing;  // by slice
+    std::vector<RowCopies::Slice> rows;   // likewise
+    std::uint64_t first = 0;              // of the workspace, in elements
+    cuda::SideStream side;
+  };
+  void run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+
+  int device_ = 0;
+  std::uint64_t width_ = 0;
   std::optional<cuda::PartExecutor> tiles_;  // for aligned arrays
   std::optional<cuda::PartExecutor> units_;
   std::vector<View> views_;
+  std::vector<Copied> copied_;
+  std::optional<cuda::DeviceArray> workspace_;
 };
 
 class SlicedShards {

@@ -182,7 +182,9 @@ struct ShardedPlan::State {
     if (local.engine == Engine::cuda) no_stores = choose_way();
     if (stores) {
       reason = plan.stores().to_output
-                   ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
+                   ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
+                                 stores->workspace_bytes() > 0 ? "kernels pack rows, and copy engines write"
+                                                               : "kernels write",
                                  stores->kernel())
                    : fmt::format(
                          "segments of an output come from several ranks: kernels pack into the peers' "
@@ -303,7 +305,8 @@ const char* ShardedPlan::backend() const {
 
 std::uint64_t ShardedPlan::workspace_bytes() const {
   const auto bytes = [](const std::optional<Staging>& staging) { return staging ? staging->bytes() : 0; };
-  return bytes(state_->to_send) + bytes(state_->received);
+  return bytes(state_->to_send) + bytes(state_->received) +
+         (state_->stores ? state_->stores->workspace_bytes() : 0);
 }
 
 void ShardedPlan::pack(const void* in, Stream stream) {

@@ -147,6 +147,59 @@ TEST_F(GpuShards, LargeTransposeOfSlabs) {
   expect_peers({.permutation = maps::transpose(1024, 2048), .element_bytes = 4, .shards = {}}, 2);
 }
 
+// Slabs large enough for copy engines, against the definition of a transposition.
+TEST_F(GpuShards, LongRowsOfSlabsAreCopied) {
+  constexpr std::uint64_t kRows = 5003;
+  constexpr std::uint64_t kColumns = 6007;
+  const NamedAxes axes{.shape = {kRows, kColumns}, .order = {1, 0}};
+  for (const int ranks : {2, 3}) {
+    const std::vector<int> devices = devices_for(ranks);
+    std::vector<std::uint64_t> in_rows(static_cast<std::size_t>(ranks), 1200);
+    in_rows.back() = kRows - 1200 * static_cast<std::uint64_t>(ranks - 1);
+    PeerShards peers({.permutation = Axes(axes.shape, axes.order),
+                      .element_bytes = 4,
+                      .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0, in_rows}, .out = ShardAxis{0}},
+                      .axes = axes},
+                     devices);
+    std::vector<std::unique_ptr<cuda::DeviceArray>> arrays;
+    std::vector<const void*> ins;
+    std::vector<void*> outs;
+    std::uint64_t at = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<std::uint32_t> part(peers.plan(rank).in_elements());
+      std::iota(part.begin(), part.end(), static_cast<std::uint32_t>(at));
+      at += part.size();
+      const int device = devices[static_cast<std::size_t>(rank)];
+      arrays.push_back(std::make_unique<cuda::DeviceArray>(4 * part.size(), device));
+      arrays.back()->upload(part.data());
+      ins.push_back(arrays.back()->data());
+      part.assign(peers.plan(rank).out_elements() + kGuard, 0xa5a5a5a5);
+      arrays.push_back(std::make_unique<cuda::DeviceArray>(4 * part.size(), device));
+      arrays.back()->upload(part.data());
+      outs.push_back(arrays.back()->data());
+    }
+    EXPECT_NE(peers.sharded(0).backend_reason().find("copy engines"), std::string::npos)
+        << peers.sharded(0).backend_reason();
+    EXPECT_GT(peers.sharded(0).workspace_bytes(), 0U);
+    for (int run = 0; run < 3; ++run) peers.run(ins, outs, std::vector<Stream>(devices.size()));
+    std::uint64_t y = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      check_cuda(cudaSetDevice(devices[static_cast<std::size_t>(rank)]), "cudaSetDevice");
+      check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const std::uint64_t count = peers.plan(rank).out_elements();
+      std::vector<std::uint32_t> out(count + kGuard);
+      arrays[2 * static_cast<std::size_t>(rank) + 1]->download(out.data());
+      std::uint64_t wrong = 0;
+      for (std::uint64_t i = 0; i < count; ++i, ++y) {
+        if (out[i] != y % kRows * kColumns + y / kRows) ++wrong;
+      }
+      EXPECT_EQ(wrong, 0U) << "rank " << rank << " of " << ranks;
+      EXPECT_EQ(std::count(out.end() - kGuard, out.end(), 0xa5a5a5a5), static_cast<std::ptrdiff_t>(kGuard));
+    }
+    check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  }
+}
+
 // What is chosen, and that it says why.
 TEST_F(GpuShards, WaysAreTold) {
   const std::vector<int> devices = devices_for(2);
@@ -527,7 +580,7 @@ void expect_of_process(int socket, int rank) {
     EXPECT_EQ(std::string(plan.backend()) == "stores", can_reach != 0) << plan.backend_reason();
     const std::vector<std::byte> in = whole.in_part(rank);
     const std::vector<std::byte> wanted = whole.out_part(rank);
-    for (const std::size_t offset : {0U, 256U, 4U}) {
+    for (const std::size_t offset : {0U, 256U, 8U}) {
       cuda::DeviceArray from(in.size(), rank);
       from.upload(in.data());
       const cuda::DeviceArray to(wanted.size() + offset, rank);

@@ -40,6 +40,10 @@ void copy_between(const void* /*from*/, void* /*to*/, std::uint64_t /*bytes*/, i
                   Stream /*stream*/) {
   require_available();
 }
+void copy_rows_between(const void* /*from*/, void* /*to*/, const CopiedRows& /*rows*/, int /*device*/,
+                       Stream /*stream*/) {
+  require_available();
+}
 PinnedArray::~PinnedArray() = default;
 std::byte* PinnedArray::of_bytes(std::uint64_t /*bytes*/) {
   require_available();

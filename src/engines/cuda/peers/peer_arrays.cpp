@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -94,6 +95,7 @@ struct PeerArrays::State {
 
   int device = 0;
   std::string machine = machine_token();
+  std::set<int> reached;
   std::map<std::pair<std::string, std::uintptr_t>, Opened> opened;          // by process and allocation
   std::map<std::uintptr_t, std::pair<std::uint64_t, std::string>> handles;  // of own allocations
 
@@ -106,8 +108,9 @@ struct PeerArrays::State {
     }
   }
 
-  void reach(int other) const {
-    if (other == device) return;
+  // Once, for it may not be asked for while a stream is captured.
+  void reach(int other) {
+    if (other == device || reached.contains(other)) return;
     int can = 0;
     check(cudaDeviceCanAccessPeer(&can, device, other), "cudaDeviceCanAccessPeer", kReachPeers);
     if (can == 0) {
@@ -118,9 +121,10 @@ struct PeerArrays::State {
     const cudaError_t result = cudaDeviceEnablePeerAccess(other, 0);
     if (result == cudaErrorPeerAccessAlreadyEnabled) {
       static_cast<void>(cudaGetLastError());
-      return;
+    } else {
+      check(result, "cudaDeviceEnablePeerAccess", kReachPeers);
     }
-    check(result, "cudaDeviceEnablePeerAccess", kReachPeers);
+    reached.insert(other);
   }
 
   std::byte* open(const PeerAddress& address) {

@@ -183,6 +183,13 @@ void copy_between(const void* from, void* to, std::uint64_t bytes, int device, S
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.handle()), "cudaMemcpyAsync", kRunPart);
 }
 
+void copy_rows_between(const void* from, void* to, const CopiedRows& rows, int device, Stream stream) {
+  const DeviceGuard guard(device);
+  check(cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes, rows.rows,
+                          cudaMemcpyDefault, stream.handle()),
+        "cudaMemcpy2DAsync", kRunPart);
+}
+
 PinnedArray::~PinnedArray() {
   if (data_ != nullptr && cudaFreeHost(data_) != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
