@@ -91,6 +91,9 @@ const char* name(ShardMethod method) noexcept;
 struct ShardPass {
   std::optional<Permutation> permutation = std::nullopt;
   std::vector<Strided> views = {};
+  /// Of an index array: what goes to one rank, or comes from it, keeps its order, so that the obvious loop
+  /// reads and writes a few runs side by side.
+  bool keeps_order = false;
 
   bool is_nothing() const { return !permutation && views.empty(); }
 };
@@ -213,8 +216,8 @@ class ShardPlan {
 struct ShardWays {
   /// Kernels write into the peers' memory where the communicator lets them.
   bool stores = true;
-  /// Most slices, log2, by which passes and links work at the same time: 0 to 4; -1: by the size. Of messages,
-  /// or of stores whose output is unpacked.
+  /// Most slices, log2, by which passes and links work at the same time: 0 to 4; -1: by the size. Of
+  /// messages, or of stores whose output is unpacked.
   int slice_bits = -1;
   /// Of a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
   /// of NCCL need whole ones, and memory that is not all taken: -1 is 13 of 20; stores go by these alone:

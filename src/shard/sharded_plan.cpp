@@ -27,7 +27,9 @@ class LocalPass {
       : elements_(elements), width_(width) {
     if (elements == 0 || pass.is_nothing()) return;
     if (pass.permutation) {
-      whole_.emplace(faro::plan(*pass.permutation, width, options));
+      PlanOptions own = options;
+      if (pass.keeps_order) own.index_choice.method = IndexMethod::direct;
+      whole_.emplace(faro::plan(*pass.permutation, width, own));
       return;
     }
     for (const Strided& view : pass.views) views_.push_back(faro::plan(view, width, options));
