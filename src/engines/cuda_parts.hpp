@@ -172,6 +172,8 @@ class PeerArrays {
   /// that cannot be reached, as that of another machine, or of another process and not of cudaMalloc;
   /// ErrorCode::device for a failed call.
   std::vector<std::byte*> open(std::span<const std::string> addresses);
+  /// Closes all that were opened. Requires: no kernel uses them any more (unchecked).
+  void close();
 
  private:
   struct State;

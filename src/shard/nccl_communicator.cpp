@@ -116,7 +116,10 @@ class NcclCommunicator : public Communicator, public PeerMemory {
     const std::vector<std::string> addresses = words_->all_gather(mine);
     bool reaches = arrays_ && signals_;
     try {
-      if (reaches) static_cast<void>(arrays_->open(addresses));
+      if (reaches) {
+        static_cast<void>(arrays_->open(addresses));
+        arrays_->close();
+      }
     } catch (const Error&) {
       reaches = false;
     }

@@ -150,12 +150,12 @@ TEST_F(GpuShards, LargeTransposeOfSlabs) {
 // Slabs large enough for copy engines, against the definition of a transposition.
 TEST_F(GpuShards, LongRowsOfSlabsAreCopied) {
   constexpr std::uint64_t kRows = 5003;
-  constexpr std::uint64_t kColumns = 6007;
+  constexpr std::uint64_t kColumns = 7001;
   const NamedAxes axes{.shape = {kRows, kColumns}, .order = {1, 0}};
   for (const int ranks : {2, 3}) {
     const std::vector<int> devices = devices_for(ranks);
-    std::vector<std::uint64_t> in_rows(static_cast<std::size_t>(ranks), 1200);
-    in_rows.back() = kRows - 1200 * static_cast<std::uint64_t>(ranks - 1);
+    std::vector<std::uint64_t> in_rows(static_cast<std::size_t>(ranks), 2000);
+    in_rows.back() = kRows - 2000 * static_cast<std::uint64_t>(ranks - 1);
     PeerShards peers({.permutation = Axes(axes.shape, axes.order),
                       .element_bytes = 4,
                       .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0, in_rows}, .out = ShardAxis{0}},

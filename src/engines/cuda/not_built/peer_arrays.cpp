@@ -17,4 +17,6 @@ std::vector<std::byte*> PeerArrays::open(std::span<const std::string> /*addresse
   return {};
 }
 
+void PeerArrays::close() { require_available(); }
+
 }  // namespace faro::cuda

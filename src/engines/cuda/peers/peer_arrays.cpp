@@ -102,10 +102,13 @@ struct PeerArrays::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  ~State() {
+  ~State() { close_all(); }
+
+  void close_all() {
     for (const auto& [key, each] : opened) {
       if (cudaIpcCloseMemHandle(each.data) != cudaSuccess) static_cast<void>(cudaGetLastError());
     }
+    opened.clear();
   }
 
   // Once, for it may not be asked for while a stream is captured.
@@ -127,6 +130,26 @@ struct PeerArrays::State {
     reached.insert(other);
   }
 
+  static void finish_what_uses_them() {
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", kReachPeers);
+  }
+
+  // Small allocations share a block of the driver's, which is opened once: then whoever else has it is
+  // closed.
+  void* opened_by(const std::string& text) {
+    const cudaIpcMemHandle_t handle = handle_from(text);
+    void* data = nullptr;
+    cudaError_t result = cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess);
+    if (result == cudaErrorAlreadyMapped) {
+      static_cast<void>(cudaGetLastError());
+      finish_what_uses_them();
+      close_all();
+      result = cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess);
+    }
+    check(result, "cudaIpcOpenMemHandle", kReachPeers, "ShardWays::stores = false sends messages instead");
+    return data;
+  }
+
   std::byte* open(const PeerAddress& address) {
     if (address.pointer == 0) return nullptr;
     if (address.machine != machine)
@@ -135,17 +158,19 @@ struct PeerArrays::State {
       reach(address.device);
       return reinterpret_cast<std::byte*>(address.pointer);  // NOLINT(performance-no-int-to-ptr)
     }
-    Opened& known = opened[{address.process, address.allocation}];
-    if (known.data == nullptr || known.number != address.number) {
-      const cudaIpcMemHandle_t handle = handle_from(address.handle);
-      if (known.data != nullptr)
-        check(cudaIpcCloseMemHandle(std::exchange(known.data, nullptr)), "cudaIpcCloseMemHandle",
-              kReachPeers);
-      check(cudaIpcOpenMemHandle(&known.data, handle, cudaIpcMemLazyEnablePeerAccess), "cudaIpcOpenMemHandle",
-            kReachPeers, "ShardWays::stores = false sends messages instead");
-      known.number = address.number;
+    const std::pair key{address.process, address.allocation};
+    auto known = opened.find(key);
+    if (known != opened.end() && known->second.number != address.number) {
+      finish_what_uses_them();
+      check(cudaIpcCloseMemHandle(known->second.data), "cudaIpcCloseMemHandle", kReachPeers);
+      opened.erase(known);
+      known = opened.end();
     }
-    return static_cast<std::byte*>(known.data) + (address.pointer - address.allocation);
+    if (known == opened.end()) {
+      void* const data = opened_by(address.handle);
+      known = opened.emplace(key, Opened{.number = address.number, .data = data}).first;
+    }
+    return static_cast<std::byte*>(known->second.data) + (address.pointer - address.allocation);
   }
 };
 
@@ -179,6 +204,11 @@ std::string PeerArrays::address_of(void* array) {
   }
   return fmt::format("{} {} {} {} {} {} {}", state_->machine, process_token(), state_->device, pointer,
                      allocation.begin, allocation.number, handle);
+}
+
+void PeerArrays::close() {
+  const DeviceGuard guard(state_->device);
+  state_->close_all();
 }
 
 std::vector<std::byte*> PeerArrays::open(std::span<const std::string> addresses) {
