@@ -45,7 +45,7 @@ constexpr const char* kUsage =
   --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB)
   --rounds NUMBER  of turns                                           (default 7)
   --slices LIST    log2 of slices by NCCL; 0: none                    (default 1)
-  --reserved LIST  multiprocessors left to NCCL while slices move     (default 79)
+  --reserved LIST  multiprocessors left to NCCL while slices move     (default 86)
   --without-nccl
   --out FILE       the table, in Markdown
   --help
@@ -57,7 +57,7 @@ struct ShardsOptions {
   std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
   std::vector<int> slices = {1};
-  std::vector<int> reserved = {79};
+  std::vector<int> reserved = {86};
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;

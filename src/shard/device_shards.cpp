@@ -217,7 +217,7 @@ struct SharedOut {
 SharedOut shared_out(const SlicedShards::Choice& choice, int multiprocessors) {
   // A few are left for kernels by which streams of other processes are waited for.
   constexpr int for_signals = 4;
-  const int wanted = choice.stored ? multiprocessors * 2 / 5 : multiprocessors * 13 / 20;
+  const int wanted = choice.stored ? multiprocessors * 11 / 20 : multiprocessors * 13 / 20;
   const int links = choice.link_multiprocessors < 0 ? wanted : choice.link_multiprocessors;
   if (links == 0) return {};
   if (choice.stored) return {.packing = links, .others = std::max(1, multiprocessors - links - for_signals)};

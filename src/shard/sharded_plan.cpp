@@ -148,7 +148,7 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
-// Two slices: passes and links share the memory of a GPU, so that more gain nothing (docs/notes/
+// Two slices of messages, eight of stores: passes and links share the memory of a GPU, so that more gain nothing (docs/notes/
 // shard-experiments.md); short messages cost more to start than they let overlap.
 int slice_bits_of(const ShardPlan& plan) {
   constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
@@ -239,7 +239,7 @@ struct ShardedPlan::State {
       why = "elements of this width have no kernel that stores at peers";
     }
     if (stores) {
-      const int most = ways.slice_bits < 0 ? 2 * slice_bits_of(plan) : ways.slice_bits;
+      const int most = ways.slice_bits < 0 ? 3 * slice_bits_of(plan) : ways.slice_bits;
       if (most > 0 && !plan.stores().to_output) {
         stored_slices = detail::SlicedShards::make(plan, local.device,
                                                    {.slice_bits = most,
