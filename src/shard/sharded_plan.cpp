@@ -148,8 +148,8 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
-// Two slices of messages, eight of stores: passes and links share the memory of a GPU, so that more gain nothing (docs/notes/
-// shard-experiments.md); short messages cost more to start than they let overlap.
+// Two slices of messages, for passes and NCCL share the memory of a GPU, so that more gain nothing; eight of
+// stores (docs/notes/shard-experiments.md). Short messages cost more to start than they let overlap.
 int slice_bits_of(const ShardPlan& plan) {
   constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
   std::uint64_t message = 0;
