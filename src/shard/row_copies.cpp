@@ -6,15 +6,17 @@
 namespace faro::detail {
 namespace {
 
-std::uint64_t rounded_up(std::uint64_t count, std::uint64_t unit) { return (count + unit - 1) / unit * unit; }
+std::uint64_t rounded_to_unit(std::uint64_t count, std::uint64_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
 
 // The output of a view in its normal form: rows of `run` elements, all axes from `inner` on.
-struct Rows {
+struct OutputRows {
   std::size_t inner = 0;
   std::uint64_t run = 1;
 };
-std::optional<Rows> rows_of(const Strided& view) {
-  Rows rows{.inner = view.extents.size()};
+std::optional<OutputRows> output_rows(const Strided& view) {
+  OutputRows rows{.inner = view.extents.size()};
   while (rows.inner > 0 && static_cast<std::uint64_t>(view.out_strides[rows.inner - 1]) == rows.run)
     rows.run *= view.extents[--rows.inner];
   // Those outside continue each other.
@@ -30,7 +32,7 @@ std::optional<Rows> rows_of(const Strided& view) {
 std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice) {
   const Strided normal = normal_form(view);
   if (element_count(normal) == 0 || normal.extents.empty()) return std::nullopt;
-  const std::optional<Rows> rows = rows_of(normal);
+  const std::optional<OutputRows> rows = output_rows(normal);
   if (!rows || rows->run < choice.least_run) return std::nullopt;
   const std::size_t axes = normal.extents.size();
   const std::uint64_t extent = normal.extents.front();
@@ -48,7 +50,7 @@ std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice
     // The workspace: axes of a row as they are, rows one behind the other.
     slice.run = 1;
     for (std::size_t a = rows->inner; a < axes; ++a) slice.run *= slice.packing.extents[a];
-    slice.from_pitch = rounded_up(slice.run, choice.unit);
+    slice.from_pitch = rounded_to_unit(slice.run, choice.unit);
     slice.rows = 1;
     slice.packing.out_strides.resize(axes);
     std::uint64_t stride = 1;
@@ -63,7 +65,7 @@ std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice
     slice.to = normal.out_offset + begin * static_cast<std::uint64_t>(normal.out_strides.front());
     slice.to_pitch =
         rows->inner == 0 ? slice.run : static_cast<std::uint64_t>(normal.out_strides[rows->inner - 1]);
-    made.workspace_elements += rounded_up(slice.from_pitch * slice.rows, choice.unit);
+    made.workspace_elements += rounded_to_unit(slice.from_pitch * slice.rows, choice.unit);
     made.slices.push_back(std::move(slice));
   }
   return made;

@@ -64,13 +64,13 @@ PeerAddress read_address(const std::string& text) {
   return made;
 }
 
-std::string hex_of(const cudaIpcMemHandle_t& handle) {
+std::string ipc_handle_text(const cudaIpcMemHandle_t& handle) {
   std::string text;
   for (const char byte : handle.reserved) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
 }
 
-cudaIpcMemHandle_t handle_from(const std::string& text) {
+cudaIpcMemHandle_t ipc_handle_from(const std::string& text) {
   cudaIpcMemHandle_t handle{};
   bool is_read = text.size() == 2 * sizeof handle.reserved;
   for (std::size_t i = 0; is_read && i < sizeof handle.reserved; ++i) {
@@ -137,7 +137,7 @@ struct PeerArrays::State {
   // Small allocations share a block of the driver's, which is opened once: then whoever else has it is
   // closed.
   void* opened_by(const std::string& text) {
-    const cudaIpcMemHandle_t handle = handle_from(text);
+    const cudaIpcMemHandle_t handle = ipc_handle_from(text);
     void* data = nullptr;
     cudaError_t result = cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess);
     if (result == cudaErrorAlreadyMapped) {
@@ -196,7 +196,7 @@ std::string PeerArrays::address_of(void* array) {
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         check(cudaIpcGetMemHandle(&made, reinterpret_cast<void*>(allocation.begin)), "cudaIpcGetMemHandle",
               kReachPeers);
-        known = hex_of(made);
+        known = ipc_handle_text(made);
       }
       number = allocation.number;
     }
