@@ -45,12 +45,17 @@ class PartExecutor {
   std::unique_ptr<State> state_;
 };
 
+/// How much of a device a view's blocks take.
+enum class ViewShare {
+  all,
+  over_links,  // what it writes is another device's: few blocks fill a link, and a view that stays has room
+  beside_copies,  // a block on a multiprocessor, which leaves memory's rate to copy engines
+};
+
 class PeerView {
  public:
-  /// A view on `plan.target().device`. `over_links`: what it writes is another device's, so that few of its
-  /// blocks fill a link; the others leave room for a view that stays. Errors: ErrorCode::device for a failed
-  /// call.
-  PeerView(const StridedPlan& plan, bool over_links);
+  /// A view on `plan.target().device`. Errors: ErrorCode::device for a failed call.
+  PeerView(const StridedPlan& plan, ViewShare share);
   PeerView(PeerView&&) noexcept;
   PeerView& operator=(PeerView&&) noexcept;
   ~PeerView();

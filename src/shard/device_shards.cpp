@@ -91,14 +91,18 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
                       .first = workspace_elements,
                       .side = cuda::SideStream(device)};
         for (const RowCopies::Slice& slice : copied.rows)
-          copied.packing.emplace_back(StridedPlan(slice.packing, width, target), false);
+          copied.packing.emplace_back(StridedPlan(slice.packing, width, target),
+                                      cuda::ViewShare::beside_copies);
         workspace_elements += rows->workspace_elements;
         made.copied_.push_back(std::move(copied));
         continue;
       }
-      const StridedPlan view(each.view, plan.problem().element_bytes, target);
+      const StridedPlan view(each.view, width, target);
+      const cuda::ViewShare share = over_links             ? cuda::ViewShare::over_links
+                                    : made.copied_.empty() ? cuda::ViewShare::all
+                                                           : cuda::ViewShare::beside_copies;
       made.views_.push_back(
-          {.peer = each.peer, .view = cuda::PeerView(view, over_links), .side = cuda::SideStream(device)});
+          {.peer = each.peer, .view = cuda::PeerView(view, share), .side = cuda::SideStream(device)});
     }
   }
   if (workspace_elements > 0) made.workspace_.emplace(workspace_elements * width, device);
@@ -315,7 +319,7 @@ void SlicedShards::make_views(const ShardPlan& plan) {
   by_views_ = true;
   const Target target = cuda::target(device_);
   const auto add = [&](std::vector<cuda::PeerView>& to, const Strided& view) {
-    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), false);
+    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), cuda::ViewShare::all);
   };
   // A pass has a view for each message, in their order.
   for (std::size_t i = 0; i < plan.pack().views.size(); ++i) {

@@ -20,7 +20,7 @@ void PartExecutor::run(const void* /*in*/, std::span<std::byte* const> /*arrays*
 }
 
 struct PeerView::State {};
-PeerView::PeerView(const StridedPlan& /*plan*/, bool /*over_links*/) { require_available(); }
+PeerView::PeerView(const StridedPlan& /*plan*/, ViewShare /*share*/) { require_available(); }
 PeerView::PeerView(PeerView&&) noexcept = default;
 PeerView& PeerView::operator=(PeerView&&) noexcept = default;
 PeerView::~PeerView() = default;
