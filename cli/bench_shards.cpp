@@ -6,10 +6,14 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <optional>
+#include <thread>
 
 #include "cli/host_run.hpp"
 #include "cli/ranks.hpp"
 #include "cli/report.hpp"
+#include "engines/cuda_measure.hpp"
 #include "io/buffer.hpp"
 #include "measure.hpp"
 #include "shard/methods.hpp"
@@ -40,6 +44,28 @@ struct ShardTimes {
   double parts_ms() const { return pack_ms + exchange_ms + unpack_ms; }
 };
 
+// A rank's part where the communicator takes it: the host's own, or a copy on a device.
+class BenchedPart {
+ public:
+  BenchedPart(std::uint64_t bytes, Communicator& communicator) : on_host_(bytes) {
+    if (communicator.memory() == Engine::cuda)
+      on_device_.emplace(std::max<std::uint64_t>(bytes, 1), communicator.device());
+  }
+  std::span<std::byte> on_host() const { return on_host_.span(); }
+  std::byte* data() const { return on_device_ ? on_device_->data() : on_host_.data(); }
+  std::uint64_t size() const { return on_host_.size(); }
+  void upload() {
+    if (on_device_ && size() > 0) on_device_->upload(on_host_.data(), size());
+  }
+  void download() const {
+    if (on_device_ && size() > 0) on_device_->download(on_host_.data(), size());
+  }
+
+ private:
+  io::Buffer on_host_;
+  std::optional<cuda::DeviceArray> on_device_;
+};
+
 class ShardBench {
  public:
   ShardBench(const BenchedShards& asked, std::shared_ptr<Communicator> communicator)
@@ -47,8 +73,8 @@ class ShardBench {
 
   void run() {
     std::optional<ShardPlan> made;
-    std::optional<io::Buffer> in;
-    std::optional<io::Buffer> out;
+    std::optional<BenchedPart> in;
+    std::optional<BenchedPart> out;
     detail::agree(*communicator_, "bench --shards", [&] {
       problem_ = shard_problem(
           {.problem = asked_.problem, .axes = asked_.axes, .ranks = communicator_->ranks()}, asked_.cuts);
@@ -56,15 +82,18 @@ class ShardBench {
       made.emplace(problem_);
       io::require_memory_for_array("bench --shards",
                                    made->in_bytes() + made->out_bytes() + made->workspace_bytes());
-      in.emplace(made->in_bytes());
-      out.emplace(made->out_bytes());
+      in.emplace(made->in_bytes(), *communicator_);
+      out.emplace(made->out_bytes(), *communicator_);
       return std::string();
     });
-    ShardedPlan plan(std::move(*made), communicator_, {.threads = asked_.threads});
-    fill(in->span());
+    ShardedPlan plan(std::move(*made), communicator_, {.threads = asked_.threads}, asked_.devices.ways());
+    fill(in->on_host());
+    in->upload();
     plan.run(in->data(), in->size(), out->data(), out->size());
+    plan.wait();
     detail::agree(*communicator_, "bench --shards", [&] {
-      check(out->span());
+      out->download();
+      check(out->on_host());
       return std::string();
     });
     const ShardTimes times = measure(plan, *in, *out);
@@ -99,7 +128,7 @@ class ShardBench {
     }
   }
 
-  ShardTimes measure(ShardedPlan& plan, const io::Buffer& in, const io::Buffer& out) {
+  ShardTimes measure(ShardedPlan& plan, const BenchedPart& in, const BenchedPart& out) {
     constexpr int kRounds = 7;
     std::array<std::vector<double>, 4> times;
     const std::array<std::function<void()>, 4> work{
@@ -110,6 +139,7 @@ class ShardBench {
         communicator_->all_gather("");  // all begin together
         const auto begin = std::chrono::steady_clock::now();
         work[i]();
+        plan.wait();
         double slowest = 0;
         for (const std::string& ms : communicator_->all_gather(std::to_string(milliseconds_since(begin))))
           slowest = std::max(slowest, std::stod(ms));
@@ -131,6 +161,8 @@ class ShardBench {
       json["element_bytes"] = problem_.element_bytes;
       json["bytes"] = bytes;
       json["communicator"] = communicator_->name();
+      json["backend"] = plan.backend();
+      json["backend_reason"] = plan.backend_reason();
       json["plan"] = Json::parse(plan.plan().explain_json());
       json["sent_bytes"] = sent;
       json["ms"] = times.whole_ms;
@@ -143,14 +175,15 @@ class ShardBench {
     }
     print(fmt::format(
         "{}: {} in {} by {}, method {}, verified\n"
+        "way           {}: {}\n"
         "sent          {} by all ranks together, the least that can be\n"
         "whole         {:.4g} ms, {:.4g} GB/s read and written\n"
         "its parts     {:.4g} ms: pack {:.4g}, exchange {:.4g}, unpack {:.4g}\n"
         "whole / parts {:.3f}",
         asked_.spec, size_text(bytes), count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-        communicator_->name(), name(plan.plan().method()), size_text(sent), times.whole_ms,
-        gb_per_s(bytes, times.whole_ms), times.parts_ms(), times.pack_ms, times.exchange_ms, times.unpack_ms,
-        share));
+        communicator_->name(), name(plan.plan().method()), plan.backend(), plan.backend_reason(),
+        size_text(sent), times.whole_ms, gb_per_s(bytes, times.whole_ms), times.parts_ms(), times.pack_ms,
+        times.exchange_ms, times.unpack_ms, share));
   }
 
   const BenchedShards& asked_;
@@ -158,9 +191,31 @@ class ShardBench {
   ShardProblem problem_;
 };
 
+// A thread for each; an error of one is that of all.
+void bench_devices(const BenchedShards& asked) {
+  const std::vector<std::shared_ptr<Communicator>> communicators = asked.devices.communicators();
+  std::vector<std::exception_ptr> thrown(communicators.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < communicators.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        ShardBench(asked, communicators[rank]).run();
+      } catch (const std::exception& error) {
+        communicators[rank]->abort(error.what());
+        thrown[rank] = std::current_exception();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& each : thrown) {
+    if (each) std::rethrow_exception(each);
+  }
+}
+
 }  // namespace
 
 void bench_shards(const BenchedShards& asked) {
+  if (asked.devices.is_given()) return bench_devices(asked);
   with_ranks("bench", asked.json, [&](const std::shared_ptr<Communicator>& communicator) {
     ShardBench(asked, communicator).run();
   });

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <sstream>
 
 #include "cli/arguments.hpp"
 #include "cli/file_problem.hpp"
@@ -18,16 +17,6 @@
 
 namespace faro::cli {
 namespace {
-
-std::vector<int> read_devices(const std::string& text) {
-  constexpr std::uint64_t kMostOrdinal = 1023;
-  std::vector<int> devices;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');)
-    devices.push_back(static_cast<int>(parse_number("--devices", word, 0, kMostOrdinal)));
-  if (devices.empty()) fail(ErrorCode::value, "read --devices", "`" + text + "`", "numbers such as 0,1");
-  return devices;
-}
 
 void check_device_options(const PermuteOptions& options) {
   const std::string other = first_given(
@@ -86,9 +75,8 @@ class DeviceParts {
 void permute_devices(const PermuteOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_device_options(options);
-  const std::vector<int> devices = read_devices(options.devices);
-  if (const cuda::Status status = cuda::status(); !status.available)
-    fail(ErrorCode::device, "permute --devices", status.reason, "GPUs and their driver");
+  const std::vector<std::shared_ptr<Communicator>> communicators = options.devices.communicators();
+  const std::vector<int> devices = options.devices.ordinals();
   const InterruptNote interrupted("nothing was written, `" + options.out + "` is as it was");
   Progress progress(options.quiet ? Verbosity::quiet : Verbosity::normal);
   progress.step("reading " + options.in, bytes_of_file(options.in));
@@ -99,7 +87,7 @@ void permute_devices(const PermuteOptions& options) {
                                               .ranks = static_cast<int>(devices.size())},
                                              {});
   progress.step("planning " + options.spec);
-  PeerShards peers(problem, devices);
+  PeerShards peers = PeerShards::over(communicators, problem, {}, options.devices.ways());
   DeviceParts in;
   DeviceParts out;
   for (int rank = 0; rank < peers.ranks(); ++rank) {
@@ -134,7 +122,9 @@ void permute_devices(const PermuteOptions& options) {
     json["elements"] = element_count(problem.permutation);
     json["element_bytes"] = problem.element_bytes;
     json["bytes"] = input.data().size();
-    json["communicator"] = "peers";
+    json["communicator"] = communicators.front()->name();
+    json["backend"] = peers.sharded(0).backend();
+    json["backend_reason"] = peers.sharded(0).backend_reason();
     json["plan"] = Json::parse(plan.explain_json());
     json["ms"] = ms;
     json["gb_per_s"] = gb_per_s(input.data().size(), ms);
@@ -144,7 +134,7 @@ void permute_devices(const PermuteOptions& options) {
     note(ranks_line({.label = options.label(),
                      .elements = asked.elements,
                      .ranks = count_text(devices.size(), "device"),
-                     .by = "",
+                     .by = communicators.front()->name() == "NCCL" ? "by NCCL" : "",
                      .method = std::string(name(plan.method())),
                      .bytes = input.data().size(),
                      .sent_bytes = plan.sent_bytes(),

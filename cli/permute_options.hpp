@@ -1,14 +1,33 @@
 // What `faro permute` is asked for, with two files and in place.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/arguments.hpp"
 #include "faro/faro.hpp"
+#include "faro/shards.hpp"
 #include "io/npy.hpp"
 
 namespace faro::cli {
+
+/// --devices and --backend: GPUs of this machine as ranks of one process.
+struct DeviceOptions {
+  std::string devices;  // "0,1"
+  std::string backend;  // "peers" or "nccl"; empty: peers
+
+  void add(CLI::App& command);
+  bool is_given() const { return !devices.empty() || !backend.empty(); }
+  /// Errors: ErrorCode::value for what is no list of numbers.
+  std::vector<int> ordinals() const;
+  /// A communicator for each of them. Errors: ErrorCode::value for --backend without --devices, for another
+  /// name, and for a device twice with nccl; ErrorCode::device without GPUs, or without NCCL.
+  std::vector<std::shared_ptr<Communicator>> communicators() const;
+  /// Messages where NCCL was asked for, though its ranks could store.
+  ShardWays ways() const { return {.stores = backend != "nccl"}; }
+};
 
 struct PermuteOptions {
   CommonOptions common;
@@ -33,7 +52,7 @@ struct PermuteOptions {
   bool rows = false;
   bool inverse = false;
   bool in_place = false;
-  std::string devices;  // several GPUs, "0,1"
+  DeviceOptions devices;
   bool shards = false;  // each rank of mpirun its part
   bool no_backup = false;
   bool resume = false;

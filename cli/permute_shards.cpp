@@ -105,6 +105,7 @@ void check_shard_options(const PermuteOptions& options) {
                    {"--raw", !options.raw.empty()},
                    {"--order F", options.order != "C"},
                    {"a strided view", is_strided_text(options.spec)},
+                   {"--devices or --backend", options.devices.is_given()},
                    {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});
   if (!other.empty()) {
     fail(ErrorCode::unsupported, "permute --shards", other, "--shards with SPEC IN.npy OUT.npy",
@@ -126,6 +127,7 @@ struct FileShards {
   std::string spec;                  // canonical
   std::string elements;              // "1000 rows of 12 bytes"
   std::vector<std::uint64_t> shape;  // of the result
+  bool aligned = false;              // its data begin at a block of the disk, as without ranks
   /// The plan of this rank; may talk to the others.
   std::function<ShardPlan(const ShardProblem& problem)> plan;
   /// Of the whole file, where it can be swept from file to file.
@@ -163,7 +165,7 @@ class PermutedShards {
     const double ms = slowest(milliseconds_since(begin));
     if (options_.verify) verify(sharded.plan());
     write();
-    if (communicator_->rank() == 0) tell(sharded.plan(), ms, milliseconds_since(start));
+    if (communicator_->rank() == 0) tell(sharded, ms, milliseconds_since(start));
     commit();
   }
 
@@ -191,7 +193,9 @@ class PermutedShards {
       asked_ = of_file_(header_, *communicator_);
       asked_.problem.shards.rank = communicator_->rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
-      target_header_ = io::npy_header_bytes(header_.descr, asked_.shape);
+      target_header_ = asked_.aligned ? io::npy_header_bytes(header_.descr, asked_.shape, io::MemoryOrder::c,
+                                                             io::kTransferBlock)
+                                      : io::npy_header_bytes(header_.descr, asked_.shape);
     });
   }
 
@@ -386,10 +390,13 @@ class PermutedShards {
         size_text(budget_), facts.text(), ms, total_ms, options_.verify ? ", verified" : ""));
   }
 
-  void tell(const ShardPlan& plan, double ms, double total_ms) const {
+  void tell(const ShardedPlan& sharded, double ms, double total_ms) const {
+    const ShardPlan& plan = sharded.plan();
     const std::uint64_t bytes = header_.data_bytes();
     if (options_.common.json) {
       Json json = told_json();
+      json["backend"] = sharded.backend();
+      json["backend_reason"] = sharded.backend_reason();
       json["plan"] = Json::parse(plan.explain_json());
       json["ms"] = ms;
       json["gb_per_s"] = gb_per_s(bytes, ms);
@@ -465,6 +472,7 @@ void shuffle_shards(const PermuteOptions& options, std::uint64_t seed) {
     made.elements =
         count_text(made.count, by_rows ? "row" : "item") + " of " + size_text(made.problem.element_bytes);
     made.shape = header.shape;
+    made.aligned = true;
     const auto shuffle = std::make_shared<const file::RecordShuffle>(made.count, seed);
     const bool inverse = options.inverse;
     // Each rank computes where its own records go.

@@ -17,6 +17,7 @@
 #include "cli/arguments.hpp"
 #include "cli/permute_options.hpp"
 #include "cli/report.hpp"
+#include "faro/engines/cuda.hpp"
 
 namespace faro::cli {
 namespace {
@@ -72,6 +73,35 @@ void CutOptions::add(CLI::App& command) {
   add_text(command, "--shard-in", in, "CUT",
            "How the input is cut: axis(K), axis(K; 3 1 2) with an extent for each rank, or bits(B …)");
   add_text(command, "--shard-out", out, "CUT", "How the output is cut, in the same form");
+}
+
+void DeviceOptions::add(CLI::App& command) {
+  add_text(command, "--devices", devices, "N,N",
+           "With --engine cuda: use several GPUs, such as 0,1; each holds a part of the array");
+  add_text(command, "--backend", backend, "NAME",
+           "With --devices: peers, kernels and copies between the GPUs' memories (the default), or nccl, "
+           "messages by NCCL");
+}
+
+std::vector<int> DeviceOptions::ordinals() const {
+  constexpr std::uint64_t most_ordinal = 1023;
+  std::vector<int> made;
+  std::istringstream words(devices);
+  for (std::string word; std::getline(words, word, ',');)
+    made.push_back(static_cast<int>(parse_number("--devices", word, 0, most_ordinal)));
+  if (made.empty()) fail(ErrorCode::value, "read --devices", "`" + devices + "`", "numbers such as 0,1");
+  return made;
+}
+
+std::vector<std::shared_ptr<Communicator>> DeviceOptions::communicators() const {
+  if (devices.empty())
+    fail(ErrorCode::value, "read --backend", "--backend without --devices", "both, or neither");
+  if (!backend.empty() && backend != "peers" && backend != "nccl")
+    fail(ErrorCode::value, "read --backend", "`" + backend + "`", "peers or nccl");
+  const std::vector<int> all = ordinals();
+  if (const cuda::Status status = cuda::status(); !status.available)
+    fail(ErrorCode::device, "use --devices", status.reason, "GPUs and their driver");
+  return backend == "nccl" ? nccl_communicators(all) : peer_communicators(all);
 }
 
 ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {

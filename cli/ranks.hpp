@@ -60,6 +60,7 @@ struct BenchedShards {
   Problem problem;
   std::optional<NamedAxes> axes;
   CutOptions cuts;
+  DeviceOptions devices;
   int threads = 0;
   bool json = false;
 };

@@ -36,6 +36,7 @@ struct BenchOptions {
   std::vector<std::string> specs;
   std::string bytes;
   CutOptions cuts;
+  DeviceOptions devices;
   bool in_place = false;
   bool shards = false;
 };
@@ -308,6 +309,12 @@ void bench_all_shards(const BenchOptions& options) {
   if (options.in_place || !options.bytes.empty())
     fail(ErrorCode::unsupported, "bench --shards", "--in-place or --bytes",
          "whole arrays, from one to another");
+  const bool on_cuda = options.common.engine == "cuda";
+  if (on_cuda != options.devices.is_given()) {
+    fail(ErrorCode::unsupported, "bench --shards",
+         on_cuda ? "--engine cuda without --devices" : "--devices or --backend without --engine cuda",
+         "--engine cuda --devices 0,1, or neither");
+  }
   for (const std::string& spec : options.specs) {
     const ParsedPermutation parsed = parse_spec_with_axes(spec, std::nullopt, options.index.direction(spec));
     const std::uint64_t width = options.common.element_bytes_given().value_or(kUsualElementBytes);
@@ -315,6 +322,7 @@ void bench_all_shards(const BenchOptions& options) {
                   .problem = {.permutation = parsed.permutation, .element_bytes = width},
                   .axes = parsed.regrouped ? std::nullopt : parsed.axes,
                   .cuts = options.cuts,
+                  .devices = options.devices,
                   .threads = options.common.plan_options(width).threads,
                   .json = options.common.json});
   }
@@ -322,8 +330,9 @@ void bench_all_shards(const BenchOptions& options) {
 
 void bench_all(const BenchOptions& options) {
   if (options.shards) return bench_all_shards(options);
-  if (options.cuts.is_given())
-    fail(ErrorCode::value, "bench", "--shard-in or --shard-out without --shards", "--shards with them");
+  if (options.cuts.is_given() || options.devices.is_given())
+    fail(ErrorCode::value, "bench", "--shard-in, --shard-out, --devices or --backend without --shards",
+         "--shards with them");
   std::vector<Row> rows;
   std::vector<std::string> methods;
   {
@@ -373,10 +382,12 @@ Verb bench_verb(CLI::App& app) {
            "Repeat the map as a batch of whole arrays up to this size: 64MiB, 4GiB, 2^30");
   command->add_flag("--in-place", options->in_place,
                     "Time it in place, and beside it out of place, the obvious loop and a copy");
-  command->add_flag(
-      "--shards", options->shards,
-      "Run under mpirun: time the array spread over the ranks, and its local passes and its exchange alone");
+  command->add_flag("--shards", options->shards,
+                    "Run under mpirun, or with --devices: time the array spread over the ranks, and its "
+                    "local passes and its "
+                    "exchange alone");
   options->cuts.add(*command);
+  options->devices.add(*command);
   options->common.add_threads(*command);
   options->common.add_json(*command);
   return {command, [options] { bench_all(*options); }};

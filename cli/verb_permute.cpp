@@ -283,7 +283,7 @@ void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
   if (options.shards) return permute_shards(options);
-  if (!options.devices.empty()) return permute_devices(options);
+  if (options.devices.is_given()) return permute_devices(options);
   Outcome outcome;
   FileProblem asked;
   check_map(options);
@@ -371,8 +371,7 @@ Verb permute_verb(CLI::App& app) {
       "With --in-place: permute the file itself, without a copy; an interruption leaves it permuted in part");
   command->add_flag("--shards", options->shards,
                     "Run under mpirun: each rank reads, permutes and writes its part of the files");
-  add_text(*command, "--devices", options->devices, "N,N",
-           "With --engine cuda: use several GPUs, such as 0,1; each holds a part of the array");
+  options->devices.add(*command);
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);

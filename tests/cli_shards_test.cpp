@@ -52,6 +52,22 @@ TEST_F(CliShards, OneRankWritesTheSameFile) {
   EXPECT_EQ(files.at("alone.npy"), files.at("shared.npy"));
 }
 
+TEST_F(CliShards, ShufflesIntoTheSameFile) {
+  ASSERT_EQ(run("new 500x9 u4 in.npy").status, 0);
+  ASSERT_EQ(run("shuffle in.npy alone.npy --rows --seed 7 --quiet").status, 0);
+  const Result result = run("shuffle in.npy shared.npy --rows --seed 7 --shards --verify");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(files().at("alone.npy"), files().at("shared.npy"));
+}
+
+TEST_F(CliShards, ArraysWithoutElements) {
+  ASSERT_EQ(run("new 0x5 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute transpose in.npy alone.npy --quiet").status, 0);
+  const Result result = run("permute transpose in.npy shared.npy --shards --verify");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(files().at("alone.npy"), files().at("shared.npy"));
+}
+
 // From file to file, in tiles of a few KiB: the same file as by memory alone.
 TEST_F(CliShards, FilesLargerThanMemoryAreSwept) {
   ASSERT_EQ(run("new 100x250 u4 in.npy").status, 0);
@@ -91,6 +107,15 @@ TEST_F(CliShards, WhatDoesNotGoTogetherIsRefused) {
   expect_refused("permute gray in.npy out.npy --devices 0,1", 3, "another engine than cuda");
   expect_refused("bench 'gray(10)' --shards --in-place", 3, "--in-place");
   expect_refused("bench 'gray(10)' --shard-in 'axis(0)'", 2, "without --shards");
+  const std::string cuda = "permute gray in.npy out.npy --engine cuda ";
+  expect_refused(cuda + "--backend nccl", 2, "--backend without --devices");
+  expect_refused(cuda + "--devices 0,1 --backend mpi", 2, "got `mpi`, wanted peers or nccl");
+  expect_refused(cuda + "--devices 0,x", 2, "--devices");
+  expect_refused("permute gray in.npy out.npy --shards --devices 0,1", 3, "--devices");
+  expect_refused("permute gray in.npy out.npy --shards --backend nccl", 3, "--backend");
+  expect_refused("bench 'gray(10)' --devices 0,1", 2, "without --shards");
+  expect_refused("bench 'gray(10)' --shards --devices 0,1", 3, "without --engine cuda");
+  expect_refused("bench 'gray(10)' --shards --engine cuda", 3, "without --devices");
   EXPECT_EQ(files().size(), 1U);
 }
 

@@ -83,5 +83,27 @@ TEST_F(CudaNccl, OtherRanksAreRefused) {
   EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicator(0, nullptr); }), HasSubstr("words"));
 }
 
+TEST_F(CudaNccl, RanksOfOneProcess) {
+  const auto made = nccl_communicators({2, 0, 1}, std::chrono::seconds(20));
+  ASSERT_EQ(made.size(), 3U);
+  for (int rank = 0; rank < 3; ++rank) {
+    const Communicator& each = *made[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(each.rank(), rank);
+    EXPECT_EQ(each.ranks(), 3);
+    EXPECT_EQ(each.name(), "NCCL");
+  }
+  EXPECT_EQ(made[0]->peer_memory(), nullptr);  // no device is here that others could write to
+  EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicators({}); }), HasSubstr("no devices"));
+  EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicators({0, 1, 0}); }),
+              HasSubstr("device 0 twice"));
+  const ShardProblem problem{.permutation = maps::gray(10), .element_bytes = 4, .shards = {}};
+  const auto refused = [&](std::vector<std::shared_ptr<Communicator>> with) {
+    return test::message_of(ErrorCode::value, [&] { PeerShards::over(with, problem); });
+  };
+  EXPECT_THAT(refused({}), HasSubstr("no communicators"));
+  EXPECT_THAT(refused({made[1], made[0], made[2]}), HasSubstr("rank 1 of 3, wanted rank 0 of 3"));
+  EXPECT_THAT(refused({made[0], nullptr, made[2]}), HasSubstr("no communicator"));
+}
+
 }  // namespace cuda_nccl_test
 }  // namespace faro

@@ -25,8 +25,10 @@
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu_shards/parts.hpp"
+#include "bench/gpu_shards/scaling.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/communicator.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/error.hpp"
 #include "faro/shards.hpp"
 #include "measure.hpp"
@@ -37,23 +39,25 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_shards_bench: arrays over several GPUs, beside copies between them and NCCL's all-to-all
 
-  --devices LIST   ordinals, a rank each                              (default 0,1)
+  --devices LIST   ordinals, a rank each                              (default: all of the machine)
+  --scaling WHICH  weak, strong or both: with 1, 2, 4, ... of them, and what two let expect of the others
   --maps LIST      of exchange30,exchange20,exchange8,local,bmmc,reversal,transpose,transpose64,slabs,index (default all)
-  --log-bytes K    2^K bytes of an array on each device               (default 33: 8 GiB)
+  --log-bytes K    2^K bytes of an array on each device, of strong scaling in all  (default 33: 8 GiB)
   --rounds NUMBER  of turns                                           (default 7)
   --slices LIST    log2 of slices by NCCL; 0: none                    (default 1)
-  --reserved LIST  multiprocessors left to NCCL while slices move     (default 79)
+  --reserved LIST  multiprocessors left to NCCL while slices move     (default 86)
   --without-nccl
   --out FILE       the table, in Markdown
   --help
 )";
 
 struct ShardsOptions {
-  std::vector<int> devices = {0, 1};
+  std::vector<int> devices = {};
+  std::string scaling = {};
   std::vector<std::string> maps = {"exchange30", "exchange20", "exchange8",   "local", "bmmc",
                                    "reversal",   "transpose",  "transpose64", "slabs", "index"};
   std::vector<int> slices = {1};
-  std::vector<int> reserved = {79};
+  std::vector<int> reserved = {86};
   int log_bytes = 33;
   int rounds = 7;
   bool nccl = true;
@@ -66,6 +70,12 @@ ShardsOptions parse(const CommandLine& line) {
   options.command = line.text();
   options.nccl = !line.has("--without-nccl");
   line.read({{"--devices", [&](const Argument& a) { options.devices = parse_ints(a, 0, 63); }},
+             {"--scaling",
+              [&](const Argument& a) {
+                if (a.text != "weak" && a.text != "strong" && a.text != "both")
+                  refuse(a, "weak, strong or both");
+                options.scaling = a.text;
+              }},
              {"--maps", [&](const Argument& a) { options.maps = parse_names(a); }},
              {"--log-bytes", [&](const Argument& a) { options.log_bytes = parse_int(a, 20, 34); }},
              {"--slices", [&](const Argument& a) { options.slices = parse_ints(a, 0, 4); }},
@@ -73,6 +83,10 @@ ShardsOptions parse(const CommandLine& line) {
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}},
             {"--without-nccl"});
+  if (options.devices.empty()) {
+    for (int device = 0; device < static_cast<int>(cuda::devices().size()); ++device)
+      options.devices.push_back(device);
+  }
   return options;
 }
 
@@ -102,6 +116,10 @@ Benched make_benched(const std::string& name, int ranks, int log_bytes) {
   const int g = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
   const int m = log_bytes - 2;
   const int n = m + g;
+  const bool takes_any_ranks = name == "transpose" || name == "slabs" || name == "index";
+  if (!takes_any_ranks && !std::has_single_bit(static_cast<unsigned>(ranks)))
+    fail(ErrorCode::usage, "gpu_shards_bench", fmt::format("{} on {} devices", name, ranks),
+         "2^g devices; transpose, slabs and index take any number");
   if (name == "exchange30")
     return of_map("swap of the rank's bit and the top local bit", maps::swap_bits(n, m - 1, m));
   if (name == "exchange20")
@@ -145,24 +163,15 @@ struct Contestant {
   bool is_permutation = true;
 };
 
-struct Line {
-  std::string map;
-  std::string name;
-  double ms = 0;
-  double least = 0;
-  double most = 0;
-  double sent_bytes = 0;
-  std::string how;
-};
-
 // What all ranks share.
 struct Common {
   const ShardsOptions& options;
+  std::string scaling = {};
   std::barrier<> meet;
   std::vector<std::shared_ptr<Communicator>> words;
   std::vector<std::shared_ptr<Communicator>> peers;
   std::vector<std::byte*> received = {};  // for copies between devices
-  std::vector<Line> lines = {};           // of rank 0
+  std::vector<ShardLine> lines = {};      // of rank 0
   std::vector<Benched> maps = {};
 
   explicit Common(const ShardsOptions& asked)
@@ -213,18 +222,33 @@ class Rank {
     std::vector<std::unique_ptr<ShardedPlan>> plans;
     std::vector<Contestant> contestants;
     std::vector<std::string> how;
+    std::vector<ShardWork> work;
+    const auto count_work = [&](ShardWork::Way way) {
+      work.push_back({.way = way,
+                      .sent_bytes = static_cast<double>(sent),
+                      .part_bytes = static_cast<double>(plan.in_bytes())});
+      return &work.back();
+    };
     const auto add = [&](const std::string& name, const std::shared_ptr<Communicator>& communicator,
                          const ShardWays& ways) {
       plans.push_back(std::make_unique<ShardedPlan>(plan, communicator, PlanOptions{}, ways));
       ShardedPlan* const made = plans.back().get();
       how.push_back(fmt::format("{}: {}", made->backend(), made->backend_reason()));
+      const std::string_view backend = made->backend();
+      const bool by_stores = backend == "stores";
+      ShardWork* const mine = count_work(by_stores ? ShardWork::Way::stores : ShardWork::Way::messages);
+      mine->packs = plan.pack().is_nothing() ? 0 : 1;
+      mine->unpacks = (by_stores ? plan.stores().to_output : plan.unpack().is_nothing()) ? 0 : 1;
+      if (backend == "slices") mine->slices = 1 << ways.slice_bits;
       contestants.push_back({name, [made, &in, &out](Stream stream) {
                                made->run(in.data(), made->plan().in_bytes(), out.data(),
                                          made->plan().out_bytes(), stream);
                              }});
     };
     add("faro, peers", common_.peers[index()], {});
-    if (nccl_) {
+    if (nccl_ && ranks() > 1) {
+      if (nccl_->peer_memory() != nullptr && plan.stores().is_possible())
+        add("faro, NCCL's ranks, stores", nccl_, {});
       for (const int bits : common_.options.slices) {
         if (bits > 0 && (plan.slice_bits() == 0 || plan.workspace_bytes() == 0)) continue;
         for (const int reserved : common_.options.reserved) {
@@ -232,17 +256,27 @@ class Rank {
           const std::string name =
               bits == 0 ? "faro, NCCL, whole messages"
                         : fmt::format("faro, NCCL, {} slices, {} multiprocessors left", 1 << bits, reserved);
-          add(name, nccl_, {.stores = true, .slice_bits = bits, .link_multiprocessors = reserved});
+          add(name, nccl_, {.stores = false, .slice_bits = bits, .link_multiprocessors = reserved});
         }
       }
     }
-    // To the next rank, as many bytes as go to all.
-    contestants.push_back({"copy to the next device",
-                           [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); }, false});
-    how.emplace_back("cudaMemcpyPeerAsync");
-    if (nccl_ && ranks() > 1) {
+    if (ranks() > 1) {
+      // To the next rank, as many bytes as go to all.
       contestants.push_back(
-          {"NCCL's all-to-all alone",
+          {kCopyBetween, [this, &in, sent](Stream stream) { copy_on(in.data(), sent, stream); }, false});
+      how.emplace_back("cudaMemcpyPeerAsync");
+      count_work(ShardWork::Way::links_alone);
+    }
+    const std::uint64_t both = std::min(in.size(), out.size());
+    contestants.push_back(
+        {kCopyWithin, [&in, &out, both](Stream stream) { cuda::copy(in.data(), out.data(), both, stream); },
+         false});
+    how.emplace_back("cudaMemcpyAsync");
+    count_work(ShardWork::Way::copy_within);
+    if (nccl_ && ranks() > 1) {
+      count_work(ShardWork::Way::links_alone);
+      contestants.push_back(
+          {kAllToAll,
            [this, &in, &out, sent](Stream stream) { all_to_all(in.data(), out.data(), sent, stream); },
            false});
       how.emplace_back("ncclSend, ncclRecv");
@@ -250,7 +284,7 @@ class Rank {
     for (const Contestant& each : contestants) {
       if (each.is_permutation) verify(benched, each, out, out_count);
     }
-    time(benched, contestants, how, static_cast<double>(sent));
+    time(benched, contestants, how, work);
     common_.meet.arrive_and_wait();
   }
 
@@ -306,7 +340,7 @@ class Rank {
   }
 
   void time(const Benched& benched, const std::vector<Contestant>& contestants,
-            const std::vector<std::string>& how, double sent) {
+            const std::vector<std::string>& how, const std::vector<ShardWork>& work) {
     constexpr int calls = 4;
     std::vector<std::vector<double>> samples(contestants.size());
     for (int round = 0; round < common_.options.rounds; ++round) {
@@ -325,16 +359,19 @@ class Rank {
     if (rank_ != 0) return;
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       const auto [least, most] = std::minmax_element(samples[i].begin(), samples[i].end());
-      common_.lines.push_back({.map = benched.name,
+      common_.lines.push_back({.scaling = common_.scaling,
+                               .gpus = ranks(),
+                               .map = benched.name,
                                .name = contestants[i].name,
                                .ms = median(samples[i]),
                                .least = *least,
                                .most = *most,
-                               .sent_bytes = sent,
+                               .work = work[i],
                                .how = how[i]});
-      const Line& line = common_.lines.back();
-      fmt::print("{} | {}: {:.3f} ms ({:.3f} to {:.3f}), {:.0f} GB/s out | {}\n", line.map, line.name,
-                 line.ms, line.least, line.most, sent / line.ms / 1e6, line.how);
+      const ShardLine& line = common_.lines.back();
+      fmt::print("{}{} | {}: {:.3f} ms ({:.3f} to {:.3f}), {:.0f} GB/s out | {}\n",
+                 line.scaling.empty() ? "" : fmt::format("{} GPUs, {} | ", line.gpus, line.scaling), line.map,
+                 line.name, line.ms, line.least, line.most, line.work.sent_bytes / line.ms / 1e6, line.how);
       std::fflush(stdout);
     }
   }
@@ -346,32 +383,12 @@ class Rank {
   std::shared_ptr<Communicator> nccl_;
 };
 
-std::string table(const Common& common) {
-  std::string text =
-      "| map | by | ms | min to max | GB/s out of a GPU | of the copy | of NCCL's all-to-all |\n"
-      "|---|---|---|---|---|---|---|\n";
-  const auto find = [&](const std::string& map, const std::string& name) {
-    for (const Line& line : common.lines) {
-      if (line.map == map && line.name == name) return line.ms;
-    }
-    return 0.0;
-  };
-  for (const Line& line : common.lines) {
-    const double copy = find(line.map, "copy to the next device");
-    const double nccl = find(line.map, "NCCL's all-to-all alone");
-    text += fmt::format("| {} | {} | {:.3f} | {:.3f} to {:.3f} | {:.0f} | {:.1f}% | {} |\n", line.map,
-                        line.name, line.ms, line.least, line.most, line.sent_bytes / line.ms / 1e6,
-                        100 * copy / line.ms, nccl > 0 ? fmt::format("{:.1f}%", 100 * nccl / line.ms) : "");
-  }
-  return text;
-}
-
-int run(const CommandLine& line) {
-  const ShardsOptions options = parse(line);
+// All maps on these devices.
+void run_on(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
   Common common(options);
+  common.scaling = scaling;
   for (const std::string& map : options.maps)
     common.maps.push_back(make_benched(map, static_cast<int>(options.devices.size()), options.log_bytes));
-  std::vector<std::exception_ptr> thrown(options.devices.size());
   std::vector<std::thread> threads;
   std::mutex told;
   for (int rank = 0; rank < static_cast<int>(options.devices.size()); ++rank) {
@@ -388,8 +405,34 @@ int run(const CommandLine& line) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  lines.insert(lines.end(), common.lines.begin(), common.lines.end());
+}
+
+// 1, 2, 4, ... of the devices; strong scaling gives each its share of an array that one of them would hold.
+void run_scaling(const ShardsOptions& options, const std::string& scaling, std::vector<ShardLine>& lines) {
+  for (std::size_t count = 1, g = 0; count <= options.devices.size(); count *= 2, ++g) {
+    ShardsOptions each = options;
+    each.devices.resize(count);
+    if (scaling == "strong") each.log_bytes -= static_cast<int>(g);
+    // One rank has no bit to exchange with.
+    if (count == 1)
+      std::erase_if(each.maps,
+                    [](const std::string& map) { return map.starts_with("exchange") || map == "local"; });
+    run_on(each, scaling, lines);
+  }
+}
+
+int run(const CommandLine& line) {
+  const ShardsOptions options = parse(line);
+  if (options.devices.empty())
+    fail(ErrorCode::device, "gpu_shards_bench", cuda::status().reason, "a GPU or more");
+  std::vector<ShardLine> lines;
+  if (options.scaling.empty()) run_on(options, "", lines);
+  for (const char* const scaling : {"weak", "strong"}) {
+    if (options.scaling == scaling || options.scaling == "both") run_scaling(options, scaling, lines);
+  }
   const std::string text = "# Shards over " + std::to_string(options.devices.size()) + " GPUs\n\n" +
-                           setting_table(make_setting(options.command)) + "\n" + table(common);
+                           setting_table(make_setting(options.command)) + "\n" + shards_table(lines);
   fmt::print("\n{}", text);
   if (options.out.empty()) return 0;
   std::FILE* const file = std::fopen(options.out.c_str(), "w");

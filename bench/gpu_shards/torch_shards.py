@@ -1,6 +1,7 @@
 """What gpu_shards_bench is measured against: torch's all_to_all_single with contiguous() on both sides.
 
-    python3 torch_shards.py [--maps transpose,exchange20,...] [--log-bytes 33] [--rounds 7]
+    python3 torch_shards.py [--maps transpose,exchange20,...] [--log-bytes 33] [--rounds 7] [--ranks 2]
+    python3 torch_shards.py --scaling both      with 1, 2, 4, ... GPUs, as many as there are
 
 A process a GPU, by NCCL. Each map's result is checked against its formula, then the whole is timed, and the
 all-to-all alone, by turns: medians in milliseconds, from the moment when all ranks begin. Maps that are no
@@ -23,17 +24,18 @@ def hashed(x):
     return ((x * 2654435761 + 12345) & 0x7FFFFFFF).to(torch.int32)
 
 
-def swap_of_bits(bit, m, rank):
-    """The rank's bit, on top of m local ones, and local bit `bit` change places."""
+def swap_of_bits(bit, m, rank, ranks):
+    """The rank's lowest bit, on top of m local ones, and local bit `bit` change places: with one other rank."""
     high, low = 1 << (m - 1 - bit), 1 << bit
     send = lambda x: x.view(high, 2, low).permute(1, 0, 2).contiguous()
     receive = lambda x: x.view(2, high, low).permute(1, 0, 2).contiguous().view(-1)
+    halves = [1 << (m - 1) if peer >> 1 == rank >> 1 else 0 for peer in range(ranks)]
 
     def source(y):
         b, r = (y >> bit) & 1, (y >> m) & 1
         return y ^ ((b ^ r) << bit) ^ ((b ^ r) << m)
 
-    return send, receive, source, 1 << m
+    return send, receive, source, 1 << m, halves, halves
 
 
 def transposed(rows, columns, rank, ranks):
@@ -44,16 +46,16 @@ def transposed(rows, columns, rank, ranks):
     return send, receive, source, part * columns
 
 
-def by_indices(places, back, m, rank, device):
-    """Any map: `places(x)` and its inverse, of 2 ranks with 2^m elements each."""
+def by_indices(places, back, m, rank, ranks, device):
+    """Any map: `places(x)` and its inverse, of ranks with 2^m elements each."""
     mine = torch.arange(1 << m, device=device, dtype=torch.int64) | (rank << m)
     to = places(mine) >> m
-    order = torch.cat([torch.nonzero(to == peer).view(-1) for peer in range(2)])
-    counts = [int((to == peer).sum()) for peer in range(2)]
+    order = torch.cat([torch.nonzero(to == peer).view(-1) for peer in range(ranks)])
+    counts = [int((to == peer).sum()) for peer in range(ranks)]
     del mine, to
     # What arrives, in the order of each sender: where it belongs.
     arrived, received = [], []
-    for peer in range(2):
+    for peer in range(ranks):
         theirs = torch.arange(1 << m, device=device, dtype=torch.int64) | (peer << m)
         y = places(theirs)
         y = y[(y >> m) == rank] & ((1 << m) - 1)
@@ -90,20 +92,23 @@ def random_matrix(n, seed):
 
 def make(name, log_bytes, rank, ranks, device):
     m = log_bytes - 2
+    g = ranks.bit_length() - 1
+    if ranks != 1 << g:
+        raise ValueError(f"{ranks} ranks: 2^g are wanted")
     if name.startswith("exchange"):
-        return swap_of_bits({"exchange30": m - 1, "exchange20": 20, "exchange8": 8}[name], m, rank)
+        return swap_of_bits({"exchange30": m - 1, "exchange20": 20, "exchange8": 8}[name], m, rank, ranks)
     if name == "transpose":
         return transposed(32768, 32768, rank, ranks)
     if name == "transpose64":
-        return transposed(1 << ((m + 1) // 2), 1 << (m + 1 - (m + 1) // 2), rank, ranks)
-    n = m + 1
+        return transposed(1 << ((m + g) // 2), 1 << (m + g - (m + g) // 2), rank, ranks)
+    n = m + g
     if name == "reversal":
         columns = [1 << (n - 1 - j) for j in range(n)]
         places = lambda x: affine(columns, x)
-        return by_indices(places, places, m, rank, device)
+        return by_indices(places, places, m, rank, ranks, device)
     if name == "bmmc":
         columns, back = random_matrix(n, 1)
-        return by_indices(lambda x: affine(columns, x), lambda y: affine(back, y), m, rank, device)
+        return by_indices(lambda x: affine(columns, x), lambda y: affine(back, y), m, rank, ranks, device)
     if name == "index":
         # A permutation without structure that needs no table: rounds of x ^= f(x's other half).
         half, mask = n // 2, (1 << (n // 2)) - 1
@@ -123,7 +128,7 @@ def make(name, log_bytes, rank, ranks, device):
 
         if n % 2 != 0:
             raise ValueError("index needs an even number of bits")
-        return by_indices(there, again, m, rank, device)
+        return by_indices(there, again, m, rank, ranks, device)
     raise ValueError(f"no map {name}")
 
 
@@ -174,7 +179,7 @@ def work(rank, ranks, options):
         if rank == 0:
             for what, each in times.items():
                 print(
-                    f"torch {name}, {count * 4 / 2**30:g} GiB a GPU, {what}: {statistics.median(each):.3f} ms "
+                    f"torch {name}, {ranks} GPUs, {count * 4 / 2**30:g} GiB a GPU, {what}: {statistics.median(each):.3f} ms "
                     f"({min(each):.3f} to {max(each):.3f})",
                     flush=True,
                 )
@@ -190,8 +195,25 @@ def main():
     parser.add_argument("--log-bytes", type=int, default=33)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--port", type=int, default=29531)
+    parser.add_argument("--ranks", type=int, default=0, help="GPUs; the default is all of the machine")
+    parser.add_argument("--scaling", choices=["weak", "strong", "both"], help="with 1, 2, 4, ... of the GPUs")
     options = parser.parse_args()
-    multiprocessing.spawn(work, args=(2, options), nprocs=2)
+    ranks = options.ranks or torch.cuda.device_count()
+    if options.scaling is None:
+        multiprocessing.spawn(work, args=(ranks, options), nprocs=ranks)
+        return
+    for scaling in ("weak", "strong"):
+        if options.scaling not in (scaling, "both"):
+            continue
+        for g in range(ranks.bit_length()):
+            each = argparse.Namespace(**vars(options))
+            each.port += g + (16 if scaling == "strong" else 0)
+            if scaling == "strong":
+                each.log_bytes -= g
+            if g == 0:  # one rank has no bit to exchange with
+                each.maps = ",".join(name for name in options.maps.split(",") if not name.startswith("exchange"))
+            print(f"{scaling} scaling, {1 << g} GPUs:", flush=True)
+            multiprocessing.spawn(work, args=(1 << g, each), nprocs=1 << g)
 
 
 if __name__ == "__main__":

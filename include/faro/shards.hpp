@@ -91,6 +91,9 @@ const char* name(ShardMethod method) noexcept;
 struct ShardPass {
   std::optional<Permutation> permutation = std::nullopt;
   std::vector<Strided> views = {};
+  /// Of an index array: what goes to one rank, or comes from it, keeps its order, so that the obvious loop
+  /// reads and writes a few runs side by side.
+  bool keeps_order = false;
 
   bool is_nothing() const { return !permutation && views.empty(); }
 };
@@ -213,10 +216,12 @@ class ShardPlan {
 struct ShardWays {
   /// Kernels write into the peers' memory where the communicator lets them.
   bool stores = true;
-  /// Most slices of messages, log2, by which passes and links work at the same time: 0 to 4; -1: by the size.
+  /// Most slices, log2, by which passes and links work at the same time: 0 to 4; -1: by the size. Of
+  /// messages, or of stores whose output is unpacked.
   int slice_bits = -1;
-  /// Of a device with slices: multiprocessors that packing and unpacking leave free while the links' kernels
-  /// work, which need whole ones and memory that is not all taken; -1: three fifths of them, 0: none.
+  /// Of a device with slices: multiprocessors that the other passes leave free while the links work. Kernels
+  /// of NCCL need whole ones, and memory that is not all taken: -1 is 13 of 20; stores go by these alone:
+  /// -1 is 11 of 20. 0: all passes take all.
   int link_multiprocessors = -1;
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
@@ -295,6 +300,11 @@ class ShardedPlan {
 std::vector<std::shared_ptr<Communicator>> peer_communicators(
     const std::vector<int>& devices, std::chrono::milliseconds time_limit = kShardTimeLimit);
 
+/// The same by NCCL (faro/communicator.hpp), a rank for each device. Errors: those of nccl_communicator();
+/// ErrorCode::value for no devices, and for a device that is given twice, which NCCL does not take.
+std::vector<std::shared_ptr<Communicator>> nccl_communicators(
+    const std::vector<int>& devices, std::chrono::milliseconds time_limit = kShardTimeLimit);
+
 /// The plans of all ranks, one on each device, and the threads that queue them.
 class PeerShards {
  public:
@@ -302,6 +312,11 @@ class PeerShards {
   /// ShardedPlan and of peer_communicators().
   PeerShards(const ShardProblem& problem, const std::vector<int>& devices, const PlanOptions& options = {},
              const ShardWays& ways = {});
+  /// Over the communicators of all ranks, by rank: those of nccl_communicators(). Errors: those of
+  /// ShardedPlan; ErrorCode::value for none, and for others than those of all ranks in their order.
+  static PeerShards over(std::vector<std::shared_ptr<Communicator>> communicators,
+                         const ShardProblem& problem, const PlanOptions& options = {},
+                         const ShardWays& ways = {});
   PeerShards(PeerShards&&) noexcept;
   PeerShards& operator=(PeerShards&&) noexcept;
   ~PeerShards();
@@ -320,6 +335,7 @@ class PeerShards {
 
  private:
   struct State;
+  explicit PeerShards(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -37,8 +37,11 @@ const ShardPass& pass_of(const faro_shard_plan& plan, int unpack) {
 faro_plan* new_pass(const faro_shard_plan& plan, int unpack, const PlanOptions& options) {
   const ShardPass& pass = pass_of(plan, unpack);
   const std::uint64_t width = plan.plan.problem().element_bytes;
-  if (pass.permutation)
-    return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, options);
+  if (pass.permutation) {
+    PlanOptions own = options;
+    if (pass.keeps_order) own.index_choice.method = faro::IndexMethod::direct;
+    return new_map_plan({.permutation = *pass.permutation, .element_bytes = width}, own);
+  }
   std::vector<CornerView> views;
   for (const Strided& view : pass.views) {
     views.push_back({.extents = view.extents,

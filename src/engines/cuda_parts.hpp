@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "faro/plan/plan.hpp"
@@ -44,12 +45,17 @@ class PartExecutor {
   std::unique_ptr<State> state_;
 };
 
+/// How much of a device a view's blocks take.
+enum class ViewShare {
+  all,
+  over_links,  // what it writes is another device's: few blocks fill a link, and a view that stays has room
+  beside_copies,  // a block on a multiprocessor, which leaves memory's rate to copy engines
+};
+
 class PeerView {
  public:
-  /// A view on `plan.target().device`. `over_links`: what it writes is another device's, so that few of its
-  /// blocks fill a link; the others leave room for a view that stays. Errors: ErrorCode::device for a failed
-  /// call.
-  PeerView(const StridedPlan& plan, bool over_links);
+  /// A view on `plan.target().device`. Errors: ErrorCode::device for a failed call.
+  PeerView(const StridedPlan& plan, ViewShare share);
   PeerView(PeerView&&) noexcept;
   PeerView& operator=(PeerView&&) noexcept;
   ~PeerView();
@@ -87,6 +93,15 @@ class SideStream {
 
 /// Queues a copy between any two arrays that the device can reach.
 void copy_between(const void* from, void* to, std::uint64_t bytes, int device, Stream stream);
+
+/// The same of rows whose starts are apart.
+struct CopiedRows {
+  std::uint64_t from_pitch_bytes = 0;
+  std::uint64_t to_pitch_bytes = 0;
+  std::uint64_t row_bytes = 0;
+  std::uint64_t rows = 0;
+};
+void copy_rows_between(const void* from, void* to, const CopiedRows& rows, int device, Stream stream);
 
 /// Memory of the host that devices copy from and to at the links' rate. Grows, and does not shrink.
 class PinnedArray {
@@ -138,6 +153,32 @@ class PeerEnd {
   /// The same two for the copies themselves.
   void mark_copied(Stream stream);
   void wait_until_copied(const PeerEnd& other, Stream stream) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Arrays on the devices of other ranks of a machine, in this process or in others, as kernels of a device
+/// reach them.
+class PeerArrays {
+ public:
+  /// Errors: ErrorCode::device for a device that is not there.
+  explicit PeerArrays(int device);
+  ~PeerArrays();
+  PeerArrays(const PeerArrays&) = delete;
+  PeerArrays& operator=(const PeerArrays&) = delete;
+
+  /// By which open() finds an array of this device on other ranks: a line. Errors: ErrorCode::device for a
+  /// failed call.
+  std::string address_of(void* array);
+  /// Where the arrays with these addresses begin; an allocation of another process is opened once, and
+  /// closed when another one has come in its place, or with this object. Errors: ErrorCode::value for memory
+  /// that cannot be reached, as that of another machine, or of another process and not of cudaMalloc;
+  /// ErrorCode::device for a failed call.
+  std::vector<std::byte*> open(std::span<const std::string> addresses);
+  /// Closes all that were opened. Requires: no kernel uses them any more (unchecked).
+  void close();
 
  private:
   struct State;

@@ -144,22 +144,67 @@ bool sees_pair_numbers(const Operator& op) {
          op.kind == OperatorKind::user;
 }
 
-// The operator with the pair numbers that it would see in the whole array.
-Operator renumbered(const Operator& op, const PairNumbers& numbers, const ElementType& element, Engine engine,
-                    std::size_t layer) {
-  if (engine == Engine::cuda || (op.kind == OperatorKind::user && !op.host)) {
-    fail(
-        ErrorCode::unsupported, kMakeSharded,
-        fmt::format("layer {}, `{}`, whose pair numbers span ranks", layer + 1, op.name),
-        "on engine cuda operators that do not look at pair numbers; a user's with a host function elsewhere");
+// As CUDA C++: p, the number of a local pair, becomes that of the whole array's, and n its bits. Columns that
+// follow each other by a shift are moved together, so that the text is the same for all layers of a transform
+// whose numbers lack the same bits, and one pass takes them all.
+std::string renumbering_text(const PairNumbers& numbers, int own_bits) {
+  std::string text = fmt::format("p = {:#x}u", numbers.constant);
+  for (int first = 0; first < own_bits;) {
+    const Word column = numbers.of_local.column(first);
+    int end = first + 1;
+    while (end < own_bits && numbers.of_local.column(end) == column << (end - first)) ++end;
+    std::string run = first == 0 ? "p" : fmt::format("(p >> {})", first);
+    if (end < own_bits) run = fmt::format("({} & {:#x}u)", run, f2::low_mask(end - first));
+    for (Word rest = column; rest != 0; rest &= rest - 1)
+      text += fmt::format(" ^ {} << {}", run, std::countr_zero(rest));
+    first = end;
+  }
+  return text + fmt::format(";\nn += {};\n", numbers.bits - 1 - own_bits);
+}
+
+// (a + b, (a - b) w^p) with the root found anew for each pair.
+std::string fourier_text(bool inverse, Scalar scalar) {
+  const bool is_single = scalar == Scalar::c64;
+  return fmt::format(
+      "Value w{{}};\n"
+      "sincospi{0}({1}ldexp{0}(static_cast<{2}>(p), 1 - n), &w.im, &w.re);\n"
+      "const Value difference = (a - b) * w;\n"
+      "a = a + b;\n"
+      "b = difference;\n",
+      is_single ? "f" : "", inverse ? "" : "-", is_single ? "float" : "double");
+}
+
+// The operator with the pair numbers that it would see in the whole array, of which `own_bits` are the
+// rank's own.
+Operator renumbered(const Operator& op, const PairNumbers& numbers, int own_bits, const ElementType& element,
+                    Engine engine, std::size_t layer) {
+  const bool is_user = op.kind == OperatorKind::user;
+  const bool inverse = op.kind == OperatorKind::inverse_fourier;
+  if (engine == Engine::cuda) {
+    constexpr int most_bits = 33;  // a kernel's numbers are words of 32 bits
+    if ((is_user && op.text.empty()) || numbers.bits > most_bits) {
+      fail(ErrorCode::unsupported, kMakeSharded,
+           fmt::format("layer {}, `{}`, whose pair numbers of {} bits span ranks", layer + 1, op.name,
+                       numbers.bits - 1),
+           "on engine cuda numbers of at most 32 bits, and a user's operator that has a text");
+    }
+    Operator made =
+        operators::user("between_ranks", renumbering_text(numbers, own_bits) +
+                                             (is_user ? op.text : fourier_text(inverse, element.scalar)));
+    made.element = element;
+    return made;
+  }
+  if (is_user && !op.host) {
+    fail(ErrorCode::unsupported, kMakeSharded,
+         fmt::format("layer {}, `{}`, whose pair numbers span ranks", layer + 1, op.name),
+         "an operator with a host function");
   }
   HostFunction host;
-  if (op.kind == OperatorKind::user) {
+  if (is_user) {
     host = [numbers, inner = op.host](void* a, void* b, std::uint64_t p, int) {
       (*inner)(a, b, numbers(p), numbers.bits);
     };
   } else {
-    const bool inverse = op.kind == OperatorKind::inverse_fourier;
     host = element.scalar == Scalar::c64 ? fourier_between_ranks<float>(numbers, inverse)
                                          : fourier_between_ranks<double>(numbers, inverse);
   }
@@ -222,7 +267,8 @@ Program local_layer(const Layer& layer, const Affine& frame, const LocalParts& o
       complement |= numbers.constant << 1;
       bits = layer.bits;
     } else {
-      op = renumbered(layer.op, numbers, of.element, of.engine, number);
+      bits = own_pair_bits + 1;
+      op = renumbered(layer.op, numbers, own_pair_bits, of.element, of.engine, number);
     }
   } else if (sees_pair_numbers(layer.op)) {
     bits = layer.bits;

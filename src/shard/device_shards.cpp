@@ -35,6 +35,28 @@ std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
 
 // --- stores
 
+namespace {
+// Copy engines take a row of some KiB as fast as a long one; slices are long enough to fill a link.
+std::optional<RowCopies> rows_over_links(const Strided& view, std::uint64_t width) {
+  constexpr std::uint64_t least_row_bytes = 4 << 10;
+  constexpr std::uint64_t slice_bytes = 16 << 20;
+  constexpr std::uint64_t most_slices = 16;
+  constexpr std::uint64_t unit_bytes = 256;
+  constexpr std::uint64_t most_pitch_bytes = (std::uint64_t{1} << 31) - 1;  // of cudaMemcpy2D
+  const std::uint64_t bytes = element_count(view) * width;
+  const RowChoice choice{.slices = std::clamp<std::uint64_t>(bytes / slice_bytes, 1, most_slices),
+                         .least_run = (least_row_bytes + width - 1) / width,
+                         .unit = width < unit_bytes && unit_bytes % width == 0 ? unit_bytes / width : 1};
+  if (bytes < slice_bytes) return std::nullopt;
+  std::optional<RowCopies> made = row_copies(view, choice);
+  if (made && std::any_of(made->slices.begin(), made->slices.end(), [&](const RowCopies::Slice& slice) {
+        return std::max(slice.from_pitch, slice.to_pitch) * width > most_pitch_bytes;
+      }))
+    return std::nullopt;
+  return made;
+}
+}  // namespace
+
 std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device) {
   const ShardStores& stores = plan.stores();
   const Target target = cuda::target(device);
@@ -55,18 +77,39 @@ std::optional<StoredShards> StoredShards::make(const ShardPlan& plan, int device
   if (!stores.by_views) return std::nullopt;
   // Those over links come first: they take longest, and leave room for the one that stays.
   const int self = plan.problem().shards.rank;
+  const std::uint64_t width = plan.problem().element_bytes;
+  made.device_ = device;
+  made.width_ = width;
+  std::uint64_t workspace_elements = 0;
   for (const bool over_links : {true, false}) {
     for (const ShardView& each : stores.views) {
       if ((each.peer != self) != over_links) continue;
-      const StridedPlan view(each.view, plan.problem().element_bytes, target);
+      if (std::optional<RowCopies> rows = over_links ? rows_over_links(each.view, width) : std::nullopt) {
+        Copied copied{.peer = each.peer,
+                      .packing = {},
+                      .rows = std::move(rows->slices),
+                      .first = workspace_elements,
+                      .side = cuda::SideStream(device)};
+        for (const RowCopies::Slice& slice : copied.rows)
+          copied.packing.emplace_back(StridedPlan(slice.packing, width, target),
+                                      cuda::ViewShare::beside_copies);
+        workspace_elements += rows->workspace_elements;
+        made.copied_.push_back(std::move(copied));
+        continue;
+      }
+      const StridedPlan view(each.view, width, target);
+      const cuda::ViewShare share = over_links             ? cuda::ViewShare::over_links
+                                    : made.copied_.empty() ? cuda::ViewShare::all
+                                                           : cuda::ViewShare::beside_copies;
       made.views_.push_back(
-          {.peer = each.peer, .view = cuda::PeerView(view, over_links), .side = cuda::SideStream(device)});
+          {.peer = each.peer, .view = cuda::PeerView(view, share), .side = cuda::SideStream(device)});
     }
   }
+  if (workspace_elements > 0) made.workspace_.emplace(workspace_elements * width, device);
   return made;
 }
 
-void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream) {
+void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices) {
   const std::vector<std::byte*> arrays = memory.open(mine, stream);
   if (units_) {
     const bool takes_tiles = tiles_ && is_aligned(in, tiles_->pass().vector_bytes) &&
@@ -75,6 +118,31 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
                              });
     const cuda::PartExecutor& executor = takes_tiles ? *tiles_ : *units_;
     executor.run(in, arrays, {}, stream);
+  }
+  run_views(in, arrays, stream);
+  for (std::size_t k = 0; k < slices; ++k) memory.close(stream);
+}
+
+void StoredShards::run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream) {
+  // A slice of each peer by turns, so that all links are busy soon.
+  std::size_t most = 0;
+  for (const Copied& each : copied_) most = std::max(most, each.rows.size());
+  for (std::size_t k = 0; k < most; ++k) {
+    for (Copied& each : copied_) {
+      if (k >= each.rows.size()) continue;
+      const RowCopies::Slice& slice = each.rows[k];
+      std::byte* const packed = workspace_->data() + each.first * width_;
+      each.packing[k].run(in, packed, stream);
+      each.side.follow(stream);
+      cuda::copy_rows_between(packed + slice.from * width_,
+                              arrays[static_cast<std::size_t>(each.peer)] + slice.to * width_,
+                              {.from_pitch_bytes = slice.from_pitch * width_,
+                               .to_pitch_bytes = slice.to_pitch * width_,
+                               .row_bytes = slice.run * width_,
+                               .rows = slice.rows},
+                              device_, each.side.stream());
+      each.side.mark(0);
+    }
   }
   // Views of several peers at once: each has a link, or the memory of this device.
   for (View& each : views_) {
@@ -90,10 +158,11 @@ void StoredShards::run(const void* in, void* mine, PeerMemory& memory, Stream st
   if (views_.size() > 1) {
     for (View& each : views_) each.side.lead(stream, 0);
   }
-  memory.close(stream);
+  for (Copied& each : copied_) each.side.lead(stream, 0);
 }
 
 std::string StoredShards::kernel() const {
+  if (!copied_.empty()) return "boxes, copied by rows";
   if (!units_) return "boxes";
   return tiles_ ? tiles_->pass().kernel : units_->pass().kernel;
 }
@@ -109,6 +178,8 @@ SlicedShards::SlicedShards(const ShardPlan& plan, int device)
 
 std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device, const Choice& choice) {
   const bool has_passes = !plan.pack().is_nothing() || !plan.unpack().is_nothing();
+  if (choice.stored && (choice.in_place || plan.unpack().is_nothing() || plan.stores().by_views))
+    return std::nullopt;
   if (!has_passes) {
     SlicedShards made(plan, device);
     made.cut(plan, 1);
@@ -133,17 +204,32 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
   return std::nullopt;
 }
 
-std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& problem,
-                                                          const Choice& choice) const {
-  const Target target = cuda::target(device_);
-  const auto pass = make_part_pass(problem, target);
+std::optional<SlicedShards::Pass> SlicedShards::make_pass(const PartProblem& problem, int few) const {
+  const auto pass = make_part_pass(problem, cuda::target(device_));
   if (!pass) return std::nullopt;
-  const int left =
-      choice.link_multiprocessors < 0 ? target.multiprocessors * 3 / 5 : choice.link_multiprocessors;
-  const int few = left == 0 ? 0 : std::max(1, target.multiprocessors - left);
   return Pass{.on_all = cuda::PartExecutor(*pass, device_),
               .beside_links = cuda::PartExecutor(*pass, device_, few)};
 }
+
+namespace {
+
+// How many multiprocessors the passes take that go on while the links work; 0: all.
+struct SharedOut {
+  int packing = 0;
+  int others = 0;
+};
+SharedOut shared_out(const SlicedShards::Choice& choice, int multiprocessors) {
+  // A few are left for kernels by which streams of other processes are waited for.
+  constexpr int for_signals = 4;
+  const int wanted = choice.stored ? multiprocessors * 11 / 20 : multiprocessors * 13 / 20;
+  const int links = choice.link_multiprocessors < 0 ? wanted : choice.link_multiprocessors;
+  if (links == 0) return {};
+  if (choice.stored) return {.packing = links, .others = std::max(1, multiprocessors - links - for_signals)};
+  const int few = std::max(1, multiprocessors - links);
+  return {.packing = few, .others = few};
+}
+
+}  // namespace
 
 // Functionals on places of the part, a number's bits: of `matrix` x from bit `first` on. Widened to units.
 struct NumberedBy {
@@ -193,11 +279,12 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
                        .unit_bits = unit.unit_bits};
   };
   const int message_bits = directly ? rho : 0;
-  if (packs_) {
+  const SharedOut few = shared_out(choice, cuda::target(device_).multiprocessors);
+  if (packs_ || choice.stored) {
     PartProblem part = part_of(map, static_cast<f2::Word>(rank_));
     if (directly) add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
     add_slices(part, {pack, w_bits - k, k}, unit.extended_bits);
-    pack_ = make_pass(part, choice);
+    pack_ = make_pass(part, few.packing);
     if (!pack_) return false;
     pack_->message_bits = message_bits;
     if (directly) pack_->left_out = own_of(plan.sends());
@@ -206,7 +293,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
     PartProblem part = part_of(*unpacking, 0);
     if (directly) add_slices(part, {identity, w_bits, rho}, unit.extended_bits);
     add_slices(part, {identity, w_bits - k, k}, unit.extended_bits);
-    unpack_ = make_pass(part, choice);
+    unpack_ = make_pass(part, few.others);
     if (!unpack_) return false;
     unpack_->message_bits = message_bits;
     if (directly) unpack_->left_out = own_of(plan.receives());
@@ -214,7 +301,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   if (directly) {
     PartProblem part = part_of(*plan.places(), static_cast<f2::Word>(rank_));
     add_slices(part, {pack, w_bits, rho}, unit.extended_bits);
-    std::optional<Pass> own = make_pass(part, choice);
+    std::optional<Pass> own = make_pass(part, few.others);
     if (!own) return false;
     const auto number = own_of(plan.sends());
     if (number) {
@@ -232,7 +319,7 @@ void SlicedShards::make_views(const ShardPlan& plan) {
   by_views_ = true;
   const Target target = cuda::target(device_);
   const auto add = [&](std::vector<cuda::PeerView>& to, const Strided& view) {
-    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), false);
+    to.emplace_back(StridedPlan(view, plan.problem().element_bytes, target), cuda::ViewShare::all);
   };
   // A pass has a view for each message, in their order.
   for (std::size_t i = 0; i < plan.pack().views.size(); ++i) {
@@ -257,6 +344,22 @@ void SlicedShards::run_views(const void* in, void* out, const Buffers& buffers, 
   for (const cuda::PeerView& view : own_views_) view.run(in, out, stream);
   links_.lead(stream, 0);
   for (const cuda::PeerView& view : unpack_views_) view.run(buffers.received, out, stream);
+}
+
+void SlicedShards::run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory,
+                              Stream stream) {
+  const std::vector<std::byte*> arrays = memory.open(received, stream);
+  links_.follow(stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    run_slice(*pack_, in, arrays, k ^ slice_moved_by_, true, links_.stream());
+    memory.close(links_.stream());
+    links_.mark(k);
+  }
+  if (own_pass_) keep_own(in, nullptr, out, nullptr, stream);
+  for (std::size_t k = 0; k < slices(); ++k) {
+    links_.lead(stream, k);
+    run_slice(*unpack_, received, {static_cast<std::byte*>(out)}, k, k + 1 < slices(), stream);
+  }
 }
 
 // Which slot of the receiver's a message has, as its first element tells.

@@ -7,9 +7,10 @@
 //                      exchange    0 1 2 3          packed, and the one before unpacked
 //                      unpack        0 1 2 3
 //
-// Where no tile holds elements of several messages, what a rank keeps is neither packed nor unpacked: it goes
-// straight to the output while the links work. Kernels of the links want whole multiprocessors, so the passes
-// beside them leave some free.
+// Stores whose output is unpacked behind them go in slices, too: a slice is stored while the one before is
+// unpacked. Where no tile holds elements of several messages, what a rank keeps is neither packed nor
+// unpacked: it goes straight to the output while the links work. Kernels of the links want whole
+// multiprocessors, so the passes beside them leave some free.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,10 @@
 #include <optional>
 #include <vector>
 
+#include "engines/cuda_measure.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/shards.hpp"
+#include "shard/row_copies.hpp"
 
 namespace faro::detail {
 
@@ -34,10 +37,11 @@ class StoredShards {
   /// None where the plan has no such way, or no kernel. Errors: ErrorCode::device for a failed call.
   static std::optional<StoredShards> make(const ShardPlan& plan, int device);
 
-  /// Into `mine` of all ranks: the outputs, or what is unpacked.
-  void run(const void* in, void* mine, PeerMemory& memory, Stream stream);
+  /// Into `mine` of all ranks: the outputs, or what is unpacked. `slices`: as many as the others store it in.
+  void run(const void* in, void* mine, PeerMemory& memory, Stream stream, std::size_t slices = 1);
 
   std::string kernel() const;
+  std::uint64_t workspace_bytes() const { return workspace_ ? workspace_->size() : 0; }
 
  private:
   StoredShards() = default;
@@ -47,9 +51,23 @@ class StoredShards {
     cuda::PeerView view;
     cuda::SideStream side;
   };
+  // A view over links whose output is long rows: packed by kernels, and copied by copy engines meanwhile.
+  struct Copied {
+    int peer = 0;
+    std::vector<cuda::PeerView> packing;  // by slice
+    std::vector<RowCopies::Slice> rows;   // likewise
+    std::uint64_t first = 0;              // of the workspace, in elements
+    cuda::SideStream side;
+  };
+  void run_views(const void* in, const std::vector<std::byte*>& arrays, Stream stream);
+
+  int device_ = 0;
+  std::uint64_t width_ = 0;
   std::optional<cuda::PartExecutor> tiles_;  // for aligned arrays
   std::optional<cuda::PartExecutor> units_;
   std::vector<View> views_;
+  std::vector<Copied> copied_;
+  std::optional<cuda::DeviceArray> workspace_;
 };
 
 class SlicedShards {
@@ -62,6 +80,8 @@ class SlicedShards {
     int slice_bits = 0;            // at most
     int link_multiprocessors = 0;  // that the passes leave free while the links work
     bool in_place = false;         // what the rank keeps may not be written while it is read
+    /// Packing stores at the peers, on `link_multiprocessors`; the other passes have the rest meanwhile.
+    bool stored = false;
   };
   /// None where the plan has no slices, or no kernel for them. Without passes one slice, and what the rank
   /// keeps is copied meanwhile.
@@ -73,6 +93,9 @@ class SlicedShards {
   template <typename PackWhole, typename UnpackWhole>
   void run(const void* in, void* out, const Buffers& buffers, Communicator& communicator, Stream stream,
            const PackWhole& pack_whole, const UnpackWhole& unpack_whole);
+
+  /// The same by stores into `received` of all ranks, of a choice with `stored`. Requires: takes(in, out).
+  void run_stored(const void* in, void* out, std::byte* received, PeerMemory& memory, Stream stream);
 
   std::size_t slices() const { return sends_.size(); }
   /// Whether what the rank keeps goes to the output in one pass, without packing and unpacking.
@@ -95,7 +118,8 @@ class SlicedShards {
   void make_views(const ShardPlan& plan);
   void run_views(const void* in, void* out, const Buffers& buffers, Communicator& communicator,
                  Stream stream);
-  std::optional<Pass> make_pass(const PartProblem& problem, const Choice& choice) const;
+  // `few`: multiprocessors that it takes beside the links; 0: all.
+  std::optional<Pass> make_pass(const PartProblem& problem, int few) const;
   void cut(const ShardPlan& plan, std::uint64_t slices);
   void find_slots(const ShardPlan& plan, const Affine& map, const Affine& pack);
 

@@ -49,6 +49,14 @@ ShardPass pass_of(Indices indices, Direction direction) {
   return {};
 }
 
+// The places of sorted_by_peer(): a run for each peer. Caches hold the ends of so many.
+ShardPass sorting_pass(Indices places, Direction direction, int ranks) {
+  constexpr int most_runs = 64;
+  ShardPass pass = pass_of(std::move(places), direction);
+  pass.keeps_order = ranks <= most_runs;
+  return pass;
+}
+
 // Reads entry after entry; of the direction that costs no sweep each.
 Permutation quick(const Permutation& permutation) {
   const auto* const indexed = std::get_if<Indexed>(&permutation);
@@ -109,7 +117,7 @@ ShardPassing index_passing(const Permutation& permutation, const Spread& in, con
     return out.place(faro::apply(forth, in.index({.rank = rank, .element = i}))).rank;
   });
   made.sends = std::move(sent.messages);
-  made.pack = pass_of(std::move(sent.place), Direction::scatter);
+  made.pack = sorting_pass(std::move(sent.place), Direction::scatter, in.ranks());
   // What arrives, by source and by its place there.
   struct Arrival {
     Spread::Place from;
@@ -169,7 +177,8 @@ ShardPassing part_passing(const ShardIndexPart& part, const Spread& in, const Sp
            "the entries of all ranks together are a permutation");
     }
     // The owners of the entries sort their own part so; the others find here what was asked of theirs.
-    ShardPass own_pass = pass_of(std::move(sorted.place), scatters ? Direction::scatter : Direction::gather);
+    ShardPass own_pass =
+        sorting_pass(std::move(sorted.place), scatters ? Direction::scatter : Direction::gather, own.ranks());
     ShardPass other_pass = pass_of(std::move(heard.words), scatters ? Direction::scatter : Direction::gather);
     if (!scatters) std::swap(own_pass, other_pass);
     made.pack = std::move(own_pass);

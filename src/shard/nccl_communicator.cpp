@@ -1,10 +1,13 @@
-// Ranks by NCCL: a group of sends and receives for the arrays, another communicator for the words.
+// Ranks by NCCL: a group of sends and receives for the arrays, another communicator for the words. Where the
+// ranks' devices reach each other's memory kernels store there, and NCCL's messages only say when.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "engines/cuda_measure.hpp"
 #include "engines/cuda_nccl.hpp"
 #include "engines/cuda_parts.hpp"
 #include "faro/communicator.hpp"
@@ -14,17 +17,22 @@
 namespace faro {
 namespace {
 
-class NcclCommunicator : public Communicator {
+class NcclCommunicator : public Communicator, public PeerMemory {
  public:
   NcclCommunicator(std::unique_ptr<cuda::NcclLink> link, std::shared_ptr<Communicator> words,
                    std::chrono::milliseconds time_limit)
       : link_(std::move(link)), words_(std::move(words)), limit_(time_limit) {
-    const cuda::NcclLink::Ranks ranks = link_->ranks();
-    if (ranks.count == words_->ranks() && ranks.mine == words_->rank()) return;
-    fail(ErrorCode::value, "make a communicator of NCCL",
-         fmt::format("rank {} of {}, with rank {} of {} by {}", ranks.mine, ranks.count, words_->rank(),
-                     words_->ranks(), words_->name()),
-         "the same rank of as many");
+    detail::agree(*words_, "make a communicator of NCCL", [&] {
+      const cuda::NcclLink::Ranks ranks = link_->ranks();
+      if (ranks.count != words_->ranks() || ranks.mine != words_->rank()) {
+        fail(ErrorCode::value, "make a communicator of NCCL",
+             fmt::format("rank {} of {}, with rank {} of {} by {}", ranks.mine, ranks.count, words_->rank(),
+                         words_->ranks(), words_->name()),
+             "the same rank of as many");
+      }
+      return std::string();
+    });
+    look_for_peers();
   }
 
   int ranks() const override { return words_->ranks(); }
@@ -33,6 +41,16 @@ class NcclCommunicator : public Communicator {
   Engine memory() const override { return Engine::cuda; }
   int device() const override { return link_->device(); }
   Communicator* host() override { return words_->host(); }
+  PeerMemory* peer_memory() override { return reaches_all_ ? this : nullptr; }
+
+  std::vector<std::byte*> open(void* mine, Stream stream) override {
+    const std::vector<std::string> addresses = words_->all_gather(arrays_->address_of(mine));
+    std::vector<std::byte*> arrays = arrays_->open(addresses);
+    meet(stream);
+    return arrays;
+  }
+
+  void close(Stream stream) override { meet(stream); }
 
   void exchange(const void* from, std::span<const ShardMessage> sends, void* to,
                 std::span<const ShardMessage> receives, Stream stream) override {
@@ -84,9 +102,53 @@ class NcclCommunicator : public Communicator {
   }
 
  private:
+  // All ranks are asked, for only where each reaches all the others can they store. None is an error.
+  void look_for_peers() {
+    const auto ranks = static_cast<std::uint64_t>(words_->ranks());
+    std::string mine = "none";
+    try {
+      arrays_.emplace(device());
+      signals_.emplace(2 * ranks, device());
+      mine = arrays_->address_of(signals_->data());
+    } catch (const Error&) {
+      mine = "none";
+    }
+    const std::vector<std::string> addresses = words_->all_gather(mine);
+    bool reaches = arrays_ && signals_;
+    try {
+      if (reaches) {
+        static_cast<void>(arrays_->open(addresses));
+        arrays_->close();
+      }
+    } catch (const Error&) {
+      reaches = false;
+    }
+    const std::string yes = "reached";
+    const std::vector<std::string> all = words_->all_gather(reaches ? yes : "not reached");
+    reaches_all_ = std::all_of(all.begin(), all.end(), [&](const std::string& each) { return each == yes; });
+  }
+
+  // What is queued on `stream` from now on comes behind what is queued on all others' so far: a byte from
+  // each to each.
+  void meet(Stream stream) {
+    if (ranks() == 1) return;
+    std::byte* const from = signals_->data();
+    std::byte* const to = from + ranks();
+    link_->begin();
+    for (int peer = 0; peer < ranks(); ++peer) {
+      if (peer == rank()) continue;
+      link_->send(from + peer, 1, peer, stream);
+      link_->receive(to + peer, 1, peer, stream);
+    }
+    link_->end();
+  }
+
   std::unique_ptr<cuda::NcclLink> link_;
   std::shared_ptr<Communicator> words_;
   std::chrono::milliseconds limit_;
+  std::optional<cuda::PeerArrays> arrays_;
+  std::optional<cuda::DeviceArray> signals_;
+  bool reaches_all_ = false;
 };
 
 void require_words(const std::shared_ptr<Communicator>& words) {

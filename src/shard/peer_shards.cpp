@@ -1,9 +1,11 @@
 // Several GPUs in one process: a thread for each rank, for as long as a call takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -14,11 +16,10 @@ namespace faro {
 namespace {
 
 // What a rank's thread threw first, in the order of ranks, is thrown here.
-void on_peers(const std::vector<std::shared_ptr<Communicator>>& communicators,
-              const std::function<void(std::size_t rank)>& work) {
-  std::vector<std::exception_ptr> thrown(communicators.size());
+void on_peers(std::size_t ranks, const std::function<void(std::size_t rank)>& work) {
+  std::vector<std::exception_ptr> thrown(ranks);
   std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < communicators.size(); ++rank) {
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       try {
         work(rank);
@@ -35,29 +36,67 @@ void on_peers(const std::vector<std::shared_ptr<Communicator>>& communicators,
 
 }  // namespace
 
+std::vector<std::shared_ptr<Communicator>> nccl_communicators(const std::vector<int>& devices,
+                                                              std::chrono::milliseconds time_limit) {
+  constexpr const char* operation = "make communicators of NCCL";
+  if (devices.empty()) fail(ErrorCode::value, operation, "no devices", "1 or more");
+  std::set<int> seen;
+  for (const int device : devices) {
+    if (!seen.insert(device).second)
+      fail(ErrorCode::value, operation, fmt::format("device {} twice", device), "a device for each rank",
+           "peer_communicators() takes one several times");
+  }
+  const auto words = in_memory_communicators(static_cast<int>(devices.size()), time_limit);
+  std::vector<std::shared_ptr<Communicator>> made(devices.size());
+  on_peers(devices.size(), [&](std::size_t rank) {
+    try {
+      made[rank] = nccl_communicator(devices[rank], words[rank], time_limit);
+    } catch (const std::exception& error) {
+      words[rank]->abort(error.what());
+      throw;
+    }
+  });
+  return made;
+}
+
 struct PeerShards::State {
-  std::vector<int> devices;
   std::vector<std::shared_ptr<Communicator>> communicators;
   std::vector<std::optional<ShardedPlan>> plans;
 };
 
 PeerShards::PeerShards(const ShardProblem& problem, const std::vector<int>& devices,
                        const PlanOptions& options, const ShardWays& ways)
-    : state_(std::make_unique<State>()) {
-  state_->devices = devices;
-  state_->communicators = peer_communicators(devices);
-  state_->plans.resize(devices.size());
-  on_peers(state_->communicators, [&](std::size_t rank) {
+    : PeerShards(over(peer_communicators(devices), problem, options, ways)) {}
+
+PeerShards::PeerShards(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+PeerShards PeerShards::over(std::vector<std::shared_ptr<Communicator>> communicators,
+                            const ShardProblem& problem, const PlanOptions& options, const ShardWays& ways) {
+  const std::size_t ranks = communicators.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Communicator* const each = communicators[rank].get();
+    if (each != nullptr && each->rank() == static_cast<int>(rank) && each->ranks() == static_cast<int>(ranks))
+      continue;
+    fail(ErrorCode::value, "plan shards of peers",
+         each == nullptr ? "no communicator" : fmt::format("rank {} of {}", each->rank(), each->ranks()),
+         fmt::format("rank {} of {}", rank, ranks), "give the communicators of all ranks in their order");
+  }
+  if (ranks == 0) fail(ErrorCode::value, "plan shards of peers", "no communicators", "one for each rank");
+  auto state = std::make_unique<State>();
+  state->communicators = std::move(communicators);
+  state->plans.resize(ranks);
+  on_peers(ranks, [&](std::size_t rank) {
     ShardProblem mine = problem;
-    mine.shards.ranks = static_cast<int>(devices.size());
+    mine.shards.ranks = static_cast<int>(ranks);
     mine.shards.rank = static_cast<int>(rank);
     try {
-      state_->plans[rank].emplace(ShardPlan(mine), state_->communicators[rank], options, ways);
+      state->plans[rank].emplace(ShardPlan(mine), state->communicators[rank], options, ways);
     } catch (const std::exception& error) {
-      state_->communicators[rank]->abort(error.what());  // where it is the only one
+      state->communicators[rank]->abort(error.what());  // where it is the only one
       throw;
     }
   });
+  return PeerShards(std::move(state));
 }
 
 PeerShards::PeerShards(PeerShards&&) noexcept = default;
@@ -83,7 +122,7 @@ void PeerShards::run(std::span<const void* const> ins, std::span<void* const> ou
          fmt::format("{} inputs, {} outputs and {} streams", ins.size(), outs.size(), streams.size()),
          fmt::format("{} of each, one for each device", ranks));
   }
-  on_peers(state_->communicators, [&](std::size_t rank) {
+  on_peers(ranks, [&](std::size_t rank) {
     ShardedPlan& plan = *state_->plans[rank];
     plan.run(ins[rank], plan.plan().in_bytes(), outs[rank], plan.plan().out_bytes(), streams[rank]);
   });

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -41,6 +42,14 @@ void check_width(std::uint64_t element_bytes) {
 // The axes are those of the permutation, or there are none.
 void check_axes(const ShardProblem& problem) {
   if (!problem.axes) return;
+  const std::vector<std::uint64_t>& shape = problem.axes->shape;
+  // Arrays of no elements are all permuted alike.
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0U) != shape.end();
+  std::vector<int> sorted = problem.axes->order;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int> each(shape.size());
+  std::iota(each.begin(), each.end(), 0);
+  if (is_empty && element_count(problem.permutation) == 0 && sorted == each) return;
   const Permutation by_axes = Axes(problem.axes->shape, problem.axes->order);
   if (normal_form(by_axes) == normal_form(problem.permutation)) return;
   fail(ErrorCode::value, kPlanShards,

@@ -27,7 +27,9 @@ class LocalPass {
       : elements_(elements), width_(width) {
     if (elements == 0 || pass.is_nothing()) return;
     if (pass.permutation) {
-      whole_.emplace(faro::plan(*pass.permutation, width, options));
+      PlanOptions own = options;
+      if (pass.keeps_order) own.index_choice.method = IndexMethod::direct;
+      whole_.emplace(faro::plan(*pass.permutation, width, own));
       return;
     }
     for (const Strided& view : pass.views) views_.push_back(faro::plan(view, width, options));
@@ -146,8 +148,8 @@ void check_place(const ShardPlan& plan, const Communicator& communicator, const 
   }
 }
 
-// Two slices: passes and links share the memory of a GPU, so that more gain nothing (docs/notes/
-// shard-experiments.md); short messages cost more to start than they let overlap.
+// Two slices of messages, for passes and NCCL share the memory of a GPU, so that more gain nothing; eight of
+// stores (docs/notes/shard-experiments.md). Short messages cost more to start than they let overlap.
 int slice_bits_of(const ShardPlan& plan) {
   constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
   std::uint64_t message = 0;
@@ -168,6 +170,7 @@ struct ShardedPlan::State {
   std::optional<Staging> received;
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
+  std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
   std::string reason;
 
   bool packs() const { return !plan.pack().is_nothing(); }
@@ -181,12 +184,15 @@ struct ShardedPlan::State {
     if (local.engine == Engine::cuda) no_stores = choose_way();
     if (stores) {
       reason = plan.stores().to_output
-                   ? fmt::format("each segment of an output comes from one rank: kernels write it there ({})",
+                   ? fmt::format("each segment of an output comes from one rank: {} it there ({})",
+                                 stores->workspace_bytes() > 0 ? "kernels pack rows, and copy engines write"
+                                                               : "kernels write",
                                  stores->kernel())
                    : fmt::format(
                          "segments of an output come from several ranks: kernels pack into the peers' "
-                         "workspace ({}), and unpacking follows",
-                         stores->kernel());
+                         "workspace ({}), and unpacking follows{}",
+                         stores->kernel(),
+                         stored_slices ? fmt::format(" in {} slices", stored_slices->slices()) : "");
     } else if (slices && slices->slices() > 1) {
       reason = fmt::format("{} slices a message{}, for {}", slices->slices(),
                            slices->keeps_directly() ? ", what stays in one pass" : "", no_stores);
@@ -232,7 +238,17 @@ struct ShardedPlan::State {
       stores = detail::StoredShards::make(plan, local.device);
       why = "elements of this width have no kernel that stores at peers";
     }
-    if (stores) return "";
+    if (stores) {
+      const int most = ways.slice_bits < 0 ? 3 * slice_bits_of(plan) : ways.slice_bits;
+      if (most > 0 && !plan.stores().to_output) {
+        stored_slices = detail::SlicedShards::make(plan, local.device,
+                                                   {.slice_bits = most,
+                                                    .link_multiprocessors = ways.link_multiprocessors,
+                                                    .in_place = ways.in_place,
+                                                    .stored = true});
+      }
+      return "";
+    }
     // In place, what a slice receives must not be what another is packed from.
     const bool may_slice = !ways.in_place || (packs() && unpacks());
     const int bits = ways.slice_bits < 0 ? slice_bits_of(plan) : ways.slice_bits;
@@ -257,6 +273,7 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
                                            .received = {},
                                            .stores = {},
                                            .slices = {},
+                                           .stored_slices = {},
                                            .reason = {}})) {
   State& state = *state_;
   if (state.communicator == nullptr)
@@ -268,7 +285,10 @@ ShardedPlan::ShardedPlan(ShardPlan plan, std::shared_ptr<Communicator> communica
     if (state.local.engine == Engine::cuda) state.local.device = state.communicator->device();
     state.prepare();
     return fmt::format("{}, by {}, {} slices, in {}", digest_of(state.plan), backend(),
-                       state.slices ? state.slices->slices() : 1, ways.in_place ? "place" : "two arrays");
+                       state.slices          ? state.slices->slices()
+                       : state.stored_slices ? state.stored_slices->slices()
+                                             : 1,
+                       ways.in_place ? "place" : "two arrays");
   });
 }
 
@@ -287,7 +307,8 @@ const char* ShardedPlan::backend() const {
 
 std::uint64_t ShardedPlan::workspace_bytes() const {
   const auto bytes = [](const std::optional<Staging>& staging) { return staging ? staging->bytes() : 0; };
-  return bytes(state_->to_send) + bytes(state_->received);
+  return bytes(state_->to_send) + bytes(state_->received) +
+         (state_->stores ? state_->stores->workspace_bytes() : 0);
 }
 
 void ShardedPlan::pack(const void* in, Stream stream) {
@@ -311,7 +332,11 @@ void ShardedPlan::unpack(void* out, Stream stream) {
 void ShardedPlan::run_parts(const void* in, void* out, Stream stream) {
   State& state = *state_;
   if (state.stores) {
-    state.stores->run(in, state.stored_into(out), *state.communicator->peer_memory(), stream);
+    PeerMemory& memory = *state.communicator->peer_memory();
+    if (state.stored_slices && state.stored_slices->takes(in, out))
+      return state.stored_slices->run_stored(in, out, state.received->data(), memory, stream);
+    state.stores->run(in, state.stored_into(out), memory, stream,
+                      state.stored_slices ? state.stored_slices->slices() : 1);
     if (!state.plan.stores().to_output) {
       state.unpacking->run(state.received->data(), static_cast<std::byte*>(out), stream);
     }

@@ -2,8 +2,14 @@
 // the ranks are streams of it, which exercises everything but the links.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <complex>
+#include <cstdlib>
 #include <memory>
+#include <numbers>
 #include <random>
 #include <set>
 
@@ -32,7 +38,7 @@ std::vector<int> devices_for(int ranks) {
 
 // Ways that all have to give the same: stores, slices, messages one after the other.
 const std::vector<ShardWays> kWays{
-    {}, {.stores = false, .slice_bits = 2}, {.stores = false, .slice_bits = 0}};
+    {}, {.slice_bits = 2}, {.stores = false, .slice_bits = 2}, {.stores = false, .slice_bits = 0}};
 
 // Runs three times without waiting in between, the input changed by nobody: the last result is looked at.
 void expect_peers(ShardProblem problem, int ranks, const ShardWays& ways, std::uint64_t skew) {
@@ -141,6 +147,59 @@ TEST_F(GpuShards, LargeTransposeOfSlabs) {
   expect_peers({.permutation = maps::transpose(1024, 2048), .element_bytes = 4, .shards = {}}, 2);
 }
 
+// Slabs large enough for copy engines, against the definition of a transposition.
+TEST_F(GpuShards, LongRowsOfSlabsAreCopied) {
+  constexpr std::uint64_t kRows = 5003;
+  constexpr std::uint64_t kColumns = 7001;
+  const NamedAxes axes{.shape = {kRows, kColumns}, .order = {1, 0}};
+  for (const int ranks : {2, 3}) {
+    const std::vector<int> devices = devices_for(ranks);
+    std::vector<std::uint64_t> in_rows(static_cast<std::size_t>(ranks), 2000);
+    in_rows.back() = kRows - 2000 * static_cast<std::uint64_t>(ranks - 1);
+    PeerShards peers({.permutation = Axes(axes.shape, axes.order),
+                      .element_bytes = 4,
+                      .shards = {.ranks = ranks, .rank = 0, .in = ShardAxis{0, in_rows}, .out = ShardAxis{0}},
+                      .axes = axes},
+                     devices);
+    std::vector<std::unique_ptr<cuda::DeviceArray>> arrays;
+    std::vector<const void*> ins;
+    std::vector<void*> outs;
+    std::uint64_t at = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      std::vector<std::uint32_t> part(peers.plan(rank).in_elements());
+      std::iota(part.begin(), part.end(), static_cast<std::uint32_t>(at));
+      at += part.size();
+      const int device = devices[static_cast<std::size_t>(rank)];
+      arrays.push_back(std::make_unique<cuda::DeviceArray>(4 * part.size(), device));
+      arrays.back()->upload(part.data());
+      ins.push_back(arrays.back()->data());
+      part.assign(peers.plan(rank).out_elements() + kGuard, 0xa5a5a5a5);
+      arrays.push_back(std::make_unique<cuda::DeviceArray>(4 * part.size(), device));
+      arrays.back()->upload(part.data());
+      outs.push_back(arrays.back()->data());
+    }
+    EXPECT_NE(peers.sharded(0).backend_reason().find("copy engines"), std::string::npos)
+        << peers.sharded(0).backend_reason();
+    EXPECT_GT(peers.sharded(0).workspace_bytes(), 0U);
+    for (int run = 0; run < 3; ++run) peers.run(ins, outs, std::vector<Stream>(devices.size()));
+    std::uint64_t y = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      check_cuda(cudaSetDevice(devices[static_cast<std::size_t>(rank)]), "cudaSetDevice");
+      check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      const std::uint64_t count = peers.plan(rank).out_elements();
+      std::vector<std::uint32_t> out(count + kGuard);
+      arrays[2 * static_cast<std::size_t>(rank) + 1]->download(out.data());
+      std::uint64_t wrong = 0;
+      for (std::uint64_t i = 0; i < count; ++i, ++y) {
+        if (out[i] != y % kRows * kColumns + y / kRows) ++wrong;
+      }
+      EXPECT_EQ(wrong, 0U) << "rank " << rank << " of " << ranks;
+      EXPECT_EQ(std::count(out.end() - kGuard, out.end(), 0xa5a5a5a5), static_cast<std::ptrdiff_t>(kGuard));
+    }
+    check_cuda(cudaSetDevice(0), "cudaSetDevice");
+  }
+}
+
 // What is chosen, and that it says why.
 TEST_F(GpuShards, WaysAreTold) {
   const std::vector<int> devices = devices_for(2);
@@ -156,6 +215,9 @@ TEST_F(GpuShards, WaysAreTold) {
   EXPECT_STREQ(second.sharded(1).backend(), "stores");
   EXPECT_NE(second.sharded(1).backend_reason().find("several ranks"), std::string::npos);
   EXPECT_EQ(second.sharded(1).workspace_bytes(), std::uint64_t{1} << 21);
+  const PeerShards stored(two_passes, devices, {}, {.slice_bits = 2});
+  EXPECT_STREQ(stored.sharded(0).backend(), "stores");
+  EXPECT_NE(stored.sharded(0).backend_reason().find("unpacking follows in 4 slices"), std::string::npos);
   EXPECT_STREQ(sliced.sharded(0).backend(), "slices");
   EXPECT_NE(sliced.sharded(0).backend_reason().find("8 slices"), std::string::npos);
   EXPECT_STREQ(plain.sharded(0).backend(), "messages");
@@ -294,6 +356,81 @@ TEST_F(GpuShards, SortsByANetwork) {
       });
 }
 
+// Whole arrays through a network over 2, 4 and 8 ranks: what each rank has, in their order.
+template <typename T>
+std::vector<T> by_network(const network::Program& program, const std::vector<T>& in, int ranks) {
+  const std::vector<int> devices = devices_for(ranks);
+  const std::size_t part = in.size() / static_cast<std::size_t>(ranks);
+  std::vector<T> out(in.size());
+  on_devices(peer_communicators(devices), devices,
+             [&](Communicator& own, const std::shared_ptr<Communicator>& communicator, OwnStream& stream) {
+               network::ShardedNetwork made({.program = program, .element = network::ElementOf<T>::value},
+                                            communicator);
+               const std::size_t first = part * static_cast<std::size_t>(own.rank());
+               cuda::DeviceArray from(part * sizeof(T), own.device());
+               from.upload(in.data() + first);
+               const cuda::DeviceArray to(part * sizeof(T), own.device());
+               made.run(from.data(), to.data(), part * sizeof(T), Stream(stream.get()));
+               own.wait(Stream(stream.get()));
+               to.download(out.data() + first);
+             });
+  return out;
+}
+
+// Against the sum that defines the transform, at some places.
+template <typename Number>
+void expect_fourier_over_devices(int n, int ranks, double tolerance) {
+  using T = std::complex<Number>;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<Number> number(-1, 1);
+  std::vector<T> in(std::size_t{1} << n);
+  for (T& each : in) each = {number(random), number(random)};
+  const std::vector<T> out = by_network(network::fft(n), in, ranks);
+  for (std::size_t y = 0; y < in.size(); y = 3 * y + 1) {
+    std::complex<double> sum = 0;
+    for (std::size_t x = 0; x < in.size(); ++x) {
+      const double turn =
+          -2 * std::numbers::pi * static_cast<double>(x * y % in.size()) / static_cast<double>(in.size());
+      sum += std::complex<double>(in[x]) * std::polar(1.0, turn);
+    }
+    EXPECT_LT(std::abs(sum - std::complex<double>(out[y])), tolerance) << ranks << " ranks, place " << y;
+  }
+  const std::vector<T> back = by_network(network::inverse_fft(n), out, ranks);
+  double worst = 0;
+  for (std::size_t x = 0; x < in.size(); ++x) {
+    worst = std::max(worst, std::abs(std::complex<double>(back[x]) / static_cast<double>(in.size()) -
+                                     std::complex<double>(in[x])));
+  }
+  EXPECT_LT(worst, tolerance) << ranks << " ranks";
+}
+
+TEST_F(GpuShards, TransformsByANetwork) {
+  for (const int ranks : {1, 2, 4, 8}) {
+    expect_fourier_over_devices<float>(16, ranks, 1e-2);
+    expect_fourier_over_devices<double>(13, ranks, 1e-9);
+  }
+  std::vector<std::uint32_t> in(1 << 14);
+  std::mt19937 random(5);
+  for (std::uint32_t& each : in) each = static_cast<std::uint32_t>(random());
+  // Pair numbers that are any linear map of the rank's own, and the bits of the whole.
+  const auto numbered = network::operators::user<std::uint32_t>(
+      "numbered",
+      [](std::uint32_t& a, std::uint32_t& b, std::uint64_t p, int k) {
+        a = a * 3 + static_cast<std::uint32_t>(p);
+        b = (b ^ a) + static_cast<std::uint32_t>(p * 7) + static_cast<std::uint32_t>(k);
+      },
+      "a = a * 3 + p; b = (b ^ a) + p * 7 + n;");
+  using network::bmmc;
+  using network::pairs;
+  using network::two;
+  const network::Program program = pairs(numbered, 14) * bmmc(maps::random_bmmc(14, 1)) *
+                                   two(pairs(numbered, 13)) * bmmc(maps::bit_reversal(14)) * network::wht(14);
+  std::vector<std::uint32_t> wanted(in.size());
+  network::compile({.program = program, .element = {network::Scalar::u32}}, {.engine = Engine::cpu})
+      .run(std::span<const std::uint32_t>(in), std::span<std::uint32_t>(wanted));
+  for (const int ranks : {1, 2, 4}) EXPECT_EQ(by_network(program, in, ranks), wanted) << ranks << " ranks";
+}
+
 // --- by NCCL, where there are two devices and the library is found
 
 bool has_nccl_for_two() {
@@ -350,24 +487,140 @@ TEST_F(GpuShards, ByNccl) {
         .permutation = trial % 2 == 0 ? maps::random_bmmc(n, random()) : maps::random_bpc(n, random()),
         .element_bytes = std::uint64_t{1} << (trial % 5),
         .shards = {.ranks = 2}};
-    expect_nccl(affine, {.slice_bits = trial % 4});
+    expect_nccl(affine, {.stores = false, .slice_bits = trial % 4});
+    expect_nccl(affine, {.slice_bits = trial % 3});
   }
   const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
-  expect_nccl({.permutation = Axes(axes.shape, axes.order),
-               .element_bytes = 4,
-               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
-               .axes = axes},
-              {});
-  expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, {});
+  for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
+    expect_nccl(
+        {.permutation = Axes(axes.shape, axes.order),
+         .element_bytes = 4,
+         .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0, {21, 0}}},
+         .axes = axes},
+        ways);
+    expect_nccl({.permutation = maps::roll(100003, 777), .element_bytes = 8, .shards = {.ranks = 2}}, ways);
+  }
   expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
 }
 
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
+              {.stores = false, .slice_bits = 2}, true);
+  expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}}, {},
+              true);
+  expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 4, .shards = {.ranks = 2}},
               {.slice_bits = 2}, true);
   expect_nccl({.permutation = maps::bit_reversal(18), .element_bytes = 8, .shards = {.ranks = 2}},
-              {.slice_bits = 0}, true);
+              {.stores = false, .slice_bits = 0}, true);
+}
+
+// Words between two processes, by a socket; arrays go by NCCL.
+class SocketWords : public Communicator {
+ public:
+  SocketWords(int socket, int rank) : socket_(socket), rank_(rank) {}
+  ~SocketWords() override { close(socket_); }
+  SocketWords(const SocketWords&) = delete;
+  SocketWords& operator=(const SocketWords&) = delete;
+
+  int ranks() const override { return 2; }
+  int rank() const override { return rank_; }
+  std::string name() const override { return "a socket"; }
+  Engine memory() const override { return Engine::cpu; }
+  void exchange(const void*, std::span<const ShardMessage>, void*, std::span<const ShardMessage>,
+                Stream) override {
+    throw std::runtime_error("words only");
+  }
+  std::vector<std::string> all_gather(const std::string& mine) override {
+    const std::uint64_t bytes = mine.size();
+    pass<false>(const_cast<std::uint64_t*>(&bytes), sizeof bytes);
+    pass<false>(const_cast<char*>(mine.data()), mine.size());
+    std::uint64_t theirs_bytes = 0;
+    pass<true>(&theirs_bytes, sizeof theirs_bytes);
+    std::string theirs(theirs_bytes, ' ');
+    pass<true>(theirs.data(), theirs.size());
+    return rank_ == 0 ? std::vector{mine, theirs} : std::vector{theirs, mine};
+  }
+  void abort(const std::string&) noexcept override { shutdown(socket_, SHUT_RDWR); }
+
+ private:
+  template <bool receives>
+  void pass(void* data, std::size_t bytes) const {
+    for (std::size_t done = 0; done < bytes;) {
+      char* const at = static_cast<char*>(data) + done;
+      const ssize_t moved =
+          receives ? recv(socket_, at, bytes - done, 0) : send(socket_, at, bytes - done, MSG_NOSIGNAL);
+      if (moved <= 0) throw std::runtime_error("the other process is gone");
+      done += static_cast<std::size_t>(moved);
+    }
+  }
+
+  int socket_;
+  int rank_;
+};
+
+// What one of two processes does: the same plan over arrays that come and go, within larger allocations.
+void expect_of_process(int socket, int rank) {
+  const auto words = std::make_shared<SocketWords>(socket, rank);
+  check_cuda(cudaSetDevice(rank), "cudaSetDevice");
+  const auto communicator = nccl_communicator(rank, words, std::chrono::seconds(30));
+  int can_reach = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&can_reach, 0, 1), "cudaDeviceCanAccessPeer");
+  const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
+  const std::vector<ShardProblem> problems{
+      {.permutation = maps::transpose(512, 1024), .element_bytes = 4, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = maps::bit_reversal(17), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}},
+      {.permutation = Axes(axes.shape, axes.order),
+       .element_bytes = 4,
+       .shards = {.ranks = 2, .rank = rank, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0}},
+       .axes = axes}};
+  for (const ShardProblem& problem : problems) {
+    const WholeArray whole(problem, element_count(problem.permutation));
+    ShardedPlan plan(ShardPlan(problem), communicator, {}, {.slice_bits = 1});
+    EXPECT_EQ(std::string(plan.backend()) == "stores", can_reach != 0) << plan.backend_reason();
+    const std::vector<std::byte> in = whole.in_part(rank);
+    const std::vector<std::byte> wanted = whole.out_part(rank);
+    for (const std::size_t offset : {0U, 256U, 8U}) {
+      cuda::DeviceArray from(in.size(), rank);
+      from.upload(in.data());
+      const cuda::DeviceArray to(wanted.size() + offset, rank);
+      const OwnStream stream;
+      for (int run = 0; run < 3; ++run)
+        plan.run(from.data(), in.size(), to.data() + offset, wanted.size(), Stream(stream.get()));
+      plan.wait(Stream(stream.get()));
+      std::vector<std::byte> out(to.size());
+      to.download(out.data());
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << plan.explain();
+      words->all_gather("done");  // an array is given back when nobody writes to it
+    }
+  }
+}
+
+TEST_F(GpuShards, ByNcclOfTwoProcesses) {
+  constexpr const char* kSocket = "FARO_TEST_SOCKET";
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  if (const char* const given = std::getenv(kSocket); given != nullptr)
+    return expect_of_process(std::atoi(given), 1);
+  int sockets[2] = {};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  // The second process is this program with this test alone, for CUDA does not live through a fork.
+  const std::string socket = std::string(kSocket) + "=" + std::to_string(sockets[1]);
+  std::vector<char*> environment{const_cast<char*>(socket.c_str())};
+  for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+  environment.push_back(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const char* const arguments[] = {"gpu_test", "--gtest_filter=GpuShards.ByNcclOfTwoProcesses", nullptr};
+    execve("/proc/self/exe", const_cast<char* const*>(arguments), environment.data());
+    _exit(127);
+  }
+  close(sockets[1]);
+  EXPECT_NO_THROW(expect_of_process(sockets[0], 0));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "the other process";
 }
 
 // A rank that does not come: the others' wait ends by the time limit, and their stream is free again.

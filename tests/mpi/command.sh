@@ -45,10 +45,14 @@ grep -q 'from file to file' stderr.txt || fail "nothing was told: $(cat stderr.t
 
 # A shuffle of rows, of which no rank has the index array: the same as by one process, and back.
 "$FARO" new 1001x7 u4 rows.npy
+"$FARO" new 0x5 u4 empty.npy
+"$FARO" permute transpose empty.npy alone.npy --quiet
+ranks 3 "$FARO" permute transpose empty.npy shared.npy --shards --verify || fail "no elements: $(cat stderr.txt)"
+cmp alone.npy shared.npy || fail "an array of no elements by 3 ranks is another file"
 "$FARO" shuffle rows.npy alone.npy --rows --seed 7 --quiet
 same_data() { cmp <(tail -c $((1001 * 28)) "$1") <(tail -c $((1001 * 28)) "$2"); } # headers are padded differently
 ranks 3 "$FARO" shuffle rows.npy shared.npy --rows --seed 7 --shards || fail "$(cat stderr.txt)"
-same_data alone.npy shared.npy || fail "a shuffle by 3 ranks is another file"
+cmp alone.npy shared.npy || fail "a shuffle by 3 ranks is another file"
 ranks 4 "$FARO" shuffle shared.npy back.npy --rows --seed 7 --inverse --shards --quiet || fail "$(cat stderr.txt)"
 same_data rows.npy back.npy || fail "a shuffle undone by 4 ranks is another file"
 

@@ -30,8 +30,8 @@ class ShardedNetwork {
  public:
   /// Collective. Errors, on all ranks alike: those of compile(); ErrorCode::value for ranks that are no power
   /// of two, more than there are elements, a batch other than 1, and ranks that ask for different things;
-  /// ErrorCode::unsupported on engine cuda for operators whose pair numbers span ranks, as Fourier's, and for
-  /// users' operators without a host function there.
+  /// ErrorCode::unsupported where pair numbers span ranks for users' operators without a host function, on
+  /// engine cuda without a text, and there for numbers of more than 32 bits.
   ShardedNetwork(const Problem& problem, std::shared_ptr<Communicator> communicator,
                  const Options& options = {}, const ShardWays& ways = {});
   ShardedNetwork(ShardedNetwork&&) noexcept;

@@ -10,13 +10,16 @@
 namespace faro::cuda {
 namespace {
 
-// From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0, 6.0 and 9.2.
+// From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0, 6.0, 9.2 and 11.
 using PointerGetAttribute = int (*)(void* value, int attribute, std::uint64_t pointer);
-constexpr int kMemoryType = 2;   // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-constexpr int kIsManaged = 8;    // CU_POINTER_ATTRIBUTE_IS_MANAGED
-constexpr int kOrdinal = 9;      // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
-constexpr int kSuccess = 0;      // CUDA_SUCCESS
+constexpr int kMemoryType = 2;    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+constexpr int kBufferId = 7;      // CU_POINTER_ATTRIBUTE_BUFFER_ID
+constexpr int kIsManaged = 8;     // CU_POINTER_ATTRIBUTE_IS_MANAGED
+constexpr int kOrdinal = 9;       // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+constexpr int kIsShareable = 10;  // CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+constexpr int kRangeStart = 11;   // CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
+constexpr unsigned kDevice = 2;   // CU_MEMORYTYPE_DEVICE
+constexpr int kSuccess = 0;       // CUDA_SUCCESS
 
 struct Search {
   std::uint64_t loads_before;  // up to which nothing was found
@@ -71,6 +74,20 @@ int device_of_memory(const void* pointer) noexcept {
   int device = -1;
   if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return -1;
   return ask(&device, kOrdinal, address) == kSuccess ? device : -1;
+}
+
+std::optional<DeviceAllocation> allocation_of(const void* pointer) noexcept {
+  const PointerGetAttribute ask = loaded_driver();
+  if (ask == nullptr) return std::nullopt;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  unsigned type = 0;
+  if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return std::nullopt;
+  DeviceAllocation made;
+  if (ask(&made.begin, kRangeStart, address) != kSuccess || ask(&made.number, kBufferId, address) != kSuccess)
+    return std::nullopt;
+  int can_share = 0;  // the driver writes a word
+  made.is_shareable = ask(&can_share, kIsShareable, address) == kSuccess && can_share != 0;
+  return made;
 }
 
 }  // namespace faro::cuda

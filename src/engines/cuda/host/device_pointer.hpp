@@ -6,6 +6,9 @@
 // without a context. Works in builds without CUDA, too, since the memory may be another library's.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 namespace faro::cuda {
 
 /// While it is true, this thread's caller vouches for where arrays lie, and nobody asks the driver, which
@@ -23,5 +26,14 @@ bool is_device_memory(const void* pointer) noexcept;
 /// The number of the device whose memory it is, managed memory included; -1 for the host's, and where nobody
 /// knows.
 int device_of_memory(const void* pointer) noexcept;
+
+/// What the driver knows of the allocation that a pointer of a device lies in.
+struct DeviceAllocation {
+  std::uintptr_t begin = 0;
+  std::uint64_t number = 0;   // of no other allocation of the process, before or after
+  bool is_shareable = false;  // other processes can open it, as memory of cudaMalloc
+};
+/// Nothing for the host's memory, and where nobody knows.
+std::optional<DeviceAllocation> allocation_of(const void* pointer) noexcept;
 
 }  // namespace faro::cuda

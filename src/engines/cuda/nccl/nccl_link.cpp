@@ -35,7 +35,6 @@ struct NcclLibrary {
               CUstream_st* stream) = nullptr;
   int (*receive)(void* to, std::size_t count, int type, int peer, ncclComm* comm,
                  CUstream_st* stream) = nullptr;
-  // Since 2.19; null before.
 };
 
 template <typename Function>

@@ -20,7 +20,7 @@ void PartExecutor::run(const void* /*in*/, std::span<std::byte* const> /*arrays*
 }
 
 struct PeerView::State {};
-PeerView::PeerView(const StridedPlan& /*plan*/, bool /*over_links*/) { require_available(); }
+PeerView::PeerView(const StridedPlan& /*plan*/, ViewShare /*share*/) { require_available(); }
 PeerView::PeerView(PeerView&&) noexcept = default;
 PeerView& PeerView::operator=(PeerView&&) noexcept = default;
 PeerView::~PeerView() = default;
@@ -38,6 +38,10 @@ void SideStream::lead(Stream /*other*/, std::size_t /*k*/) { require_available()
 
 void copy_between(const void* /*from*/, void* /*to*/, std::uint64_t /*bytes*/, int /*device*/,
                   Stream /*stream*/) {
+  require_available();
+}
+void copy_rows_between(const void* /*from*/, void* /*to*/, const CopiedRows& /*rows*/, int /*device*/,
+                       Stream /*stream*/) {
   require_available();
 }
 PinnedArray::~PinnedArray() = default;

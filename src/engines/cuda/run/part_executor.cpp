@@ -100,13 +100,21 @@ struct PeerView::State {
   LoadedPasses passes;
 };
 
-PeerView::PeerView(const StridedPlan& plan, bool over_links) {
+PeerView::PeerView(const StridedPlan& plan, ViewShare share) {
   require_available();
   const DeviceGuard guard(plan.target().device);
   state_ =
       std::make_unique<State>(State{.device = plan.target().device, .passes = LoadedPasses(plan.passes())});
-  constexpr std::uint64_t third_of_multiprocessor = 76 << 10;  // two blocks fit, and as much of others
-  if (over_links) state_->passes.spread_out(third_of_multiprocessor);
+  if (share == ViewShare::all) return;
+  // Shared memory that blocks do not use keeps others away: of two thirds two blocks fit, of more than a half
+  // one.
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, plan.target().device),
+        "cudaDeviceGetAttribute", kRunPart);
+  constexpr int third_of_multiprocessor = 76 << 10;
+  constexpr int half_of_multiprocessor = 120 << 10;
+  const int wanted = share == ViewShare::over_links ? third_of_multiprocessor : half_of_multiprocessor;
+  state_->passes.spread_out(static_cast<std::uint64_t>(std::min(wanted, most)));
 }
 
 PeerView::PeerView(PeerView&&) noexcept = default;
@@ -181,6 +189,13 @@ void copy_between(const void* from, void* to, std::uint64_t bytes, int device, S
   if (bytes == 0) return;
   const DeviceGuard guard(device);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.handle()), "cudaMemcpyAsync", kRunPart);
+}
+
+void copy_rows_between(const void* from, void* to, const CopiedRows& rows, int device, Stream stream) {
+  const DeviceGuard guard(device);
+  check(cudaMemcpy2DAsync(to, rows.to_pitch_bytes, from, rows.from_pitch_bytes, rows.row_bytes, rows.rows,
+                          cudaMemcpyDefault, stream.handle()),
+        "cudaMemcpy2DAsync", kRunPart);
 }
 
 PinnedArray::~PinnedArray() {

@@ -1,0 +1,74 @@
+#include "shard/row_copies.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace faro::detail {
+namespace {
+
+std::uint64_t rounded_to_unit(std::uint64_t count, std::uint64_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
+
+// The output of a view in its normal form: rows of `run` elements, all axes from `inner` on.
+struct OutputRows {
+  std::size_t inner = 0;
+  std::uint64_t run = 1;
+};
+std::optional<OutputRows> output_rows(const Strided& view) {
+  OutputRows rows{.inner = view.extents.size()};
+  while (rows.inner > 0 && static_cast<std::uint64_t>(view.out_strides[rows.inner - 1]) == rows.run)
+    rows.run *= view.extents[--rows.inner];
+  // Those outside continue each other.
+  for (std::size_t a = 1; a < rows.inner; ++a) {
+    const std::uint64_t whole = static_cast<std::uint64_t>(view.out_strides[a]) * view.extents[a];
+    if (static_cast<std::uint64_t>(view.out_strides[a - 1]) != whole) return std::nullopt;
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<RowCopies> row_copies(const Strided& view, const RowChoice& choice) {
+  const Strided normal = normal_form(view);
+  if (element_count(normal) == 0 || normal.extents.empty()) return std::nullopt;
+  const std::optional<OutputRows> rows = output_rows(normal);
+  if (!rows || rows->run < choice.least_run) return std::nullopt;
+  const std::size_t axes = normal.extents.size();
+  const std::uint64_t extent = normal.extents.front();
+  const std::uint64_t count = std::clamp<std::uint64_t>(choice.slices, 1, extent);
+  RowCopies made;
+  for (std::uint64_t k = 0; k < count; ++k) {
+    const std::uint64_t begin = extent * k / count;
+    const std::uint64_t length = extent * (k + 1) / count - begin;
+    RowCopies::Slice slice;
+    slice.packing = {.extents = normal.extents, .in_strides = normal.in_strides, .out_strides = {}};
+    slice.packing.extents.front() = length;
+    slice.packing.in_offset =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(normal.in_offset) +
+                                   static_cast<std::int64_t>(begin) * normal.in_strides.front());
+    // The workspace: axes of a row as they are, rows one behind the other.
+    slice.run = 1;
+    for (std::size_t a = rows->inner; a < axes; ++a) slice.run *= slice.packing.extents[a];
+    slice.from_pitch = rounded_to_unit(slice.run, choice.unit);
+    slice.rows = 1;
+    slice.packing.out_strides.resize(axes);
+    std::uint64_t stride = 1;
+    for (std::size_t a = axes; a-- > 0;) {
+      if (a + 1 == rows->inner) stride = slice.from_pitch;
+      slice.packing.out_strides[a] = static_cast<std::int64_t>(stride);
+      stride *= slice.packing.extents[a];
+      if (a < rows->inner) slice.rows *= slice.packing.extents[a];
+    }
+    slice.from = made.workspace_elements;
+    slice.packing.out_offset = slice.from;
+    slice.to = normal.out_offset + begin * static_cast<std::uint64_t>(normal.out_strides.front());
+    slice.to_pitch =
+        rows->inner == 0 ? slice.run : static_cast<std::uint64_t>(normal.out_strides[rows->inner - 1]);
+    made.workspace_elements += rounded_to_unit(slice.from_pitch * slice.rows, choice.unit);
+    made.slices.push_back(std::move(slice));
+  }
+  return made;
+}
+
+}  // namespace faro::detail
