@@ -330,7 +330,7 @@ TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
     EXPECT_EQ(counts.global_loads.bytes, traffic.loaded);
     EXPECT_EQ(counts.global_stores.bytes, traffic.stored);
-    EXPECT_EQ(counts.global_loads.sectors, traffic.load_sectors);
+    EXPECT_EQ(counts.global_loads.lines, traffic.load_lines);
     EXPECT_EQ(counts.global_stores.sectors, traffic.store_sectors);
   }
   EXPECT_GE(forms.size(), 3U);
