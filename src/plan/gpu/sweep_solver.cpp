@@ -21,28 +21,35 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
   return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
 }
 
-// Of a family's launches. Columns are moved `moved` bytes at a time, a launch each: device memory likes them
-// wide. Rows that are no multiple of a line leave lines in parts, which costs as much again.
+// Of a family's launches, fitted to an H100's times (docs/notes/prediction-experiments.md). Windows of
+// columns are moved `moved` bytes at a time, a launch each, and device memory likes them wide; columns leave
+// lines in parts.
 struct SweepFactors {
   double narrow;  // a line over the bytes that a launch moves of a row
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
-    return {.bytes = 0.041, .load_lines = 3.67, .requests = 16.99};
-  }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.396}; }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.175 + 0.607 * narrow,
-            .load_sectors = 4.945,
-            .store_sectors = 0.913,
-            .load_lines = 0.597,
-            .store_lines = 0.86 * narrow};
+    return {.bytes = 1.396, .store_lines = 2.07 * narrow};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 0.411, .load_sectors = 4.213, .requests = 19.78};
+    return {.bytes = 0.955, .load_lines = 0.1, .wavefronts = 0.682};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 0.948, .load_sectors = 0.801, .store_lines = 1.275};
+    return {.bytes = 0.955, .store_lines = 0.345};
   }
-  // Unit by unit, and whole arrays: bound by instructions.
+  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
+    return {.bytes = 1.053, .store_sectors = 1.142};
+  }
+  CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
+    return {.bytes = 1.053, .store_lines = 1.026};
+  }
+  CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
+    return {.bytes = 0.979, .load_lines = 1.171};
+  }
+  CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
+    return {.bytes = 0.979, .store_lines = 1.116};
+  }
+  // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
   CostFactors operator()(const Other& /*p*/) const {
     return {.bytes = 1.45, .load_sectors = 1.06, .store_sectors = 1.06, .wavefronts = 1.25};
