@@ -22,6 +22,16 @@ namespace faro::bench::gpu_model {
 /// Bytes of the arrays that every case runs on.
 inline constexpr std::uint64_t kArrayBytes = std::uint64_t{16} << 20;
 
+/// What the prediction of shared memory is held to.
+enum class SharedCheck {
+  all,     // requests, phases and wavefronts
+  phases,  // requests and phases: of accesses wider than a word whose warps have lanes that sit them out, the
+           // profiler's wavefronts by instruction are not those that the pipe counts, which the prediction's
+           // are
+  shown,   // nothing, an estimate: the compiler narrows, joins or leaves out loads of what threads share, and
+          // how often a search takes a turn depends on where lanes meet
+};
+
 struct Case {
   std::string family = "affine tile";
   std::string kernel;
@@ -34,9 +44,8 @@ struct Case {
   std::function<void()> prepare = {};
   /// Where that takes long, gives `predicted`. May be empty.
   std::function<machine::AccessCounts()> predict = {};
-  /// Nothing is required of wavefronts where lanes go their own ways: how often a search takes a turn is the
-  /// compiler's choice.
-  bool shared_is_shown = false;
+  /// What is required of shared memory, beside requests and sectors of device memory, which have to be equal.
+  SharedCheck shared = SharedCheck::all;
 };
 
 /// All that are listed, in an order that never changes. Errors: ErrorCode::device without a GPU.
