@@ -24,12 +24,9 @@ inline constexpr std::uint64_t kArrayBytes = std::uint64_t{16} << 20;
 
 /// What the prediction of shared memory is held to.
 enum class SharedCheck {
-  all,     // requests, phases and wavefronts
-  phases,  // requests and phases: of accesses wider than a word whose warps have lanes that sit them out, the
-           // profiler's wavefronts by instruction are not those that the pipe counts, which the prediction's
-           // are
-  shown,   // nothing, an estimate: the compiler narrows, joins or leaves out loads of what threads share, and
-          // how often a search takes a turn depends on where lanes meet
+  all,    // requests, phases and wavefronts
+  shown,  // nothing, an estimate: the compiler narrows, joins or leaves out loads of what threads share, and
+          // how often a loop takes a turn, whose lanes go their own ways, depends on where they meet
 };
 
 struct Case {

@@ -24,8 +24,7 @@ double measured_of(const Counter& counter, const ProfiledLaunch& launch) {
 
 // What is required of a counter in this case.
 Criterion criterion_of(const Counter& counter, const Case& of) {
-  const bool required = !counter.of_shared || of.shared == SharedCheck::all ||
-                        (of.shared == SharedCheck::phases && !counter.by_instruction);
+  const bool required = !counter.of_shared || of.shared == SharedCheck::all;
   return required ? counter.criterion : Criterion::shown;
 }
 

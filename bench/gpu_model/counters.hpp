@@ -22,7 +22,6 @@ struct Counter {
   double (*predicted)(const machine::AccessCounts&) = nullptr;
   std::string more = {};  // a metric that is added: of copies from global to shared memory past registers
   bool of_shared = false;
-  bool by_instruction = false;  // wavefronts that are worked out from an instruction's addresses
 };
 
 /// Requests and sectors of global memory; requests and wavefronts of shared memory as its instructions ask

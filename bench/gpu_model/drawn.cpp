@@ -397,9 +397,10 @@ machine::AccessCounts count(const DrawnProblem& drawn, const Target& target) {
 
 namespace {
 
+// Where lanes search, walk lines of their own, or share what one of them worked out.
 SharedCheck shared_check(const std::string& family) {
-  if (family == "sweep") return SharedCheck::phases;
-  return family == "runs" || family == "axes" || family == "boxes" ? SharedCheck::shown : SharedCheck::all;
+  const bool own_ways = family == "sweep" || family == "runs";
+  return own_ways || family == "axes" || family == "boxes" ? SharedCheck::shown : SharedCheck::all;
 }
 
 }  // namespace

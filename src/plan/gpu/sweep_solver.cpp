@@ -1,5 +1,6 @@
 // Transpositions in place: the launches of plan/gpu_transpose.hpp, those that follow one another by the same
 // family joined to a sweep.
+#include <algorithm>
 #include <utility>
 
 #include "plan/gpu/gpu_solver.hpp"
@@ -27,15 +28,15 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
 struct SweepFactors {
   double narrow;  // a line over the bytes that a launch moves of a row
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.396}; }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.352}; }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.396, .store_lines = 2.07 * narrow};
+    return {.bytes = 1.352, .store_sectors = 1.306 * narrow, .store_lines = 1.992 * narrow};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 0.955, .load_lines = 0.1, .wavefronts = 0.682};
+    return {.bytes = 0.934, .load_lines = 0.124, .wavefronts = 0.83};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 0.955, .store_lines = 0.345};
+    return {.bytes = 0.934, .store_lines = 0.305};
   }
   CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
     return {.bytes = 1.053, .store_sectors = 1.142};
@@ -44,10 +45,10 @@ struct SweepFactors {
     return {.bytes = 1.053, .store_lines = 1.026};
   }
   CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
-    return {.bytes = 0.979, .load_lines = 1.171};
+    return {.bytes = 0.998, .load_lines = 0.768};
   }
   CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
-    return {.bytes = 0.979, .store_lines = 1.116};
+    return {.bytes = 0.998, .store_lines = 1.186};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
@@ -55,6 +56,9 @@ struct SweepFactors {
     return {.bytes = 1.45, .load_sectors = 1.06, .store_sectors = 1.06, .wavefronts = 1.25};
   }
 };
+
+// Windows of single bytes are bound by shared memory.
+constexpr CostFactors kWindowsOfBytes{.bytes = 0, .wavefronts = 1.6};
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
@@ -67,7 +71,9 @@ std::optional<double> sweep_cost(const CountedPass& of) {
         static_cast<double>(p->window.shape.n * unit.unit_bytes) / static_cast<double>(pass.kernels.size());
   }
   constexpr double kSweptLine = 128;
-  return cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
+  const auto swept = cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
+  if (!std::holds_alternative<kernels::C2rVectorWindowsParams>(launch.params)) return swept;
+  return std::max(swept, cost_us(of, kWindowsOfBytes));
 }
 
 }  // namespace
