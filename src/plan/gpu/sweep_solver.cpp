@@ -28,9 +28,9 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
 struct SweepFactors {
   double narrow;  // a line over the bytes that a launch moves of a row
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.352}; }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.8}; }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.352, .store_sectors = 1.306 * narrow, .store_lines = 1.992 * narrow};
+    return {.bytes = 1, .store_lines = 0.1 + 1.2 * narrow};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
     return {.bytes = 0.934, .load_lines = 0.124, .wavefronts = 0.83};
