@@ -143,6 +143,7 @@ Json launches_json(const network::Plan& plan, const std::vector<network::LaunchC
                     {"bytes_written", plan.array_bytes()},
                     {"predicted_time", time_json(us, rates ? rates->source : std::string())},
                     {"global_loads", counts_json(launch.counts.global_loads)},
+                    {"table_loads", launch.tables ? counts_json(*launch.tables) : Json()},
                     {"global_stores", counts_json(launch.counts.global_stores)},
                     {"shared_stores", counts_json(launch.counts.shared_stores)},
                     {"shared_loads", counts_json(launch.counts.shared_loads)}});

@@ -101,6 +101,102 @@ TEST(CountingMemory, PartialWarpsAndStoppedLanes) {
   EXPECT_EQ(memory.counts().shared_stores.phases_by_congestion, phases(2, 1));
 }
 
+constexpr std::int64_t kOut = -1;  // a lane that sits an access out
+
+// Wide loads whose lanes agree with their neighbours are served two phases at a time, by the whole warp or
+// not at all; stores never are. The numbers are what an H100 counted (docs/notes/prediction-experiments.md).
+TEST(CountingMemory, NeighboursThatAgreeShareAPhase) {
+  using Address = std::function<std::int64_t(std::uint32_t lane)>;  // below 0: the lane sits it out
+  const auto counts = [](const Address& address, auto width) {
+    constexpr int bytes = decltype(width)::value;
+    CountingMemory memory({.shared_bytes = 2048});
+    memory.run(
+        {.blocks = 1, .threads = 32},
+        [](CountingMemory& m, std::uint64_t, std::uint32_t lane) {
+          for (std::uint32_t i = 0; i < 4; ++i) m.store_shared<16>(16 * (lane + 32 * i), {});
+        },
+        [&](CountingMemory& m, std::uint64_t, std::uint32_t lane) {
+          const std::int64_t at = address(lane);
+          if (at < 0) return m.idle();
+          static_cast<void>(m.load_shared<bytes>(static_cast<std::uint32_t>(at)));
+        });
+    const machine::SharedCounts& loads = memory.counts().shared_loads;
+    return std::pair{loads.phases, loads.wavefronts};
+  };
+  constexpr std::integral_constant<int, 16> wide;
+  constexpr std::integral_constant<int, 8> half;
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(counts([](auto i) { return 16 * i; }, wide), Pair(4, 4));
+  EXPECT_EQ(counts([](auto) { return 0; }, wide), Pair(2, 2));
+  EXPECT_EQ(counts([](auto i) { return i / 2 * 16; }, wide), Pair(2, 2));
+  EXPECT_EQ(counts([](auto i) { return i % 2 * 16; }, wide), Pair(2, 2));
+  EXPECT_EQ(counts([](auto i) { return i % 4 * 16; }, wide), Pair(4, 4));
+  const auto of_eight = [](std::uint32_t first, std::uint32_t end) {
+    return [=](std::uint32_t i) -> std::int64_t {
+      return i % 8 >= first && i % 8 < end ? i / 8 * 304 + i % 8 * 16 : kOut;
+    };
+  };
+  EXPECT_EQ(counts(of_eight(0, 1), wide), Pair(2, 2));
+  EXPECT_EQ(counts(of_eight(0, 2), wide), Pair(2, 2));
+  EXPECT_EQ(counts(of_eight(6, 8), wide), Pair(2, 2));
+  EXPECT_EQ(counts(of_eight(0, 3), wide), Pair(4, 4));
+  EXPECT_EQ(counts([](auto i) -> std::int64_t { return i % 2 == 0 ? 16 * i : kOut; }, wide), Pair(2, 4));
+  // A half of the warp agrees and the other does not.
+  EXPECT_EQ(counts([](auto i) -> std::int64_t { return i < 16 || i % 4 == 0 ? 16 * i : kOut; }, wide),
+            Pair(4, 4));
+  EXPECT_EQ(counts([](auto i) { return 8 * i; }, half), Pair(2, 2));
+  EXPECT_EQ(counts([](auto) { return 0; }, half), Pair(1, 1));
+  EXPECT_EQ(counts([](auto i) { return (i % 2 + i / 4 * 2) * 8; }, half), Pair(1, 1));
+}
+
+// Copies from global to shared memory past registers: no shared stores, and of those that pass the
+// first-level cache by, the lines that each sector of shared memory is filled from. Again what an H100
+// counted.
+TEST(CountingMemory, CopiesPastRegisters) {
+  using Offset = std::function<std::int64_t(std::uint32_t lane)>;
+  const auto sectors = [](const Offset& offset, auto cached) {
+    CountingMemory memory({.shared_bytes = 512});
+    memory.add_virtual_input(4096);
+    memory.run({.blocks = 1, .threads = 32}, [&](CountingMemory& m, std::uint64_t, std::uint32_t lane) {
+      const std::int64_t at = offset(lane);
+      if (at < 0) return m.idle();
+      m.copy_past_registers<16, decltype(cached)::value>(0, static_cast<std::uint64_t>(at), 16 * lane);
+    });
+    EXPECT_EQ(memory.counts().global_loads.requests, 1U);
+    EXPECT_EQ(memory.counts().shared_stores, machine::SharedCounts{});
+    return memory.counts().global_loads.sectors;
+  };
+  const auto from = [](std::int64_t first, std::uint32_t lanes = 32) {
+    return [=](std::uint32_t i) { return i < lanes ? first + 16 * std::int64_t{i} : kOut; };
+  };
+  constexpr std::false_type past;
+  EXPECT_EQ(sectors(from(0), past), 16U);
+  EXPECT_EQ(sectors(from(16), past), 20U);
+  EXPECT_EQ(sectors(from(48), past), 20U);
+  EXPECT_EQ(sectors(from(48, 7), past), 5U);
+  EXPECT_EQ(sectors(from(48, 15), past), 10U);
+  EXPECT_EQ(sectors(from(16, 20), past), 12U);
+  EXPECT_EQ(sectors([](std::uint32_t i) { return i / 2 * 48 + i % 2 * 16; }, past), 18U);
+  EXPECT_EQ(sectors([](std::uint32_t i) { return i / 4 * 144 + i % 4 * 16; }, past), 18U);
+  EXPECT_EQ(sectors(from(16), std::true_type{}), 17U);
+
+  std::vector<std::byte> in(16, std::byte{7});
+  const auto copy = [](CountingMemory& m, std::uint64_t, std::uint32_t) {
+    m.copy_past_registers<16>(0, 0, 0);
+  };
+  const auto load = [](CountingMemory& m, std::uint64_t, std::uint32_t) {
+    EXPECT_EQ(m.load_shared<4>(0).unit[0], 0x07070707U);
+  };
+  CountingMemory memory({.shared_bytes = 16});
+  memory.add_input(in);
+  memory.run({.blocks = 1, .threads = 1}, copy, load);
+  const auto at_once = [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
+    copy(m, block, thread);
+    load(m, block, thread);
+  };
+  EXPECT_THROW(memory.run({.blocks = 1, .threads = 1}, at_once), Error);
+}
+
 // Lanes that make different numbers of accesses, then meet: what follows is one access of the warp again, and
 // those who are done are not waited for.
 TEST(CountingMemory, LanesThatMeet) {

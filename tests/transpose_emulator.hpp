@@ -120,6 +120,7 @@ struct EmulatedTraffic {
   std::uint64_t loaded = 0;  // bytes of global memory, tables in shared memory not counted
   std::uint64_t stored = 0;
   std::uint64_t load_sectors = 0;
+  std::uint64_t load_lines = 0;  // of sectors, copies past registers have counts of their own
   std::uint64_t store_sectors = 0;
   int launches = 0;
 };
@@ -145,6 +146,7 @@ void emulate(const detail::GpuTransposeLaunch& launch, std::uint64_t arrays, Emu
   traffic.loaded += memory.counts().global_loads.bytes;
   traffic.stored += memory.counts().global_stores.bytes;
   traffic.load_sectors += memory.counts().global_loads.sectors;
+  traffic.load_lines += memory.counts().global_loads.lines;
   traffic.store_sectors += memory.counts().global_stores.sectors;
   ++traffic.launches;
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# run [counts|times]   runs gpu_verify_model, which lies beside this script: `counts` profiles every kernel of the CUDA engine,
+# run [counts|times] [SEED]   runs gpu_verify_model, which lies beside this script: `counts` profiles every kernel of the CUDA engine,
 # and drawn problems of every family, with Nsight Compute, and compares with what was predicted (gpu-verify-model.md); `times`
-# measures drawn problems beside their predicted times (gpu-verify-times.md). Both without a word. Pages go to the current
+# measures drawn problems beside their predicted times (gpu-verify-times.md). Both without a word. With a seed both
+# take problems that it draws, and counts are of these alone. Pages go to the current
 # folder, or to $BENCH_OUT. Status 5 where a prediction misses. NCU names the profiler where it is not on the PATH.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_OUT:-.}
 what=${1:-all}
+seed=(${2:+"$2"})
 mkdir -p "$out"
 status=0
 
@@ -26,13 +28,13 @@ verify_counts() {
   done
   # The clocks are left alone: counts do not depend on them.
   if ! "$ncu" --clock-control none --profile-from-start off --csv --page raw --print-units base --metrics "$metrics" \
-    --log-file "$csv" "$here/gpu_verify_model" --launch; then
+    --log-file "$csv" "$here/gpu_verify_model" --launch "${seed[@]}"; then
     tail -n 5 "$csv" >&2
     return 4
   fi
-  "$here/gpu_verify_model" --report "$csv" "$out/gpu-verify-model"
+  "$here/gpu_verify_model" --report "$csv" "$out/gpu-verify-model" "${seed[@]}"
 }
 
 if [[ $what == all || $what == counts ]]; then verify_counts || status=$?; fi
-if [[ $what == all || $what == times ]]; then "$here/gpu_verify_model" --times "$out/gpu-verify-times" || status=$?; fi
+if [[ $what == all || $what == times ]]; then "$here/gpu_verify_model" --times "$out/gpu-verify-times" "${seed[@]}" || status=$?; fi
 exit "$status"

@@ -22,6 +22,13 @@ namespace faro::bench::gpu_model {
 /// Bytes of the arrays that every case runs on.
 inline constexpr std::uint64_t kArrayBytes = std::uint64_t{16} << 20;
 
+/// What the prediction of shared memory is held to.
+enum class SharedCheck {
+  all,    // requests, phases and wavefronts
+  shown,  // nothing, an estimate: the compiler narrows, joins or leaves out loads of what threads share, and
+          // how often a loop takes a turn, whose lanes go their own ways, depends on where they meet
+};
+
 struct Case {
   std::string family = "affine tile";
   std::string kernel;
@@ -34,9 +41,8 @@ struct Case {
   std::function<void()> prepare = {};
   /// Where that takes long, gives `predicted`. May be empty.
   std::function<machine::AccessCounts()> predict = {};
-  /// Nothing is required of wavefronts where lanes go their own ways: how often a search takes a turn is the
-  /// compiler's choice.
-  bool shared_is_shown = false;
+  /// What is required of shared memory, beside requests and sectors of device memory, which have to be equal.
+  SharedCheck shared = SharedCheck::all;
 };
 
 /// All that are listed, in an order that never changes. Errors: ErrorCode::device without a GPU.

@@ -24,7 +24,8 @@ double measured_of(const Counter& counter, const ProfiledLaunch& launch) {
 
 // What is required of a counter in this case.
 Criterion criterion_of(const Counter& counter, const Case& of) {
-  return of.shared_is_shown && counter.of_shared ? Criterion::shown : counter.criterion;
+  const bool required = !counter.of_shared || of.shared == SharedCheck::all;
+  return required ? counter.criterion : Criterion::shown;
 }
 
 bool holds(Criterion criterion, double predicted, double measured) {

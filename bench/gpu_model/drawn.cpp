@@ -381,7 +381,10 @@ machine::AccessCounts count(const DrawnProblem& drawn, const Target& target) {
   machine::AccessCounts sum;
   if (const auto* const problem = std::get_if<network::Problem>(&made)) {
     const network::Plan plan(*problem, {}, Engine::cuda);
-    for (const network::LaunchCounts& launch : network::predict(plan)) sum += launch.counts;
+    for (const network::LaunchCounts& launch : network::predict(plan)) {
+      sum += launch.counts;
+      if (launch.tables) sum.global_loads += *launch.tables;
+    }
     return sum;
   }
   const Plan plan = plan_of(std::get<DrawnPermutation>(made), target);
@@ -391,6 +394,16 @@ machine::AccessCounts count(const DrawnProblem& drawn, const Target& target) {
   }
   return sum;
 }
+
+namespace {
+
+// Where lanes search, walk lines of their own, or share what one of them worked out.
+SharedCheck shared_check(const std::string& family) {
+  const bool own_ways = family == "sweep" || family == "runs";
+  return own_ways || family == "axes" || family == "boxes" ? SharedCheck::shown : SharedCheck::all;
+}
+
+}  // namespace
 
 std::vector<Case> drawn_cases(const std::vector<DrawnProblem>& problems) {
   std::vector<Case> cases;
@@ -410,8 +423,7 @@ std::vector<Case> drawn_cases(const std::vector<DrawnProblem>& problems) {
                          },
                      .prepare = [ready, problem] { ready->emplace(problem, std::nullopt); },
                      .predict = [problem, target] { return count(problem, target); },
-                     // Runs are searched for, and copies past registers are no stores of shared memory.
-                     .shared_is_shown = problem.family == "runs" || problem.family == "partition"});
+                     .shared = shared_check(problem.family)});
   }
   return cases;
 }

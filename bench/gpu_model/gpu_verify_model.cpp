@@ -1,9 +1,11 @@
 // gpu_verify_model: whether the CUDA engine's predictions are what the hardware does.
 //
 //     gpu_verify_model --metrics          the counters to ask the profiler for
-//     gpu_verify_model --launch           every case once, to be run under ncu (tools/gpu_verify_run.sh)
-//     gpu_verify_model --report CSV OUT   the profile beside the predictions
-//     gpu_verify_model --times OUT        times beside predicted times
+//     gpu_verify_model --launch [SEED]    every case once, to be run under ncu (tools/gpu_verify_run.sh);
+//     with a
+//                                         seed, problems that it draws and no others
+//     gpu_verify_model --report CSV OUT [SEED]   the profile beside the predictions
+//     gpu_verify_model --times OUT [SEED]   times beside predicted times
 //     gpu_verify_model --fit OUT SEED N [FAMILY...]   what the factors of costs are fitted to, as a table
 //
 // A report goes to OUT.md; the exit status is 5 where a prediction misses.
@@ -15,6 +17,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,9 +48,9 @@ constexpr const char* kUsage =
 
   --metrics          prints the metrics to collect, for ncu --metrics
   --optional-metrics those of them that ncu may not know
-  --launch           launches every case once, in order; run it under ncu
-  --report CSV OUT   writes OUT.md: the profile CSV of --launch beside what was predicted
-  --times OUT        writes OUT.md: measured times beside predicted ones
+  --launch [SEED]    launches every case once, in order; run it under ncu. With a seed: drawn problems alone
+  --report CSV OUT [SEED]   writes OUT.md: the profile CSV of --launch beside what was predicted
+  --times OUT [SEED] writes OUT.md: measured times beside predicted ones
   --fit OUT SEED NUMBER [FAMILY...]   writes OUT.tsv: every pass of NUMBER other problems of each family, its counts
                      and the measured time of its problem
   --help
@@ -56,28 +59,30 @@ constexpr const char* kUsage =
 )";
 
 // What is counted: small arrays, since every block is counted on the host, too.
-std::vector<Case> all_cases() {
-  std::vector<Case> cases = make_cases();
-  const std::vector<DrawnProblem> drawn = draw({.seed = kCountSeed,
+std::vector<Case> all_cases(std::optional<std::uint64_t> seed) {
+  std::vector<Case> cases;
+  if (!seed) cases = make_cases();
+  const std::vector<DrawnProblem> drawn = draw({.seed = seed.value_or(kCountSeed),
                                                 .least_bytes = kArrayBytes / 16,
                                                 .most_bytes = kArrayBytes / 2,
                                                 .of_family = kCounted});
   for (Case& of : drawn_cases(drawn)) cases.push_back(std::move(of));
+  if (seed) return cases;
   for (Case& of : drawn_cases(listed_boxes())) cases.push_back(std::move(of));
   return cases;
 }
 
-std::vector<DrawnProblem> timed_problems() {
-  return draw({.seed = kTimeSeed,
+std::vector<DrawnProblem> timed_problems(std::uint64_t seed) {
+  return draw({.seed = seed,
                .least_bytes = kPredictableBytes,
                .most_bytes = 4 * kPredictableBytes,
                .of_family = kTimed});
 }
 
-void launch_all() {
+void launch_all(std::optional<std::uint64_t> seed) {
   const cuda::DeviceArray in(kArrayBytes);
   const cuda::DeviceArray out(kArrayBytes);
-  for (const Case& of : all_cases()) {
+  for (const Case& of : all_cases(seed)) {
     if (of.prepare) of.prepare();
     begin_case();
     of.launch(in.data(), out.data());
@@ -118,14 +123,15 @@ std::string transpose_table() {
 }
 
 // Whether every count agrees. Writes OUT.md.
-bool report_counts(const std::string& csv, const std::string& out) {
+bool report_counts(const std::string& csv, const std::string& out, std::optional<std::uint64_t> seed) {
   const std::vector<ProfiledLaunch> profiled = parse_profile(read_text(csv), metrics(), optional_metrics());
   const std::vector<ProfiledLaunch> launches = by_case(profiled, kMarker);
-  std::vector<Case> cases = all_cases();
+  std::vector<Case> cases = all_cases(seed);
   predict_all(cases);
   const std::vector<Miss> misses = compare(cases, launches);
   std::string page = "# Predictions beside the hardware's counters\n\n";
-  page += gpu::setting_table(gpu::make_setting("make gpu-verify-model`, `gpu-verify/run counts"));
+  page += gpu::setting_table(gpu::make_setting(fmt::format("make gpu-verify-model`, `gpu-verify/run counts{}",
+                                                           seed ? fmt::format(" {}", *seed) : "")));
   page += fmt::format("\n{} kernels and problems, arrays of at most {} MiB; {} predictions miss.\n\n",
                       cases.size(), kArrayBytes >> 20, misses.size());
   page += family_table(cases, launches) + "\n" + summary_table(cases, launches);
@@ -141,11 +147,11 @@ bool report_counts(const std::string& csv, const std::string& out) {
 }
 
 // Whether every time is within a tenth. Writes OUT.md.
-bool report_times(const std::string& out) {
+bool report_times(const std::string& out, std::uint64_t seed) {
   const Calibration calibration = cuda::calibrate();
   const std::vector<TimeRow> times = measure_times(calibration);
   std::string left_out;
-  const std::vector<TimeRow> drawn = measure_drawn(timed_problems(), calibration, left_out);
+  const std::vector<TimeRow> drawn = measure_drawn(timed_problems(seed), calibration, left_out);
   const auto off_of = [](const std::vector<TimeRow>& rows) {
     return std::count_if(rows.begin(), rows.end(), [](const TimeRow& row) {
       constexpr double a_tenth = 0.1;
@@ -157,7 +163,7 @@ bool report_times(const std::string& out) {
   page += fmt::format(
       "\nOf {} problems that were drawn, seed {}, of 256 MiB to 1 GiB, {} are more than 10% from the "
       "predicted; medians of {} runs.\n\n{}",
-      drawn.size(), kTimeSeed, off_of(drawn), kTimeRounds, drawn_table(drawn));
+      drawn.size(), seed, off_of(drawn), kTimeRounds, drawn_table(drawn));
   if (!left_out.empty()) page += "\nLeft out:\n\n" + left_out;
   page += fmt::format(
       "\n## Affine maps of the benchmark\n\n{} of {} measured times are more than 10% from the "
@@ -193,22 +199,27 @@ void write_fit(const std::string& out, std::uint64_t seed, int number,
 int run(const CommandLine& line) {
   const std::vector<std::string>& words = line.words();
   const std::string mode = words.empty() ? "" : words.front();
+  const auto seed_of = [&](std::size_t word) -> std::optional<std::uint64_t> {
+    if (words.size() <= word) return std::nullopt;
+    return parse_count({"SEED", words[word]});
+  };
   if (mode == "--optional-metrics" && words.size() == 1) {
     std::printf("%s\n", fmt::format("{}", fmt::join(optional_metrics(), ",")).c_str());
   } else if (mode == "--metrics" && words.size() == 1) {
     std::printf("%s\n", fmt::format("{}", fmt::join(metrics(), ",")).c_str());
-  } else if (mode == "--launch" && words.size() == 1) {
-    launch_all();
-  } else if (mode == "--report" && words.size() == 3) {
-    if (!report_counts(words[1], words[2])) return exit_status(ErrorCode::verification);
-  } else if (mode == "--times" && words.size() == 2) {
-    if (!report_times(words[1])) return exit_status(ErrorCode::verification);
+  } else if (mode == "--launch" && words.size() <= 2) {
+    launch_all(seed_of(1));
+  } else if (mode == "--report" && (words.size() == 3 || words.size() == 4)) {
+    if (!report_counts(words[1], words[2], seed_of(3))) return exit_status(ErrorCode::verification);
+  } else if (mode == "--times" && (words.size() == 2 || words.size() == 3)) {
+    if (!report_times(words[1], seed_of(2).value_or(kTimeSeed))) return exit_status(ErrorCode::verification);
   } else if (mode == "--fit" && words.size() >= 4) {
     write_fit(words[1], parse_count({"SEED", words[2]}), parse_int({"NUMBER", words[3]}, 1),
               {words.begin() + 4, words.end()});
   } else {
-    refuse({"read the command line", mode},
-           "--metrics, --launch, --report CSV OUT, --times OUT, or --fit OUT SEED NUMBER");
+    refuse(
+        {"read the command line", mode},
+        "--metrics, --launch [SEED], --report CSV OUT [SEED], --times OUT [SEED], or --fit OUT SEED NUMBER");
   }
   return 0;
 }

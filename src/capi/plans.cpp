@@ -1,9 +1,7 @@
 #include "capi/plans.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "capi/status.hpp"
@@ -11,111 +9,11 @@
 #include "permutation/rows.hpp"
 #include "permutation/text.hpp"
 #include "plan/form_to_run.hpp"
-#include "plan/prediction.hpp"
 
 namespace faro::capi {
 namespace {
 
-using Shape = std::vector<std::uint64_t>;
-using Strides = std::vector<std::int64_t>;
-
 constexpr const char* kPlanning = "plan";
-
-std::uint64_t product(const Shape& shape) {
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : shape) {
-    if (extent == 0) return 0;
-    if (count > Indexed::kMaxCount / extent)
-      fail(ErrorCode::value, kPlanning, "an array of more than 2^40 elements", "at most 2^40");
-    count *= extent;
-  }
-  return count;
-}
-
-Strides dense_strides(const Shape& shape) {
-  Strides strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= static_cast<std::int64_t>(std::max<std::uint64_t>(shape[axis], 1));
-  }
-  return strides;
-}
-
-bool is_dense(const Shape& shape, const Strides& strides) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
-  std::int64_t stride = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] != 1 && strides[axis] != stride) return false;
-    stride *= static_cast<std::int64_t>(shape[axis]);
-  }
-  return true;
-}
-
-// The most negative reach of a view's side, at most 0.
-std::int64_t lowest(const Shape& extents, const Strides& strides) {
-  std::int64_t first = 0;
-  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return first;
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    if (strides[axis] >= 0) continue;
-    std::int64_t reach = 0;
-    const bool fits =
-        extents[axis] <= Indexed::kMaxCount &&
-        !__builtin_mul_overflow(strides[axis], static_cast<std::int64_t>(extents[axis] - 1), &reach) &&
-        !__builtin_add_overflow(first, reach, &first);
-    if (!fits)
-      fail(ErrorCode::value, kPlanning, "strides that reach past 2^63 elements", "strides within an array");
-  }
-  return first;
-}
-
-Shape given_shape(int rank, const std::uint64_t* shape) {
-  const std::size_t axes = checked_rank(kPlanning, rank);
-  if (axes > 0) require_argument(shape, kPlanning, "shape");
-  return {shape, shape + axes};
-}
-
-Strides given_strides(std::size_t axes, const std::int64_t* strides, const char* name) {
-  if (axes > 0) require_argument(strides, kPlanning, name);
-  return {strides, strides + axes};
-}
-
-// Array `of` and the strides of its axes, as the finer axes that a pattern takes it apart into.
-Strides finer_strides(const Shape& of, const Strides& strides, const Shape& finer) {
-  Strides made;
-  std::size_t next = 0;
-  for (std::size_t axis = 0; axis < of.size(); ++axis) {
-    // The finer axes whose product is this axis, the first the slowest; those of extent 1 go anywhere.
-    const std::size_t begin = next;
-    std::uint64_t reached = 1;
-    while (next < finer.size() && reached < of[axis]) reached *= finer[next++];
-    std::int64_t stride = strides[axis];
-    Strides parts(next - begin);
-    for (std::size_t k = next; k-- > begin;) {
-      parts[k - begin] = stride;
-      stride *= static_cast<std::int64_t>(finer[k]);
-    }
-    made.insert(made.end(), parts.begin(), parts.end());
-  }
-  made.resize(finer.size(), 0);  // axes of one element
-  return made;
-}
-
-// Axes of a strided array, brought to their order in a dense one.
-CornerView view_of_axes(const NamedAxes& axes, const Strides& strides) {
-  CornerView view;
-  for (const int axis : axes.order) {
-    view.extents.push_back(axes.shape[static_cast<std::size_t>(axis)]);
-    view.in_strides.push_back(strides[static_cast<std::size_t>(axis)]);
-  }
-  view.out_strides = dense_strides(view.extents);
-  return view;
-}
-
-// Everything of a strided array, brought together.
-CornerView view_of_all(const Shape& shape, const Strides& strides) {
-  return {.extents = shape, .in_strides = strides, .out_strides = dense_strides(shape)};
-}
 
 Shape out_shape_of(const faro::detail::NotedPermutation& read) {
   const ParsedPermutation& parsed = read.parsed;
@@ -162,11 +60,6 @@ void require_single_view(const faro_options* options) {
   }
 }
 
-const faro_plan& of(const faro_plan* plan, const char* operation) {
-  require_argument(plan, operation, "plan");
-  return *plan;
-}
-
 const std::byte* at(const void* base, std::int64_t elements, std::uint64_t width) {
   return static_cast<const std::byte*>(base) + elements * static_cast<std::int64_t>(width);
 }
@@ -205,68 +98,6 @@ void run_plan(const faro_plan& plan, const void* in, void* out, Stream stream) {
   for (const ViewStep& step : plan.views) run_view(step, plan.element_bytes, in, out, stream);
 }
 
-// The boxes of a roll: along each rolled axis what stays before the end, and what goes round it.
-std::vector<CornerView> rolled(const Shape& shape, const Strides& in_strides, const Strides& shifts) {
-  const Strides out_strides = dense_strides(shape);
-  std::vector<CornerView> boxes{{.extents = shape, .in_strides = in_strides, .out_strides = out_strides}};
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == 0) return {boxes.front()};
-    const auto extent = static_cast<std::int64_t>(shape[axis]);
-    const std::int64_t shift = (shifts[axis] % extent + extent) % extent;
-    if (shift == 0) continue;
-    std::vector<CornerView> halves;
-    for (const CornerView& box : boxes) {
-      CornerView front = box;  // goes up by the shift
-      front.extents[axis] = static_cast<std::uint64_t>(extent - shift);
-      front.out_corner += shift * out_strides[axis];
-      CornerView back = box;  // goes round
-      back.extents[axis] = static_cast<std::uint64_t>(shift);
-      back.in_corner += (extent - shift) * in_strides[axis];
-      halves.push_back(std::move(front));
-      halves.push_back(std::move(back));
-    }
-    boxes = std::move(halves);
-  }
-  return boxes;
-}
-
-// Sweeps of the CPU that no curve was measured for take a copy's time, over the share of its speed that they
-// reach: affine maps 69 to 86%, views about half (bench/results).
-constexpr double kShareOfMaps = 0.77;
-constexpr double kShareOfViews = 0.5;
-
-double swept_us(const Target& target, std::uint64_t bytes, double share) {
-  constexpr std::uint64_t kWidth = 4;
-  const auto curves = target.index_calibration ? target.index_calibration
-                                               : calibration_for(target.name, built_in_cpu_calibration());
-  const auto copy = curves->predict_us(IndexKernel::copy, kWidth, (bytes + kWidth - 1) / kWidth);
-  return copy ? *copy / share : std::numeric_limits<double>::quiet_NaN();
-}
-
-// Microseconds of all passes; NaN where one is not known.
-double predicted_us_of(const Plan& plan) {
-  if (plan.passes().empty()) return 0;
-  if (const IndexPlan* const index = plan.index_plan()) {
-    if (index->chosen().predicted_us) return *index->chosen().predicted_us;
-  }
-  double sum = 0;
-  for (std::size_t pass = 0; pass < plan.passes().size(); ++pass) {
-    const auto microseconds = predict_us(plan, pass);
-    if (!microseconds && plan.target().engine == Engine::cuda)
-      return std::numeric_limits<double>::quiet_NaN();
-    sum += microseconds ? *microseconds : swept_us(plan.target(), plan.array_bytes(), kShareOfMaps);
-  }
-  return sum;
-}
-
-CornerView turned(const CornerView& view) {
-  return {.extents = view.extents,
-          .in_strides = view.out_strides,
-          .out_strides = view.in_strides,
-          .in_corner = view.out_corner,
-          .out_corner = view.in_corner};
-}
-
 faro_plan* inverse_of(const faro_plan& plan) {
   if (plan.map && !plan.views.empty()) {
     fail(ErrorCode::unsupported, "invert a plan", "a map of an array with strides", "a plan of a dense array",
@@ -283,6 +114,11 @@ faro_plan* inverse_of(const faro_plan& plan) {
 }
 
 }  // namespace
+
+const faro_plan& of(const faro_plan* plan, const char* operation) {
+  require_argument(plan, operation, "plan");
+  return *plan;
+}
 
 ViewStep make_view_step(const CornerView& view, std::uint64_t element_bytes, const PlanOptions& options) {
   const std::int64_t in_first = lowest(view.extents, view.in_strides);
@@ -494,109 +330,5 @@ faro_status faro_plan_inverse(const faro_plan* plan, faro_plan** inverse) {
   return guarded([&] {
     require_argument(inverse, "invert a plan", "inverse");
     *inverse = faro::capi::inverse_of(of(plan, "invert a plan"));
-  });
-}
-
-faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place) {
-  return guarded([&] {
-    constexpr const char* kDoing = "tell of a plan";
-    const faro_plan& made = of(plan, kDoing);
-    require_argument(on_gpu, kDoing, "on_gpu");
-    require_argument(in_place, kDoing, "in_place");
-    const faro::Engine engine = made.map ? made.map->plan.engine() : made.views.front().plan.engine();
-    *on_gpu = engine == faro::Engine::cuda ? 1 : 0;
-    *in_place = made.map && made.map->problem.placement == faro::Placement::in_place ? 1 : 0;
-  });
-}
-
-faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "tell of a plan");
-    require_argument(bytes, "tell of a plan", "bytes");
-    uint64_t sum = 0;
-    for (const auto& step : made.views) sum += step.plan.plan().moved_bytes();
-    *bytes = made.map ? made.map->plan.plan().array_bytes() : sum;
-  });
-}
-
-faro_status faro_plan_out_shape(const faro_plan* plan, int* rank, uint64_t* shape) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "tell of a plan");
-    require_argument(rank, "tell of a plan", "rank");
-    require_argument(shape, "tell of a plan", "shape");
-    std::copy(made.out_shape.begin(), made.out_shape.end(), shape);
-    *rank = static_cast<int>(made.out_shape.size());
-  });
-}
-
-faro_status faro_plan_workspace_bytes(const faro_plan* plan, uint64_t* bytes) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "tell of a plan");
-    require_argument(bytes, "tell of a plan", "bytes");
-    uint64_t most = 0;
-    for (const auto& step : made.views) most = std::max(most, step.plan.workspace_bytes());
-    if (made.map) {
-      most = std::max(most, made.map->plan.workspace_bytes());
-      if (!made.views.empty()) most += made.map->plan.plan().array_bytes();
-    }
-    *bytes = most;
-  });
-}
-
-faro_status faro_plan_explain(const faro_plan* plan, char** text) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "explain a plan");
-    require_argument(text, "explain a plan", "text");
-    std::string words;
-    for (const auto& step : made.views) words += step.plan.explain();
-    if (made.map) words += made.map->plan.explain();
-    *text = given_away(words);
-  });
-}
-
-faro_status faro_plan_explain_json(const faro_plan* plan, char** json) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "explain a plan");
-    require_argument(json, "explain a plan", "json");
-    using Json = nlohmann::ordered_json;
-    Json steps = Json::array();
-    for (const auto& step : made.views) steps.push_back(Json::parse(step.plan.plan().explain_json()));
-    if (made.map) steps.push_back(Json::parse(made.map->plan.plan().explain_json()));
-    const Json told = steps.size() == 1 ? steps.front() : Json{{"steps", steps}};
-    *json = given_away(told.dump(2, ' ', false, Json::error_handler_t::replace));
-  });
-}
-
-faro_status faro_plan_svg(const faro_plan* plan, char** svg) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "draw a plan");
-    require_argument(svg, "draw a plan", "svg");
-    const faro::Plan* drawn = made.map ? &made.map->plan.plan() : nullptr;
-    if (drawn == nullptr && made.views.size() == 1) drawn = made.views.front().plan.plan().permutation_plan();
-    if (drawn == nullptr) {
-      faro::fail(faro::ErrorCode::unsupported, "draw a plan", "a plan of strided views",
-                 "a plan of a permutation");
-    }
-    *svg = given_away(drawn->svg());
-  });
-}
-
-faro_status faro_plan_predicted_us(const faro_plan* plan, double* microseconds) {
-  return guarded([&] {
-    const faro_plan& made = of(plan, "predict a plan");
-    require_argument(microseconds, "predict a plan", "microseconds");
-    double sum = made.map ? faro::capi::predicted_us_of(made.map->plan.plan()) : 0;
-    for (const auto& step : made.views) {
-      const faro::StridedPlan& view = step.plan.plan();
-      if (view.moved_bytes() == 0) continue;
-      if (view.permutation_plan() != nullptr) {
-        sum += faro::capi::predicted_us_of(*view.permutation_plan());
-      } else if (view.target().engine == faro::Engine::cuda) {
-        sum += std::numeric_limits<double>::quiet_NaN();
-      } else {
-        sum += faro::capi::swept_us(view.target(), view.moved_bytes(), faro::capi::kShareOfViews);
-      }
-    }
-    *microseconds = sum;
   });
 }

@@ -11,19 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "capi/view_shapes.hpp"
 #include "faro/faro.h"
 #include "faro/faro.hpp"
 
 namespace faro::capi {
-
-/// A view by the addresses of its index 0: strides may be negative.
-struct CornerView {
-  std::vector<std::uint64_t> extents;
-  std::vector<std::int64_t> in_strides;
-  std::vector<std::int64_t> out_strides;
-  std::int64_t in_corner = 0;  // elements from the array's index 0 to the view's
-  std::int64_t out_corner = 0;
-};
 
 /// A view with its engine, and where its first elements lie.
 struct ViewStep {
@@ -55,6 +47,9 @@ namespace faro::capi {
 
 /// Of null options the defaults. Errors: ErrorCode::value for an engine that there is none of.
 PlanOptions plan_options(const faro_options* options);
+
+/// The plan that a caller gave. Errors: ErrorCode::value where there is none.
+const faro_plan& of(const faro_plan* plan, const char* operation);
 
 /// Errors: those of faro::plan.
 faro_plan* new_map_plan(const Problem& problem, const PlanOptions& options);

@@ -58,8 +58,8 @@ void CountingMemory::fail(const char* what, std::uint64_t address, int bytes) co
 
 void CountingMemory::log(Kind kind, int buffer, std::uint64_t address, int bytes) {
   const auto warp_size = static_cast<std::uint32_t>(options_.geometry.warp_size);
-  log_.push_back({address, kind, static_cast<std::uint8_t>(bytes), static_cast<std::int16_t>(buffer),
-                  static_cast<std::int32_t>(thread_ % warp_size)});
+  log_.push_back({address, kind, static_cast<std::uint8_t>(bytes), static_cast<std::int8_t>(buffer),
+                  static_cast<std::uint8_t>(thread_ % warp_size), 0});
 }
 
 CountingMemory::Buffer& CountingMemory::buffer_for(int buffer, std::uint64_t offset, int bytes,
@@ -73,11 +73,11 @@ CountingMemory::Buffer& CountingMemory::buffer_for(int buffer, std::uint64_t off
   return b;
 }
 
-const std::byte* CountingMemory::global_load(int buffer, std::uint64_t offset, int bytes) {
+const std::byte* CountingMemory::global_load(int buffer, std::uint64_t offset, int bytes, Kind kind) {
   static constexpr std::byte zeros[16] = {};
   const Buffer& b = buffer_for(buffer, offset, bytes, "global load out of bounds");
   if (b.role == Role::output) fail("load from an output", offset, bytes);
-  log(Kind::global_load, buffer, offset, bytes);
+  log(kind, buffer, offset, bytes);
   return b.input == nullptr ? zeros : b.input + offset;
 }
 
@@ -122,17 +122,22 @@ const std::byte* CountingMemory::shared_load(std::uint32_t address, int bytes) {
 }
 
 std::byte* CountingMemory::shared_store(std::uint32_t address, int bytes) {
+  std::byte* const target = shared_target(address, bytes, thread_);
+  log(Kind::shared_store, -1, address, bytes);
+  return target;
+}
+
+std::byte* CountingMemory::shared_target(std::uint32_t address, int bytes, std::uint32_t thread) {
   const auto length = static_cast<std::size_t>(bytes);
   if (address % length != 0) fail("misaligned shared store", address, bytes);
   if (address >= shared_.size() || shared_.size() - address < length)
     fail("shared store out of bounds", address, bytes);
   for (std::size_t i = address; i < address + length; ++i) {
     SharedByte& byte = shared_bytes_[i];
-    if (byte.phase == phase_ && byte.thread != thread_)
+    if (byte.phase == phase_ && byte.thread != thread)
       fail("two threads store to one shared byte", address, bytes);
-    byte = {phase_, thread_};
+    byte = {phase_, thread};
   }
-  log(Kind::shared_store, -1, address, bytes);
   return shared_.data() + address;
 }
 
@@ -185,6 +190,8 @@ void CountingMemory::count_request(std::span<const Access> lanes) {
       return count_shared(lanes, counts_.shared_loads);
     case Kind::shared_store:
       return count_shared(lanes, counts_.shared_stores);
+    case Kind::copy_past_cache:
+      return count_copy(lanes, counts_.global_loads);
     case Kind::idle:
     case Kind::converge:
       return;
@@ -213,14 +220,38 @@ void CountingMemory::count_global(std::span<const Access> lanes, GlobalCounts& c
   counts.lines += distinct_units(lanes, options_.geometry.line_bytes);
 }
 
+// What the profiler counts as the sectors of copies that pass the first-level cache by are the lines that
+// each sector of shared memory is filled from.
+void CountingMemory::count_copy(std::span<const Access> lanes, GlobalCounts& counts) {
+  counts.requests += 1;
+  counts.bytes += lanes.size() * lanes.front().bytes;
+  counts.lines += distinct_units(lanes, options_.geometry.line_bytes);
+  const auto sector = static_cast<std::uint64_t>(options_.geometry.sector_bytes);
+  const auto line = static_cast<std::uint64_t>(options_.geometry.line_bytes);
+  copied_.clear();
+  for (const Access& a : lanes) copied_.emplace_back(a.to / sector, a.address / line);
+  std::sort(copied_.begin(), copied_.end());
+  counts.sectors += static_cast<std::uint64_t>(std::unique(copied_.begin(), copied_.end()) - copied_.begin());
+}
+
+bool CountingMemory::agree(std::span<const Access> lanes, int apart) {
+  return std::all_of(lanes.begin(), lanes.end(), [&](const Access& a) {
+    const auto other = std::find_if(lanes.begin(), lanes.end(),
+                                    [&](const Access& b) { return int{b.lane} == (int{a.lane} ^ apart); });
+    return other == lanes.end() || other->address == a.address;
+  });
+}
+
 void CountingMemory::count_shared(std::span<const Access> lanes, SharedCounts& counts) {
   counts.requests += 1;
   counts.bytes += lanes.size() * lanes.front().bytes;
-  const int lanes_per_phase = options_.geometry.lanes_per_phase(lanes.front().bytes);
+  int together = options_.geometry.lanes_per_phase(lanes.front().bytes);
+  const bool in_phases = together < options_.geometry.warp_size && lanes.front().kind == Kind::shared_load;
+  if (in_phases && (agree(lanes, 1) || agree(lanes, 2))) together *= 2;
   for (auto first = lanes.begin(); first != lanes.end();) {
-    const int phase = first->lane / lanes_per_phase;
+    const int phase = first->lane / together;
     const auto last =
-        std::find_if(first, lanes.end(), [&](const Access& a) { return a.lane / lanes_per_phase != phase; });
+        std::find_if(first, lanes.end(), [&](const Access& a) { return a.lane / together != phase; });
     counts.add_phase(congestion({first, last}));
     first = last;
   }

@@ -16,7 +16,8 @@
 //     (a race);
 //   - two threads' stores to one shared byte in one phase; a second store to a byte of output; any load of
 //     output or store to input;
-//   - lanes of a warp whose k-th accesses differ in kind.
+//   - lanes of a warp whose k-th accesses differ in kind;
+//   - a shared load, in the same phase, of bytes that are copied from global memory past registers.
 // Not found: a shared store that overtakes another thread's load in the same phase.
 //
 // A *virtual* buffer has a size and no bytes: loads give zeros, stores vanish, and everything above is
@@ -42,6 +43,7 @@
 #include <cstring>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "faro/device/packet.hpp"
@@ -122,19 +124,48 @@ class CountingMemory {
   void store_shared(std::uint32_t address, const device::Packet<bytes>& packet) {
     std::memcpy(shared_store(address, bytes), packet.unit, bytes);
   }
+  /// From global to shared memory past registers, there after the phase: counted as a global load, and not as
+  /// a shared store, which is another instruction. `cached`: through the first-level cache, as copies of
+  /// fewer than 16 bytes always are.
+  template <int bytes, bool cached = true>
+  void copy_past_registers(int buffer, std::uint64_t offset, std::uint32_t address) {
+    static_assert(cached || bytes == 16);
+    const std::byte* const from =
+        global_load(buffer, offset, bytes, cached ? Kind::global_load : Kind::copy_past_cache);
+    log_.back().to = address;
+    std::memcpy(shared_target(address, bytes, kNoThread), from, bytes);
+  }
+  /// The same of a virtual buffer whose bytes are known.
+  template <int bytes>
+  void copy_past_registers(int buffer, std::uint64_t offset, std::uint32_t address,
+                           const device::Packet<bytes>& known) {
+    copy_past_registers<bytes>(buffer, offset, address);
+    std::memcpy(shared_.data() + address, known.unit, bytes);
+  }
   void idle() { log(Kind::idle, -1, 0, 0); }
   void converge() { log(Kind::converge, -1, 0, 0); }
 
  private:
-  enum class Kind : std::uint8_t { global_load, global_store, shared_load, shared_store, idle, converge };
+  enum class Kind : std::uint8_t {
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    copy_past_cache,  // from global to shared memory
+    idle,
+    converge
+  };
   struct Access {
     std::uint64_t address;
     Kind kind;
     std::uint8_t bytes;
-    std::int16_t buffer;  // -1: shared memory
-    std::int32_t lane;
+    std::int8_t buffer;  // -1: shared memory
+    std::uint8_t lane;
+    std::uint32_t to;  // of a copy, in shared memory
   };
   enum class Role : std::uint8_t { input, output };
+  /// Who stores a byte that is copied past registers: no thread, so that none may load it in the same phase.
+  static constexpr std::uint32_t kNoThread = ~std::uint32_t{0};
   struct Buffer {
     Role role;
     std::uint64_t size;
@@ -175,10 +206,11 @@ class CountingMemory {
   /// One access of every lane that is not waiting for others, into request_. Returns whether there was one.
   bool next_request();
 
-  const std::byte* global_load(int buffer, std::uint64_t offset, int bytes);
+  const std::byte* global_load(int buffer, std::uint64_t offset, int bytes, Kind kind = Kind::global_load);
   std::byte* global_store(int buffer, std::uint64_t offset, int bytes);
   const std::byte* shared_load(std::uint32_t address, int bytes);
   std::byte* shared_store(std::uint32_t address, int bytes);
+  std::byte* shared_target(std::uint32_t address, int bytes, std::uint32_t thread);
 
   static bool mark_stored(Buffer& buffer, std::uint64_t offset, int bytes);
   Buffer& buffer_for(int buffer, std::uint64_t offset, int bytes, const char* what);
@@ -187,7 +219,10 @@ class CountingMemory {
 
   void count_request(std::span<const Access> lanes);
   void count_global(std::span<const Access> lanes, GlobalCounts& counts);
+  void count_copy(std::span<const Access> lanes, GlobalCounts& counts);
   void count_shared(std::span<const Access> lanes, SharedCounts& counts);
+  /// Whether lanes whose numbers differ by `apart` alone have one address, or one of them none.
+  static bool agree(std::span<const Access> lanes, int apart);
   int congestion(std::span<const Access> lanes);
   /// Fills units_ with the units (words, sectors, lines) that each lane touches, lane after lane.
   void list_units(std::span<const Access> lanes, int unit_bytes);
@@ -209,6 +244,8 @@ class CountingMemory {
   std::vector<std::size_t> lane_at_;     // scratch: how far each lane's log has been counted
   std::vector<Access> request_;          // scratch
   std::vector<std::uint64_t> units_;     // scratch: words, sectors or lines
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      copied_;  // scratch: sectors of shared memory and lines
   TurnCounter turns_;
   std::byte nowhere_[16];  // what a virtual buffer's stores fall into
 };

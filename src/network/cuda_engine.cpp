@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::uint64_t kVectorBytes = 16;
 constexpr std::uint32_t kLookedUp = ~std::uint32_t{0};  // a group without code of its own
-constexpr std::size_t kMostCodes = 64;
 
 // What the kernel may know of a group's layers.
 GroupCode group_code(const NetworkLaunch& launch, const kernels::NetworkGroup& group,

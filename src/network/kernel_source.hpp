@@ -34,6 +34,9 @@ struct KernelLayer {
 };
 using GroupCode = std::vector<KernelLayer>;
 
+/// Groups of layers that a kernel has code of their own for, at most.
+inline constexpr std::size_t kMostCodes = 64;
+
 struct KernelGroups {
   std::vector<GroupCode> codes;  // [NetworkGroup::code]
   bool others = false;           // whether there are groups of none of these, whose layers are looked up

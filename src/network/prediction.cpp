@@ -9,6 +9,7 @@
 #include "kernels/network_tile.hpp"
 #include "machine/counting_memory.hpp"
 #include "network/launches.hpp"
+#include "network/table_loads.hpp"
 #include "plan/facts.hpp"
 
 namespace faro::network {
@@ -116,7 +117,9 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
   std::vector<LaunchCounts> result;
   if (plan.passes().empty()) return result;
   const kernels::NetworkShape shape = kernel_shape(plan, Access::vectors);
-  for (const NetworkLaunch& launch : make_launches(plan)) {
+  const std::vector<NetworkLaunch> launches = make_launches(plan);
+  const auto tables = count_table_loads(launches, plan.problem().element, shape);
+  for (const NetworkLaunch& launch : launches) {
     CountingMemory memory({static_cast<std::size_t>(shape.tile.tile_bytes()), {}});
     memory.add_virtual_input(plan.array_bytes());
     memory.add_virtual_output(plan.array_bytes());
@@ -132,7 +135,8 @@ std::vector<LaunchCounts> predict(const Plan& plan) {
       }
     };
     memory.run_each({1, static_cast<std::uint32_t>(shape.tile.threads())}, groups + 2, phase);
-    LaunchCounts counts{launch.pass, groups, launch.tables.layers.size(), memory.counts()};
+    LaunchCounts counts{launch.pass, groups, launch.tables.layers.size(), memory.counts(),
+                        tables[result.size()]};
     counts.counts *= launch.params.blocks();
     result.push_back(std::move(counts));
   }
@@ -144,7 +148,7 @@ double predict_us(const Plan& plan, const LaunchCounts& launch, const Calibratio
   // takes alone, fitted to sorts, merges and transforms on an H100 and an H200
   // (docs/notes/prediction-experiments.md). A pass that writes in another order than it reads, in segments
   // shorter than a line, pays for a part of the lines besides.
-  constexpr double kLayer = 2.24;  // cycles of all multiprocessors for 128 bytes
+  constexpr double kLayer = 2.1;  // cycles of all multiprocessors for 128 bytes
   constexpr double kFourierLayer = 3.2;
   constexpr double kParts = 0.4;
   constexpr double kLine = 128;
@@ -187,13 +191,14 @@ std::string explain(const Plan& plan, const std::vector<LaunchCounts>& launches,
         "{:.3g} x\n"
         "{:14}shared memory: {} wavefronts, congestion {} in stores and {} in loads\n"
         "{:14}kernel: {}\n"
-        "{:14}reads {} and writes as much\n",
+        "{:14}reads {} and writes as much{}\n",
         i + 1, launch.pass + 1, launch.layers, launch.groups,
         static_cast<double>(counts.global_loads.sectors) / least,
         static_cast<double>(counts.global_stores.sectors) / least, "",
         counts.shared_stores.wavefronts + counts.shared_loads.wavefronts,
         counts.shared_stores.max_congestion(), counts.shared_loads.max_congestion(), "", kernel_text(plan),
-        "", faro::detail::size_text(plan.array_bytes()));
+        "", faro::detail::size_text(plan.array_bytes()),
+        launch.tables ? fmt::format("; {} loads of tables, from the cache", launch.tables->requests) : "");
     if (!rates) continue;
     text += fmt::format(
         "{:14}time: {:.4g} ms, by the rates of {}{}\n", "", predict_us(plan, launch, *rates) / us_per_ms,

@@ -21,7 +21,9 @@ struct LaunchCounts {
   std::size_t pass = 0;    // of the plan
   std::size_t groups = 0;  // rounds between shared memory and registers
   std::size_t layers = 0;
-  machine::AccessCounts counts;
+  machine::AccessCounts counts;  // of the arrays
+  /// Loads of the kernel's tables, besides; nothing where it is not known how many (table_loads.hpp).
+  std::optional<machine::GlobalCounts> tables;
 };
 
 /// In the order of launches. Errors: ErrorCode::unsupported where a GPU cannot run the plan: elements past 16

@@ -153,6 +153,26 @@ machine::AccessCounts predict(const Plan& plan, std::size_t pass) {
   return of.launch->tile ? predict_tiles(plan, of) : predict_vectors(plan, of);
 }
 
+namespace {
+
+// What the curves' times of a pass are to be multiplied by on another device than theirs: of a random
+// access's time three quarters are device memory's, and go by the rate of a copy; the rest is what the caches
+// and the multiprocessors take, which are alike (docs/notes/prediction-experiments.md, an H100 beside an
+// H200).
+double device_over_curves(const Plan& plan, const Pass& pass, const std::optional<Calibration>& rates) {
+  constexpr double kOfMemory = 0.77;
+  if (!rates || rates->copy.gb_per_s <= 0 || plan.index_plan() == nullptr) return 1;
+  constexpr std::uint64_t kWidth = 16;
+  const std::uint64_t elements = pass.bytes_read / kWidth;
+  const auto of_curves = plan.index_plan()->calibration().predict_us(IndexKernel::copy, kWidth,
+                                                                     std::max<std::uint64_t>(1, elements));
+  if (!of_curves) return 1;
+  const double here = rates->copy.microseconds(static_cast<double>(2 * pass.bytes_read));
+  return 1 + kOfMemory * (here / *of_curves - 1);
+}
+
+}  // namespace
+
 struct PassCounter::State {
   const Plan& plan;
   detail::Blocks which = detail::Blocks::sampled;
@@ -163,7 +183,7 @@ struct PassCounter::State {
   std::vector<bool> done = {};
 
   const std::optional<detail::ScheduleTables>& schedule() {
-    if (!tables_made) tables = detail::ScheduleTables::made(*plan.index_plan());
+    if (!tables_made) tables = detail::ScheduleTables::made(*plan.index_plan(), which == detail::Blocks::all);
     tables_made = true;
     return tables;
   }
@@ -210,10 +230,14 @@ std::optional<double> PassCounter::microseconds(std::size_t pass) const {
   const Pass& of = state_->plan.passes().at(pass);
   if (state_->plan.target().engine != Engine::cuda) return of.predicted_us;
   const std::optional<PassCounts>& counted = (*this)(pass);
-  if (counted && counted->bounded && of.predicted_us) return of.predicted_us;
+  std::optional<double> by_curves = of.predicted_us;
+  if (by_curves) *by_curves *= device_over_curves(state_->plan, of, state_->rates);
+  // How columns lie in device memory is known, whatever the array says.
+  const bool bounded = counted && counted->bounded && of.kind != PassKind::columns;
+  if (by_curves && (bounded || of.kind == PassKind::indexed)) return by_curves;
   const auto us = detail::solver_of(of.kind).cost(
       {.pass = of, .counts = counted ? counted->counts : AccessCounts{}, .rates = state_->rates});
-  return us ? us : of.predicted_us;
+  return us ? us : by_curves;
 }
 
 std::optional<PassCounts> count_accesses(const Plan& plan, std::size_t pass) {

@@ -80,7 +80,10 @@ TEST_F(GpuModel, CalibrationIsPlausibleAndLeavesNoMemory) {
   EXPECT_TRUE(plausible(rates.vectors));
   for (const TransferRate& tile : rates.tiles) {
     EXPECT_TRUE(plausible(tile)) << tile.fixed_us << " " << tile.gb_per_s;
-    EXPECT_LT(tile.gb_per_s, 1.1 * rates.copy.gb_per_s);
+    // Rates are slopes, which small differences of times turn; what a gigabyte takes is measured.
+    constexpr double bytes = 2.0 * (1 << 30);
+    EXPECT_GT(tile.microseconds(bytes), 0.9 * rates.copy.microseconds(bytes))
+        << tile.fixed_us << " " << tile.gb_per_s;
   }
   Target target = cuda::target();
   target.calibration = rates;

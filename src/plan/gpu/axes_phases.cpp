@@ -17,6 +17,30 @@ namespace {
 using machine::CountingMemory;
 using Thread = std::uint32_t;
 
+// The counting memory as boxes see it, which copy past registers. `sat_out`: accesses that lanes sit out in
+// the place of a copy.
+template <int sat_out>
+struct BoxCounted : CountedShared {
+  std::uint64_t input_cursor(std::uint64_t offset) const { return offset; }
+  template <int bytes>
+  device::Packet<bytes> load_cursor(std::uint64_t from) const {
+    return load_global<bytes>(device::kInput, from);
+  }
+  template <int bytes>
+  device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {
+    return memory.load_global<bytes>(buffer, offset);
+  }
+  template <int bytes>
+  void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {
+    memory.store_global<bytes>(buffer, offset, packet);
+  }
+  template <int bytes>
+  void copy_to_shared(std::uint64_t from, std::uint32_t address) const {
+    memory.copy_past_registers<bytes, bytes != kernels::kMovedBytes>(device::kInput, from, address);
+    for (int i = 1; i < sat_out; ++i) memory.idle();
+  }
+};
+
 struct AxesBlock {
   const GpuKernel& kernel;
   CountingMemory& memory;
@@ -45,7 +69,10 @@ struct AxesBlock {
     if (k.shape != shape) return false;
     const auto& p = params<kernels::AxesBoxParams>();
     run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::prepare_box<shape>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::read_box<shape>(m, p, t); },
+        [&](CountingMemory& m, std::uint64_t, Thread t) {
+          BoxCounted<shape.ragged ? 2 : 1> copying{{m}};
+          kernels::read_box<shape>(copying, p, t);
+        },
         [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::write_box<shape>(m, p, t); });
     return true;
   }

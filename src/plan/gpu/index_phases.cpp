@@ -29,13 +29,22 @@ struct TabledMemory : CountedShared {
 
   template <int bytes>
   device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {
-    device::Packet<bytes> packet = memory.load_global<bytes>(buffer, offset);
-    if (buffer >= kernels::kPlaces) {
-      std::byte read[bytes];
-      tables.read(buffer - kernels::kPlaces, offset, {read, bytes});
-      std::memcpy(packet.unit, read, bytes);
-    }
+    const device::Packet<bytes> zeros = memory.load_global<bytes>(buffer, offset);
+    return buffer < kernels::kPlaces ? zeros : of_table<bytes>(buffer, offset);
+  }
+  template <int bytes>
+  device::Packet<bytes> of_table(int buffer, std::uint64_t offset) const {
+    device::Packet<bytes> packet;
+    std::byte read[bytes];
+    tables.read(buffer - kernels::kPlaces, offset, {read, bytes});
+    std::memcpy(packet.unit, read, bytes);
     return packet;
+  }
+  template <int bytes>
+  void copy_to_shared(int buffer, std::uint64_t offset, std::uint32_t address) const {
+    if (buffer < kernels::kPlaces) return memory.copy_past_registers<bytes>(buffer, offset, address);
+    memory.copy_past_registers<bytes>(buffer, offset, address, of_table<bytes>(buffer, offset));
+    memory.idle();  // other lanes sit out a load and a store
   }
   template <int bytes>
   void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {

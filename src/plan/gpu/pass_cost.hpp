@@ -11,7 +11,7 @@
 // instructions and its shared memory overlap: with all of them hidden behind device memory, `bytes` is a
 // little more than 1 and the others 0. Sectors beyond the bytes are those that neighbours ask for again, from
 // a cache, or write in part; lines beyond them tell of rows that begin anywhere. Each kernel has its own
-// factors, fitted to measurements on an H200 (docs/notes/prediction-experiments.md).
+// factors, fitted to measurements on an H200 and an H100 (docs/notes/prediction-experiments.md).
 #pragma once
 
 #include <algorithm>

@@ -153,9 +153,9 @@ ScheduleTables ScheduleTables::of(const schedule::IndexSchedule& schedule, Way w
   return made;
 }
 
-std::optional<ScheduleTables> ScheduleTables::made(const IndexPlan& plan) {
+std::optional<ScheduleTables> ScheduleTables::made(const IndexPlan& plan, bool however_long) {
   if (plan.count() == 0 || !has_counted_array(plan) || !counted_array(plan).on_host() ||
-      plan.count() > most_elements(plan.chosen().method)) {
+      (!however_long && plan.count() > most_elements(plan.chosen().method))) {
     return std::nullopt;
   }
   const Way way = work_of(work_about(plan), plan.chosen()).way;

@@ -113,6 +113,11 @@ struct SweepMemory : CountedShared {
   void store_global(int buffer, std::uint64_t offset, const device::Packet<bytes>& packet) const {
     memory.store_global<bytes>(device::kOutput, place(buffer, offset), packet);
   }
+  void copy_to_shared(int buffer, std::uint64_t offset, std::uint32_t address) const {
+    constexpr bool cached = false;
+    memory.copy_past_registers<kernels::kC2rVectorBytes, cached>(device::kInput, place(buffer, offset),
+                                                                 address);
+  }
 };
 
 void run_sweep(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& at, std::uint64_t unit_bytes) {

@@ -1,5 +1,6 @@
 // Transpositions in place: the launches of plan/gpu_transpose.hpp, those that follow one another by the same
 // family joined to a sweep.
+#include <algorithm>
 #include <utility>
 
 #include "plan/gpu/gpu_solver.hpp"
@@ -21,33 +22,43 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
   return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
 }
 
-// Of a family's launches. Columns are moved `moved` bytes at a time, a launch each: device memory likes them
-// wide. Rows that are no multiple of a line leave lines in parts, which costs as much again.
+// Of a family's launches, fitted to an H100's times (docs/notes/prediction-experiments.md). Windows of
+// columns are moved `moved` bytes at a time, a launch each, and device memory likes them wide; columns leave
+// lines in parts.
 struct SweepFactors {
   double narrow;  // a line over the bytes that a launch moves of a row
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
-    return {.bytes = 0.041, .load_lines = 3.67, .requests = 16.99};
-  }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.8}; }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1.175 + 0.607 * narrow,
-            .load_sectors = 4.945,
-            .store_sectors = 0.913,
-            .load_lines = 0.597,
-            .store_lines = 0.86 * narrow};
+    return {.bytes = 1, .store_lines = 0.1 + 1.2 * narrow};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 0.411, .load_sectors = 4.213, .requests = 19.78};
+    return {.bytes = 0.934, .load_lines = 0.124, .wavefronts = 0.83};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 0.948, .load_sectors = 0.801, .store_lines = 1.275};
+    return {.bytes = 0.934, .store_lines = 0.305};
   }
-  // Unit by unit, and whole arrays: bound by instructions.
+  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
+    return {.bytes = 1.053, .store_sectors = 1.142};
+  }
+  CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
+    return {.bytes = 1.053, .store_lines = 1.026};
+  }
+  CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
+    return {.bytes = 0.998, .load_lines = 0.768};
+  }
+  CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
+    return {.bytes = 0.998, .store_lines = 1.186};
+  }
+  // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
   CostFactors operator()(const Other& /*p*/) const {
     return {.bytes = 1.45, .load_sectors = 1.06, .store_sectors = 1.06, .wavefronts = 1.25};
   }
 };
+
+// Windows of single bytes are bound by shared memory.
+constexpr CostFactors kWindowsOfBytes{.bytes = 0, .wavefronts = 1.6};
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
@@ -60,7 +71,9 @@ std::optional<double> sweep_cost(const CountedPass& of) {
         static_cast<double>(p->window.shape.n * unit.unit_bytes) / static_cast<double>(pass.kernels.size());
   }
   constexpr double kSweptLine = 128;
-  return cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
+  const auto swept = cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
+  if (!std::holds_alternative<kernels::C2rVectorWindowsParams>(launch.params)) return swept;
+  return std::max(swept, cost_us(of, kWindowsOfBytes));
 }
 
 }  // namespace

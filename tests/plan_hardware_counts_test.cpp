@@ -1,0 +1,140 @@
+// What plans count, beside what an H100's profiler counted of the same problems, which a seed had drawn
+// (`make gpu-verify-model`, 26 November 2026): requests and sectors of device memory, every block.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faro/engines/cuda.hpp"
+#include "faro/network/plan.hpp"
+#include "faro/network/program.hpp"
+#include "faro/permutation/indexed.hpp"
+#include "faro/permutation/permutation.hpp"
+#include "faro/plan/plan.hpp"
+#include "network/prediction.hpp"
+#include "plan/prediction.hpp"
+
+namespace faro {
+namespace plan_hardware_counts_test {
+
+struct Counters {
+  std::uint64_t load_requests = 0;
+  std::uint64_t store_requests = 0;
+  std::uint64_t load_sectors = 0;
+  std::uint64_t store_sectors = 0;
+
+  friend bool operator==(const Counters&, const Counters&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Counters& c) {
+    return out << c.load_requests << " " << c.store_requests << " " << c.load_sectors << " "
+               << c.store_sectors;
+  }
+};
+
+Counters counters_of(const machine::AccessCounts& counts) {
+  return {counts.global_loads.requests, counts.global_stores.requests, counts.global_loads.sectors,
+          counts.global_stores.sectors};
+}
+
+Counters counted(const Plan& plan) {
+  const PassCounter counter(plan, {.every_block = true});
+  machine::AccessCounts sum;
+  for (std::size_t i = 0; i < plan.passes().size(); ++i) sum += counter(i)->counts;
+  return counters_of(sum);
+}
+
+TEST(PlanHardwareCounts, AxesRollsAndFlips) {
+  struct Row {
+    const char* spec;
+    std::uint64_t width;
+    std::uint64_t batch;
+    Counters counters;
+  };
+  for (const Row& row : {Row{"axes(31 33 45 7; 3 0 1 2)", 8, 1, {5176, 10073, 81919, 80567}},
+                         {"axes(27 5 2 15 28 4; 5 0 2 1 4 3)", 16, 1, {16200, 15660, 253260, 226800}},
+                         {"axes(23 2 24 14 10; 1 2 4 0 3)", 12, 1, {5040, 6000, 85680, 58560}},
+                         {"axes(2 34 2 4 49 3; 3 2 5 4 0 1)", 12, 1, {2408, 4704, 42235, 30576}},
+                         {"axes(27 4 10 35 19; 0 2 4 1 3)", 8, 1, {42120, 21600, 231660, 205200}},
+                         {"axes(9 111 7 9 3; 4 1 3 2 0)", 8, 1, {4663, 5439, 72290, 50949}},
+                         {"roll(838737, 802253)", 6, 1, {19669, 9833, 324366, 157267}},
+                         {"flip(1684578)", 1, 3, {19780, 9879, 325767, 157937}}}) {
+    const Plan plan(
+        {.permutation = parse_permutation(row.spec), .element_bytes = row.width, .batch = row.batch},
+        cuda::target_of_capability(9, 0));
+    EXPECT_EQ(counted(plan), row.counters) << row.spec;
+  }
+}
+
+TEST(PlanHardwareCounts, SweepsInPlace) {
+  struct Row {
+    const char* spec;
+    std::uint64_t width;
+    Counters counters;
+  };
+  for (const Row& row : {Row{"transpose(22, 3908)", 16, {5412, 5412, 85976, 85976}},
+                         {"transpose(345, 577)", 8, {7049, 10703, 114126, 118748}},
+                         {"transpose(10902, 24)", 12, {49104, 49320, 232818, 236076}},
+                         {"transpose(5773, 97)", 2, {4791, 18967, 83095, 103791}},
+                         {"transpose(30664, 77)", 1, {10423, 48387, 179742, 202931}}}) {
+    const Plan plan({.permutation = parse_permutation(row.spec),
+                     .element_bytes = row.width,
+                     .placement = Placement::in_place},
+                    cuda::target_of_capability(9, 0));
+    EXPECT_EQ(counted(plan), row.counters) << row.spec;
+  }
+}
+
+TEST(PlanHardwareCounts, IndexArrays) {
+  struct Row {
+    std::uint64_t count;
+    std::uint64_t seed;
+    Direction direction;
+    IndexMethod method;
+    std::uint64_t width;
+    Counters counters;
+  };
+  for (const Row& row :
+       {Row{145751, 33755074, Direction::scatter, IndexMethod::direct, 8, {9110, 4555, 163903, 36438}},
+        {187851, 1643833928, Direction::gather, IndexMethod::partition, 8, {15098, 5874, 117928, 93928}},
+        {682426, 1612609536, Direction::scatter, IndexMethod::partition, 3, {256038, 131073, 299068, 193536}},
+        {393216,
+         3444529139,
+         Direction::scatter,
+         IndexMethod::row_column_5,
+         4,
+         {24576, 15360, 319488, 245760}}}) {
+    Indexed array = Indexed::random(row.count, row.seed);
+    if (array.direction() != row.direction) array = array.inverse();
+    IndexChoice choice;
+    choice.method = row.method;
+    const Plan plan({.permutation = array, .element_bytes = row.width}, cuda::target_of_capability(9, 0),
+                    recognise(array), choice);
+    EXPECT_EQ(counted(plan), row.counters) << row.count << " " << name(row.method);
+  }
+}
+
+// With the tables that the kernels read.
+TEST(PlanHardwareCounts, Networks) {
+  struct Row {
+    network::Program program;
+    network::Scalar scalar;
+    Counters counters;
+  };
+  for (const Row& row :
+       {Row{network::merge(20), network::Scalar::u32, {118784, 16384, 395264, 262144}},
+        Row{network::sort(18), network::Scalar::u32, {261120, 20480, 634368, 327680}},
+        Row{network::bitonic_sort(19), network::Scalar::u32, {608256, 45056, 1425408, 720896}},
+        Row{network::wht(20), network::Scalar::f32, {118784, 16384, 395264, 262144}}}) {
+    const network::Plan plan({.program = row.program, .element = {.scalar = row.scalar}}, {}, Engine::cuda);
+    machine::AccessCounts sum;
+    for (const network::LaunchCounts& launch : network::predict(plan)) {
+      sum += launch.counts;
+      sum.global_loads += launch.tables.value();
+    }
+    EXPECT_EQ(counters_of(sum), row.counters);
+  }
+}
+
+}  // namespace plan_hardware_counts_test
+}  // namespace faro
