@@ -52,6 +52,13 @@ struct Progress {
   std::uint64_t total_bytes = 0;  // to be read, and to be written
 };
 
+/// How fast a disk reads and writes segments of one length at random.
+struct SegmentRate {
+  std::uint64_t segment_bytes = 0;
+  double read_bytes_per_s = 0;
+  double write_bytes_per_s = 0;
+};
+
 struct Options {
   /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
   std::uint64_t memory_bytes = 0;
@@ -65,6 +72,9 @@ struct Options {
   /// Requests of so many bytes are as fast as longer ones; 0: 128 KiB. Where runs are long, a tile is 32 of
   /// them, and no more.
   std::uint64_t segment_bytes = 0;
+  /// By ascending length, all above 0: whether longer runs are worth more where the input is read or where
+  /// the output is written. Empty: those of a usual disk, on which they are worth more where it is written.
+  std::vector<SegmentRate> segment_rates = {};
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
   /// (docs/guide/files.md says what they prove).
