@@ -82,6 +82,11 @@ TEST_F(LargeFiles, IndexFilesLargerThanMemoryWithAllOptions) {
   const Result wrong = run("permute @i.npy in.npy b.npy --memory 12KiB --axis 0");
   EXPECT_EQ(wrong.status, 2) << wrong.err;
   EXPECT_EQ(lines_of(wrong.err), 1) << wrong.err;
+  // What is no file has to fit beside the data: the way is told.
+  const Result inside =
+      run("permute 'compose(@i.npy, random(1000, 3))' in.npy b.npy --memory 12KiB --axis 1");
+  EXPECT_EQ(inside.status, 2) << inside.err;
+  EXPECT_THAT(inside.err, HasSubstr("no more has room in the memory; an index array in a .npy file is read"));
   const Result explained = run("explain 'compose(@i.npy, @j.npy)' --file --memory 12KiB --batch 24 --json");
   ASSERT_EQ(explained.status, 0) << explained.err;
   EXPECT_EQ(Json::parse(explained.out)["sweeps"], 2);

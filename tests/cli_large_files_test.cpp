@@ -173,6 +173,9 @@ TEST_F(LargeFiles, Streams) {
   refused("head -c 50 in.npy | " + faro + " permute transpose - e.npy", 6, "truncated header");
   refused("cat in.npy in.raw | " + faro + " permute transpose - e.npy", 6, "more data");
   refused("cat in.npy | " + faro + " permute transpose - e.npy --memory 4KiB", 3, "whole array");
+  // Not even the header is written before what cannot be is told.
+  refused(faro + " permute transpose in.npy - --memory 4KiB > begun", 3, "memory for 1.33 KiB");
+  EXPECT_EQ(content_of(directory_ / "begun"), "");
   EXPECT_EQ(shell("cat in.npy | " + faro + " permute transpose - d.npy --verify"), 0);
   EXPECT_THAT(content_of(directory_ / "err.txt"), HasSubstr("verified"));
   refused("cat in.npy | " + faro + " permute transpose - - --json > /dev/null", 3, "--json");

@@ -214,6 +214,10 @@ Report permute(const Problem& problem, const std::filesystem::path& in, const st
 /// time; ErrorCode::verification before anything wrong is written.
 Report permute_stream(const Problem& problem, int in, int out, const Options& options = {});
 
+/// For who writes something of its own first. Errors: those of permute_stream() that are known without the
+/// streams.
+void require_stream(const Problem& problem, const Options& options = {});
+
 /// Data that is permuted where it lies in a file.
 struct InPlaceFile {
   std::filesystem::path path;
