@@ -66,6 +66,16 @@ TEST_F(LargeFiles, FaultsAreOneLineAndLeaveNothingThatLooksDone) {
   }
 }
 
+// A folder that takes names, but not a byte: not even the journal's first line, which leaves no journal.
+TEST_F(LargeFiles, NotAByteCanBeWritten) {
+  ASSERT_EQ(run("new 2^14 u4 in.npy").status, 0);
+  for (const char* const command : {"permute bit_reversal in.npy out.npy --memory 12KiB",
+                                    "shuffle in.npy out.npy --seed 4 --memory 20KiB"}) {
+    EXPECT_EQ(run(command, "ulimit -f 0;").status, 6) << command;  // nor can it be told why
+    EXPECT_EQ(files().size(), 1U) << command;
+  }
+}
+
 // The same of both stages of a shuffle.
 TEST_F(LargeFiles, FaultsOfShuffles) {
   ASSERT_EQ(run("new 2^14 u4 in.npy").status, 0);

@@ -110,6 +110,7 @@ void FileRun::begin_or_resume() {
          "the command that was interrupted, and its input as it was", "without --resume it is begun anew");
   }
   if (journal_ && !goes_on_) {
+    begun_ = true;  // nothing of an earlier run is of use any more
     journal_->restart(0);
     // Of a run that is not gone on with nothing may stay.
     if (ftruncate(target_.descriptor(), 0) != 0)
