@@ -12,10 +12,10 @@
 //                  /       /        \       \         and written, while the tiles before and behind it are
 //     file      |seg|   |seg|      |seg|   |seg|      written and read
 //
-// Since r is at most s, every affine map of a file of any size takes one sweep in segments of at least
-// sqrt(tile x element) bytes: 32 KiB with a gibibyte of memory and elements of 4 bytes. Permutations of axes,
-// rolls and strided views take boxes (docs/theory/boxes.md) with the same property. Each byte of data is read
-// once and written once.
+// Since r is at most s, every affine map of a file of any size takes one sweep in segments whose lengths,
+// read and written, have a product of at least tile x element: 32 and 64 KiB with a gibibyte of memory and
+// elements of 4 bytes. Permutations of axes, rolls and strided views take boxes (docs/theory/boxes.md) with
+// the same property. Each byte of data is read once and written once.
 #pragma once
 
 #include <cstddef>
