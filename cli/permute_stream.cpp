@@ -140,7 +140,7 @@ void permute_stream(const PermuteOptions& options) {
     told_when_done(report);
   };
   // What cannot be permuted is told before the header is out.
-  const file::Sweep checked(asked.problem, file_options);
+  file::require_stream(asked.problem, file_options);
   std::size_t done = 0;
   while (done < begin.size()) {
     const ssize_t written = write(out, begin.data() + done, begin.size() - done);

@@ -179,12 +179,12 @@ std::string explained(const std::string& word, const std::string& text) {
 }
 
 // Transfers that the literature's method takes at most, each of a segment (Cormen and Wisniewski, one disk):
-// 2 N/B (6 ceil(rank / lg(M/B)) + 5), with B a segment and M the memory, in elements. Nothing for other maps,
-// and where memory holds no two segments.
+// 2 N/B (6 ceil(rank / lg(M/B)) + 5), with B the longer side's segment and M the memory, in elements. Nothing
+// for other maps, and where memory holds no two segments.
 std::optional<double> literature_transfers(const Problem& problem, const file::Facts& facts,
                                            std::uint64_t memory) {
   const auto map = affine_form(problem.permutation);
-  const std::uint64_t segment = std::min(facts.read_run_bytes, facts.write_run_bytes);
+  const std::uint64_t segment = std::max(facts.read_run_bytes, facts.write_run_bytes);
   if (!map || segment < problem.element_bytes || memory < 2 * segment) return std::nullopt;
   const auto segment_bits = static_cast<int>(std::bit_width(std::min(segment / problem.element_bytes,
                                                                      element_count(problem.permutation)))) -
@@ -291,10 +291,12 @@ void explain_files(const ExplainOptions& options) {
   if (of_records) {
     lines.push_back(explained("records", "sorted by the processor: to buckets, then within each"));
   } else if (facts.tiles > 0) {
-    lines.push_back(explained(of_in_place ? "steps" : "tiles",
-                              fmt::format("{}; of three buffers, one is permuted into another while the "
-                                          "third is written and refilled",
-                                          facts.tiles)));
+    const bool has_two_buffers = facts.memory_bytes / facts.tile_bytes == 2;
+    lines.push_back(explained(
+        of_in_place ? "steps" : "tiles",
+        fmt::format("{}; of {} written and refilled", facts.tiles,
+                    has_two_buffers ? "two buffers, one is permuted in place while the other is"
+                                    : "three buffers, one is permuted into another while the third is")));
     lines.push_back(
         explained("transfers", fmt::format("{:.0f}, each of a segment: {:.0f} reads and {:.0f} writes",
                                            reads + writes, reads, writes)));

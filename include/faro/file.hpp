@@ -12,10 +12,10 @@
 //                  /       /        \       \         and written, while the tiles before and behind it are
 //     file      |seg|   |seg|      |seg|   |seg|      written and read
 //
-// Since r is at most s, every affine map of a file of any size takes one sweep in segments of at least
-// sqrt(tile x element) bytes: 32 KiB with a gibibyte of memory and elements of 4 bytes. Permutations of axes,
-// rolls and strided views take boxes (docs/theory/boxes.md) with the same property. Each byte of data is read
-// once and written once.
+// Since r is at most s, every affine map of a file of any size takes one sweep in segments whose lengths,
+// read and written, have a product of at least tile x element: 32 and 64 KiB with a gibibyte of memory and
+// elements of 4 bytes. Permutations of axes, rolls and strided views take boxes (docs/theory/boxes.md) with
+// the same property. Each byte of data is read once and written once.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +52,13 @@ struct Progress {
   std::uint64_t total_bytes = 0;  // to be read, and to be written
 };
 
+/// How fast a disk reads and writes segments of one length at random.
+struct SegmentRate {
+  std::uint64_t segment_bytes = 0;
+  double read_bytes_per_s = 0;
+  double write_bytes_per_s = 0;
+};
+
 struct Options {
   /// Of the buffers, at most; at least some KiB. 0: default_memory_bytes().
   std::uint64_t memory_bytes = 0;
@@ -65,6 +72,9 @@ struct Options {
   /// Requests of so many bytes are as fast as longer ones; 0: 128 KiB. Where runs are long, a tile is 32 of
   /// them, and no more.
   std::uint64_t segment_bytes = 0;
+  /// By ascending length, all above 0: whether longer runs are worth more where the input is read or where
+  /// the output is written. Empty: those of a usual disk, on which they are worth more where it is written.
+  std::vector<SegmentRate> segment_rates = {};
   Io io = Io::automatic;
   /// Holds what is read against what is written, by sums that a wrong place or value changes
   /// (docs/guide/files.md says what they prove).
@@ -203,6 +213,10 @@ Report permute(const Problem& problem, const std::filesystem::path& in, const st
 /// a third of the budget does not hold, and for resume; ErrorCode::file for an input that ends before its
 /// time; ErrorCode::verification before anything wrong is written.
 Report permute_stream(const Problem& problem, int in, int out, const Options& options = {});
+
+/// For who writes something of its own first. Errors: those of permute_stream() that are known without the
+/// streams.
+void require_stream(const Problem& problem, const Options& options = {});
 
 /// Data that is permuted where it lies in a file.
 struct InPlaceFile {

@@ -13,11 +13,7 @@
 namespace faro::file {
 
 struct DiskCurve {
-  struct Point {
-    std::uint64_t segment_bytes = 0;
-    double read_bytes_per_s = 0;
-    double write_bytes_per_s = 0;
-  };
+  using Point = SegmentRate;
 
   std::string source;  // "`faro tune --disk`, io_uring with O_DIRECT"
   /// The fewest requests that reach the best rate of short segments: by io_uring those of each of the usual
@@ -41,12 +37,15 @@ struct DiskCurve {
   static DiskCurve from_json(const std::string& text, const std::string& name);
 };
 
+/// What runs are chosen by where no disk was measured: rates of which only the proportions count.
+DiskCurve usual_disk();
+
 /// Measures the disk of a folder by a nameless file of `bytes` in it, which is gone afterwards.
 /// Errors: ErrorCode::file.   Cost: the file is written and read once for each of eight segments.
 DiskCurve tune_disk(const std::filesystem::path& folder, std::uint64_t bytes, Io io = Io::automatic);
 
-/// Takes queue depth, threads and segments that the options leave open from the curve of the disk of a file's
-/// folder, where there is one. A curve that cannot be read is none.
+/// Takes queue depth, threads, segments and rates that the options leave open from the curve of the disk of a
+/// file's folder, where there is one. A curve that cannot be read is none.
 void choose_requests(const std::filesystem::path& file, Options& options);
 
 /// Where a folder's disk's curve is kept, by the number of its device; nothing as calibration_path().

@@ -110,6 +110,7 @@ void FileRun::begin_or_resume() {
          "the command that was interrupted, and its input as it was", "without --resume it is begun anew");
   }
   if (journal_ && !goes_on_) {
+    begun_ = true;  // nothing of an earlier run is of use any more
     journal_->restart(0);
     // Of a run that is not gone on with nothing may stay.
     if (ftruncate(target_.descriptor(), 0) != 0)
@@ -126,7 +127,7 @@ bool FileRun::sweep(const Stage& stage) {
   const std::string reads = choice_.text(stage.in, tiles.read_run_bytes);
   const std::string writes = choice_.text(stage.out, tiles.write_run_bytes);
   report_.io = reads == writes ? reads : "reads " + reads + "; writes " + writes;
-  Machinery machinery(options_, choice_.mode(), tiles.tile_bytes, stage.memory);
+  Machinery machinery(options_, choice_.mode(), tiles.tile_bytes, tiles.placement, stage.memory);
   const int written_to = stage.out.buffered();
   const auto cover = [this, &stage](std::span<const io::Piece> pieces) {
     for (const io::Piece& piece : pieces)

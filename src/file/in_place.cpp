@@ -124,16 +124,9 @@ class InPlaceRun {
   }
 
   void write_header(std::span<const std::byte> header) {
-    std::uint64_t done = 0;
-    while (done < header.size()) {
-      const ssize_t written =
-          pwrite(descriptor_, header.data() + done, header.size() - done, static_cast<off_t>(done));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0)
-        fail(ErrorCode::file, in_place_operation(label_), io::error_text(errno),
-             "a disk that takes what is written", kRecoverRemedy);
-      done += static_cast<std::uint64_t>(written);
-    }
+    if (const int error = io::write_at(descriptor_, header, 0); error != 0)
+      fail(ErrorCode::file, in_place_operation(label_), io::error_text(error),
+           "a disk that takes what is written", kRecoverRemedy);
     sync();
   }
 
@@ -209,15 +202,10 @@ Facts facts_of(const InPlaceRun::Passes& passes, std::uint64_t bytes) {
 // The first bytes of a file, as they are.
 std::vector<std::byte> head_of(int descriptor, std::uint64_t bytes, const std::filesystem::path& path) {
   std::vector<std::byte> head(bytes);
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = pread(descriptor, head.data() + done, bytes - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      fail(ErrorCode::file, in_place_operation(path), got < 0 ? io::error_text(errno) : "a file that was cut",
-           "a file that can be read");
-    done += static_cast<std::uint64_t>(got);
-  }
+  const io::ReadAt read = io::read_at(descriptor, head, 0);
+  if (read.bytes < bytes)
+    fail(ErrorCode::file, in_place_operation(path),
+         read.error != 0 ? io::error_text(read.error) : "a file that was cut", "a file that can be read");
   return head;
 }
 

@@ -121,16 +121,11 @@ void PlacesOfFile::read(std::uint64_t x, std::span<std::uint64_t> entries) const
   const std::uint64_t width = range_.width;
   // Narrow entries are read into the end of the span, and widened from its begin.
   auto* const bytes = reinterpret_cast<std::byte*>(entries.data()) + entries.size() * (8 - width);
-  std::uint64_t done = 0;
-  while (done < entries.size() * width) {
-    const ssize_t got = pread(file_.get(), bytes + done, entries.size() * width - done,
-                              static_cast<off_t>(range_.offset + x * width + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      fail(ErrorCode::file, detail::reading(range_.path.string()),
-           got < 0 ? io::error_text(errno) : "a file that was cut", "a file that can be read");
-    done += static_cast<std::uint64_t>(got);
-  }
+  const std::uint64_t wanted = entries.size() * width;
+  const io::ReadAt read = io::read_at(file_.get(), {bytes, wanted}, range_.offset + x * width);
+  if (read.bytes < wanted)
+    fail(ErrorCode::file, detail::reading(range_.path.string()),
+         read.error != 0 ? io::error_text(read.error) : "a file that was cut", "a file that can be read");
   const bool is_as_it_stands = width == 8 && !range_.is_swapped;  // one below 0 is a large one
   if (width == 4 && !range_.is_swapped) {
     for (std::size_t i = 0; i < entries.size(); ++i) {

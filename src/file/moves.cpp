@@ -35,6 +35,15 @@ class HostMove final : public TileMove {
   cpu::Executor executor_;
 };
 
+class HostMoveInPlace final : public TileMove {
+ public:
+  explicit HostMoveInPlace(const Plan& plan) : executor_(plan) {}
+  void run(const std::byte*, std::byte* y) const override { executor_.run_in_place(y); }
+
+ private:
+  cpu::Executor executor_;
+};
+
 // An affine map of elements that no kernel takes as they are.
 class AnyWidthMove final : public TileMove {
  public:
@@ -135,6 +144,14 @@ bool is_of_other_width(const Problem& problem) {
 
 }  // namespace
 
+SharedMove resting_move() {
+  class RestingMove final : public TileMove {
+   public:
+    void run(const std::byte*, std::byte*) const override {}
+  };
+  return std::make_shared<RestingMove>();
+}
+
 void EngineTrial::run(const Way& device, const Way& host, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (is_known_) return is_host_ ? host() : device();
@@ -195,6 +212,10 @@ SharedMove MoveMaker::with_device(SharedMove host, std::function<void(const std:
 }
 
 SharedMove MoveMaker::make(const Problem& problem) const {
+  if (problem.placement == Placement::in_place) {
+    FARO_CHECK(device_ == nullptr);
+    return std::make_shared<HostMoveInPlace>(Plan(problem, target_));
+  }
   if (is_of_other_width(problem)) return std::make_shared<AnyWidthMove>(problem, threads_);
   auto host = std::make_shared<HostMove>(Plan(problem, target_));
   const std::uint64_t bytes = total_bytes(problem);

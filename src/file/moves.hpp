@@ -24,11 +24,15 @@ namespace faro::file {
 class TileMove {
  public:
   virtual ~TileMove() = default;
-  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile.
+  /// x and y hold the tile's rows of either side, and as much memory as the sweep's largest tile. Of a move
+  /// in place both are one.
   virtual void run(const std::byte* x, std::byte* y) const = 0;
 };
 
 using SharedMove = std::shared_ptr<const TileMove>;
+
+/// In place, of a tile whose rows are written as they were read.
+SharedMove resting_move();
 
 /// Which of two ways is faster, found out by the first call.
 class EngineTrial {
@@ -56,7 +60,8 @@ class MoveMaker {
   /// Errors: ErrorCode::device for engine cuda without a device.
   explicit MoveMaker(const Options& options);
 
-  /// Of a tile of `bytes`. Errors: those of Plan, but for affine maps of elements of any width.
+  /// Errors: those of Plan, but for affine maps of elements of any width. Requires: engine cpu for what is in
+  /// place (checked), since a device's trial would move it more than once.
   SharedMove make(const Problem& problem) const;
   SharedMove make(const StridedPlan& view) const;
   /// A view's plan for make().

@@ -173,17 +173,19 @@ void Teller::advance(std::uint64_t bytes) {
   if (options_.cancelled && options_.cancelled()) stopped_ = true;
 }
 
-std::uint64_t TileBuffers::bytes(std::uint64_t tile_bytes) {
-  return 3 * detail::round_up(tile_bytes, io::kTransferBlock);
+std::uint64_t TileBuffers::bytes(std::uint64_t tile_bytes, Placement placement) {
+  return count(placement) * detail::round_up(tile_bytes, io::kTransferBlock);
 }
 
-TileBuffers::TileBuffers(std::uint64_t tile_bytes, std::byte* lent)
+TileBuffers::TileBuffers(std::uint64_t tile_bytes, Placement placement, std::byte* lent)
     : each_bytes_(detail::round_up(tile_bytes, io::kTransferBlock)),
-      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes)) : nullptr),
+      placement_(placement),
+      own_(lent == nullptr ? std::make_unique<io::Buffer>(bytes(tile_bytes, placement)) : nullptr),
       data_(lent == nullptr ? own_->data() : lent) {}
 
-Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes, std::byte* lent)
-    : buffers(tile_bytes, lent),
+Machinery::Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes,
+                     Placement placement, std::byte* lent)
+    : buffers(tile_bytes, placement, lent),
       slice_bytes(slice_bytes_of(tile_bytes, io_threads(options))),
       team(detail::threads_beside(detail::thread_count(options.threads), io_threads(options)), mode,
            options.queue_depth) {}
@@ -260,9 +262,10 @@ void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const R
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
   if (first == tiles.count()) return true;
+  const bool is_in_place = machinery_.buffers.placement() == Placement::in_place;
   std::byte* x = machinery_.buffers[0];
-  std::byte* y = machinery_.buffers[1];
-  std::byte* z = machinery_.buffers[2];
+  std::byte* y = machinery_.buffers[is_in_place ? 0 : 1];
+  std::byte* z = machinery_.buffers[is_in_place ? 1 : 2];
   const auto work_of = [&](std::uint64_t tile) {
     return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
   };
@@ -280,7 +283,10 @@ bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
     }
     if (before && hooks_.written && !teller_.stopped()) hooks_.written();
     before = std::exchange(now, next);
-    x = std::exchange(z, std::exchange(y, x));
+    std::byte* const permuted = y;
+    y = is_in_place ? z : x;
+    x = z;
+    z = permuted;
   }
   if (teller_.stopped()) return false;
   start(before, nullptr, z);

@@ -1,10 +1,11 @@
-// The loop of a sweep: three buffers, so that the disk never waits for the processor nor the other way round.
+// The loop of a sweep: three buffers, so that the disk never waits for the processor nor the other way round;
+// or two, where tiles are permuted in place.
 //
 //     step t       permuted     tile t, from buffer X to Y                     by OpenMP's threads
 //                  meanwhile    tile t-1 is written from Z, slice by slice,    by the threads of IoTeam
 //                               and tile t+1 read into what is written
 //
-//     step t+1     X, Y, Z are what Z, X, Y were
+//     step t+1     X, Y, Z are what Z, X, Y were; in place X and Y are one, and change places with Z
 #pragma once
 
 #include <sys/stat.h>
@@ -81,18 +82,21 @@ class Teller {
   std::atomic<bool> stopped_{false};
 };
 
-/// Three buffers for tiles: of their own, or in memory that is lent.
+/// Three buffers for tiles, or two for tiles in place: of their own, or in memory that is lent.
 class TileBuffers {
  public:
-  /// Of all three.
-  static std::uint64_t bytes(std::uint64_t tile_bytes);
+  static std::uint64_t count(Placement placement) { return placement == Placement::in_place ? 2 : 3; }
+  /// Of all.
+  static std::uint64_t bytes(std::uint64_t tile_bytes, Placement placement = Placement::out_of_place);
 
-  /// `lent`: bytes(tile_bytes) aligned to blocks of the disk, or null.
-  TileBuffers(std::uint64_t tile_bytes, std::byte* lent);
+  /// `lent`: bytes(tile_bytes, placement) aligned to blocks of the disk, or null.
+  TileBuffers(std::uint64_t tile_bytes, Placement placement, std::byte* lent);
   std::byte* operator[](std::size_t number) const { return data_ + number * each_bytes_; }
+  Placement placement() const { return placement_; }
 
  private:
   std::uint64_t each_bytes_;
+  Placement placement_;
   std::unique_ptr<io::Buffer> own_;
   std::byte* data_;
 };
@@ -100,7 +104,7 @@ class TileBuffers {
 /// What a run needs for its tiles: buffers and threads.
 struct Machinery {
   Machinery(const Options& options, io::TransferMode mode, std::uint64_t tile_bytes,
-            std::byte* lent = nullptr);
+            Placement placement = Placement::out_of_place, std::byte* lent = nullptr);
 
   // Before the threads, which make do with the address space that is left.
   TileBuffers buffers;
@@ -115,7 +119,7 @@ class Pipeline {
     std::uint64_t offset = 0;  // of the array in the file
   };
   struct Hooks {
-    /// From the input's rows at x to the output's at y, which it may still determine.
+    /// From the input's rows at x to the output's at y, which it may still determine. In place x is y.
     std::function<void(TileWork& work, const std::byte* x, std::byte* y)> permute;
     /// Before pieces are written. By any thread.
     std::function<void(std::span<const io::Piece> pieces)> writing = {};

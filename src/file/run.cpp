@@ -18,8 +18,10 @@ namespace {
 
 // What tells a sweep from another, for its journal.
 std::string work_text(const Sweep::State& sweep) {
-  std::string text = fmt::format("{}; {} bytes; batch {}; {} tiles of {}", sweep.text, sweep.element_bytes,
-                                 sweep.to_run.batch, sweep.facts.tiles, sweep.facts.tile_bytes);
+  const Facts& facts = sweep.facts;
+  std::string text = fmt::format("{}; {} bytes; batch {}; {} tiles of {} in {} and {}", sweep.text,
+                                 sweep.element_bytes, sweep.to_run.batch, facts.tiles, facts.tile_bytes,
+                                 facts.read_run_bytes, facts.write_run_bytes);
   const auto* const indexed = sweep.problem ? std::get_if<Indexed>(&sweep.problem->permutation) : nullptr;
   if (indexed != nullptr) text += fmt::format("; indices {:016x}", schedule::fingerprint(*indexed));
   return text;
@@ -96,6 +98,7 @@ class ShareOfTiles : public Tiles {
     tile_bytes = all_->tile_bytes;
     read_run_bytes = all_->read_run_bytes;
     write_run_bytes = all_->write_run_bytes;
+    placement = all_->placement;
   }
   std::uint64_t count() const override { return end_ - first_; }
   TileWork tile(std::uint64_t number) override { return all_->tile(first_ + number); }
@@ -127,7 +130,7 @@ Report run_share(const Sweep& sweep, const Input& in, const SharedOutput& out, c
     constexpr auto kBuffered = io::TransferMode::buffered;
     const io::TransferFile from(source.descriptor(), io::TransferFile::Use::read, kBuffered, source.path());
     const io::TransferFile to(target.get(), io::TransferFile::Use::update, kBuffered, out.path.string());
-    Machinery machinery(options, kBuffered, tiles.tile_bytes);
+    Machinery machinery(options, kBuffered, tiles.tile_bytes, tiles.placement);
     Teller teller(options, 2 * state.facts.moved_bytes / share.processes);
     Pipeline pipeline(
         machinery, teller, {.file = &from, .offset = in.offset}, {.file = &to, .offset = out.offset},

@@ -37,25 +37,36 @@ void move_all(std::byte* data, std::uint64_t bytes, const std::string& operation
   }
 }
 
-}  // namespace
-
-Report permute_stream(const Problem& asked, int in, int out, const Options& options) {
-  const auto begin = std::chrono::steady_clock::now();
+// Of whole arrays. Errors: those of permute_stream() that are known before anything is read.
+Sweep stream_sweep(const Problem& asked, const Options& options) {
   if (options.resume)
     fail(ErrorCode::unsupported, "permute a stream", "--resume", "files, or a run from the beginning");
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   const Problem problem = in_small_arrays(asked, memory / kStreamBuffers);
   const Sweep sweep(problem, options);
+  if (sweep.facts().tiles > 0 && !sweep.state().whole_arrays) {
+    fail(ErrorCode::unsupported, "permute a stream",
+         fmt::format("arrays of {} and memory for {}", io::size_text(sweep.state().out_bytes / problem.batch),
+                     io::size_text(memory / kStreamBuffers)),
+         "memory for a whole array and its copy", "from file to file any array takes one sweep");
+  }
+  return sweep;
+}
+
+}  // namespace
+
+void require_stream(const Problem& problem, const Options& options) {
+  static_cast<void>(stream_sweep(problem, options));
+}
+
+Report permute_stream(const Problem& asked, int in, int out, const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Sweep sweep = stream_sweep(asked, options);
   const Sweep::State& state = sweep.state();
+  const Problem& problem = *state.problem;
   Report report;
   report.facts = sweep.facts();
   report.io = "streams in order";
-  if (state.facts.tiles > 0 && !state.whole_arrays) {
-    fail(ErrorCode::unsupported, "permute a stream",
-         fmt::format("arrays of {} and memory for {}", io::size_text(state.out_bytes / problem.batch),
-                     io::size_text(state.budget.tile_bytes)),
-         "memory for a whole array and its copy", "from file to file any array takes one sweep");
-  }
   Teller teller(options, 2 * state.facts.moved_bytes);
   if (state.facts.tiles > 0) {
     const std::unique_ptr<Tiles> tiles = state.tiles();

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 #include <variant>
 
 #include "engines/cpu.hpp"
 #include "faro/error.hpp"
 #include "faro/plan/plan.hpp"
+#include "file/pipeline.hpp"
 #include "io/buffer.hpp"
 #include "plan/form_to_run.hpp"
 
@@ -36,8 +39,30 @@ void fill_facts(Sweep::State& state) {
                  .tile_bytes = tiles->tile_bytes,
                  .read_run_bytes = tiles->read_run_bytes,
                  .write_run_bytes = tiles->write_run_bytes,
-                 .memory_bytes = kBuffers * tiles->tile_bytes,
+                 .memory_bytes = TileBuffers::count(tiles->placement) * tiles->tile_bytes,
                  .moved_bytes = state.facts.moved_bytes};
+}
+
+DiskCurve disk_of(const Options& options) {
+  if (options.segment_rates.empty()) return usual_disk();
+  return {.source = "given", .points = options.segment_rates};
+}
+
+// Tiles of half the memory, permuted in place, where their longer runs pay.
+void choose_placement(Sweep::State& state, const Options& options, std::uint64_t memory) {
+  constexpr double kPays = 0.95;
+  const std::uint64_t width = state.to_run.element_bytes;
+  if (options.engine == Engine::cuda || !std::holds_alternative<Affine>(state.to_run.permutation) ||
+      !std::has_single_bit(width) || width > kMaxElementBytes)
+    return;
+  TileBudget halves = state.budget;
+  halves.tile_bytes = memory / TileBuffers::count(Placement::in_place);
+  halves.placement = Placement::in_place;
+  const auto cost = [&state](const TileBudget& budget) {
+    const std::unique_ptr<Tiles> tiles = tiles_of_affine(state.to_run, budget);
+    return budget.cost(tiles->read_run_bytes, tiles->write_run_bytes);
+  };
+  if (cost(halves) < kPays * cost(state.budget)) state.budget = std::move(halves);
 }
 
 }  // namespace
@@ -151,7 +176,8 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
   state->budget = {.tile_bytes = tile_bytes_of(state->to_run, memory),
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
-                   .long_run_bytes = long_run_bytes(options, bytes)};
+                   .long_run_bytes = long_run_bytes(options, bytes),
+                   .disk = disk_of(options)};
   if (bytes == 0) return;
   require_room(state->budget.tile_bytes, problem.element_bytes);
   const std::uint64_t array_bytes = bytes / problem.batch;
@@ -167,6 +193,7 @@ Sweep::Sweep(const Problem& problem, const Options& options) {
            "size");
     }
     if (!has_own_tiles) state->views = views_of(form, problem.batch);
+    choose_placement(*state, options, memory);
   }
   fill_facts(*state);
 }
@@ -186,7 +213,8 @@ Sweep::Sweep(const Strided& view, std::uint64_t element_bytes, const Options& op
   state->budget = {.tile_bytes = memory / kBuffers,
                    .moves = std::make_shared<const MoveMaker>(options),
                    .threads = options.threads,
-                   .long_run_bytes = long_run_bytes(options, checked.moved_bytes())};
+                   .long_run_bytes = long_run_bytes(options, checked.moved_bytes()),
+                   .disk = disk_of(options)};
   if (checked.moved_bytes() == 0) return;
   require_room(state->budget.tile_bytes, element_bytes);
   fill_facts(*state);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <utility>
 #include <variant>
@@ -22,6 +23,7 @@ using Shape = std::vector<std::uint64_t>;
 
 // Plans of tiles that are kept: more than there are kinds at the ends of arrays, as a rule.
 constexpr std::size_t kMostMoves = 256;
+constexpr std::uint64_t kFileBlock = 4096;
 
 Rows one_row(std::uint64_t begin, std::uint64_t bytes) {
   return {.count = 1, .bytes = bytes, .begin = begin, .base = 0, .vectors = {}, .digits = {}};
@@ -80,12 +82,19 @@ class AffineTiles final : public Tiles {
         maker_(budget.moves) {
     const std::uint64_t elements = budget.tile_bytes / width_;
     FARO_CHECK(elements > 0);
-    const auto capacity_bits = static_cast<int>(std::bit_width(elements)) - 1;
-    layout_ = layout::make_tile(
-        map_, {.segment_bits = segment_bits(capacity_bits, budget.long_run_bytes), .directions = {}});
+    const Runs runs = choose_runs(static_cast<int>(std::bit_width(elements)) - 1, budget);
+    const int segment_bits = std::min(runs.read_bits, runs.write_bits);
+    // The longer side's run is several segments.
+    std::vector<f2::Word> directions;
+    for (int i = segment_bits; i < runs.read_bits; ++i) directions.push_back(f2::unit(i));
+    for (int i = segment_bits; i < runs.write_bits; ++i)
+      directions.push_back(map_.inverse_matrix().column(i));
+    layout_ = layout::make_tile(map_, {.segment_bits = segment_bits, .directions = std::move(directions)});
+    write_bits_ = run_bits(layout_.target_rows);
     tile_bytes = width_ << layout_.tile_bits();
-    read_run_bytes = run_bytes(layout_.source_rows);
-    write_run_bytes = run_bytes(layout_.target_rows);
+    read_run_bytes = width_ << run_bits(layout_.source_rows);
+    write_run_bytes = width_ << write_bits_;
+    placement = budget.placement;
   }
 
   std::uint64_t count() const override { return batch_ << layout_.block_bits(); }
@@ -94,7 +103,8 @@ class AffineTiles final : public Tiles {
     const std::uint64_t block = number & f2::low_mask(layout_.block_bits());
     const std::uint64_t array = number >> layout_.block_bits();
     const std::uint64_t begin = (array << map_.bits()) * width_;
-    const f2::Word column_mask = f2::low_mask(layout_.segment_bits);
+    // A run's rows are the first of a tile, so that its bits are a place's: it is written in ascending order.
+    const f2::Word column_mask = f2::low_mask(write_bits_);
     const f2::Word target = layout_.block_target(block);
     TileWork work{.in = rows_of(layout_.source_rows, layout_.block_source(block)),
                   .out = rows_of(layout_.target_rows, target & ~column_mask),
@@ -107,16 +117,34 @@ class AffineTiles final : public Tiles {
   TilePlan plan() const override { return maker_->explain(local(0)); }
 
  private:
-  // The longest segments whose tile fits, but no longer than pays.
-  int segment_bits(int capacity_bits, std::uint64_t long_run_bytes) const {
+  struct Runs {
+    int read_bits = 0;
+    int write_bits = 0;
+  };
+
+  // The runs that the disk reads and writes fastest of those whose tile fits; of equals the smallest tile.
+  Runs choose_runs(int capacity_bits, const TileBudget& budget) const {
+    constexpr int kMostDifference = 3;
+    constexpr double kLess = 1 - 1e-9;
     const int most = std::min(capacity_bits, map_.bits());
-    int bits = 0;
-    for (int s = 0; s <= most; ++s) {
-      if (s + map_.rank_gamma(s) > capacity_bits) break;
-      bits = s;
-      if ((width_ << s) >= long_run_bytes) break;
+    Runs best;
+    int best_bits = 0;
+    double least = budget.cost(width_, width_);
+    for (int read_bits = 0; read_bits <= most; ++read_bits) {
+      const int last = std::min(most, read_bits + kMostDifference);
+      for (int write_bits = std::max(0, read_bits - kMostDifference); write_bits <= last; ++write_bits) {
+        const f2::Subspace source = f2::Subspace::low(map_.bits(), read_bits);
+        const f2::Subspace target = f2::Subspace::low(map_.bits(), write_bits);
+        const int bits = f2::sum(source, f2::image(map_.inverse_matrix(), target)).dimension();
+        if (bits > capacity_bits) break;
+        const double cost = budget.cost(width_ << read_bits, width_ << write_bits);
+        if (cost * kLess > least || (cost > least * kLess && bits >= best_bits)) continue;
+        best = {.read_bits = read_bits, .write_bits = write_bits};
+        best_bits = bits;
+        least = cost;
+      }
     }
-    return bits;
+    return best;
   }
 
   Rows rows_of(const std::vector<f2::Word>& vectors, f2::Word base) const {
@@ -131,16 +159,16 @@ class AffineTiles final : public Tiles {
   }
 
   // Segments that follow one another, as far as the first rows do.
-  std::uint64_t run_bytes(const std::vector<f2::Word>& vectors) const {
+  int run_bits(const std::vector<f2::Word>& vectors) const {
     int bits = layout_.segment_bits;
     for (const f2::Word vector : vectors) {
-      if (vector != f2::Word{1} << bits) break;
+      if (vector != f2::unit(bits)) break;
       ++bits;
     }
-    return width_ << bits;
+    return bits;
   }
 
-  // The map within a tile, with `column` XORed onto the target's columns.
+  // The map within a tile, with `column` XORed onto the places in the target's runs.
   SharedMove move(f2::Word column) {
     const auto found = moves_.find(column);
     if (found != moves_.end()) return found->second;
@@ -149,7 +177,7 @@ class AffineTiles final : public Tiles {
   }
 
   Problem local(f2::Word column) const {
-    return {.permutation = Affine(layout_.local, column), .element_bytes = width_};
+    return {.permutation = Affine(layout_.local, column), .element_bytes = width_, .placement = placement};
   }
 
   Affine map_;
@@ -157,6 +185,7 @@ class AffineTiles final : public Tiles {
   std::uint64_t batch_;
   std::shared_ptr<const MoveMaker> maker_;
   layout::Tile layout_;
+  int write_bits_ = 0;  // of a run of the output
   std::map<f2::Word, SharedMove> moves_;
 };
 
@@ -166,7 +195,7 @@ class ViewBoxes {
   ViewBoxes(const Strided& view, std::uint64_t width, const TileBudget& budget, Gaps gaps)
       : width_(width),
         gaps_(gaps),
-        long_run_bytes_(budget.long_run_bytes),
+        budget_(budget),
         in_begin_(view.in_offset * width),
         out_begin_(view.out_offset * width) {
     std::vector<layout::StridedAxis> axes;
@@ -184,6 +213,13 @@ class ViewBoxes {
   }
 
   std::uint64_t count() const { return box_.count(); }
+
+  /// Whether the rows of every box lie in a buffer as they are read and as they are written.
+  bool rests() const {
+    const auto ascends = [](const layout::StridedAxis& axis) { return axis.in > 0; };
+    return gaps_ == Gaps::left_out && std::is_sorted(box_.in_order.begin(), box_.in_order.end()) &&
+           std::all_of(box_.axes.begin(), box_.axes.end(), ascends);
+  }
 
   /// Of box `number`: how far it goes along each axis.
   Shape extents(std::uint64_t number, Shape& origin) const {
@@ -305,14 +341,15 @@ class ViewBoxes {
 
   void choose_box(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes) {
     // Where an axis is whole on one side and cut on the other, longer runs on one side make both longer.
-    std::uint64_t longest = 0;
+    constexpr double kLess = 0.98;
+    double least = std::numeric_limits<double>::infinity();
     for (const double ratio : {1.0, 1.5, 2.0, 3.0, 5.0, 10.0}) {
       for (const double out_over_in : {ratio, 1 / ratio}) {
         layout::CacheBox box = box_of(axes, most_bytes, out_over_in);
         std::swap(box, box_);
-        const std::uint64_t shorter = std::min(shorter_run(), long_run_bytes_);
-        if (shorter > longest) {
-          longest = shorter;
+        const double cost = cost_of_box();
+        if (cost < kLess * least) {
+          least = cost;
         } else {
           std::swap(box, box_);
         }
@@ -322,23 +359,33 @@ class ViewBoxes {
 
   layout::CacheBox box_of(const std::vector<layout::StridedAxis>& axes, std::uint64_t most_bytes,
                           double out_over_in) const {
-    constexpr std::uint64_t kBlock = 4096;
-    layout::CacheBox box = layout::choose_cache_box(axes, width_,
-                                                    {.most_bytes = most_bytes,
-                                                     .line_bytes = kBlock,
-                                                     .long_bytes = ~std::uint64_t{0},
-                                                     .most_element_bytes = std::max(width_, most_bytes / 64),
-                                                     .growth = 1.1,
-                                                     .out_over_in = out_over_in});
+    layout::CacheBox box =
+        layout::choose_cache_box(axes, width_,
+                                 {.most_bytes = most_bytes,
+                                  .line_bytes = kFileBlock,
+                                  .long_bytes = ~std::uint64_t{0},
+                                  .most_element_bytes = std::max(width_, most_bytes / 64),
+                                  .growth = 1.1,
+                                  .out_over_in = out_over_in,
+                                  .out_line_bytes = begins_at_blocks(axes) ? kFileBlock : 0});
     if (box.extent.empty()) box.extent.assign(box.axes.size(), 1);
     return box;
   }
 
-  // Of a whole box, the shorter of its two sides' rows.
-  std::uint64_t shorter_run() const {
+  // Whether rows of the output begin where blocks of the file do, if they are cut there: the part of a block
+  // is written by way of the page cache.
+  bool begins_at_blocks(const std::vector<layout::StridedAxis>& axes) const {
+    const auto is_whole = [this](const layout::StridedAxis& axis) {
+      return axis.out == 1 || static_cast<std::uint64_t>(axis.out) * width_ % kFileBlock == 0;
+    };
+    return out_begin_ % kFileBlock == 0 && std::all_of(axes.begin(), axes.end(), is_whole);
+  }
+
+  // Of a whole box.
+  double cost_of_box() const {
     Shape origin;
     const Shape whole = extents(0, origin);
-    return std::min(in_rows(origin, whole).bytes, out_rows(origin, whole).bytes);
+    return budget_.cost(in_rows(origin, whole).bytes, out_rows(origin, whole).bytes);
   }
 
   // One more axis of a box's rows, fastest first: part of each row where it goes on where they end.
@@ -355,7 +402,7 @@ class ViewBoxes {
 
   std::uint64_t width_;
   Gaps gaps_;
-  std::uint64_t long_run_bytes_;
+  TileBudget budget_;
   std::uint64_t in_begin_;
   std::uint64_t out_begin_;
   layout::CacheBox box_;
@@ -365,6 +412,7 @@ class ViewTiles final : public Tiles {
  public:
   ViewTiles(const std::vector<Strided>& views, std::uint64_t width, const TileBudget& budget, Gaps gaps)
       : width_(width), maker_(budget.moves) {
+    placement = Placement::in_place;
     for (const Strided& view : views) {
       if (element_count(view) == 0) continue;
       boxes_.emplace_back(normal_form(view), width, budget, gaps);
@@ -381,6 +429,7 @@ class ViewTiles final : public Tiles {
       };
       read_run_bytes = shorter(read_run_bytes, in.bytes);
       write_run_bytes = shorter(write_run_bytes, out.bytes);
+      if (!boxes_.back().rests()) placement = Placement::out_of_place;
     }
   }
 
@@ -405,6 +454,7 @@ class ViewTiles final : public Tiles {
 
  private:
   SharedMove move(std::size_t view, const Shape& extents) {
+    if (placement == Placement::in_place) return resting_move();
     const std::pair key(view, extents);
     const auto found = moves_.find(key);
     if (found != moves_.end()) return found->second;

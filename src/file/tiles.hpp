@@ -12,12 +12,14 @@
 // begins in its file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "faro/permutation/strided.hpp"
 #include "faro/plan/problem.hpp"
+#include "file/disk.hpp"
 #include "file/moves.hpp"
 
 namespace faro::file {
@@ -79,6 +81,7 @@ class Tiles {
   std::uint64_t tile_bytes = 0;      // the most of one side of a tile
   std::uint64_t read_run_bytes = 0;  // of a row of a whole tile
   std::uint64_t write_run_bytes = 0;
+  Placement placement = Placement::out_of_place;  // of the moves: in place, both sides have one buffer
 };
 
 /// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
@@ -90,6 +93,16 @@ struct TileBudget {
   int threads = 0;  // of what the moves are not made for
   /// Longer rows make the disk no faster, and smaller tiles overlap better.
   std::uint64_t long_run_bytes = std::uint64_t{4} << 20;
+  /// Which of both sides is worth longer rows.
+  DiskCurve disk = usual_disk();
+  /// Of affine maps of elements of 2^k bytes: in place, so that two buffers do instead of three.
+  Placement placement = Placement::out_of_place;
+
+  /// Seconds a byte that is read and written in such runs, no more for runs longer than are long.
+  double cost(std::uint64_t read_run_bytes, std::uint64_t write_run_bytes) const {
+    return disk.predict_seconds(1, std::min(read_run_bytes, long_run_bytes),
+                                std::min(write_run_bytes, long_run_bytes));
+  }
 };
 
 /// Each array of the batch fits. Requires: so it does (checked).

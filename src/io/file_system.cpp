@@ -123,6 +123,32 @@ int Descriptor::close() {
   return error;
 }
 
+ReadAt read_at(int descriptor, std::span<std::byte> to, std::uint64_t offset) {
+  ReadAt read;
+  while (read.bytes < to.size()) {
+    const ssize_t got = pread(descriptor, to.data() + read.bytes, to.size() - read.bytes,
+                              static_cast<off_t>(offset + read.bytes));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) read.error = errno;
+    if (got <= 0) break;
+    read.bytes += static_cast<std::uint64_t>(got);
+  }
+  return read;
+}
+
+int write_at(int descriptor, std::span<const std::byte> from, std::uint64_t offset) {
+  std::uint64_t done = 0;
+  while (done < from.size()) {
+    const ssize_t written =
+        pwrite(descriptor, from.data() + done, from.size() - done, static_cast<off_t>(offset + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return ENOSPC;
+    done += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
 fs::path directory_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }

@@ -12,9 +12,11 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -42,6 +44,18 @@ class Descriptor {
  private:
   int value_;
 };
+
+/// What read_at() read: `bytes` less than was asked for where the file ends, or after an error.
+struct ReadAt {
+  std::uint64_t bytes = 0;
+  int error = 0;  // errno, or zero
+};
+
+/// Reads all of `to` from `offset` on, in as many calls as it takes.
+ReadAt read_at(int descriptor, std::span<std::byte> to, std::uint64_t offset);
+
+/// Writes all of `from`, likewise. Returns errno, or zero.
+int write_at(int descriptor, std::span<const std::byte> from, std::uint64_t offset);
 
 /// The folder that a path's last name is in.
 std::filesystem::path directory_of(const std::filesystem::path& path);

@@ -133,16 +133,10 @@ NpyHeader read_npy_header(const fs::path& path) {
   for (std::uint64_t wanted = std::min<std::uint64_t>(file_bytes, 4096);; wanted *= 2) {
     wanted = std::min(wanted, file_bytes);
     begin.resize(wanted);
-    std::uint64_t got = 0;
-    while (got < wanted) {
-      const ssize_t read = pread(file.get(), begin.data() + got, wanted - got, static_cast<off_t>(got));
-      if (read < 0 && errno == EINTR) continue;
-      if (read < 0) fail(ErrorCode::file, operation, error_text(errno), "a readable .npy file");
-      if (read == 0) break;
-      got += static_cast<std::uint64_t>(read);
-    }
-    begin.resize(got);
-    const bool is_all = got < wanted || wanted == file_bytes || wanted >= kMostHeaderBytes;
+    const ReadAt read = read_at(file.get(), begin, 0);
+    if (read.error != 0) fail(ErrorCode::file, operation, error_text(read.error), "a readable .npy file");
+    begin.resize(read.bytes);
+    const bool is_all = read.bytes < wanted || wanted == file_bytes || wanted >= kMostHeaderBytes;
     try {
       return parse_npy_header(begin, file_bytes, path.string());
     } catch (const Error&) {

@@ -57,18 +57,6 @@ void forget(const fs::path& path) {
   }
 }
 
-int pwrite_all(int descriptor, const std::byte* data, std::uint64_t bytes, std::uint64_t offset) {
-  while (bytes > 0) {
-    const ssize_t written = pwrite(descriptor, data, bytes, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? errno : ENOSPC;
-    data += written;
-    bytes -= static_cast<std::uint64_t>(written);
-    offset += static_cast<std::uint64_t>(written);
-  }
-  return 0;
-}
-
 // Locks a temporary file that was just made. False where another process took it for a left-over before.
 bool hold_temporary(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
@@ -205,7 +193,7 @@ void OutputFile::write(std::span<const std::byte> data, std::uint64_t offset,
     if (error.load(std::memory_order_relaxed) != 0) continue;
     const std::uint64_t begin = static_cast<std::uint64_t>(piece) * kPieceBytes;
     const std::uint64_t bytes = std::min<std::uint64_t>(kPieceBytes, data.size() - begin);
-    const int result = pwrite_all(descriptor(), data.data() + begin, bytes, offset + begin);
+    const int result = write_at(descriptor(), data.subspan(begin, bytes), offset + begin);
     if (result != 0) error.store(result, std::memory_order_relaxed);
     if (result == 0 && advance) advance(bytes);
   }

@@ -1,9 +1,11 @@
 #include "io/transfers.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -24,8 +26,26 @@ constexpr std::uint64_t kRequestBytes = std::uint64_t{1} << 20;  // the most of 
 constexpr std::size_t kUsualDepth = 32;
 constexpr std::size_t kMostDepth = 1024;
 
-constexpr std::uint64_t block_down(std::uint64_t at) { return at / kTransferBlock * kTransferBlock; }
-constexpr std::uint64_t block_up(std::uint64_t at) { return block_down(at + kTransferBlock - 1); }
+constexpr std::uint64_t block_down(std::uint64_t at, std::uint64_t block = kTransferBlock) {
+  return at / block * block;
+}
+constexpr std::uint64_t block_up(std::uint64_t at, std::uint64_t block = kTransferBlock) {
+  return block_down(at + block - 1, block);
+}
+
+// What the file system takes from O_DIRECT, where it says so and it is less than a usual block.
+std::uint64_t read_block_of([[maybe_unused]] int descriptor) {
+#ifdef STATX_DIOALIGN
+  struct statx told {};
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &told) == 0 &&
+      (told.stx_mask & STATX_DIOALIGN) != 0) {
+    const std::uint64_t block = std::max(told.stx_dio_mem_align, told.stx_dio_offset_align);
+    constexpr std::uint64_t kSector = 512;
+    if (std::has_single_bit(block) && block <= kTransferBlock) return std::max(block, kSector);
+  }
+#endif
+  return kTransferBlock;
+}
 
 bool is_aligned(const std::byte* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % kTransferBlock == 0;
@@ -104,7 +124,11 @@ TransferFile::TransferFile(int descriptor, Use use, TransferMode wanted, std::st
   const int access = use == Use::read ? O_RDONLY : use == Use::write ? O_WRONLY : O_RDWR;
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   direct_.reset(open(link.c_str(), access | O_DIRECT | O_CLOEXEC));
-  if (!direct_.is_open()) refusal_ = "O_DIRECT: " + error_text(errno);
+  if (!direct_.is_open()) {
+    refusal_ = "O_DIRECT: " + error_text(errno);
+  } else {
+    read_block_ = read_block_of(direct_.get());
+  }
 }
 
 Transfers::Transfers(TransferMode mode, int queue_depth)
@@ -156,8 +180,8 @@ void Transfers::add(const TransferFile& file, const Piece& piece, bool writes) {
 }
 
 void Transfers::add_direct_read(const TransferFile& file, Piece piece) {
-  const std::uint64_t begin = block_down(piece.offset);
-  const std::uint64_t end = block_up(piece.offset + piece.bytes);
+  const std::uint64_t begin = block_down(piece.offset, file.read_block());
+  const std::uint64_t end = block_up(piece.offset + piece.bytes, file.read_block());
   Request request{.file = &file,
                   .descriptor = file.direct(),
                   .memory = piece.memory,

@@ -35,7 +35,8 @@ const char* name(TransferMode mode) noexcept;
 /// Why io_uring cannot be had here; empty where it can.
 std::string why_no_uring();
 
-/// What O_DIRECT transfers are aligned to, in the file and in memory.
+/// What O_DIRECT transfers are aligned to, in the file and in memory; reads to less where the file system
+/// says that less will do (TransferFile::read_block()).
 inline constexpr std::uint64_t kTransferBlock = 4096;
 
 /// A file whose ranges are read or written.
@@ -50,6 +51,8 @@ class TransferFile {
   int buffered() const { return descriptor_; }
   /// -1 where O_DIRECT was refused, or not wanted.
   int direct() const { return direct_.get(); }
+  /// What O_DIRECT reads are aligned to, as STATX_DIOALIGN tells: 512 bytes to kTransferBlock.
+  std::uint64_t read_block() const { return read_block_; }
   /// Why it is not there, in words.
   const std::string& refusal() const { return refusal_; }
   const std::string& label() const { return label_; }
@@ -57,6 +60,7 @@ class TransferFile {
  private:
   int descriptor_;
   Descriptor direct_;
+  std::uint64_t read_block_ = kTransferBlock;
   std::string refusal_;
   std::string label_;
 };

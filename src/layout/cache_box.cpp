@@ -77,8 +77,8 @@ std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits
     std::vector<std::uint64_t> extents(box.axes.size(), 1);
     const std::uint64_t line = line_of(limits, wanted);
     grow(box, box.in_order, wanted, line, extents);
-    grow(box, out_order, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.out_over_in), line,
-         extents);
+    grow(box, out_order, static_cast<std::uint64_t>(static_cast<double>(wanted) * limits.out_over_in),
+         limits.out_line_bytes != 0 ? limits.out_line_bytes : line, extents);
     const bool too_large = product(extents) * box.element_bytes > limits.most_bytes;
     if (too_large) return longest.empty() ? std::vector<std::uint64_t>(box.axes.size(), 1) : longest;
     if (extents == longest && wanted > limits.most_bytes) return longest;

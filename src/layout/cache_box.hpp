@@ -49,6 +49,7 @@ struct CacheBoxLimits {
   std::uint64_t most_element_bytes = ~std::uint64_t{0};  // beyond, what lies side by side stays an axis
   double growth = 2;                                     // from one run that is tried to the next
   double out_over_in = 1;                                // how much longer the output's run is wanted
+  std::uint64_t out_line_bytes = 0;  // whole ones of the output in a cut axis, of a run of eight or more
   // Where these are known, runs of about so many bytes, instead of the longest that `most_bytes` holds.
   std::uint64_t in_run_bytes = 0;
   std::uint64_t out_run_bytes = 0;
