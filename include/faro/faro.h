@@ -105,6 +105,12 @@ FARO_API faro_status faro_map_from_axes(int rank, const uint64_t* shape, const i
 /* `count` entries of 4 or 8 bytes: out[entries[i]] = in[i], or with gather != 0 out[i] = in[entries[i]]. Copied. */
 FARO_API faro_status faro_map_from_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
                                            int gather, faro_map** map);
+/* The same of entries in the memory of the device `device` - 1 (0: the calling thread's), aligned to themselves; copied there.
+ * What `stream` still writes is waited for. Such a map is composed and inverted as all others, on its device, so that
+ * faro_plan_map() of a composition moves by both at once, and planned for engine cuda there; what asks for its single images
+ * is refused. Errors: also FARO_VALUE for memory that is not the device's; FARO_DEVICE. */
+FARO_API faro_status faro_map_from_device_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
+                                                  int gather, int device, void* stream, faro_map** map);
 FARO_API void faro_map_destroy(faro_map* map);
 
 /* out[a(b(x))] = in[x]. */

@@ -97,6 +97,11 @@ static void test_maps(void) {
   const int32_t twice[3] = {0, 1, 1};
   EXPECT(faro_map_from_indices(twice, 3, 4, 1, 0, &none) == FARO_VALUE);
   EXPECT(faro_map_from_indices(twice, 3, 2, 1, 0, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_device_indices(twice, 3, 2, 1, 0, 0, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_device_indices(NULL, 3, 4, 1, 0, 0, NULL, &none) == FARO_VALUE);
+  /* Memory of the host is no device's; without a device there is none at all. */
+  const faro_status refused = faro_map_from_device_indices(twice, 3, 4, 1, 0, 0, NULL, &none);
+  EXPECT(refused == FARO_VALUE || refused == FARO_DEVICE);
 
   faro_map_destroy(map);
   faro_map_destroy(inverse);
