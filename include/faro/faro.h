@@ -189,6 +189,10 @@ FARO_API void faro_plan_destroy(faro_plan* plan);
 /* Two arrays that lie apart: memory of the host, or with engine cuda of the plan's device, where the work is queued on
  * `stream`, a cudaStream_t (null: the default one). */
 FARO_API faro_status faro_plan_run(const faro_plan* plan, const void* in, void* out, void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least faro_plan_workspace_bytes()
+ * of where the arrays lie, aligned to 256 bytes. Null: as faro_plan_run. A plan of a view takes none. */
+FARO_API faro_status faro_plan_run_in_workspace(const faro_plan* plan, const void* in, void* out, void* workspace,
+                                                uint64_t workspace_bytes, void* stream);
 /* Of a plan with in_place, and only of such. */
 FARO_API faro_status faro_plan_run_in_place(const faro_plan* plan, void* data, void* stream);
 

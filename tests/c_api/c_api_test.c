@@ -174,6 +174,17 @@ static void test_plans(const char* folder) {
   EXPECT(faro_plan_from_bytes(data, bytes, NULL, &again) == FARO_OK);
   EXPECT(faro_plan_run(again, in, out, NULL) == FARO_OK);
   for (uint64_t i = 0; i < kCount; ++i) EXPECT(out[indices[i]] == in[i]);
+  /* In memory that is lent, of too little of which nothing is written. */
+  uint64_t lent_bytes = 0;
+  EXPECT(faro_plan_workspace_bytes(again, &lent_bytes) == FARO_OK);
+  void* room = malloc(lent_bytes + 256);
+  void* lent = (char*)room + (256 - (uintptr_t)room % 256) % 256;
+  memset(out, 0, kCount * sizeof *out);
+  EXPECT(faro_plan_run_in_workspace(again, in, out, lent, lent_bytes, NULL) == FARO_OK);
+  for (uint64_t i = 0; i < kCount; ++i) EXPECT(out[indices[i]] == in[i]);
+  EXPECT(faro_plan_run_in_workspace(again, in, out, NULL, 0, NULL) == FARO_OK);
+  if (lent_bytes > 0) EXPECT(faro_plan_run_in_workspace(again, in, out, lent, lent_bytes - 1, NULL) == FARO_VALUE);
+  free(room);
   ((char*)data)[bytes - 1] ^= 1; /* no permutation now */
   EXPECT(faro_plan_from_bytes(data, bytes, NULL, &none) == FARO_VALUE);
   faro_free(data);
