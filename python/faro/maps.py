@@ -422,7 +422,7 @@ def _from_device(array: _arrays.Array, gather: bool) -> Map:
     if not _arrays.is_dense(array):
         refuse(operation, "indices on a GPU with strides", "a dense array", "faro.ascontiguousarray() first")
     return Map(_faro.map_from_device_indices(
-        array.address, array.size, array.itemsize, _DEVICE_ENTRIES[name], gather, array.device, array.stream))
+        array.address, array.size, array.itemsize, _DEVICE_ENTRIES[name], gather, array.device or 0, array.stream))
 
 
 def from_indices(indices: Any, gather: bool = False) -> Map:
