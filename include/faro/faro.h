@@ -270,6 +270,11 @@ FARO_API void faro_row_plan_destroy(faro_row_plan* plan);
  * leaves its row as it was, and of a put everything. */
 FARO_API faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, const void* in, void* out,
                                        void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least
+ * faro_row_plan_workspace_bytes() of the device, aligned to 256 bytes. Null: as faro_row_plan_run. */
+FARO_API faro_status faro_row_plan_run_in_workspace(const faro_row_plan* plan, const void* entries, const void* in, void* out,
+                                                    void* workspace, uint64_t workspace_bytes, void* stream);
+FARO_API faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes);
 /* Waits for the stream. Errors: FARO_VALUE for entries that runs since the last check found wrong; engine cpu has told
  * of them when it ran. */
 FARO_API faro_status faro_row_plan_check(const faro_row_plan* plan, void* stream);

@@ -20,6 +20,7 @@
 #include "engines/cuda/index/index_schedule.hpp"
 #include "engines/cuda_index.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/schedule/index_schedule.hpp"
