@@ -403,6 +403,12 @@ static void test_plans_of_rows(void) {
   EXPECT(faro_row_plan_add(&added, FARO_F32, FARO_SUMS_USUAL, NULL, &plan) == FARO_OK);
   EXPECT(faro_row_plan_run(plan, NULL, values, sums, NULL) == FARO_OK);
   EXPECT(sums[0] == 12 && sums[1] == 24 && sums[2] == 34);
+  /* On the host nothing is lent. */
+  uint64_t lent_bytes = 7;
+  EXPECT(faro_row_plan_workspace_bytes(plan, &lent_bytes) == FARO_OK && lent_bytes == 0);
+  EXPECT(faro_row_plan_run_in_workspace(plan, NULL, values, sums, NULL, 0, NULL) == FARO_OK);
+  EXPECT(faro_row_plan_run_in_workspace(plan, NULL, values, sums, &lent_bytes, 8, NULL) == FARO_VALUE);
+  EXPECT(faro_row_plan_run_in_workspace(NULL, NULL, values, sums, NULL, 0, NULL) == FARO_VALUE);
   /* Entries elsewhere are a GPU's. */
   const int64_t other[4] = {0, 0, 0, 0};
   EXPECT(faro_row_plan_run(plan, other, values, sums, NULL) == FARO_UNSUPPORTED);
