@@ -249,8 +249,8 @@ void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const Ten
 nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument,
                       nb::handle out) {
   Tensor in;
-  if (type.functions->borrow(array.ptr(), &in) !=
-      0) {  // without memory: it stands for others in a transformation
+  // Without memory it stands for others in a transformation.
+  if (type.functions->borrow(array.ptr(), &in) != 0) {
     PyErr_Clear();
     return {};
   }
