@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "block_emulator.hpp"
+#include "engines/cuda/index/index_images.hpp"
 #include "engines/cuda/index/index_recognise_work.hpp"
 #include "engines/cuda/index/index_schedule_work.hpp"
 #include "faro/error.hpp"
@@ -301,6 +302,52 @@ TEST(IndexDeviceLogic, InvertsAndComposes) {
   chain.form = cuda::ChainForm::both;  // a takes p[z] to z, b takes q[y] to y
   device.run(chain);
   for (std::uint32_t z = 0; z < kCount; ++z) ASSERT_EQ(out.data()[q[p[z]]], z);
+}
+
+// An index array and every kind of map after one another, both ways round, as the host composes them.
+template <typename Word>
+void expect_chained(const std::vector<std::uint32_t>& entries, const Permutation& map, Direction direction) {
+  const Indexed host(entries, direction);
+  const std::vector<std::uint64_t> wide(entries.begin(), entries.end());
+  for (const bool map_first : {false, true}) {
+    SCOPED_TRACE(to_text(map) + (map_first ? ", then the array" : " after the array") + ", a " +
+                 name(direction));
+    const Permutation expected = map_first ? compose(host, map) : compose(map, host);
+    HostDevice device;
+    const auto out = device.buffer<Word>(entries.size());
+    cuda::chain_entries<Word>(device, sizeof(Word) == 8 ? view_of(wide, true) : view_of(entries), direction,
+                              map, map_first, out.data());
+    const std::vector<Word> made = out.download();
+    ASSERT_TRUE(Permutation(Indexed(made, direction)) == expected);
+  }
+}
+
+TEST(IndexDeviceLogic, ComposesArraysWithEveryMap) {
+  const int guards = HostDevice::guards_written();
+  const std::vector<Permutation> maps{maps::bit_reversal(11),
+                                      Affine(f2::reversal(11), 0x2a5),
+                                      maps::random_bmmc(11, 5),
+                                      Axes({8, 16, 16}, {2, 0, 1}),
+                                      Axes({2048}, {0}),
+                                      maps::roll(2048, 77),
+                                      maps::flip(2048),
+                                      Cyclic{.count = 2048, .shift = 5, .reversed = true},
+                                      maps::affine_mod(2048, 77, 1234),
+                                      CyclicAxes({32, 64}, {1, 0}, {maps::roll(32, 3), maps::flip(64)}),
+                                      Axes({3, 5, 7, 11}, {3, 1, 0, 2}),
+                                      maps::affine_mod(1009, 31, -4),
+                                      CyclicAxes({30, 40}, {0, 1}, {maps::roll(30, 0), maps::roll(40, 20)}),
+                                      Axes({2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, {9, 7, 5, 3, 1, 8, 6, 4, 2, 0}),
+                                      maps::roll(1, 0)};
+  for (const Permutation& map : maps) {
+    const auto entries = random_entries<std::uint32_t>(element_count(map), kSeed);
+    for (const Direction direction : {Direction::scatter, Direction::gather}) {
+      expect_chained<std::uint32_t>(entries, map, direction);
+      expect_chained<std::uint64_t>(entries, map, direction);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(HostDevice::guards_written(), guards);
 }
 
 TEST(IndexDeviceLogic, TheFeistelPermutationIsOne) {

@@ -296,7 +296,8 @@ TEST(RowMoveKernel, TakesRepeatedRowsByParts) {
     const Take take{.from = RowNumbers(&entry, count, {.bytes = 4}), .rows = rows};
     return RowPlan(take, {.row_bytes = width}, gpu_target()).passes().back().slice_bytes;
   };
-  EXPECT_EQ(slice_of(32768, 4096, 14336), 2048U);  // a seventh: 8 MiB of all rows
+  EXPECT_EQ(slice_of(32768, 4096, 14336), 512U);   // 2 MiB of all rows
+  EXPECT_EQ(slice_of(65536, 8192, 14336), 1024U);  // where those are less than 512 bytes of a row, 8 MiB
   EXPECT_EQ(slice_of(4096, 4096, 14336), 0U);
   EXPECT_EQ(slice_of(32768, 512, 14336), 0U);
   EXPECT_EQ(slice_of(1 << 24, 1 << 20, 14336), 0U);

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 3
+#define FARO_ABI_VERSION 4
 
 /* --- what went wrong */
 
@@ -105,6 +105,12 @@ FARO_API faro_status faro_map_from_axes(int rank, const uint64_t* shape, const i
 /* `count` entries of 4 or 8 bytes: out[entries[i]] = in[i], or with gather != 0 out[i] = in[entries[i]]. Copied. */
 FARO_API faro_status faro_map_from_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
                                            int gather, faro_map** map);
+/* The same of entries in the memory of the device `device` - 1 (0: the calling thread's), aligned to themselves; copied there.
+ * What `stream` still writes is waited for. Such a map is composed and inverted as all others, on its device, so that
+ * faro_plan_map() of a composition moves by both at once, and planned for engine cuda there; what asks for its single images
+ * is refused. Errors: also FARO_VALUE for memory that is not the device's; FARO_DEVICE. */
+FARO_API faro_status faro_map_from_device_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
+                                                  int gather, int device, void* stream, faro_map** map);
 FARO_API void faro_map_destroy(faro_map* map);
 
 /* out[a(b(x))] = in[x]. */
@@ -183,6 +189,10 @@ FARO_API void faro_plan_destroy(faro_plan* plan);
 /* Two arrays that lie apart: memory of the host, or with engine cuda of the plan's device, where the work is queued on
  * `stream`, a cudaStream_t (null: the default one). */
 FARO_API faro_status faro_plan_run(const faro_plan* plan, const void* in, void* out, void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least faro_plan_workspace_bytes()
+ * of where the arrays lie, aligned to 256 bytes. Null: as faro_plan_run. A plan of a view takes none. */
+FARO_API faro_status faro_plan_run_in_workspace(const faro_plan* plan, const void* in, void* out, void* workspace,
+                                                uint64_t workspace_bytes, void* stream);
 /* Of a plan with in_place, and only of such. */
 FARO_API faro_status faro_plan_run_in_place(const faro_plan* plan, void* data, void* stream);
 
@@ -260,6 +270,11 @@ FARO_API void faro_row_plan_destroy(faro_row_plan* plan);
  * leaves its row as it was, and of a put everything. */
 FARO_API faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, const void* in, void* out,
                                        void* stream);
+/* The same in memory that is lent for the work that is queued, so that nothing is allocated: at least
+ * faro_row_plan_workspace_bytes() of the device, aligned to 256 bytes. Null: as faro_row_plan_run. */
+FARO_API faro_status faro_row_plan_run_in_workspace(const faro_row_plan* plan, const void* entries, const void* in, void* out,
+                                                    void* workspace, uint64_t workspace_bytes, void* stream);
+FARO_API faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes);
 /* Waits for the stream. Errors: FARO_VALUE for entries that runs since the last check found wrong; engine cpu has told
  * of them when it ran. */
 FARO_API faro_status faro_row_plan_check(const faro_row_plan* plan, void* stream);

@@ -25,13 +25,21 @@ class _PlanOfRows:
         self.kind, self.sizes, self.is_signed = kind, sizes, is_signed
         self.fill, self.adds, self.device = fill, adds, device
         self.made: Any = None
+        self.workspace_bytes = 0
 
-    def run(self, entries: int, source: int, target: int, stream: int) -> None:
+    def run(self, entries: _arrays.Array, source: int, target: int, stream: int) -> None:
+        """A workspace is an array of the indices' library, where the stream is that library's, too: it keeps some memory and
+        knows what is queued."""
         if self.made is None:
             count, entry_bytes, rows, outer, row_bytes = self.sizes
-            moved = _faro.Rows.make(entries, count, entry_bytes, self.is_signed, rows, outer, row_bytes, 0)
+            moved = _faro.Rows.make(entries.address, count, entry_bytes, self.is_signed, rows, outer, row_bytes, 0)
             self.made = _faro.RowPlan.make(self.kind, moved, self.fill, *self.adds, self.device, 0)
-        self.made.run(entries, source, target, stream)
+            self.workspace_bytes = self.made.workspace_bytes()
+        if self.workspace_bytes == 0 or stream != entries.stream:
+            return self.made.run(entries.address, source, target, stream)
+        lent = entries.new((-(-self.workspace_bytes // entries.itemsize),))
+        workspace = _arrays.describe(lent, writable=True).address
+        self.made.run_in_workspace(entries.address, source, target, workspace, self.workspace_bytes, stream)
 
 
 @functools.lru_cache(maxsize=256)
@@ -62,7 +70,7 @@ def _move(kind: str, numbered: tuple[int, ...], k: int, entries: _arrays.Array, 
     name = getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]
     sizes = (entries.size, entries.itemsize, rows, outer, row_bytes)
     plan = _plan(kind, sizes, _INTEGERS[name], fill, adds, entries.device)
-    plan.run(entries.address, *addresses, stream)
+    plan.run(entries, *addresses, stream)
     if check:
         plan.made.check(stream)
 

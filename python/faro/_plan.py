@@ -74,7 +74,7 @@ class Plan:
         )
         if not _arrays.is_dense(target):
             refuse("run a plan", "out= with strides", "a dense array")
-        self._handle.run(array.address, target.address, queue)
+        _run.move(self._handle, array, array.address, target.address, queue)
         return made if out is not None else _arrays.given_back(x, made)
 
     @property

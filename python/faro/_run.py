@@ -371,6 +371,16 @@ def stream_of(array: _arrays.Array, stream: Any, operation: str) -> int:
     return int(stream)
 
 
+def move(handle: Any, array: _arrays.Array, source: int, target: int, queue: int) -> None:
+    """Runs a plan. On a GPU its workspace is an array of the caller's library, where the stream is that library's, too:
+    it keeps some memory and knows what is queued."""
+    needed = handle.workspace_bytes() if array.device is not None and queue == array.stream else 0
+    if needed == 0 or array.itemsize == 0:
+        return handle.run(source, target, queue)
+    lent = array.new((-(-needed // array.itemsize),))
+    handle.run_in_workspace(source, target, _arrays.describe(lent, writable=True).address, needed, queue)
+
+
 def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     """The long way: arrays of any library, results with strides, tensors whose operations are recorded."""
     if _arrays.is_recorded(x) or _arrays.is_recorded(out):
@@ -392,16 +402,16 @@ def run(x: Any, op: int, argument: Any, out: Any, stream: Any) -> Any:
     if out is None:
         made = array.new(shape)
         target = _arrays.describe(made, writable=True)
-        handle.run(array.address, target.address, queue)
+        move(handle, array, array.address, target.address, queue)
         return _arrays.given_back(x, made)
     target = check_out(x, array, out, shape, "run")
     if _arrays.is_dense(target):
-        handle.run(array.address, target.address, queue)
+        move(handle, array, array.address, target.address, queue)
         return out
     # A result with strides: a dense one first, then its elements to their places.
     made = array.new(shape)
     dense = _arrays.describe(made, writable=True)
-    handle.run(array.address, dense.address, queue)
+    move(handle, array, array.address, dense.address, queue)
     spread = view(
         shape, _arrays.dense_strides(shape, array.itemsize), target.strides, 0, array.itemsize, options_for(array.device)
     )

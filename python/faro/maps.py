@@ -400,13 +400,43 @@ def from_matrix(matrix: Any, complement: int = 0) -> Map:
     return Map(_faro.map_from_matrix(columns, complement))
 
 
+_DEVICE_ENTRIES = {"int32": True, "int64": True, "uint32": False, "uint64": False}
+_DLPACK_ENTRIES = {(0, 32, 1): "int32", (0, 64, 1): "int64", (1, 32, 1): "uint32", (1, 64, 1): "uint64"}
+
+
+def _lies_on_a_gpu(indices: Any) -> bool:
+    if hasattr(indices, "__dlpack_device__"):
+        return indices.__dlpack_device__()[0] == _arrays.CUDA
+    return hasattr(indices, "__cuda_array_interface__")
+
+
+def _from_device(array: _arrays.Array, gather: bool) -> Map:
+    """A map of an array on a GPU: what its library's current stream still writes is waited for."""
+    operation = "make a map of indices"
+    dtype = _DLPACK_ENTRIES.get(array.dtype, array.dtype) if isinstance(array.dtype, tuple) else array.dtype
+    name = getattr(dtype, "name", str(dtype)).rpartition(".")[2]
+    if name not in _DEVICE_ENTRIES:
+        refuse(operation, f"indices of {array.dtype} on a GPU", "32- or 64-bit integers", kind=FaroTypeError)
+    if len(array.shape) != 1:
+        refuse(operation, f"indices of {len(array.shape)} axes", "one axis")
+    if not _arrays.is_dense(array):
+        refuse(operation, "indices on a GPU with strides", "a dense array", "faro.ascontiguousarray() first")
+    return Map(_faro.map_from_device_indices(
+        array.address, array.size, array.itemsize, _DEVICE_ENTRIES[name], gather, array.device or 0, array.stream))
+
+
 def from_indices(indices: Any, gather: bool = False) -> Map:
     """``out[indices[i]] = in[i]``, with ``gather=True`` ``out[i] = in[indices[i]]``: an array of 32- or 64-bit
     integers, which is copied. Raises FaroValueError where it is no permutation.
 
+    An array of a GPU gives a map that lies there: composed with others, as ``m @ bit_reversal(20)``, it is one index array of
+    that GPU again, and one plan moves arrays of the GPU by both at once. Its single images cannot be asked for.
+
     >>> from_indices([2, 0, 1])(0)
     2
     """
+    if _lies_on_a_gpu(indices):
+        return _from_device(_arrays.describe(indices), gather)
     entries = index_entries(indices, "make a map of indices")
     return Map(_faro.map_from_indices(entries.address, entries.size, entries.itemsize, entries.is_signed, gather))
 

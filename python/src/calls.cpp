@@ -7,8 +7,8 @@
 //     a new array  by NumPy's function, or the tensor's library's
 //     run          on the library's current stream; on the host from 64 KiB on without the interpreter's lock
 //
-// Everything else (other libraries' arrays, strided results, tensors whose gradients are recorded) goes by Python's
-// _run.py, which uses the same planners.
+// Everything else (other libraries' arrays, strided results, tensors whose gradients are recorded) goes by
+// Python's _run.py, which uses the same planners.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
@@ -66,9 +66,9 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
   if (auto found = s.cache.find(key)) return found;
   const Key kept = key;  // planning runs Python, which may come here again
   const nb::object device = asked.device < 0 ? nb::none() : nb::cast(asked.device);
-  const nb::tuple made = nb::cast<nb::tuple>(
-      nb::borrow(s.plan)(asked.op, tuple_of(asked.shape, asked.ndim), tuple_of(asked.strides, asked.ndim),
-                         asked.width, argument, device));
+  const nb::tuple made = nb::cast<nb::tuple>(nb::borrow(s.plan)(asked.op, tuple_of(asked.shape, asked.ndim),
+                                                                tuple_of(asked.strides, asked.ndim),
+                                                                asked.width, argument, device));
   auto entry = std::make_shared<CachedPlan>();
   entry->plan_object = made[0];
   entry->plan = &nb::cast<const PlanHandle&>(entry->plan_object);
@@ -76,6 +76,7 @@ std::shared_ptr<const CachedPlan> planned(const Asked& asked, nb::handle argumen
     entry->out_shape.push_back(nb::cast<Py_ssize_t>(extent));
   // Work on a device is only queued.
   entry->holds_lock = asked.device >= 0 || entry->plan->out_bytes() < kBytesWithLock;
+  if (asked.device >= 0) entry->workspace_bytes = entry->plan->workspace_bytes();
   entry->argument = nb::borrow(argument);
   s.cache.add(kept, entry);
   return entry;
@@ -120,7 +121,8 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
     return made;
   }
   const HostArray to = host_array(out);
-  const bool fits = to.writable && is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to, type.bytes) &&
+  const bool fits = to.writable && is_shape(entry->out_shape, to.ndim, to.shape) &&
+                    is_dense(to, type.bytes) &&
                     (to.dtype == in.dtype || PyObject_RichCompareBool(to.dtype, in.dtype, Py_EQ) == 1);
   if (!fits) return {};  // strided, or refused there
   move(*entry->plan, entry->holds_lock, in.data, to.data);
@@ -148,8 +150,9 @@ bool is_plain(PyObject* tensor, const ExchangeType& type, const Tensor& told) {
 
 bool is_exchanged(const Tensor& tensor) {
   const std::int32_t device = tensor.device.device_type;
-  return (device == kDeviceOfHost || device == kDeviceOfCuda) && tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 &&
-         tensor.dtype.bits > 0 && (tensor.strides != nullptr || tensor.ndim == 0);
+  return (device == kDeviceOfHost || device == kDeviceOfCuda) &&
+         tensor.dtype.bits * tensor.dtype.lanes % 8 == 0 && tensor.dtype.bits > 0 &&
+         (tensor.strides != nullptr || tensor.ndim == 0);
 }
 
 char* address_of(const Tensor& tensor) { return static_cast<char*>(tensor.data) + tensor.byte_offset; }
@@ -220,10 +223,34 @@ void* current_stream(const ExchangeFunctions& functions, const Tensor& tensor) {
   return stream;
 }
 
+// On a tensor's device: a workspace is memory of its library, which keeps some and knows what is queued on
+// its stream. Memory of the driver's would be mapped anew for every run.
+struct TensorRun {
+  const PlanHandle& plan;
+  bool holds_lock;
+  std::uint64_t workspace_bytes;
+  const void* in;
+  void* out;
+};
+
+void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const TensorRun& run) {
+  void* const stream = current_stream(functions, in);
+  if (run.workspace_bytes == 0) return move(run.plan, run.holds_lock, run.in, run.out, stream);
+  constexpr int kUnsigned = 1;
+  Tensor bytes = in;
+  bytes.dtype = {.code = kUnsigned, .bits = 8, .lanes = 1};
+  const NewTensor workspace(functions, bytes, {static_cast<Py_ssize_t>(run.workspace_bytes)});
+  const KnownMemory known;
+  check(faro_plan_run_in_workspace(run.plan.plan.get(), run.in, run.out, workspace.data(),
+                                   run.workspace_bytes, stream));
+}
+
 // The result; nothing where Python has to look at it.
-nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument, nb::handle out) {
+nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument,
+                      nb::handle out) {
   Tensor in;
-  if (type.functions->borrow(array.ptr(), &in) != 0) {  // without memory: it stands for others in a transformation
+  // Without memory it stands for others in a transformation.
+  if (type.functions->borrow(array.ptr(), &in) != 0) {
     PyErr_Clear();
     return {};
   }
@@ -240,10 +267,17 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
                               .shape = in.shape,
                               .strides = strides},
                              argument);
-  void* const stream = current_stream(*type.functions, in);
+  const auto move_to = [&](void* to) {
+    move_tensor(*type.functions, in,
+                {.plan = *entry->plan,
+                 .holds_lock = entry->holds_lock,
+                 .workspace_bytes = entry->workspace_bytes,
+                 .in = address_of(in),
+                 .out = to});
+  };
   if (out.is_none()) {
     NewTensor made(*type.functions, in, entry->out_shape);
-    move(*entry->plan, entry->holds_lock, address_of(in), made.data(), stream);
+    move_to(made.data());
     return made.given_away();
   }
   Tensor to;
@@ -252,7 +286,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   const bool fits = is_exchanged(to) && is_plain(out.ptr(), type, to) && is_like(in, to) &&
                     is_shape(entry->out_shape, to.ndim, to.shape) && is_dense(to);
   if (!fits) return {};
-  move(*entry->plan, entry->holds_lock, address_of(in), address_of(to), stream);
+  move_to(address_of(to));
   return nb::borrow(out);
 }
 
@@ -282,10 +316,11 @@ struct Call {
   Py_ssize_t width;
   int device;  // -1: the host
   bool holds_lock;
+  std::uint64_t workspace_bytes;  // of a GPU
 };
 
-Call make_call(nb::object plan, std::vector<Py_ssize_t> shape, std::vector<Py_ssize_t> out_shape, Py_ssize_t width,
-               int device) {
+Call make_call(nb::object plan, std::vector<Py_ssize_t> shape, std::vector<Py_ssize_t> out_shape,
+               Py_ssize_t width, int device) {
   const PlanHandle& handle = nb::cast<const PlanHandle&>(plan);
   const bool holds_lock = device >= 0 || handle.out_bytes() < kBytesWithLock;
   return {.plan_object = std::move(plan),
@@ -294,7 +329,8 @@ Call make_call(nb::object plan, std::vector<Py_ssize_t> shape, std::vector<Py_ss
           .out_shape = std::move(out_shape),
           .width = width,
           .device = device,
-          .holds_lock = holds_lock};
+          .holds_lock = holds_lock,
+          .workspace_bytes = device >= 0 ? handle.workspace_bytes() : 0};
 }
 
 // The result for a dense array; None where Python has to look at it.
@@ -317,11 +353,16 @@ nb::object call(const Call& self, nb::handle array) {
   }
   const bool fits = is_exchanged(in) && is_plain(array.ptr(), type, in) &&
                     (in.device.device_type == kDeviceOfHost ? -1 : in.device.device_id) == self.device &&
-                    in.dtype.bits * in.dtype.lanes / 8 == self.width && is_shape(self.shape, in.ndim, in.shape) &&
-                    is_dense(in);
+                    in.dtype.bits * in.dtype.lanes / 8 == self.width &&
+                    is_shape(self.shape, in.ndim, in.shape) && is_dense(in);
   if (!fits) return nb::none();
   NewTensor made(*type.functions, in, self.out_shape);
-  move(*self.plan, self.holds_lock, address_of(in), made.data(), current_stream(*type.functions, in));
+  move_tensor(*type.functions, in,
+              {.plan = *self.plan,
+               .holds_lock = self.holds_lock,
+               .workspace_bytes = self.workspace_bytes,
+               .in = address_of(in),
+               .out = made.data()});
   return made.given_away();
 }
 
@@ -337,8 +378,8 @@ struct TakenShape {
 };
 
 // False where Python has to look at it: another axis, or nothing to move.
-bool shape_taken(TakenShape& taken, int ndim, const Py_ssize_t* shape, int entry_ndim, const Py_ssize_t* entry_shape,
-                 nb::handle axis) {
+bool shape_taken(TakenShape& taken, int ndim, const Py_ssize_t* shape, int entry_ndim,
+                 const Py_ssize_t* entry_shape, nb::handle axis) {
   Py_ssize_t total = 1;
   for (int a = 0; a < ndim; ++a) total *= shape[a];
   for (int a = 0; a < entry_ndim; ++a) taken.count *= entry_shape[a];
@@ -438,8 +479,8 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, co
   const int entry_bits = entries.dtype.bits * entries.dtype.lanes;
   const bool are_entries = entries.dtype.code <= kUnsigned && (entry_bits == 32 || entry_bits == 64);
   TakenShape taken;
-  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) && is_dense(entries) &&
-                    in.device.device_type == entries.device.device_type &&
+  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in) &&
+                    is_dense(entries) && in.device.device_type == entries.device.device_type &&
                     in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
                     is_plain(indices.ptr(), type, entries) &&
                     shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);

@@ -114,6 +114,18 @@ void bind_maps(nb::module_& module) {
                                               is_signed ? 1 : 0, gather ? 1 : 0, map);
                });
              });
+  module.def("map_from_device_indices", [](std::uintptr_t entries, std::uint64_t count, int entry_bytes,
+                                           bool is_signed, bool gather, int device, std::uintptr_t stream) {
+    faro_map* map = nullptr;
+    do_unlocked([&] {  // waits for the stream, and for the sweep that checks the entries
+      return faro_map_from_device_indices(reinterpret_cast<const void*>(entries), count, entry_bytes,
+                                          is_signed ? 1 : 0, gather ? 1 : 0, device + 1,
+                                          reinterpret_cast<void*>(stream), &map);
+    });
+    MapHandle handle;
+    handle.map.reset(map);
+    return handle;
+  });
   module.def("catalogue", [] { return told([](char** text) { return faro_map_catalogue(text); }); });
   module.def("emit", [](const MapHandle& map, const std::string& options) {
     return told([&](char** text) { return faro_emit(map.map.get(), options.c_str(), text); });

@@ -36,6 +36,8 @@ struct PlanHandle {
   void run(std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) const;
   void run_in_place(std::uintptr_t data, std::uintptr_t stream) const;
   std::uint64_t out_bytes() const;
+  /// What a run on a GPU takes besides its arrays: lent by whoever made them, which costs less than finding it anew.
+  std::uint64_t workspace_bytes() const;
 };
 
 /// Longer moves let other Python threads run.

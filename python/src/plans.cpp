@@ -69,6 +69,12 @@ void PlanHandle::run(std::uintptr_t in, std::uintptr_t out, std::uintptr_t strea
   do_unlocked(move);
 }
 
+std::uint64_t PlanHandle::workspace_bytes() const {
+  std::uint64_t bytes = 0;
+  check(faro_plan_workspace_bytes(plan.get(), &bytes));
+  return bytes;
+}
+
 void PlanHandle::run_in_place(std::uintptr_t data, std::uintptr_t stream) const {
   do_unlocked([&] {
     return faro_plan_run_in_place(plan.get(), reinterpret_cast<void*>(data), reinterpret_cast<void*>(stream));
@@ -83,6 +89,15 @@ void bind_plans(nb::module_& module) {
 
   nb::class_<PlanHandle>(module, "Plan")
       .def("run", &PlanHandle::run)
+      .def("run_in_workspace",
+           [](const PlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t workspace,
+              std::uint64_t bytes, std::uintptr_t stream) {
+             do_unlocked([&] {
+               return faro_plan_run_in_workspace(
+                   self.plan.get(), reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out),
+                   reinterpret_cast<void*>(workspace), bytes, reinterpret_cast<void*>(stream));
+             });
+           })
       .def("run_in_place", &PlanHandle::run_in_place)
       .def("out_bytes", &PlanHandle::out_bytes)
       .def("out_shape",
@@ -99,12 +114,7 @@ void bind_plans(nb::module_& module) {
              check(faro_plan_facts(self.plan.get(), &on_gpu, &in_place));
              return std::pair(on_gpu != 0, in_place != 0);
            })
-      .def("workspace_bytes",
-           [](const PlanHandle& self) {
-             std::uint64_t bytes = 0;
-             check(faro_plan_workspace_bytes(self.plan.get(), &bytes));
-             return bytes;
-           })
+      .def("workspace_bytes", &PlanHandle::workspace_bytes)
       .def("predicted_us",
            [](const PlanHandle& self) {
              double microseconds = 0;

@@ -93,12 +93,13 @@ void bind_rows(nb::module_& module) {
                       out_of(out));
     });
   });
-  // "take" with a fill or none, "put", or "add" of numbers; on a device, and its entries' address is the first run's.
+  // "take" with a fill or none, "put", or "add" of numbers; on a device, and its entries' address is the
+  // first run's.
   nb::class_<RowPlanHandle>(module, "RowPlan")
       .def_static(
           "make",
-          [](const std::string& kind, const Rows& rows, const nb::object& fill, int number, int sums, int device,
-             std::uint64_t repeats) {
+          [](const std::string& kind, const Rows& rows, const nb::object& fill, int number, int sums,
+             int device, std::uint64_t repeats) {
             faro_options options{};
             options.engine = FARO_CUDA;
             options.device = device + 1;
@@ -111,8 +112,8 @@ void bind_rows(nb::module_& module) {
             do_unlocked([&] {
               if (kind == "take") return faro_row_plan_take(&rows.value, value, size, &options, &plan);
               if (kind == "put") return faro_row_plan_put(&rows.value, &options, &plan);
-              return faro_row_plan_add(&rows.value, static_cast<faro_number>(number), static_cast<faro_sums>(sums),
-                                       &options, &plan);
+              return faro_row_plan_add(&rows.value, static_cast<faro_number>(number),
+                                       static_cast<faro_sums>(sums), &options, &plan);
             });
             RowPlanHandle handle;
             handle.plan.reset(plan);
@@ -120,10 +121,23 @@ void bind_rows(nb::module_& module) {
           },
           nb::arg("kind"), nb::arg("rows"), nb::arg("fill").none(), nb::arg("number"), nb::arg("sums"),
           nb::arg("device"), nb::arg("repeats"))
-      .def("run",
+      .def(
+          "run",
+          [](const RowPlanHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t out,
+             std::uintptr_t stream) {
+            check(faro_row_plan_run(self.plan.get(), in_of(entries), in_of(in), out_of(out), out_of(stream)));
+          })
+      .def("run_in_workspace",
            [](const RowPlanHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t out,
-              std::uintptr_t stream) {
-             check(faro_row_plan_run(self.plan.get(), in_of(entries), in_of(in), out_of(out), out_of(stream)));
+              std::uintptr_t workspace, std::uint64_t bytes, std::uintptr_t stream) {
+             check(faro_row_plan_run_in_workspace(self.plan.get(), in_of(entries), in_of(in), out_of(out),
+                                                  out_of(workspace), bytes, out_of(stream)));
+           })
+      .def("workspace_bytes",
+           [](const RowPlanHandle& self) {
+             std::uint64_t bytes = 0;
+             check(faro_row_plan_workspace_bytes(self.plan.get(), &bytes));
+             return bytes;
            })
       .def("check",
            [](const RowPlanHandle& self, std::uintptr_t stream) {
@@ -133,24 +147,25 @@ void bind_rows(nb::module_& module) {
         return told([&](char** text) { return faro_row_plan_explain(self.plan.get(), text); });
       });
   nb::class_<RoutePlanHandle>(module, "RoutePlan")
-      .def_static("make",
-                  [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed, std::uint64_t buckets,
-                     std::uint64_t keys_per_row, std::uint64_t multiple, std::int64_t capacity, int device) {
-                    const faro_route_options options{.buckets = buckets,
-                                                     .keys_per_row = keys_per_row,
-                                                     .multiple = multiple,
-                                                     .capacity = capacity,
-                                                     .threads = 0,
-                                                     .reserved = {}};
-                    faro_route_plan* plan = nullptr;
-                    do_unlocked([&] {
-                      return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
-                                                  device + 1, &plan);
-                    });
-                    RoutePlanHandle handle;
-                    handle.plan.reset(plan);
-                    return handle;
-                  })
+      .def_static(
+          "make",
+          [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed, std::uint64_t buckets,
+             std::uint64_t keys_per_row, std::uint64_t multiple, std::int64_t capacity, int device) {
+            const faro_route_options options{.buckets = buckets,
+                                             .keys_per_row = keys_per_row,
+                                             .multiple = multiple,
+                                             .capacity = capacity,
+                                             .threads = 0,
+                                             .reserved = {}};
+            faro_route_plan* plan = nullptr;
+            do_unlocked([&] {
+              return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
+                                          device + 1, &plan);
+            });
+            RoutePlanHandle handle;
+            handle.plan.reset(plan);
+            return handle;
+          })
       .def("most_places",
            [](const RoutePlanHandle& self) {
              std::uint64_t places = 0;
@@ -160,7 +175,9 @@ void bind_rows(nb::module_& module) {
       .def("run",
            [](const RoutePlanHandle& self, std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
               std::uintptr_t offsets, std::uintptr_t counts, std::uintptr_t stream) {
-             const auto list = [](std::uintptr_t address) { return reinterpret_cast<std::int64_t*>(address); };
+             const auto list = [](std::uintptr_t address) {
+               return reinterpret_cast<std::int64_t*>(address);
+             };
              const faro_device_route to{.places = list(places),
                                         .inverse = list(inverse),
                                         .rows = list(rows),
@@ -173,13 +190,13 @@ void bind_rows(nb::module_& module) {
       });
   nb::class_<CombinePlanHandle>(module, "CombinePlan")
       .def_static("make",
-                  [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number, int sums,
-                     int device) {
+                  [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
+                     int sums, int device) {
                     faro_combine_plan* plan = nullptr;
                     do_unlocked([&] {
-                      return faro_combine_plan_make(&rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
-                                                    static_cast<faro_number>(number), static_cast<faro_sums>(sums),
-                                                    device + 1, &plan);
+                      return faro_combine_plan_make(
+                          &rows.value, keys_per_row, reinterpret_cast<const float*>(weights),
+                          static_cast<faro_number>(number), static_cast<faro_sums>(sums), device + 1, &plan);
                     });
                     CombinePlanHandle handle;
                     handle.plan.reset(plan);
@@ -263,7 +280,8 @@ void bind_rows(nb::module_& module) {
                                      .threads = threads,
                                      .reserved = {}};
     faro_routing* routing = nullptr;
-    do_unlocked([&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
+    do_unlocked(
+        [&] { return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, &routing); });
     RoutingHandle handle;
     handle.routing.reset(routing);
     return handle;

@@ -321,3 +321,39 @@ def test_jax_on_gpu():
     assert (faro.permute_dims(x, (1, 0)) == x.T).all() and (faro.take(x, index, 0) == x[index]).all()
     assert (faro.roll(x, 3) == jax.numpy.roll(x, 3)).all() and (faro.flip(x) == jax.numpy.flip(x)).all()
     assert (jax.vmap(lambda row: fj.roll(row, 3))(x) == jax.numpy.roll(x, 3, 1)).all()
+
+
+@pytest.mark.parametrize("gather", [False, True])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("text", ["bit_reversal(12)", "roll(4096, 77)", "affine_mod(4096, 77, 5)", "axes(16 16 16; 2 0 1)"])
+def test_an_index_array_of_the_gpu_with_a_map(text, dtype, gather):
+    index = torch.randperm(4096, device="cuda").to(dtype)
+    m, other = faro.maps.from_indices(index, gather=gather), faro.maps.parse(text)
+    host = faro.maps.from_indices(index.cpu().numpy(), gather=gather)
+    x = torch.randn(4096, device="cuda")
+    for both, wanted in ((m @ other, host @ other), (other @ m, other @ host), (~m @ other, ~host @ other), (m @ host, host @ host)):
+        expected = torch.empty_like(x)
+        expected[torch.from_numpy(wanted.indices.astype(np.int64)).cuda()] = x
+        assert torch.equal(faro.permute(x, both), expected)
+        assert torch.equal(faro.plan(both, x)(x), expected)
+    with pytest.raises(faro.FaroValueError):
+        faro.maps.from_indices(torch.zeros(8, dtype=dtype, device="cuda"))
+    with pytest.raises(faro.FaroValueError):
+        m(3)  # its entries are not the host's
+    with pytest.raises(faro.FaroTypeError):
+        faro.maps.from_indices(index.float())
+
+
+def test_a_plan_of_several_passes_in_memory_of_the_library():
+    count = 1 << 22
+    index = torch.randperm(count, device="cuda")
+    x = torch.arange(count, dtype=torch.int32, device="cuda")
+    plan = faro.plan(faro.maps.from_indices(index, gather=True), x)
+    out = torch.empty_like(x)
+    for _ in range(3):
+        assert torch.equal(plan(x), x[index])
+        assert plan(x, out=out) is out and torch.equal(out, x[index])
+    with torch.cuda.stream(torch.cuda.Stream()) as _:
+        other = plan(x + 1)
+        torch.cuda.current_stream().synchronize()
+    assert torch.equal(other, (x + 1)[index])

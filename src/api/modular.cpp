@@ -7,6 +7,7 @@
 #include "engines/cuda_modular.hpp"
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"
+#include "faro/faro.hpp"
 #include "faro/plan/problem.hpp"
 
 namespace faro {
@@ -86,6 +87,25 @@ kernels::EvaluationOrder evaluation_order(std::uint64_t n, std::int64_t k) {
   return {.bits = f2::trailing_bit(n), .factor = doubled.factor};
 }
 
+// A multiplication by 1 or -1 is a roll or a flip, whose kernel joins vectors and needs no tiles. Making its
+// plan takes longer than a small array.
+bool goes_as_cyclic(const Modular& map, std::uint64_t element_bytes, std::uint64_t bytes) {
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{4} << 20;
+  constexpr std::uint64_t kWidest = 16;  // as the kernel for other factors takes them
+  return bytes >= kLeastBytes && element_bytes <= kWidest && f2::is_power_of_two(element_bytes) &&
+         (map.factor == 1 % map.count || map.factor == map.count - 1);
+}
+
+void permute_cyclic(const Modular& map, std::uint64_t element_bytes, std::span<const std::byte> in,
+                    std::span<std::byte> out, const OnDevice& where) {
+  const Cyclic cyclic{.count = map.count, .shift = map.shift, .reversed = map.factor != 1 % map.count};
+  const Problem problem{.permutation = cyclic,
+                        .element_bytes = element_bytes,
+                        .batch = in.size() / (map.count * element_bytes)};
+  plan(problem, {.engine = Engine::cuda, .device = where.device})
+      .run(in.data(), out.data(), in.size(), where.stream);
+}
+
 }  // namespace
 
 void permute_evaluations(std::uint64_t n, std::int64_t k, std::uint64_t element_bytes,
@@ -118,6 +138,8 @@ void permute(const Modular& map, std::uint64_t element_bytes, std::span<const st
              std::span<std::byte> out, const OnDevice& where) {
   cuda::ModularMove move{.map = map, .element_bytes = element_bytes, .in = in.data(), .out = out.data()};
   move.batch = require_permutable(map, element_bytes, in, out);
+  if (goes_as_cyclic(map, element_bytes, in.size()))
+    return permute_cyclic(map, element_bytes, in, out, where);
   cuda::permute(move, where.stream, where.device);
 }
 

@@ -118,8 +118,17 @@ void ExecutableRows::run_on_device(std::span<const RowColumn> columns, const std
 }
 
 void ExecutableRows::run(std::span<const std::byte> in, std::span<std::byte> out, Stream stream) const {
-  const RowColumn column{.in = in, .out = out, .row_bytes = plan_.layout().row_bytes};
-  run(std::span(&column, 1), stream);
+  // One array by the plan's own rows: nothing is put together for it.
+  detail::check_stream(plan_.target().engine, stream);
+  require_row_arrays(plan_, in, out);
+  if (on_device_ == nullptr) return cpu::run_rows(plan_, in.data(), out.data());
+  if (reused_ != nullptr) {
+    const cuda::StreamMemory own(workspace_bytes(), plan_.target().device, stream);
+    return reused_->run(in.data(), out.data(), own.data(), stream);
+  }
+  const cuda::RowGroup::Arrays arrays{.in = in.data(), .out = out.data()};
+  const cuda::RowGroup group{.plan = &plan_, .arrays = std::span(&arrays, 1)};
+  on_device_->run(std::span(&group, 1), stream, nullptr);
 }
 
 void ExecutableRows::run(std::span<const RowColumn> columns, Stream stream) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capi/status.hpp"
+#include "faro/engines/cuda.hpp"
 #include "faro/permutation/indexed.hpp"
 #include "permutation/catalogue.hpp"
 
@@ -22,15 +23,33 @@ const Permutation& of(const faro_map* map, const char* operation, const char* na
 
 constexpr int kMaxPictureElements = 26;
 
+void require_entries(const void* entries, std::uint64_t count, int entry_bytes) {
+  constexpr const char* kDoing = "make a map of indices";
+  if (count > 0) require_argument(entries, kDoing, "entries");
+  if (entry_bytes != 4 && entry_bytes != 8) {
+    fail(ErrorCode::value, kDoing, "entries of " + std::to_string(entry_bytes) + " bytes",
+         "entries of 4 or 8 bytes");
+  }
+  if (count > Indexed::kMaxCount)
+    fail(ErrorCode::value, kDoing, std::to_string(count) + " entries", "at most 2^40");
+}
+
+bool is_on_device(const Permutation& permutation) {
+  const auto* const indexed = std::get_if<Indexed>(&permutation);
+  return indexed != nullptr && !indexed->on_host();
+}
+
 }  // namespace
 }  // namespace faro::capi
 
 using faro::capi::checked_rank;
 using faro::capi::given_away;
 using faro::capi::guarded;
+using faro::capi::is_on_device;
 using faro::capi::new_map;
 using faro::capi::of;
 using faro::capi::require_argument;
+using faro::capi::require_entries;
 
 faro_status faro_map_parse(const char* text, int rank, const uint64_t* shape, faro_map** map) {
   return guarded([&] {
@@ -77,19 +96,25 @@ faro_status faro_map_from_axes(int rank, const uint64_t* shape, const int* order
 faro_status faro_map_from_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
                                   int gather, faro_map** map) {
   return guarded([&] {
-    constexpr const char* kDoing = "make a map of indices";
-    require_argument(map, kDoing, "map");
-    if (count > 0) require_argument(entries, kDoing, "entries");
-    if (entry_bytes != 4 && entry_bytes != 8) {
-      faro::fail(faro::ErrorCode::value, kDoing, "entries of " + std::to_string(entry_bytes) + " bytes",
-                 "entries of 4 or 8 bytes");
-    }
-    if (count > faro::Indexed::kMaxCount)
-      faro::fail(faro::ErrorCode::value, kDoing, std::to_string(count) + " entries", "at most 2^40");
+    require_argument(map, "make a map of indices", "map");
+    require_entries(entries, count, entry_bytes);
     const std::span bytes(static_cast<const std::byte*>(entries), count * static_cast<uint64_t>(entry_bytes));
     *map =
         new_map(faro::Indexed::from_bytes(bytes, {.bytes = entry_bytes, .is_signed = is_signed != 0},
                                           gather != 0 ? faro::Direction::gather : faro::Direction::scatter));
+  });
+}
+
+faro_status faro_map_from_device_indices(const void* entries, uint64_t count, int entry_bytes, int is_signed,
+                                         int gather, int device, void* stream, faro_map** map) {
+  return guarded([&] {
+    require_argument(map, "make a map of indices", "map");
+    require_entries(entries, count, entry_bytes);
+    const auto direction = gather != 0 ? faro::Direction::gather : faro::Direction::scatter;
+    *map = new_map(
+        faro::cuda::copied_on_device(entries, count, {.bytes = entry_bytes, .is_signed = is_signed != 0},
+                                     direction, device == 0 ? faro::cuda::kCurrentDevice : device - 1,
+                                     faro::Stream(static_cast<CUstream_st*>(stream))));
   });
 }
 
@@ -98,7 +123,11 @@ void faro_map_destroy(faro_map* map) { delete map; }
 faro_status faro_map_compose(const faro_map* a, const faro_map* b, faro_map** composed) {
   return guarded([&] {
     require_argument(composed, "compose maps", "composed");
-    *composed = new_map(faro::compose(of(a, "compose maps", "a"), of(b, "compose maps", "b")));
+    const faro::Permutation& outer = of(a, "compose maps", "a");
+    const faro::Permutation& inner = of(b, "compose maps", "b");
+    const bool there = is_on_device(outer) || is_on_device(inner);
+    *composed =
+        new_map(there ? faro::Permutation(faro::cuda::compose(outer, inner)) : faro::compose(outer, inner));
   });
 }
 

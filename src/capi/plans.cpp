@@ -314,6 +314,19 @@ faro_status faro_plan_run(const faro_plan* plan, const void* in, void* out, void
   });
 }
 
+faro_status faro_plan_run_in_workspace(const faro_plan* plan, const void* in, void* out, void* workspace,
+                                       uint64_t workspace_bytes, void* stream) {
+  return guarded([&] {
+    const faro_plan& ready = of(plan, "run");
+    const faro::Stream queue(static_cast<CUstream_st*>(stream));
+    if (workspace == nullptr || !ready.map || !ready.views.empty())
+      return faro::capi::run_plan(ready, in, out, queue);
+    const faro::ExecutablePlan& map = ready.map->plan;
+    const faro::capi::Endable endable(map.plan().array_bytes());
+    map.run(in, out, map.plan().array_bytes(), {.data = workspace, .bytes = workspace_bytes}, queue);
+  });
+}
+
 faro_status faro_plan_run_in_place(const faro_plan* plan, void* data, void* stream) {
   return guarded([&] {
     const faro_plan& ready = of(plan, "run");

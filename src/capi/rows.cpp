@@ -246,6 +246,12 @@ void faro_row_plan_destroy(faro_row_plan* plan) { delete plan; }
 
 faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, const void* in, void* out,
                               void* stream) {
+  return faro_row_plan_run_in_workspace(plan, entries, in, out, nullptr, 0, stream);
+}
+
+faro_status faro_row_plan_run_in_workspace(const faro_row_plan* plan, const void* entries, const void* in,
+                                           void* out, void* workspace, uint64_t workspace_bytes,
+                                           void* stream) {
   return guarded([&] {
     require_argument(plan, "run a plan of rows", "plan");
     const faro::ExecutableRows& made = plan->rows;
@@ -254,8 +260,22 @@ faro_status faro_row_plan_run(const faro_row_plan* plan, const void* entries, co
     const std::span to(static_cast<std::byte*>(out), made.plan().out_bytes());
     const faro::Stream queue(static_cast<CUstream_st*>(stream));
     const faro::capi::Endable endable(std::max(from.size(), to.size()));
-    if (is_elsewhere) return made.with_entries_at(entries).run(from, to, queue);
-    made.run(from, to, queue);
+    const auto run = [&](const faro::ExecutableRows& rows) {
+      if (workspace == nullptr) return rows.run(from, to, queue);
+      const faro::RowColumn column{.in = from, .out = to, .row_bytes = rows.plan().layout().row_bytes};
+      rows.run(std::span(&column, 1), {.data = workspace, .bytes = workspace_bytes}, queue);
+    };
+    if (is_elsewhere) return run(made.with_entries_at(entries));
+    run(made);
+  });
+}
+
+faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes) {
+  return guarded([&] {
+    require_argument(plan, "tell of a plan of rows", "plan");
+    require_argument(bytes, "tell of a plan of rows", "bytes");
+    const bool on_gpu = plan->rows.plan().target().engine == faro::Engine::cuda;
+    *bytes = on_gpu ? plan->rows.workspace_bytes() : 0;
   });
 }
 

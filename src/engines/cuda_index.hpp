@@ -1,5 +1,6 @@
-// Work on index arrays that live on a device: they are checked, recognised, inverted and composed there.
-// Plans of them run as all others do (faro/engines/cuda.hpp).
+// Work on index arrays that live on a device: they are checked, recognised, inverted and composed there. How
+// they come in, compositions with maps, and plans of them, which run as all others do, are in
+// faro/engines/cuda.hpp.
 //
 // Host-only C++; in a build without CUDA everything refuses with ErrorCode::device.
 // docs/notes/index-experiments.md tells what it costs and what was measured.
@@ -15,12 +16,6 @@
 
 namespace faro::cuda {
 
-/// Index array `indices` of a device's memory as a permutation; nothing is copied, so it must live as long as
-/// any copy of the result, and plan only while no work on it is pending. Checked for being a permutation when
-/// it is planned, or by validate(). Errors: ErrorCode::value for memory that is not the device's (naming
-/// where it is) or misaligned entries.
-Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
-                          int device = kCurrentDevice);
 /// A copy on the device, of an array of the host; an array that is there already is returned as it is.
 Indexed to_device(const Indexed& indexed, int device = kCurrentDevice);
 /// A copy on the host, checked as Indexed's constructors do.

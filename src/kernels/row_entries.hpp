@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 #include "faro/device/packet.hpp"
 
@@ -29,6 +30,21 @@ struct RowFaults {
   std::uint64_t twice = kNoFault;  // of Put: an entry whose row another one names
 };
 
+/// How an entry is read: as a word that a device loads, or by its bytes.
+struct OddWord {};
+template <typename Word>
+struct EntryWord {
+  using Type = Word;
+  static constexpr std::uint64_t extended(Word word) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(word));
+  }
+};
+template <>
+struct EntryWord<OddWord> {
+  using Type = std::uint64_t;
+  static constexpr std::uint64_t extended(std::uint64_t word) { return word; }
+};
+
 struct RowEntries {
   const void* data = nullptr;  // aligned to an entry
   std::uint64_t count = 0;
@@ -41,11 +57,21 @@ struct RowEntries {
 
   /// Entry i, sign-extended.
   constexpr std::uint64_t entry(std::uint64_t i) const {
-    if (bytes < 4 || is_big_endian != 0) return odd_entry(i);
+    if (is_odd()) return odd_entry(i);
     if (bytes == 8) return static_cast<const std::uint64_t*>(data)[i];
     const std::uint32_t word = static_cast<const std::uint32_t*>(data)[i];
     if (is_signed == 0) return word;
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(word)));
+  }
+  constexpr bool is_odd() const { return bytes < 4 || is_big_endian != 0; }
+  /// Entry i as `Word`, which is_odd(), bytes and is_signed ask for.
+  template <typename Word>
+  constexpr typename EntryWord<Word>::Type word(std::uint64_t i) const {
+    if constexpr (std::is_same_v<Word, OddWord>) {
+      return odd_entry(i);
+    } else {
+      return static_cast<const Word*>(data)[i];
+    }
   }
   constexpr std::uint64_t row_of(std::uint64_t entry) const {
     if (has_marker != 0 && entry == marker) return kAbsentRow;
@@ -58,7 +84,7 @@ struct RowEntries {
   template <std::uint32_t kNumber>
   constexpr void load_rows(std::uint64_t first, std::uint64_t step, std::uint64_t end,
                            std::uint64_t (&row)[kNumber]) const {
-    if (bytes < 4 || is_big_endian != 0) {
+    if (is_odd()) {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kNumber; ++k) {
         const std::uint64_t i = first + k * step;

@@ -85,8 +85,12 @@ std::uint64_t sum_bytes(const Add& add) {
 
 // The widest part of a row, a whole number of vectors, of which all rows' parts together stay in a GPU's
 // cache while they are taken again and again; 0 where rows are not, or stay there whole.
+//
+// On an H100 32768 rows of 14336 bytes, of 4096 that are each taken eight times, take 0.212 ms in parts of 2
+// KiB, 0.198 of 1 KiB and 0.193 of 512 bytes, so that few parts are in the cache beside what is written.
 std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout, int vector_bytes) {
   constexpr std::uint64_t kVectorBytes = 16;
+  constexpr std::uint64_t kFewBytes = std::uint64_t{2} << 20;
   constexpr std::uint64_t kCachedBytes = std::uint64_t{8} << 20;
   constexpr std::uint64_t kLeastSliceBytes = 512;
   constexpr std::uint64_t kRepeats = 2;
@@ -95,9 +99,11 @@ std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout, int 
   if (take->rows == 0 || take->from.count / take->rows < kRepeats) return 0;
   if (take->rows <= kCachedBytes / layout.row_bytes) return 0;
   const std::uint64_t vectors = layout.row_bytes / kVectorBytes;
-  for (std::uint64_t slice = kCachedBytes / take->rows / kVectorBytes;
-       slice * kVectorBytes >= kLeastSliceBytes; --slice) {
-    if (vectors % slice == 0) return slice * kVectorBytes;
+  for (const std::uint64_t cached : {kFewBytes, kCachedBytes}) {
+    for (std::uint64_t slice = cached / take->rows / kVectorBytes; slice * kVectorBytes >= kLeastSliceBytes;
+         --slice) {
+      if (vectors % slice == 0) return slice * kVectorBytes;
+    }
   }
   return 0;
 }
@@ -286,7 +292,6 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
   if (target_.engine != Engine::cuda || count == 0 || layout_.outer == 0 || launch.arrays == 0) return passes;
   if (std::holds_alternative<Add>(move_)) return numbered_rows(move_) == 0 ? passes : added_passes(launch);
   const auto entry_bytes = static_cast<std::uint64_t>(row_numbers(move_).type.bytes);
-  const std::uint64_t rows = count * layout_.outer;
   if (std::holds_alternative<Put>(move_)) {
     kernels::MarkRows mark;
     mark.entries.count = count;
@@ -298,6 +303,15 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
                       .written_bytes = kernels::MarkRows::mark_words(numbered_rows(move_)) * 4,
                       .text = "finds rows that two entries name, a bit a row"});
   }
+  RowPass pass = moving_pass(launch);
+  pass.text = moving_text(pass);
+  passes.push_back(std::move(pass));
+  return passes;
+}
+
+RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
+  const auto entry_bytes = static_cast<std::uint64_t>(row_numbers(move_).type.bytes);
+  const std::uint64_t rows = row_numbers(move_).count * layout_.outer;
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, launch.addresses);
   const std::uint64_t moved = rows * layout_.row_bytes * launch.arrays;
   RowPass pass;
@@ -310,31 +324,40 @@ std::vector<RowPass> RowPlan::passes(const RowLaunch& launch) const {
     pass.vector_bytes = static_cast<int>(Kernel::kBytes);
     pass.threads = static_cast<int>(Kernel::kThreads);
     pass.blocks = Kernel::blocks_for(rows * layout_.row_bytes) * launch.arrays;
-    pass.text = fmt::format("a thread writes {} aligned vectors of 16 bytes, joined from one row or two",
-                            Kernel::kEach);
   } else if (goes_by_bytes(move_, layout_.row_bytes, vector_bytes)) {
     using Kernel = kernels::MoveRowBytes<kernels::RowDirection::take>;
     pass.kernel = RowKernel::move_bytes;
     pass.vector_bytes = static_cast<int>(Kernel::kVectorBytes);
     pass.threads = static_cast<int>(Kernel::kThreads);
     pass.blocks = Kernel::blocks_for(rows * Kernel::pieces_of(layout_.row_bytes)) * launch.arrays;
-    pass.text = "a thread writes 16 aligned bytes of a row";
   } else {
     detail::by_unit_bytes(vector_bytes, [&](auto bytes) {
       using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
       pass.threads = static_cast<int>(Kernel::kThreads);
       pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / bytes())) * launch.arrays;
-      pass.text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(bytes()));
     });
     pass.slice_bytes = row_slice_bytes(move_, layout_, vector_bytes);
   }
   if (pass.slice_bytes > 0) {
-    pass.text += fmt::format(", of {} of all rows before the next", io::size_text(pass.slice_bytes));
     pass.read_bytes =
         std::min(moved, in_bytes()) + rows * entry_bytes * (layout_.row_bytes / pass.slice_bytes);
   }
-  passes.push_back(std::move(pass));
-  return passes;
+  return pass;
+}
+
+std::string RowPlan::moving_text(const RowPass& pass) const {
+  if (pass.kernel == RowKernel::take_vectors)
+    return fmt::format("a thread writes {} aligned vectors of 16 bytes, joined from one row or two",
+                       kernels::TakeRowVectors<>::kEach);
+  if (pass.kernel == RowKernel::move_bytes) return "a thread writes 16 aligned bytes of a row";
+  std::string text;
+  detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
+    using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
+    text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, io::size_text(bytes()));
+  });
+  if (pass.slice_bytes > 0)
+    text += fmt::format(", of {} of all rows before the next", io::size_text(pass.slice_bytes));
+  return text;
 }
 
 void RowPlan::decide() {

@@ -97,6 +97,11 @@ static void test_maps(void) {
   const int32_t twice[3] = {0, 1, 1};
   EXPECT(faro_map_from_indices(twice, 3, 4, 1, 0, &none) == FARO_VALUE);
   EXPECT(faro_map_from_indices(twice, 3, 2, 1, 0, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_device_indices(twice, 3, 2, 1, 0, 0, NULL, &none) == FARO_VALUE);
+  EXPECT(faro_map_from_device_indices(NULL, 3, 4, 1, 0, 0, NULL, &none) == FARO_VALUE);
+  /* Memory of the host is no device's; without a device there is none at all. */
+  const faro_status refused = faro_map_from_device_indices(twice, 3, 4, 1, 0, 0, NULL, &none);
+  EXPECT(refused == FARO_VALUE || refused == FARO_DEVICE);
 
   faro_map_destroy(map);
   faro_map_destroy(inverse);
@@ -169,6 +174,17 @@ static void test_plans(const char* folder) {
   EXPECT(faro_plan_from_bytes(data, bytes, NULL, &again) == FARO_OK);
   EXPECT(faro_plan_run(again, in, out, NULL) == FARO_OK);
   for (uint64_t i = 0; i < kCount; ++i) EXPECT(out[indices[i]] == in[i]);
+  /* In memory that is lent, of too little of which nothing is written. */
+  uint64_t lent_bytes = 0;
+  EXPECT(faro_plan_workspace_bytes(again, &lent_bytes) == FARO_OK);
+  void* room = malloc(lent_bytes + 256);
+  void* lent = (char*)room + (256 - (uintptr_t)room % 256) % 256;
+  memset(out, 0, kCount * sizeof *out);
+  EXPECT(faro_plan_run_in_workspace(again, in, out, lent, lent_bytes, NULL) == FARO_OK);
+  for (uint64_t i = 0; i < kCount; ++i) EXPECT(out[indices[i]] == in[i]);
+  EXPECT(faro_plan_run_in_workspace(again, in, out, NULL, 0, NULL) == FARO_OK);
+  if (lent_bytes > 0) EXPECT(faro_plan_run_in_workspace(again, in, out, lent, lent_bytes - 1, NULL) == FARO_VALUE);
+  free(room);
   ((char*)data)[bytes - 1] ^= 1; /* no permutation now */
   EXPECT(faro_plan_from_bytes(data, bytes, NULL, &none) == FARO_VALUE);
   faro_free(data);
@@ -387,6 +403,12 @@ static void test_plans_of_rows(void) {
   EXPECT(faro_row_plan_add(&added, FARO_F32, FARO_SUMS_USUAL, NULL, &plan) == FARO_OK);
   EXPECT(faro_row_plan_run(plan, NULL, values, sums, NULL) == FARO_OK);
   EXPECT(sums[0] == 12 && sums[1] == 24 && sums[2] == 34);
+  /* On the host nothing is lent. */
+  uint64_t lent_bytes = 7;
+  EXPECT(faro_row_plan_workspace_bytes(plan, &lent_bytes) == FARO_OK && lent_bytes == 0);
+  EXPECT(faro_row_plan_run_in_workspace(plan, NULL, values, sums, NULL, 0, NULL) == FARO_OK);
+  EXPECT(faro_row_plan_run_in_workspace(plan, NULL, values, sums, &lent_bytes, 8, NULL) == FARO_VALUE);
+  EXPECT(faro_row_plan_run_in_workspace(NULL, NULL, values, sums, NULL, 0, NULL) == FARO_VALUE);
   /* Entries elsewhere are a GPU's. */
   const int64_t other[4] = {0, 0, 0, 0};
   EXPECT(faro_row_plan_run(plan, other, values, sums, NULL) == FARO_UNSUPPORTED);

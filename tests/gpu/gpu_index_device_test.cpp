@@ -21,6 +21,7 @@
 #include "engines/cuda_index.hpp"
 #include "engines/cuda_measure.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/schedule/index_schedule.hpp"
@@ -282,6 +283,67 @@ TEST_F(GpuIndexDevice, InvertsComposesAndDraws) {
     const auto expected = cuda::FeistelPermutation::of(count, 77);
     for (std::uint64_t x = 0; x < count; ++x) ASSERT_EQ(drawn.entry(x), expected(x));
   }
+}
+
+// An array on the device and a map of the host, both ways round; what is made is planned and run as one
+// array.
+TEST_F(GpuIndexDevice, ComposesWithMapsAndMovesByBothAtOnce) {
+  const std::vector<Permutation> all{
+      maps::bit_reversal(20),
+      maps::random_bmmc(20, 3),
+      maps::roll(1000003, -77777),
+      maps::affine_mod(1000003, 12345, 6),
+      Axes({30, 70, 11, 50}, {3, 1, 0, 2}),
+      CyclicAxes({1000, 999}, {1, 0}, {maps::roll(1000, 500), maps::flip(999)}),
+      Indexed::random(300007, 4)};
+  for (const Permutation& map : all) {
+    const std::uint64_t count = element_count(map);
+    const Indexed drawn = Indexed::random(count, 5);
+    for (const Indexed& host : {drawn, drawn.inverse()}) {
+      const Indexed device = cuda::to_device(host);
+      const Indexed after = cuda::compose(map, device);
+      const Indexed before = cuda::compose(device, map);
+      ASSERT_TRUE(Permutation(cuda::to_host(after)) == compose(map, host)) << to_text(map);
+      ASSERT_TRUE(Permutation(cuda::to_host(before)) == compose(host, map)) << to_text(map);
+      std::vector<std::uint32_t> values(count);
+      std::iota(values.begin(), values.end(), 0U);
+      cuda::DeviceArray in(count * 4);
+      const cuda::DeviceArray out(count * 4);
+      in.upload(values.data());
+      plan({.permutation = before, .element_bytes = 4}, {.engine = Engine::cuda})
+          .run(in.data(), out.data(), count * 4);
+      std::vector<std::uint32_t> moved(count);
+      out.download(moved.data());
+      const auto expected = std::get<Indexed>(compose(host, map)).redirected(Direction::gather);
+      for (std::uint64_t y = 0; y < count; ++y) ASSERT_EQ(moved[y], expected.entry(y)) << to_text(map);
+    }
+  }
+  const Indexed device = cuda::to_device(Indexed::random(64, 1));
+  EXPECT_NE(
+      refusal([&] { static_cast<void>(cuda::compose(device, maps::roll(63, 1))); }).find("the same number"),
+      std::string::npos);
+  EXPECT_NE(refusal([&] {
+              static_cast<void>(cuda::compose(Permutation(maps::roll(63, 1)), Permutation(maps::flip(63))));
+            }).find("an index array of a device"),
+            std::string::npos);
+}
+
+// Copied when the stream has written them, and checked.
+TEST_F(GpuIndexDevice, CopiesAreChecked) {
+  const Indexed host = Indexed::random(1000003, 6);
+  cuda::DeviceArray raw(host.count() * 4);
+  raw.upload(host.entries32().data());
+  const Indexed copied = cuda::copied_on_device(raw.data(), host.count(), {4, false}, Direction::scatter);
+  const std::vector<std::uint32_t> twice(host.count(), 7);
+  raw.upload(twice.data());  // what was copied does not change
+  EXPECT_EQ(cuda::to_host(copied), host);
+  EXPECT_TRUE(copied.is_checked());
+  EXPECT_NE(
+      refusal([&] {
+        static_cast<void>(cuda::copied_on_device(raw.data(), host.count(), {4, false}, Direction::scatter));
+      }).find("7"),
+      std::string::npos);
+  EXPECT_EQ(cuda::copied_on_device(nullptr, 0, {4, false}, Direction::gather).count(), 0U);
 }
 
 void expect_recognised(const Indexed& host, Family family) {

@@ -158,4 +158,25 @@ class StagedExecutor {
 /// StagedExecutor(plan, options).run(in, out): for arrays that are permuted once.
 void run_staged(const Plan& plan, const void* in, void* out, const StagingOptions& options = {});
 
+// --- index arrays in a device's memory
+
+/// Index array `indices` of a device's memory as a permutation; nothing is copied, so it must live as long as
+/// any copy of the result, and plan only while no work on it is pending. Checked for being a permutation when
+/// it is planned or composed. Errors: ErrorCode::value for memory that is not the device's (naming
+/// where it is) or misaligned entries.
+Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
+                          int device = kCurrentDevice);
+/// A checked copy on the device of entries that work on `stream` may still be writing: waits for that.
+/// Errors: ErrorCode::value as indexed_on_device(), and where it is no permutation, in the words of Indexed's
+/// constructors.
+Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
+                         int device = kCurrentDevice, Stream stream = {});
+/// a o b, out[a(b(x))] = in[x], where one of the two or both are index arrays of a device; the other may be
+/// any map, or an index array of the host. What is made lies on the device, and one plan of it moves by both
+/// at once. Of an array and a map it has the array's direction, of two arrays it is a scatter. Errors:
+/// ErrorCode::value for other counts, two devices, no array of a device, or one that is no permutation;
+/// ErrorCode::device, saying how much is needed, for too little memory.   Cost: one sweep; its loads are at
+/// random where a map comes before a scatter, or after a gather.
+Indexed compose(const Permutation& a, const Permutation& b);
+
 }  // namespace faro::cuda

@@ -99,6 +99,9 @@ class RowPlan {
 
   /// Of engine cuda: the launches that move such arrays, in their order. None where nothing is moved.
   std::vector<RowPass> passes(const RowLaunch& launch = {}) const;
+  /// The last of passes(launch) but for its text, which takes longer to write than a launch. Requires: engine
+  /// cuda, a Take or Put, something to move (unchecked).
+  RowPass moving_pass(const RowLaunch& launch) const;
 
   /// The plan in lines.
   std::string explain() const;
@@ -107,6 +110,7 @@ class RowPlan {
   void decide();
   void decide_on_gpu();
   std::vector<RowPass> added_passes(const RowLaunch& launch) const;
+  std::string moving_text(const RowPass& pass) const;
   RowMove move_;
   RowLayout layout_;
   Target target_;

@@ -258,6 +258,11 @@ Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType ty
   return Indexed::on_device(indices, count, type, direction, device, nullptr);
 }
 
+Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
+                         int device, Stream /*stream*/) {
+  return indexed_on_device(indices, count, type, direction, device);
+}
+
 Indexed to_device(const Indexed& indexed, int /*device*/) {
   require_available();
   return indexed;
@@ -283,6 +288,11 @@ Indexed redirected(const Indexed& indexed, Direction /*direction*/) {
 Indexed compose(const Indexed& a, const Indexed& /*b*/) {
   require_available();
   return a;
+}
+
+Indexed compose(const Permutation& /*a*/, const Permutation& /*b*/) {
+  require_available();
+  return Indexed::random(0, 0);
 }
 
 Indexed random_on_device(std::uint64_t count, std::uint64_t seed, int /*device*/) {

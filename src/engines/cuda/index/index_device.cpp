@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/index/index_cuda_device.hpp"
+#include "engines/cuda/index/index_images.hpp"
 #include "engines/cuda/index/index_recognise_work.hpp"
 #include "engines/cuda/index/index_work.hpp"
 #include "engines/cuda/runtime/calls.hpp"
@@ -110,6 +112,23 @@ Indexed indexed_on_device(const void* indices, std::uint64_t count, IndexType ty
   return indexed;
 }
 
+Indexed copied_on_device(const void* indices, std::uint64_t count, IndexType type, Direction direction,
+                         int device, Stream stream) {
+  const Indexed given = indexed_on_device(indices, count, type, direction, device);
+  const CudaDevice target(*given.device(), "copy an index array");
+  const std::uint64_t bytes = count * static_cast<unsigned>(type.bytes);
+  target.require_memory(bytes, "an index array of " + std::to_string(count) + " entries");
+  const auto array = std::make_shared<DeviceArray>(bytes, target.ordinal());
+  if (bytes > 0) {
+    check(cudaMemcpyAsync(array->data(), indices, bytes, cudaMemcpyDeviceToDevice, stream.handle()),
+          "cudaMemcpyAsync", target.operation());
+    check(cudaStreamSynchronize(stream.handle()), "cudaStreamSynchronize", target.operation());
+  }
+  const int ordinal = target.ordinal();
+  validate(Indexed::on_device(array->data(), count, type, direction, ordinal, array));
+  return Indexed::valid_on_device(array->data(), count, type, direction, ordinal, array);
+}
+
 Indexed to_device(const Indexed& indexed, int device) {
   constexpr const char* kOperation = "copy an index array to a device";
   const int ordinal = ordinal_of(device);
@@ -205,6 +224,42 @@ Indexed compose(const Indexed& a, const Indexed& b) {
     chain.out = out;
     device.run(chain);
   });
+}
+
+namespace {
+
+// An array of a device, known to be a permutation, and a map of the host.
+Indexed composed_with(const Indexed& indexed, const Permutation& map, bool map_first) {
+  constexpr const char* kOperation = "compose an index array and a map";
+  const EntryView entries = entries_on_device(indexed, kOperation);
+  CudaDevice device(*indexed.device(), kOperation);
+  if (!indexed.is_checked()) validate_entries(device, entries);
+  return written(device, entries.count, indexed.direction(), [&]<typename Word>(Word* out) {
+    if (entries.count > 0) chain_entries<Word>(device, entries, indexed.direction(), map, map_first, out);
+  });
+}
+
+}  // namespace
+
+Indexed compose(const Permutation& a, const Permutation& b) {
+  constexpr const char* kOperation = "compose on a device";
+  const auto* const outer = std::get_if<Indexed>(&a);
+  const auto* const inner = std::get_if<Indexed>(&b);
+  const auto device_of = [](const Indexed* indexed) {
+    return indexed == nullptr ? std::optional<int>() : indexed->device();
+  };
+  const std::optional<int> device = device_of(outer) ? device_of(outer) : device_of(inner);
+  if (!device) fail(ErrorCode::value, kOperation, "two maps of the host", "an index array of a device");
+  if (element_count(a) != element_count(b)) {
+    fail(ErrorCode::value, kOperation,
+         std::to_string(element_count(a)) + " and " + std::to_string(element_count(b)) + " elements",
+         "the same number");
+  }
+  if (outer != nullptr && inner != nullptr) {
+    return compose(outer->on_host() ? to_device(*outer, *device) : *outer,
+                   inner->on_host() ? to_device(*inner, *device) : *inner);
+  }
+  return outer != nullptr ? composed_with(*outer, b, true) : composed_with(*inner, a, false);
 }
 
 Indexed random_on_device(std::uint64_t count, std::uint64_t seed, int device) {

@@ -1,13 +1,15 @@
-// The sweeps of recognition for maps whose images are worked out entry by entry: is the array this map, and
-// where is it not?
+// The sweeps for maps whose images are worked out entry by entry: is an index array this map, where is it
+// not, and what are the two after one another?
 //
 //     MismatchImage       an entry that differs from the map's image
 //     CollectMismatches   where all of them are, up to a few thousand
+//     ChainImage          P[f(i)] or f(P[i])
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "engines/cuda/index/index_entries.hpp"
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "faro/device/division.hpp"
 #include "kernels/modular_tile.hpp"
@@ -40,7 +42,7 @@ struct AffineImage {
 };
 
 struct CyclicAxesImage {
-  static constexpr int kMostAxes = 8;
+  static constexpr int kMostAxes = 40;  // of 2^40 elements, each of two at least
 
   device::Division64 extent[kMostAxes];  // the fastest axis first
   std::uint64_t shift[kMostAxes] = {};
@@ -107,6 +109,24 @@ struct CollectMismatches : RecogniseSweep {
         if (at < most) positions[at] = x;
       }
     }
+  }
+};
+
+/// An index array and a map after one another: out[i] = image(P[i]), or with image_first out[i] =
+/// P[image(i)], of which the loads are at random.
+template <typename Word, typename Image>
+struct ChainImage : GridSweep<> {
+  EntryView entries;
+  Image image;
+  std::int32_t image_first = 0;
+  Word* out = nullptr;  // [count]
+
+  constexpr std::uint64_t blocks() const { return blocks_for(entries.count); }
+
+  template <Block B>
+  constexpr void operator()(B& block) const {
+    for (std::uint64_t i = first(block); i < entries.count; i += step(block))
+      out[i] = static_cast<Word>(image_first != 0 ? entries[image(i)] : image(entries[i]));
   }
 };
 

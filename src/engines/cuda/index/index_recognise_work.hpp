@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "engines/cuda/index/index_form_steps.hpp"
+#include "engines/cuda/index/index_images.hpp"
 #include "engines/cuda/index/index_recognise_steps.hpp"
 #include "engines/cuda/index/index_work.hpp"
 #include "faro/error.hpp"
@@ -98,38 +98,6 @@ class DeviceReader : public IndexReader {
   }
 
  private:
-  static ModularImage image_of(const Modular& map) {
-    constexpr std::uint64_t kFar = std::uint64_t{1} << kernels::RingWalk::kNearBits;
-    const Modular linear{.count = map.count, .factor = map.factor, .shift = 0};
-    ModularImage image;
-    image.walk = {.step = map.factor, .far_step = linear(kFar % map.count)};
-    image.ring = device::Division64(map.count);
-    image.shift = map.shift;
-    return image;
-  }
-  static AffineImage image_of(const Affine& map) {
-    AffineImage image;
-    image.complement = map.complement();
-    image.bits = map.bits();
-    FARO_CHECK(map.bits() <= MismatchAffine::kMostBits);
-    for (int j = 0; j < map.bits(); ++j) image.column[j] = map.matrix().column(j);
-    return image;
-  }
-  static CyclicAxesImage image_of(const CyclicAxes& axes) {
-    CyclicAxesImage image;
-    const std::size_t number = axes.shape().size();
-    FARO_CHECK(number <= CyclicAxesImage::kMostAxes);
-    image.axes = static_cast<std::int32_t>(number);
-    for (std::size_t a = 0; a < number; ++a) {
-      const std::size_t axis = number - 1 - a;
-      image.extent[a] = device::Division64(axes.shape()[axis]);
-      image.shift[a] = axes.moves()[axis].shift;
-      image.stride[a] = axes.target_strides()[axis];
-      image.reversed[a] = axes.moves()[axis].reversed ? 1 : 0;
-    }
-    return image;
-  }
-
   template <typename Image>
   std::optional<std::uint64_t> image_mismatch(const Image& image) {
     MismatchImage<Image> sweep;

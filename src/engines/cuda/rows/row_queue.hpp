@@ -89,9 +89,8 @@ class RowMoveQueue {
     for (const RowGroup::Arrays& each : arrays)
       launch.addresses |=
           reinterpret_cast<std::uintptr_t>(each.in) | reinterpret_cast<std::uintptr_t>(each.out);
-    const std::vector<RowPass> passes = plan.passes(launch);
-    if (passes.empty()) return;
-    const RowPass& pass = passes.back();
+    if (row_numbers(plan.move()).count == 0 || plan.layout().outer == 0 || arrays.empty()) return;
+    const RowPass pass = plan.moving_pass(launch);
     kernels::RowMoveShape<kArrays> shape;
     shape.entries = entries_of(plan.move());
     for (std::size_t i = 0; i < arrays.size(); ++i) {
