@@ -37,7 +37,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_axes_bench: permutations of axes on a GPU beside cudaMemcpy
 
-  --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,views,small   (default all)
+  --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,views,small   (default all)
   --only TEXT      shapes whose text has it                          (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)

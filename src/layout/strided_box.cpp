@@ -414,7 +414,7 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
   std::optional<StridedBox> best;
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
     if (best && box.cost > best->cost + little) break;
-    const std::uint32_t list_bytes = 2 * box.out.units;
+    const std::uint32_t list_bytes = 5 * box.out.units / 2;
     const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;

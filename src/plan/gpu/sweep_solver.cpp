@@ -51,6 +51,7 @@ struct SweepFactors {
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
+  if (std::holds_alternative<SquaresKernel>(pass.kernels.front().id)) return cost_us(of, {.bytes = 1.1});
   const auto& launch = std::get<GpuTransposeLaunch>(pass.kernels.front().params);
   const auto& unit = std::get<SweepKernel>(pass.kernels.front().id);
   // A window's columns: those of the array, over the launches.
