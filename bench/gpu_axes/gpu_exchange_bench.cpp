@@ -51,7 +51,7 @@ ExchangeOptions parse(const CommandLine& line) {
   line.read({{"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1, 1000); }},
              {"--bytes",
               [&](const Argument& a) { options.bytes = parse_count(a, 1 << 20, std::uint64_t{1} << 36); }},
-             {"--tiles", [&](const Argument& a) { options.tiles = parse_widths(a); }},
+             {"--tiles", [&](const Argument& a) { options.tiles = parse_counts(a, 1); }},
              {"--out", [&](const Argument& a) { options.out = a.text; }}});
   return options;
 }

@@ -50,21 +50,6 @@ constexpr std::uint32_t ragged_list(int unit_bytes, std::uint32_t units) {
   return units + ragged_grain(unit_bytes) + static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
 }
 
-/// Where an entry is in the list. Lanes read entries a vector apart: in units of less than 4 bytes these
-/// would meet in few banks, so a word follows each vector's.
-template <int unit_bytes>
-constexpr std::uint32_t ragged_entry(std::uint32_t entry) {
-  constexpr auto vector = static_cast<std::uint32_t>(kMovedBytes / unit_bytes);
-  return entry * kPlaceBytes + (unit_bytes < 4 ? entry / vector * 4 : 0);
-}
-/// Bytes of the list.
-constexpr std::uint32_t ragged_list_bytes(int unit_bytes, std::uint32_t units) {
-  const std::uint32_t entries = ragged_list(unit_bytes, units);
-  return unit_bytes == 1   ? ragged_entry<1>(entries)
-         : unit_bytes == 2 ? ragged_entry<2>(entries)
-                           : entries * kPlaceBytes;
-}
-
 /// What all threads of a box have in common, worked out by one of them and kept in shared memory.
 struct RaggedBox {
   std::uint64_t in = 0;  // where the box begins
@@ -151,7 +136,7 @@ constexpr void list_places(Memory& memory, const AxesBoxParams& p, const RaggedB
       place = (own ? base_place : halo_place) +
               box_point(p.out.run, p.out.run_digits, own ? of : of - units).place;
     }
-    memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + ragged_entry<shape.unit_bytes>(j),
+    memory.template store_shared<kPlaceBytes>(p.common + kRaggedBoxBytes + j * kPlaceBytes,
                                               {static_cast<std::uint16_t>(place)});
   }
 }
@@ -253,12 +238,12 @@ constexpr void store_ragged_vector(Memory& memory, std::uint32_t list, const Rag
   constexpr int unit = shape.unit_bytes;
   constexpr int vector = shape.out_vector;
   const bool has = first < row.high && first + vector > row.low;
-  const std::uint32_t entry = static_cast<std::uint32_t>(first) + ragged_grain(unit);
+  const std::uint32_t entry = list + static_cast<std::uint32_t>(first) * kPlaceBytes;
   std::uint32_t place[vector];
   FARO_UNROLL
   for (int k = 0; k < vector; ++k) {
     if (has) {
-      place[k] = memory.template load_shared<kPlaceBytes>(list + ragged_entry<unit>(entry + k)).unit[0];
+      place[k] = memory.template load_shared<kPlaceBytes>(entry + k * kPlaceBytes).unit[0];
     } else {
       device::idle(memory);
     }
@@ -303,7 +288,7 @@ constexpr void store_ragged_box(Memory& memory, const AxesBoxParams& p, std::uin
   const std::uint32_t lane = thread % kRaggedWarp;
   const auto begin = static_cast<std::int32_t>(lane >> p.near_bits) * vector;
   const auto step = static_cast<std::int32_t>(kRaggedWarp >> p.near_bits) * vector;
-  const std::uint32_t list = p.common + kRaggedBoxBytes;
+  const std::uint32_t list = p.common + kRaggedBoxBytes + static_cast<std::uint32_t>(grain) * kPlaceBytes;
   const BoxRow* const row_of = p.row + p.out.first_row;
   constexpr std::uint32_t warps = kBoxThreads / kRaggedWarp;
   const std::uint32_t pieces = ((rows + near - 1) >> p.near_bits) * p.pieces.divisor();

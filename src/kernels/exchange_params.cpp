@@ -86,7 +86,7 @@ std::optional<CyclicWholeParams> make_cyclic_whole_params(const CyclicArrays& of
   p.array_bytes = device::Division64(array);
   p.shift_bytes = of.move.shift * of.element_bytes;
   p.element_bytes = device::Division64(of.element_bytes);
-  p.arrays = std::max<std::uint64_t>(1, kWholeBlockBytes / array);
+  p.arrays = std::clamp<std::uint64_t>(kWholeBlockBytes / array, 1, of.arrays);
   return p;
 }
 

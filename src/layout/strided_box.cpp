@@ -57,6 +57,10 @@ std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& ru
 // Longer runs have fewer rows, where they are no longer than lanes.
 constexpr std::uint32_t kBoxLongRun = 256;
 constexpr std::uint32_t kBoxLongRead = 512;
+// Rows of ragged boxes that are shorter than a line are joined to the next where these follow them, for a
+// row's first and last vector are mostly others'.
+constexpr std::uint64_t kBoxShortRow = 128;    // bytes
+constexpr std::uint32_t kBoxJoinedRow = 8192;  // units
 
 template <typename StrideOf>
 BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
@@ -270,6 +274,21 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   box.out.alignment = run_alignment(box, box.out, out_stride);
   const bool ragged = detail::suits_ragged(search, box);
   if (ragged) {
+    const auto is_short = [&](const BoxWalk& side) {
+      return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
+    };
+    if (is_short(box.in) || is_short(box.out)) {
+      StridedBox joined = box;
+      const auto join = [&](BoxWalk& side, BoxWalk longer) {
+        longer.alignment = side.alignment;
+        if (is_short(side)) side = std::move(longer);
+      };
+      join(joined.in, walk(box, moving, search.out_order, ip, kBoxJoinedRow, in_stride));
+      join(joined.out, walk(box, search.out_order, search.in_order, iq, kBoxJoinedRow, out_stride));
+      if (slowest(box.p, joined.in, joined.out) && slowest(box.q, joined.out, joined.in) &&
+          detail::suits_ragged(search, joined))
+        box = std::move(joined);
+    }
     detail::make_ragged(box);
   } else {
     for (BoxWalk* const walk : {&box.in, &box.out}) {
@@ -414,7 +433,7 @@ StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, cons
   std::optional<StridedBox> best;
   for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
     if (best && box.cost > best->cost + little) break;
-    const std::uint32_t list_bytes = 5 * box.out.units / 2;
+    const std::uint32_t list_bytes = 2 * box.out.units;
     const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
