@@ -107,10 +107,13 @@ constexpr void store_chunks(Memory& memory, const ReversalParams& p, std::uint64
                             std::uint32_t thread) {
   static_assert(as != MovedElements::in_order);
   const ChunkPair pair = chunk_pair(p, block);
+  HeldBytes to = pair.chunk[1];
+  HeldBytes from = pair.chunk[0];
   FARO_NO_UNROLL
   for (int side = 0; side < 2; ++side) {
-    const HeldBytes to = pair.chunk[side];
-    const HeldBytes from = pair.chunk[1 - side];
+    const HeldBytes other = to;  // values that change places: arrays that are indexed would be memory
+    to = from;
+    from = other;
     HeldMemory<Memory> held{&memory, from};
     const auto piece_of = [&](std::uint64_t y) -> MovedPiece {
       const std::uint64_t x = y - to.begin;

@@ -85,8 +85,9 @@ struct HeldVector {
   constexpr bool in_part() const { return high > low && !whole(); }
 };
 
-/// Some vectors of the calling thread to shared memory, whole ones all under way before the first has come.
-template <int unit_bytes, int number, device::Memory Memory>
+/// Those of some vectors of the calling thread that are whole to shared memory, all under way before the
+/// first has come. The others are hold_end()'s.
+template <int number, device::Memory Memory>
 constexpr void hold_vectors(Memory& memory, const HeldVector (&vectors)[number]) {
   device::Packet<kMovedBytes> packet[number] = {};
   FARO_UNROLL
@@ -105,15 +106,18 @@ constexpr void hold_vectors(Memory& memory, const HeldVector (&vectors)[number])
       device::idle(memory);
     }
   }
+}
+
+/// The first vector of a stretch where `end` is 0, the last where it is 1, if it is there in part; none where
+/// `end` is more. Where lanes meet again is the caller's to say.
+template <int unit_bytes, device::Memory Memory>
+constexpr void hold_end(Memory& memory, const HeldBytes& held, std::uint32_t end) {
   if constexpr (unit_bytes < kMovedBytes) {
-    FARO_NO_UNROLL
-    for (int i = 0; i < number; ++i) {
-      device::converge(memory);
-      const HeldVector& of = vectors[i];
-      if (of.in_part()) hold_part<unit_bytes>(memory, of.at, of.place, of.low, of.high);
-    }
+    const std::uint32_t last = held.vectors() - 1;
+    if (end > 1 || (end == 1 && last == 0)) return;
+    const HeldVector vector(held, end == 0 ? 0 : last);
+    if (vector.in_part()) hold_part<unit_bytes>(memory, vector.at, vector.place, vector.low, vector.high);
   }
-  device::converge(memory);
 }
 
 /// All of a stretch, by `threads` threads.
@@ -129,8 +133,10 @@ constexpr void hold(Memory& memory, const HeldBytes& held, std::uint32_t thread,
       const std::uint32_t number = first + static_cast<std::uint32_t>(i) * threads + thread;
       vectors[i] = HeldVector(held, number);
     }
-    hold_vectors<unit_bytes>(memory, vectors);
+    hold_vectors(memory, vectors);
   }
+  hold_end<unit_bytes>(memory, held, thread);
+  device::converge(memory);
 }
 
 /// The memory of a kernel whose input is what is held: it is read in shared memory.

@@ -122,11 +122,6 @@ constexpr SquarePair square_pair(const SquaresParams& p, std::uint64_t block) {
   return pair;
 }
 
-/// How far a tile's row begins past a vector.
-constexpr std::uint32_t row_skew(const SquaresParams& p, const SquareTile& tile, std::uint32_t row) {
-  return (static_cast<std::uint32_t>(tile.at) + row * static_cast<std::uint32_t>(p.row_step)) % kMovedBytes;
-}
-
 /// Phase 1: a pair of tiles to shared memory. Requires: thread < kInPlaceThreads; kInput and kOutput are one
 /// array.
 template <int unit_bytes, device::Memory Memory>
@@ -134,10 +129,14 @@ constexpr void load_squares(Memory& memory, const SquaresParams& p, std::uint64_
                             std::uint32_t thread) {
   constexpr int at_a_time = 4;
   const SquarePair pair = square_pair(p, block);
+  SquareTile tile = pair.tile[0];
   FARO_NO_UNROLL
   for (int i = 0; i < (pair.own_image ? 1 : 2); ++i) {
-    const SquareTile& tile = pair.tile[i];
     const std::uint32_t all = tile.rows * p.load_slots.divisor();
+    const auto row_of = [&](std::uint32_t row) -> HeldBytes {
+      const std::uint64_t at = tile.at + row * p.row_step;
+      return {.begin = at, .end = at + tile.row_bytes, .place = tile.place + row * p.pitch};
+    };
     FARO_NO_UNROLL
     for (std::uint32_t first = 0; first < all; first += at_a_time * kInPlaceThreads) {
       HeldVector vectors[at_a_time];
@@ -146,12 +145,19 @@ constexpr void load_squares(Memory& memory, const SquaresParams& p, std::uint64_
         std::uint32_t slot = first + static_cast<std::uint32_t>(k) * kInPlaceThreads + thread;
         if (slot >= all) continue;
         const std::uint32_t row = p.load_slots.divide(slot);
-        const std::uint64_t at = tile.at + row * p.row_step;
-        vectors[k] =
-            HeldVector({.begin = at, .end = at + tile.row_bytes, .place = tile.place + row * p.pitch}, slot);
+        vectors[k] = HeldVector(row_of(row), slot);
       }
-      hold_vectors<unit_bytes>(memory, vectors);
+      hold_vectors(memory, vectors);
     }
+    if constexpr (unit_bytes < kMovedBytes) {
+      FARO_NO_UNROLL
+      for (std::uint32_t first = 0; first < 2 * tile.rows; first += kInPlaceThreads) {
+        const std::uint32_t end = first + thread;
+        if (end < 2 * tile.rows) hold_end<unit_bytes>(memory, row_of(end / 2), end % 2);
+        device::converge(memory);
+      }
+    }
+    tile = pair.tile[1];
   }
 }
 
@@ -165,12 +171,17 @@ constexpr void store_squares(Memory& memory, const SquaresParams& p, std::uint64
   const std::uint32_t lane = thread & (near - 1);
   const std::uint32_t element = several ? pair.element_bytes : unit_bytes;
   const bool parted = several && p.parts.divisor() > 1;
+  SquareTile to = pair.tile[1];
+  SquareTile from = pair.tile[0];
   FARO_NO_UNROLL
   for (int i = 0; i < (pair.own_image ? 1 : 2); ++i) {
-    const SquareTile& to = pair.tile[i];
-    const SquareTile& from = pair.tile[1 - i];
+    const SquareTile other = to;  // values that change places: arrays that are indexed would be memory
+    to = from;
+    from = other;
     const std::uint32_t all = ((to.rows + near - 1) >> p.near_bits) * p.store_slots.divisor();
     const std::uint32_t step = kInPlaceThreads >> p.near_bits;
+    const auto from_skew = static_cast<std::uint32_t>(from.at);
+    const auto from_step = static_cast<std::uint32_t>(p.row_step);
     FARO_NO_UNROLL
     for (std::uint32_t first = 0; first < all; first += step) {
       std::uint32_t slot = first + (thread >> p.near_bits);
@@ -181,15 +192,9 @@ constexpr void store_squares(Memory& memory, const SquaresParams& p, std::uint64
       const auto end = static_cast<std::int32_t>(to.row_bytes);
       const bool has = row < to.rows && vector_at < end && vector_at > -kMovedBytes;
       device::Packet<kMovedBytes> moved{};
-      FARO_UNROLL
-      for (int k = 0; k < units; ++k) {
-        const std::int32_t byte = vector_at + k * unit_bytes;
-        if (!has || byte < 0 || byte >= end) {
-          device::idle(memory);
-          continue;
-        }
-        // The unit's element within the row, and where that is in the row of its own.
-        std::uint32_t within = static_cast<std::uint32_t>(byte);
+      // Of a unit within the row: its element, and where that is in the row of its own.
+      const auto place_of = [&](std::uint32_t byte) -> std::uint32_t {
+        std::uint32_t within = byte;
         std::uint32_t column = 0;
         if constexpr (several) {
           if (!parted) column = p.element.divide(within);
@@ -197,10 +202,20 @@ constexpr void store_squares(Memory& memory, const SquaresParams& p, std::uint64
           column = within / unit_bytes;
           within = 0;
         }
-        const std::uint32_t index = p.columns.divide(column);
-        const std::uint32_t place = from.place + column * p.pitch + row_skew(p, from, column) +
-                                    (index * p.columns.divisor() + row) * element + within;
-        device::insert(moved, k, memory.template load_shared<unit_bytes>(place));
+        std::uint32_t ahead = row;  // elements
+        if (p.together > 1) ahead += p.columns.divide(column) * p.columns.divisor();
+        return from.place + column * p.pitch + (from_skew + column * from_step) % kMovedBytes +
+               ahead * element + within;
+      };
+      FARO_UNROLL
+      for (int k = 0; k < units; ++k) {
+        const std::int32_t byte = vector_at + k * unit_bytes;
+        if (has && byte >= 0 && byte < end) {
+          device::insert(moved, k,
+                         memory.template load_shared<unit_bytes>(place_of(static_cast<std::uint32_t>(byte))));
+        } else {
+          device::idle(memory);
+        }
       }
       const bool whole = has && vector_at >= 0 && vector_at + kMovedBytes <= end;
       if (whole) {
