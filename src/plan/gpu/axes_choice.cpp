@@ -99,7 +99,7 @@ bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
 // of planes whose rows lie apart on a side, where tiles are less than seven tenths full, or pieces no line.
 bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, int unit_bytes) {
   const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
-  if (!choice.plane || axes.shape.size() < 3) return false;
+  if (!choice.plane) return false;
   constexpr double line = 128;
   constexpr double full = 0.7;
   const auto piece_bytes = [unit_bytes](std::uint64_t side, int tile_bytes) {
@@ -109,11 +109,12 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
   };
   const auto row_axis = static_cast<std::size_t>(axes.order.back());
   const std::size_t last = axes.shape.size() - 1;
+  const bool together = row_axis + 1 == last && axes.order[last - 1] == static_cast<int>(last);
+  if (together) return false;
   const double row = piece_bytes(axes.shape[last], choice.plane->row_bytes);
   const double column = piece_bytes(axes.shape[row_axis], choice.plane->line_bytes);
-  if (std::min(row, column) < line) return true;
-  const bool together = row_axis + 1 == last && axes.order[last - 1] == static_cast<int>(last);
-  return !together && row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
+  return std::min(row, column) < line ||
+         row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
 }
 
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
