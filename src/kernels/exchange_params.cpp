@@ -17,10 +17,12 @@ constexpr std::uint64_t kChunkBytes = 16 << 10;       // of a pair's each
 constexpr std::uint64_t kWholeFlipBytes = 32 << 10;   // of an array that is flipped whole, at most
 constexpr std::uint64_t kWholeRollBytes = 96 << 10;   // rolls take two passes otherwise
 constexpr std::uint64_t kWholeBlockBytes = 16 << 10;  // of the arrays of a block, where they are shorter
-constexpr std::uint64_t kSquareTileBytes = 37 << 10;  // long rows have fewer ends
-constexpr std::uint64_t kSquareTileMost = 128;        // elements of a side
-constexpr std::uint64_t kSquarePartBytes = 8 << 10;   // of an element that is longer
-constexpr std::uint64_t kSquareLongElement = 64;      // bytes: neighbouring lanes are within one
+constexpr std::uint64_t kSquareTileBytes = 18 << 10;
+constexpr std::uint64_t kSquareWholeBytes = 40
+                                            << 10;   // of a side that is one tile, which has the fewest ends
+constexpr std::uint64_t kSquareTileMost = 128;       // elements of a side
+constexpr std::uint64_t kSquarePartBytes = 8 << 10;  // of an element that is longer
+constexpr std::uint64_t kSquareLongElement = 64;     // bytes: neighbouring lanes are within one
 
 std::uint64_t isqrt(std::uint64_t x) {
   std::uint64_t root = 0;
@@ -35,7 +37,9 @@ std::uint64_t square_tile(const SquareAxes& axes) {
   const std::uint64_t fits =
       std::clamp<std::uint64_t>(isqrt(kSquareTileBytes / axes.element_bytes), 1, kSquareTileMost);
   const std::uint64_t most = fits > grain ? fits / grain * grain : fits;
-  if (axes.side <= most) return axes.side;
+  const bool one_tile =
+      axes.side <= kSquareTileMost && axes.side * axes.side * axes.element_bytes <= kSquareWholeBytes;
+  if (axes.side <= most || one_tile) return axes.side;
   const std::uint64_t alike = ceil_div(axes.side, ceil_div(axes.side, most));
   return std::min(most, round_up(alike, grain));
 }
