@@ -133,6 +133,25 @@ AxesSuite small_arrays() {
                      {{20000, 1, 60, 64}, {0, 3, 2, 1}, 4}}};
 }
 
+// Planes whose sides are a few dozen elements, some just longer than tiles are.
+AxesSuite sides() {
+  return {.name = "short sides",
+          .shapes = {{{26, 34, 68, 34, 68}, {2, 0, 4, 1, 3}, 4},
+                     {{29, 39, 78, 39, 78}, {2, 0, 4, 1, 3}, 4},
+                     {{75, 45, 11, 15, 47}, reversed(5), 4},
+                     {{60, 33, 50, 66, 34}, {2, 0, 4, 1, 3}, 2},
+                     {{170, 101, 37, 83}, {0, 3, 1, 2}, 4},
+                     {{90, 131, 67, 66}, {2, 0, 3, 1}, 4},
+                     {{63, 127, 95, 65}, reversed(4), 4},
+                     {{41, 155, 129, 70}, {0, 3, 2, 1}, 2},
+                     {{40, 130, 66, 130}, {0, 3, 2, 1}, 8},
+                     {{35, 43, 99, 35, 9}, reversed(5), 8},
+                     {{66, 34, 131, 197}, {2, 0, 3, 1}, 1},
+                     {{200, 3, 98, 250}, {0, 3, 1, 2}, 4},
+                     {{9000, 66, 70}, {0, 2, 1}, 4},
+                     {{20000, 35, 67}, {0, 2, 1}, 2}}};
+}
+
 AxesSuite skinny() {
   return {.name = "skinny",
           .shapes = {{{3, 100000000}, {1, 0}},
@@ -152,8 +171,8 @@ std::string AxesShape::text() const {
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   std::vector<AxesSuite> suites;
   for (const std::uint64_t width : widths) suites.push_back(ttc(width));
-  for (AxesSuite& suite :
-       std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd(), small_arrays()}) {
+  for (AxesSuite& suite : std::vector<AxesSuite>{ranks(), primes(), channels(), attention(), skinny(), odd(),
+                                                 sides(), small_arrays()}) {
     suites.push_back(std::move(suite));
   }
   return suites;

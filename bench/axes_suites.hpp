@@ -22,7 +22,7 @@ struct AxesSuite {
 };
 
 /// The 57 shapes of the TTC suite with elements of these widths, high ranks, primes, channels, attention,
-/// skinny.
+/// skinny, odd extents, planes of short sides.
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths);
 
 }  // namespace faro::bench

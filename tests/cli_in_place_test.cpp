@@ -357,7 +357,7 @@ TEST_F(InPlaceCli, ExplainsForBothEngines) {
     EXPECT_TRUE(fs::exists(directory_ / "gray.svg"));
     EXPECT_EQ(run("explain --in-place 'transpose(30, 50)' --svg no.svg" + engine).status, 3);
     EXPECT_FALSE(fs::exists(directory_ / "no.svg"));
-    EXPECT_EQ(run("explain --in-place 'roll(1000, 3)'" + engine).status, engine.empty() ? 0 : 3);
+    EXPECT_EQ(run("explain --in-place 'roll(1000, 3)'" + engine).status, 0);
     EXPECT_EQ(run("explain --in-place 'axes(3 4 5; 2 1 0)'" + engine).status, 3);
   }
 }

@@ -92,6 +92,7 @@ struct OwnedMemory {
     memory->store_shared<bytes>(address, packet);
   }
   void idle() const { memory->idle(); }
+  void converge() const { memory->converge(); }
 };
 
 /// One array of bytes between guard zones.

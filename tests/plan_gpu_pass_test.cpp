@@ -78,6 +78,10 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("random_bmmc(20, 1)", 1, 1, Placement::in_place),
                           plan_of("bit_reversal(8)", 4, 100, Placement::in_place),
                           plan_of("swap_bits(20, 10, 19)", 4, 1, Placement::in_place),
+                          plan_of("roll(1001, 3)", 4, 5, Placement::in_place),
+                          plan_of("flip(100003)", 12, 1, Placement::in_place),
+                          plan_of("transpose(1000, 1000)", 2, 1, Placement::in_place),
+                          plan_of("axes(30 7 30 5; 2 1 0 3)", 4, 2, Placement::in_place),
                           plan_of("transpose(1000, 3000)", 4, 1, Placement::in_place),
                           plan_of("transpose(20000, 50000)", 4, 1, Placement::in_place),
                           plan_of("transpose(30, 50)", 12, 1000, Placement::in_place)};

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_boxes_bench: many boxes of each shape beside each other
 
-  --suites LIST    of ttc,ranks,primes,channels,attention,odd,...   (default ttc)
+  --suites LIST    of ttc,ranks,primes,channels,attention,odd,short,...   (default ttc)
   --widths LIST    of elements of the TTC suite, in bytes            (default 4)
   --boxes NUMBER   of each shape                                     (default 40)
   --ways NUMBER    of the fastest, moved in all orders and cached in all ways   (default 3)
@@ -122,16 +123,16 @@ class BoxesBench {
   // Some of every kind: the cheapest of each pair of runs, then the cheapest of all.
   std::vector<layout::StridedBox> chosen(std::vector<layout::StridedBox> all) const {
     std::vector<layout::StridedBox> result;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> runs;
-    std::set<std::vector<std::uint32_t>> extents;
+    std::set<std::tuple<std::uint64_t, std::uint64_t, bool>> runs;
+    std::set<std::pair<std::vector<std::uint32_t>, bool>> extents;
     const auto most = static_cast<std::size_t>(options_.boxes);
     for (const bool of_new_runs : {true, false}) {
       const std::size_t limit = of_new_runs ? most * 3 / 4 : most;
       for (const layout::StridedBox& box : all) {
         if (result.size() >= limit || box.cost > all.front().cost * 1.6) break;
-        if (extents.count(box.extent) != 0) continue;
-        if (of_new_runs && !runs.insert({box.in.contiguous, box.out.contiguous}).second) continue;
-        extents.insert(box.extent);
+        if (extents.count({box.extent, box.ragged}) != 0) continue;
+        if (of_new_runs && !runs.insert({box.in.contiguous, box.out.contiguous, box.ragged}).second) continue;
+        extents.insert({box.extent, box.ragged});
         result.push_back(box);
       }
     }
@@ -250,7 +251,7 @@ class BoxesBench {
     bool is_planned = true;
     for (layout::StridedBox& box : boxes) {
       const bool first = std::exchange(is_planned, false);
-      if (!first && box.extent == planned.extent) continue;
+      if (!first && box.extent == planned.extent && box.ragged == planned.ragged) continue;
       const auto word = static_cast<std::uint32_t>(box.word_bytes());
       const std::uint32_t most =
           std::min(std::uint32_t{1} << 16, std::min(227U << 10, limits.most_bytes * 5 / 4) / word);

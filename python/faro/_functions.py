@@ -16,7 +16,7 @@ import math
 from typing import Any, Sequence
 
 from . import _arrays, _faro, _run, maps
-from ._errors import FaroTypeError, FaroUnsupportedError, refuse
+from ._errors import FaroTypeError, refuse
 
 __all__ = [
     "permute_dims", "transpose", "ascontiguousarray", "flip", "roll", "permute", "bit_reverse", "permute_qubits",
@@ -75,8 +75,8 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
          in_place: bool = False) -> Any:
     """The elements along ``axis``, several or all axes, in reverse order, as ``numpy.flip``. Its own inverse.
 
-    ``in_place=True`` turns ``x``, a dense array, where it is; on a GPU its extents must be powers of two. Raises
-    FaroValueError for an axis that there is not, FaroUnsupportedError for other arrays in place on a GPU.
+    ``in_place=True`` turns ``x``, a dense array, where it is, in one sweep an axis. Raises FaroValueError for an axis that
+    there is not.
 
     >>> import numpy as np, faro
     >>> faro.flip(np.arange(4).reshape(2, 2), 0).tolist()
@@ -86,7 +86,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
         array = _arrays.describe(x)
         flipped = _run.axes_of(tuple(axis) if isinstance(axis, list) else axis, len(array.shape), "flip")
         whole = all(number & (number - 1) == 0 for number in (array.itemsize, *array.shape))
-        if whole or array.device is not None:
+        if whole:
             return _in_place(x, _flip_mask(array.shape, flipped), out, stream)
         return _in_place(x, _cyclic_map(array.shape, [0] * len(array.shape), flipped), out, stream)
     return _faro.run(x, _run.FLIP, tuple(axis) if isinstance(axis, list) else axis, out, stream)
@@ -95,9 +95,9 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
 def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None, *, inverse: bool = False,
          out: Any = None, stream: Any = None, in_place: bool = False) -> Any:
     """The elements shifted along an axis, and round its end, as ``numpy.roll``; ``axis=None``: along the flat array.
-    ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, a dense array of the host, where they are, in
-    two sweeps an axis. Raises FaroValueError for an axis that there is not, or other counts of both; FaroUnsupportedError
-    in place on a GPU.
+    ``inverse=True`` shifts them back. ``in_place=True`` shifts those of ``x``, a dense array, where they are, in two sweeps an
+    axis, on a GPU one where rows fit a block's memory. Raises FaroValueError for an axis that there is not, or other counts of
+    both.
 
     >>> import numpy as np, faro
     >>> faro.roll(np.arange(5), 2).tolist()
@@ -274,9 +274,6 @@ def _flip_mask(shape: tuple[int, ...], flipped: tuple[int, ...]) -> "maps.Map | 
     """A flip of axes of powers of two complements their index bits."""
     bits, mask = 0, 0
     for axis in reversed(range(len(shape))):
-        if shape[axis] & (shape[axis] - 1):
-            refuse("flip", f"an axis of {shape[axis]} in place", "powers of two", "without in_place",
-                   kind=FaroUnsupportedError)
         if axis in flipped and shape[axis]:
             mask |= (shape[axis] - 1) << bits
         bits += max(shape[axis], 1).bit_length() - 1

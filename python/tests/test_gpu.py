@@ -79,6 +79,20 @@ def test_in_place():
     assert faro.permute(x, "bit_reversal", in_place=True).data_ptr() == x.data_ptr() and torch.equal(x, wanted)
 
 
+@pytest.mark.parametrize("shape", [(1001,), (30, 7, 30), (3, 70001), (5, 64, 3)])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.float32, torch.complex128])
+def test_rolls_flips_and_equal_axes_in_place(shape, dtype):
+    x = filled(shape, dtype)
+    for axis in range(len(shape)):
+        own = x.clone()
+        assert faro.flip(own, axis, in_place=True).data_ptr() == own.data_ptr() and torch.equal(own, torch.flip(x, (axis,)))
+        own = x.clone()
+        assert faro.roll(own, 3, axis, in_place=True).data_ptr() == own.data_ptr() and torch.equal(own, torch.roll(x, 3, axis))
+    if shape[0] == shape[-1] and len(shape) == 3:
+        own = x.clone()
+        assert torch.equal(faro.permute_dims(own, (2, 1, 0), in_place=True), x.permute(2, 1, 0))
+
+
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 20, 64, 100, 512, 4096])
 @pytest.mark.parametrize("kind", [torch.int32, torch.int64])
 def test_rows(width, kind):

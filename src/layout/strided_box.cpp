@@ -70,6 +70,10 @@ std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& ru
 // Longer runs have fewer rows, where they are no longer than lanes.
 constexpr std::uint32_t kBoxLongRun = 256;
 constexpr std::uint32_t kBoxLongRead = 512;
+// Rows of ragged boxes that are shorter than a line are joined to the next where these follow them, for a
+// row's first and last vector are mostly others'.
+constexpr std::uint64_t kBoxShortRow = 128;    // bytes
+constexpr std::uint32_t kBoxJoinedRow = 8192;  // units
 
 // A run goes along the first axes up to `last`, and on while it is short; along `most_axes` at most.
 template <typename StrideOf>
@@ -307,6 +311,21 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   box.out.alignment = run_alignment(box, box.out, out_stride);
   const bool ragged = detail::suits_ragged(search, box);
   if (ragged) {
+    const auto is_short = [&](const BoxWalk& side) {
+      return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
+    };
+    if (is_short(box.in) || is_short(box.out)) {
+      StridedBox joined = box;
+      const auto join = [&](BoxWalk& side, BoxWalk longer) {
+        longer.alignment = side.alignment;
+        if (is_short(side)) side = std::move(longer);
+      };
+      join(joined.in, walk(box, moving, search.out_order, ip, kBoxJoinedRow, in_stride));
+      join(joined.out, walk(box, search.out_order, search.in_order, iq, kBoxJoinedRow, out_stride));
+      if (slowest(box.p, joined.in, joined.out) && slowest(box.q, joined.out, joined.in) &&
+          detail::suits_ragged(search, joined))
+        box = std::move(joined);
+    }
     detail::make_ragged(box);
   } else {
     for (BoxWalk* const walk : {&box.in, &box.out}) {

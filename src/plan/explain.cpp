@@ -19,6 +19,7 @@
 #include "plan/margin_text.hpp"
 #include "plan/prediction.hpp"
 #include "plan/published_class.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro {
 namespace {
@@ -298,7 +299,7 @@ void add_reversal_plan(Text& text, const Plan& plan) {
 std::string Plan::explain() const {
   Text text;
   const PassCounter counter(*this);
-  if (detail::reverses_in_place(problem_, target_) && !transpose_plan_) {
+  if (detail::reverses_in_place(problem_) && !transpose_plan_) {
     add_reversal_plan(text, *this);
     for (std::size_t i = 0; i < passes_.size(); ++i) add_other_pass(text, *this, i, counter);
     text.line("workspace", "none");

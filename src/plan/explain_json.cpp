@@ -13,6 +13,7 @@
 #include "plan/margin_text.hpp"
 #include "plan/prediction.hpp"
 #include "plan/published_class.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro {
 namespace {
@@ -230,7 +231,7 @@ std::string with_passes(const std::string& described, const Plan& plan) {
 std::string Plan::explain_json() const {
   if (index_plan_) return with_passes(index_plan_->explain_json(), *this);
   if (transpose_plan_) return with_passes(transpose_plan_->explain_json(), *this);
-  if (detail::reverses_in_place(problem_, target_)) {
+  if (detail::reverses_in_place(problem_)) {
     Json json = {
         {"schema", detail::kJsonSchema},
         {"permutation", to_text(problem_.permutation)},

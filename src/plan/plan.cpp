@@ -14,6 +14,7 @@
 #include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "plan/planners.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro {
 namespace {
@@ -63,7 +64,7 @@ Problem in_form_to_run(Problem problem, const Target& target) {
   problem = detail::in_form_to_run(std::move(problem), target);
   if (!is_in_place(problem) || std::holds_alternative<Affine>(problem.permutation)) return problem;
   if (given && is_width(problem.element_bytes) && !given->is_identity() && !as_transposition(problem) &&
-      !detail::reverses_in_place(problem, target)) {
+      !detail::reverses_in_place(problem)) {
     fail(ErrorCode::unsupported, "plan",
          to_text(*given) + " in place, of " + std::to_string(problem.element_bytes) + " bytes",
          "elements whose width is a power of two, or a transposition",
@@ -233,17 +234,18 @@ void Plan::plan_index(Recognition recognition, const IndexChoice& choice) {
       fail(ErrorCode::value, "plan", "elements of " + std::to_string(problem_.element_bytes) + " bytes",
            "1 to " + std::to_string(kMaxElementBytes) + " bytes");
     }
-    if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_, target_)) {
+    if (choice.empty() && !as_transposition(problem_) && detail::reverses_in_place(problem_)) {
       array_bytes_ = total_bytes(problem_);
       unit_bytes_ = problem_.element_bytes & (~problem_.element_bytes + 1);
-      passes_ = detail::cpu_reversals(problem_, target_);
+      if (on_gpu) unit_bytes_ = std::min(unit_bytes_, target_.unit_bytes_max);
+      passes_ = on_gpu ? detail::gpu_reversals(problem_, target_) : detail::cpu_reversals(problem_, target_);
       return;
     }
     if (!choice.empty() || !as_transposition(problem_)) {
       fail(ErrorCode::unsupported, "plan",
            to_text(problem_.permutation) + " in place" + (choice.empty() ? "" : ", by a given method"),
-           std::string("an affine map over F2, the transposition of an array of rows x columns, ") +
-               (on_gpu ? "" : "rolls and flips of axes, ") + "or two equal axes that change places",
+           "an affine map over F2, the transposition of an array of rows x columns, rolls and flips of axes, "
+           "or two equal axes that change places",
            "other permutations need a second array for the result" + size_of_second(problem_));
     }
     transpose_plan_ = std::make_shared<const TransposePlan>(problem_, target_);

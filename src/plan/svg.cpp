@@ -12,6 +12,7 @@
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
 #include "plan/svg_figures.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro {
 namespace {
@@ -88,7 +89,7 @@ std::string access_summary(const Plan& plan) {
 }  // namespace
 
 std::string Plan::svg() const {
-  if (transpose_plan_ || detail::reverses_in_place(problem_, target_)) {
+  if (transpose_plan_ || detail::reverses_in_place(problem_)) {
     fail(ErrorCode::unsupported, "draw " + to_text(problem_.permutation) + " in place",
          transpose_plan_ ? "sweeps along rows and columns" : "pieces that change places end for end",
          "passes of an affine map", "explain without --svg tells of them");

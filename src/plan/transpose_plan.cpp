@@ -9,6 +9,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
+#include "plan/gpu/gpu_pass.hpp"
 #include "plan/gpu_transpose.hpp"
 
 namespace faro {
@@ -141,26 +142,27 @@ TransposePlan::TransposePlan(const Problem& problem, Target target) : target_(st
          "a transposition, or an affine map", "permute out of place");
   rectangle_ = *rectangle;
   require_countable(rectangle_);
+  unit_bytes_ = std::min(problem.element_bytes & (~problem.element_bytes + 1), kWidestElement);
   const bool on_gpu = target_.engine == Engine::cuda;
+  const bool exchanges = on_gpu && !is_still(rectangle_) && detail::exchanges_tiles(rectangle_);
   const auto second = [&] {
     return "other permutations need a second array for the result, of " +
            detail::size_text(rectangle_.bytes());
   };
-  if (on_gpu && rectangle_.between > 1)
-    fail(ErrorCode::unsupported, "plan in place", to_text(problem.permutation) + " on a GPU",
-         "an affine map, or the transposition of an array of rows x columns", second());
-  if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement &&
-      (on_gpu || !rectangle_.is_square())) {
+  if (!is_still(rectangle_) && rectangle_.element_bytes > kWidestElement && !rectangle_.is_square()) {
     fail(ErrorCode::unsupported, "transpose in place",
          fmt::format("elements of {} bytes", rectangle_.element_bytes),
-         fmt::format("at most {}, or on a CPU a square array", kWidestElement), second());
+         fmt::format("at most {}, or a square array", kWidestElement), second());
   }
   r2c_ = rectangle_.rows > rectangle_.columns;
   method_ = std::min(rectangle_.rows, rectangle_.columns) < kNarrow ? TransposeMethod::narrow
                                                                     : TransposeMethod::rows_in_memory;
   if (is_still(rectangle_)) return;
   std::vector<std::string> steps;
-  if (target_.engine == Engine::cuda) {
+  if (exchanges) {
+    r2c_ = false;
+    steps.emplace_back("pairs of tiles change places, turned");
+  } else if (on_gpu) {
     const detail::GpuTranspose gpu =
         detail::plan_gpu_transpose(rectangle_, detail::gpu_transpose_limits(target_));
     r2c_ = gpu.r2c;

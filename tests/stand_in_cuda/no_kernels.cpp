@@ -19,6 +19,10 @@ FARO_NONE const void* in_place_tile_kernel(const kernels::CompiledTile& /*tile*/
 FARO_NONE const void* swap_kernel(std::uint64_t /*vector_bytes*/) { return nullptr; }
 FARO_NONE const void* small_kernel(std::uint64_t /*element_bytes*/) { return nullptr; }
 
+FARO_NONE const void* reversal_kernel(int /*unit*/, kernels::MovedElements /*as*/) { return nullptr; }
+FARO_NONE const void* whole_cyclic_kernel(int /*unit*/, kernels::MovedElements /*as*/) { return nullptr; }
+FARO_NONE const void* squares_kernel(int /*unit*/, bool /*several_units*/) { return nullptr; }
+
 FARO_NONE KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& /*launch*/, std::uint64_t /*unit*/) {
   return {};
 }

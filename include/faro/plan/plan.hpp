@@ -178,9 +178,8 @@ struct TransposeSweep {
 
 class TransposePlan {
  public:
-  /// Errors: ErrorCode::unsupported for a permutation that is no transposition, elements wider than 16 bytes
-  /// but in squares on a CPU (any width 1..16 works), or squares side by side on a GPU; ErrorCode::value past
-  /// 2^62 bytes.
+  /// Errors: ErrorCode::unsupported for a permutation that is no transposition, or elements wider than 16
+  /// bytes but in squares (any width 1..16 works); ErrorCode::value past 2^62 bytes.
   TransposePlan(const Problem& problem, Target target);
 
   const Rectangle& rectangle() const { return rectangle_; }
@@ -193,6 +192,8 @@ class TransposePlan {
   /// rows fit the fast memory.
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
   std::uint64_t workers() const { return workers_; }
+  /// The widest power of two up to 16 that divides the width of the problem's elements.
+  std::uint64_t unit_bytes() const { return unit_bytes_; }
 
   std::string explain() const;
   std::string explain_json() const;
@@ -205,6 +206,7 @@ class TransposePlan {
   std::vector<TransposeSweep> sweeps_;
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t workers_ = 0;
+  std::uint64_t unit_bytes_ = 1;
 };
 
 /// Longest segment of a pass of kind segments. Those pass through no tile; shorter ones are shared out among

@@ -223,8 +223,7 @@ CpuPass cpu_strided_pass(const std::vector<layout::StridedAxis>& axes, std::uint
 
 std::vector<Pass> cpu_passes_of(const IndexPlan& plan);
 std::vector<Pass> cpu_passes_of(const TransposePlan& plan);
-/// Whether a problem in place is rolls and flips of axes that keep their places, on a CPU; and its passes.
-bool reverses_in_place(const Problem& problem, const Target& target);
+/// Of rolls and flips in place: reverses_in_place(problem).
 std::vector<CpuPass> reversals_of(const Problem& problem);
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target);
 /// Of a strided view in normal form, with at least one element.

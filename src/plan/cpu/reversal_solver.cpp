@@ -1,63 +1,21 @@
-// Rolls and flips in place: pieces of an axis change places end for end, one axis after another.
-//
-//     flip of 5        0 1 2 3 4     one piece      4 3 2 1 0
-//     roll of 5 by 2   0 1 2 3 4     one piece      4 3 2 1 0
-//                                    two pieces     3 4 0 1 2
-//
-// x -> s - x modulo n turns the pieces 0 .. s and s + 1 .. n - 1 end for end, and a roll by k is the one with
-// s = n - 1, then the one with s = k - 1. Nothing is borrowed; each sweep reads and writes the array once.
+// Rolls and flips in place: the passes of plan/reversals.hpp.
 #include "plan/cpu/cpu_solver.hpp"
+#include "plan/reversals.hpp"
 
 namespace faro::detail {
-namespace {
-
-// Moves along an axis, of `arrays` arrays of elements that are all that lies behind it.
-void add_reversals(const Cyclic& move, std::uint64_t arrays, std::uint64_t element_bytes,
-                   std::vector<CpuPass>& passes) {
-  const auto add = [&](std::uint64_t shift) {
-    CpuPass pass{.kind = PassKind::cyclic, .kernel = CpuReversal{.shift = shift}};
-    pass.source = PassBuffer::data;
-    pass.target = PassBuffer::data;
-    pass.arrays = arrays;
-    pass.count = move.count;
-    pass.element_bytes = element_bytes;
-    passes.push_back(std::move(pass));
-  };
-  if (move.count < 2) return;
-  if (move.reversed) return add(move.shift);
-  if (move.shift == 0) return;
-  add(move.count - 1);
-  add(move.shift - 1);
-}
-
-bool axes_stay(const CyclicAxes& axes) {
-  for (std::size_t a = 0; a < axes.order().size(); ++a)
-    if (axes.order()[a] != static_cast<int>(a)) return false;
-  return true;
-}
-
-}  // namespace
-
-bool reverses_in_place(const Problem& problem, const Target& target) {
-  if (problem.placement != Placement::in_place || target.engine != Engine::cpu) return false;
-  const auto* const axes = std::get_if<CyclicAxes>(&problem.permutation);
-  return axes != nullptr ? axes_stay(*axes) : std::holds_alternative<Cyclic>(problem.permutation);
-}
 
 std::vector<CpuPass> reversals_of(const Problem& problem) {
   std::vector<CpuPass> passes;
-  if (const auto* const cyclic = std::get_if<Cyclic>(&problem.permutation)) {
-    add_reversals(*cyclic, problem.batch, problem.element_bytes, passes);
-    return passes;
-  }
-  const auto& axes = std::get<CyclicAxes>(problem.permutation);
-  std::uint64_t before = problem.batch;
-  std::uint64_t behind = axes.count() * problem.element_bytes;
-  for (std::size_t axis = 0; axis < axes.shape().size(); ++axis) {
-    if (behind == 0) return {};
-    behind /= axes.shape()[axis];
-    add_reversals(axes.moves()[axis], before, behind, passes);
-    before *= axes.shape()[axis];
+  for (const AxisMove& axis : axis_moves(problem)) {
+    for (const Cyclic& flip : reversals_of(axis.move)) {
+      CpuPass pass{.kind = PassKind::cyclic, .kernel = CpuReversal{.shift = flip.shift}};
+      pass.source = PassBuffer::data;
+      pass.target = PassBuffer::data;
+      pass.arrays = axis.arrays;
+      pass.count = flip.count;
+      pass.element_bytes = axis.element_bytes;
+      passes.push_back(std::move(pass));
+    }
   }
   return passes;
 }

@@ -7,6 +7,7 @@
 #include "faro/error.hpp"
 #include "kernels/partition_params.hpp"
 #include "layout/strided_box.hpp"
+#include "rounding.hpp"
 
 namespace faro::detail {
 namespace {
@@ -94,6 +95,28 @@ bool lines_are_apart(const AxesLines& lines, const layout::UnitAxes& axes) {
   return choice.turned && choice.plane && choice.plane->threads > most_threads && axes.shape.size() > 2;
 }
 
+// Tiles cut sides that are a little longer than some of them into short pieces, which boxes join to others:
+// of planes whose rows lie apart on a side, where tiles are less than seven tenths full, or pieces no line.
+bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, int unit_bytes) {
+  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
+  if (!choice.plane) return false;
+  constexpr double line = 128;
+  constexpr double full = 0.7;
+  const auto piece_bytes = [unit_bytes](std::uint64_t side, int tile_bytes) {
+    const std::uint64_t bytes = side * static_cast<std::uint64_t>(unit_bytes);
+    return static_cast<double>(bytes) /
+           static_cast<double>(ceil_div(bytes, static_cast<std::uint64_t>(tile_bytes)));
+  };
+  const auto row_axis = static_cast<std::size_t>(axes.order.back());
+  const std::size_t last = axes.shape.size() - 1;
+  const bool together = row_axis + 1 == last && axes.order[last - 1] == static_cast<int>(last);
+  if (together) return false;
+  const double row = piece_bytes(axes.shape[last], choice.plane->row_bytes);
+  const double column = piece_bytes(axes.shape[row_axis], choice.plane->line_bytes);
+  return std::min(row, column) < line ||
+         row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
+}
+
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
@@ -101,7 +124,8 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   const int vector = static_cast<int>(kAxesVector);
   const bool by_vectors =
       shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
-  if (shape.ragged && lines_are_apart(lines, axes)) return false;
+  if (shape.ragged && (lines_are_apart(lines, axes) || lines_are_in_pieces(lines, axes, shape.unit_bytes)))
+    return false;
   if (!by_vectors || shape.ragged) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.

@@ -159,7 +159,8 @@ std::optional<Counted> count_blocks(const GpuPass& pass, const CountedArrays& ar
   if (pass.kernels.empty() || arrays.arrays == 0 || !is_countable(pass, tables)) return std::nullopt;
   const BlockSpace space = space_of(pass, arrays);
   Counted counted = count_space(space, {arrays, geometry, tables, which});
-  const bool all_stored = !std::holds_alternative<SwapKernel>(pass.kernels.front().id);
+  const bool all_stored = !std::holds_alternative<SwapKernel>(pass.kernels.front().id) &&
+                          !std::holds_alternative<ReversalKernel>(pass.kernels.front().id);
   if (!counted.all() && all_stored) {
     const std::uint64_t in_groups = space.groups * space.stretches.front().arrays;
     scale_to_bytes(counted.counts, in_groups * arrays.written.value_or(arrays.array_bytes));

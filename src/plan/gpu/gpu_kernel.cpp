@@ -60,6 +60,17 @@ struct KernelName {
     return fmt::format("{}, {}", std::visit(SweepName(), std::get<GpuTransposeLaunch>(params).params),
                        units_text(static_cast<int>(k.unit_bytes)));
   }
+  std::string operator()(const ReversalKernel& k) const {
+    return fmt::format("pairs of chunks, {}{}", k.as == kernels::MovedElements::several ? "several " : "",
+                       units_text(k.unit_bytes));
+  }
+  std::string operator()(const CyclicWholeKernel& k) const {
+    return fmt::format("whole arrays, {}{}", k.as == kernels::MovedElements::several ? "several " : "",
+                       units_text(k.unit_bytes));
+  }
+  std::string operator()(const SquaresKernel& k) const {
+    return fmt::format("pairs of tiles, {}{}", k.several_units ? "several " : "", units_text(k.unit_bytes));
+  }
   std::string operator()(const AxesBoxKernel& k) const {
     return fmt::format("axes {}box, {}, runs of {} and {} bytes, {} units read and {} written at a time",
                        k.shape.ragged ? "ragged " : "", units_text(k.shape.unit_bytes), k.in_run_bytes,

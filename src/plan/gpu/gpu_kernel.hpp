@@ -19,6 +19,7 @@
 #include "kernels/affine_params.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/cyclic.hpp"
+#include "kernels/exchange_params.hpp"
 #include "kernels/indexed_direct.hpp"
 #include "kernels/partition_params.hpp"
 #include "kernels/row_column.hpp"
@@ -55,6 +56,18 @@ struct SmallKernel {  // in place, whole arrays
 };
 struct SweepKernel {  // of a transposition in place; its params say which
   std::uint64_t unit_bytes = 4;
+};
+struct ReversalKernel {  // in place, pairs of chunks
+  int unit_bytes = 4;
+  kernels::MovedElements as = kernels::MovedElements::units;
+};
+struct CyclicWholeKernel {  // in place, whole arrays
+  int unit_bytes = 4;
+  kernels::MovedElements as = kernels::MovedElements::units;
+};
+struct SquaresKernel {  // in place, pairs of tiles
+  int unit_bytes = 4;
+  bool several_units = false;
 };
 struct AxesBoxKernel {
   kernels::BoxShape shape;
@@ -134,21 +147,21 @@ struct ColumnsKernel {
   bool in_global = false;
 };
 
-using KernelId = std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel,
-                              SmallKernel, SweepKernel, AxesBoxKernel, AxesLinesKernel, AxesPlaneKernel,
-                              AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel, AxesElementsKernel,
-                              ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
-                              RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
+using KernelId =
+    std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
+                 SweepKernel, ReversalKernel, CyclicWholeKernel, SquaresKernel, AxesBoxKernel,
+                 AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel, AxesSkinnyKernel, AxesRowsKernel,
+                 AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel, PatchKernel, WindowKernel,
+                 RunsKernel, DirectKernel, LevelKernel, ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
-using KernelParams =
-    std::variant<std::monostate, kernels::AffineTileParams, kernels::AffineBlockedParams,
-                 kernels::AffineSegmentsParams, kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams,
-                 kernels::AffineSwapParams, kernels::AffineSmallParams, GpuTransposeLaunch,
-                 kernels::AxesBoxParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
-                 kernels::AxesElementsParams, kernels::ViewRowsParams, kernels::CyclicParams,
-                 kernels::WindowParams, kernels::RunsParams, kernels::DirectParams, kernels::PartitionParams,
-                 kernels::ColumnsParams>;
+using KernelParams = std::variant<
+    std::monostate, kernels::AffineTileParams, kernels::AffineBlockedParams, kernels::AffineSegmentsParams,
+    kernels::AffineInPlaceParams, kernels::BlockedInPlaceParams, kernels::AffineSwapParams,
+    kernels::AffineSmallParams, GpuTransposeLaunch, kernels::ReversalParams, kernels::CyclicWholeParams,
+    kernels::SquaresParams, kernels::AxesBoxParams, kernels::AxesLinesParams, kernels::AxesRowsParams,
+    kernels::AxesElementsParams, kernels::ViewRowsParams, kernels::CyclicParams, kernels::WindowParams,
+    kernels::RunsParams, kernels::DirectParams, kernels::PartitionParams, kernels::ColumnsParams>;
 
 /// How a multiprocessor's memory is split between shared memory and the first-level cache.
 enum class Carveout {

@@ -15,6 +15,7 @@
 //     partition_solver   levels, and a last pass
 //     row_column_solver  rows, columns, rows; as published, with transposes
 //     sweep_solver       transposition in place
+//     exchange_solver    rolls, flips, and equal axes that change places, in place
 //     affine_solver      affine maps, out of place and in place
 #pragma once
 
@@ -119,6 +120,13 @@ GpuPass affine_pass(const Pass& pass, int unit_bits);
 /// The sweeps of a transposition in place, in their order.
 std::vector<GpuPass> sweep_passes(const GpuTranspose& plan);
 
+/// Of rolls and flips in place: plan/reversals.hpp.
+std::vector<GpuPass> exchange_passes(const Problem& problem, const Target& target);
+
+/// Whether a transposition in place is one sweep of pairs of tiles, and that sweep.
+bool exchanges_tiles(const Rectangle& rectangle);
+GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
+
 /// Of a view in normal form that is no permutation. Errors: those of choose_view().
 GpuPass view_pass(const Strided& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
@@ -135,5 +143,6 @@ Pass gpu_patch(const std::vector<Exception>& exceptions, const Problem& problem)
 
 std::vector<Pass> passes_of(const IndexPlan& plan);
 std::vector<Pass> passes_of(const TransposePlan& plan);
+std::vector<Pass> gpu_reversals(const Problem& problem, const Target& target);
 
 }  // namespace faro::detail

@@ -170,6 +170,11 @@ std::vector<Pass> passes_of(const IndexPlan& plan) {
 
 std::vector<Pass> passes_of(const TransposePlan& plan) {
   const Rectangle& rectangle = plan.rectangle();
+  if (!plan.sweeps().empty() && exchanges_tiles(rectangle)) {
+    GpuPass made = squares_pass(rectangle, plan.unit_bytes());
+    made.what = plan.sweeps().front().what;
+    return {shown(std::move(made), rectangle.arrays, rectangle.bytes())};
+  }
   std::vector<GpuPass> made =
       sweep_passes(plan_gpu_transpose(rectangle, gpu_transpose_limits(plan.target())));
   FARO_CHECK(made.size() == plan.sweeps().size());
@@ -184,6 +189,14 @@ std::vector<Pass> passes_of(const TransposePlan& plan) {
     pass.launch->blocks = of_one ? blocks * rectangle.arrays : blocks;
     pass.launch->launches = groups * pass.gpu->kernels.size();
     passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+std::vector<Pass> gpu_reversals(const Problem& problem, const Target& target) {
+  std::vector<Pass> passes;
+  for (GpuPass& each : exchange_passes(problem, target)) {
+    passes.push_back(shown(std::move(each), 1, total_bytes(problem)));
   }
   return passes;
 }

@@ -62,6 +62,9 @@ constexpr CostFactors kWindowsOfBytes{.bytes = 0, .wavefronts = 1.6};
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
+  if (const auto* const squares = std::get_if<SquaresKernel>(&pass.kernels.front().id)) {
+    return cost_us(of, {.bytes = 1.15 + 1.1 / squares->unit_bytes});  // units are read one by one
+  }
   const auto& launch = std::get<GpuTransposeLaunch>(pass.kernels.front().params);
   const auto& unit = std::get<SweepKernel>(pass.kernels.front().id);
   // A window's columns: those of the array, over the launches.

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "faro/kernels/affine_tile_index.hpp"
+#include "kernels/cyclic_in_place.hpp"
 #include "kernels/in_place_tiles.hpp"
 #include "kernels/part_arrays.hpp"
 
@@ -64,6 +65,13 @@ const void* swap_kernel(std::uint64_t vector_bytes);
 
 /// Params: kernels::AffineSmallParams, which say how much shared memory. Requirement as for swap_kernel().
 const void* small_kernel(std::uint64_t element_bytes);
+
+/// In place, by exchanges (kernels/cyclic_in_place.hpp, kernels/squares_in_place.hpp): params by value,
+/// std::byte* data, which is the address aligned to 16 bytes (of squares 32) at or before the array. Params:
+/// those that the headers name. Requirement as for swap_kernel(); chunks are never moved in order.
+const void* reversal_kernel(int unit_bytes, kernels::MovedElements as);
+const void* whole_cyclic_kernel(int unit_bytes, kernels::MovedElements as);
+const void* squares_kernel(int unit_bytes, bool several_units);
 
 // The kernels of a part whose output lies in several arrays (plan/gpu/part_pass.hpp). No CUDA header is
 // needed.

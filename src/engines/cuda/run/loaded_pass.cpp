@@ -47,6 +47,15 @@ struct EntryOf {
   KernelEntry operator()(const plan::SweepKernel& k) const {
     return transpose_kernel(std::get<plan::GpuTransposeLaunch>(kernel.params), k.unit_bytes);
   }
+  KernelEntry operator()(const plan::ReversalKernel& k) const {
+    return {reversal_kernel(k.unit_bytes, k.as), threads()};
+  }
+  KernelEntry operator()(const plan::CyclicWholeKernel& k) const {
+    return {whole_cyclic_kernel(k.unit_bytes, k.as), threads()};
+  }
+  KernelEntry operator()(const plan::SquaresKernel& k) const {
+    return {squares_kernel(k.unit_bytes, k.several_units), threads()};
+  }
   KernelEntry operator()(const plan::AxesBoxKernel& k) const { return axes_box_kernel(k.shape); }
   KernelEntry operator()(const plan::AxesLinesKernel& k) const { return axes_lines_kernel(k.unit_bytes); }
   KernelEntry operator()(const plan::AxesPlaneKernel& k) const {
@@ -152,6 +161,22 @@ void patch(kernels::AxesRowsParams& params, Pointers& at, const Launched& /*by*/
 }
 void patch(kernels::CyclicParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);
+}
+// In place: where the one array begins after an address that is aligned to vectors.
+template <typename Params>
+void begin_in_vector(Params& params, Pointers& at, std::uint64_t alignment = kVector) {
+  const Address from = split(at.in, alignment);
+  params.begin = from.skew;
+  at = {from.base, at.out};
+}
+void patch(kernels::ReversalParams& params, Pointers& at, const Launched& /*by*/) {
+  begin_in_vector(params, at);
+}
+void patch(kernels::CyclicWholeParams& params, Pointers& at, const Launched& /*by*/) {
+  begin_in_vector(params, at);
+}
+void patch(kernels::SquaresParams& params, Pointers& at, const Launched& /*by*/) {
+  begin_in_vector(params, at, kernels::kSquareSector);
 }
 void patch(kernels::RunsParams& params, Pointers& at, const Launched& /*by*/) {
   place_vectors(params, at, kVector);
