@@ -320,8 +320,9 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
         longer.alignment = side.alignment;
         if (is_short(side)) side = std::move(longer);
       };
-      join(joined.in, walk(box, moving, search.out_order, ip, kBoxJoinedRow, in_stride));
-      join(joined.out, walk(box, search.out_order, search.in_order, iq, kBoxJoinedRow, out_stride));
+      join(joined.in, walk(box, moving, search.out_order, ip, search.axes.size(), kBoxJoinedRow, in_stride));
+      join(joined.out,
+           walk(box, search.out_order, search.in_order, iq, search.axes.size(), kBoxJoinedRow, out_stride));
       if (slowest(box.p, joined.in, joined.out) && slowest(box.q, joined.out, joined.in) &&
           detail::suits_ragged(search, joined))
         box = std::move(joined);
