@@ -50,8 +50,8 @@ struct TableReader {
   void group(std::size_t number, std::uint32_t thread) const {
     const NetworkGroup& of = launch.tables.groups[number];
     const std::uint64_t begin = at.groups + number * sizeof(NetworkGroup);
-    word(begin + offsetof(NetworkGroup, lane_address) + thread % kernels::kLanes * 4);
-    word(begin + offsetof(NetworkGroup, warp_address) + thread / kernels::kLanes * 4);
+    word(begin + offsetof(NetworkGroup, lane_address) + std::uint64_t{thread % kernels::kLanes} * 4);
+    word(begin + offsetof(NetworkGroup, warp_address) + std::uint64_t{thread / kernels::kLanes} * 4);
     for (int bit = 0; bit < shape.register_bits; ++bit) {
       word(begin + offsetof(NetworkGroup, register_address) + static_cast<std::uint64_t>(bit) * 4);
     }
