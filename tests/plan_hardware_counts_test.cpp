@@ -44,7 +44,8 @@ Counters counted(const Plan& plan) {
   return counters_of(sum);
 }
 
-// Boxes are left out: how they are laid out changes with what is learned, and these counts with it.
+// Boxes, and tiles that boxes may take over, are left out: how they are laid out changes with what is
+// learned.
 TEST(PlanHardwareCounts, AxesRollsAndFlips) {
   struct Row {
     const char* spec;
@@ -53,7 +54,6 @@ TEST(PlanHardwareCounts, AxesRollsAndFlips) {
     Counters counters;
   };
   for (const Row& row : {Row{"axes(31 33 45 7; 3 0 1 2)", 8, 1, {5176, 10073, 81919, 80567}},
-                         {"axes(27 4 10 35 19; 0 2 4 1 3)", 8, 1, {42120, 21600, 231660, 205200}},
                          {"roll(838737, 802253)", 6, 1, {19669, 9833, 324366, 157267}},
                          {"flip(1684578)", 1, 3, {19780, 9879, 325767, 157937}}}) {
     const Plan plan(
