@@ -152,7 +152,7 @@ TEST(GpuModelComparison, AddsCopiesAndRequiresWhatItMust) {
   EXPECT_NE(family_table(cases, launches).find("| partition | 1 | 1 | 1 | 1 |"), std::string::npos);
   launches[0].values[counter_called("shared load wavefronts").metric] += 1;
   EXPECT_EQ(compare(cases, launches).size(), 1U);
-  cases[0].shared_is_shown = true;
+  cases[0].shared = SharedCheck::shown;
   EXPECT_EQ(compare(cases, launches).size(), 0U);
   launches[0].values[sectors.more] += 1;
   EXPECT_EQ(compare(cases, launches).size(), 1U);
