@@ -94,7 +94,10 @@ TEST_F(CudaNccl, RanksOfOneProcess) {
   }
   EXPECT_EQ(made[0]->peer_memory(), nullptr);  // no device is here that others could write to
   EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicators({}); }), HasSubstr("no devices"));
-  EXPECT_THAT(test::message_of(ErrorCode::value, [] { nccl_communicators({0, 1, 0}); }),
+  EXPECT_THAT(test::message_of(ErrorCode::value,
+                               [] {
+                                 nccl_communicators({0, 1, 0});
+                               }),
               HasSubstr("device 0 twice"));
   const ShardProblem problem{.permutation = maps::gray(10), .element_bytes = 4, .shards = {}};
   const auto refused = [&](std::vector<std::shared_ptr<Communicator>> with) {

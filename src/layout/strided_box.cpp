@@ -55,6 +55,13 @@ bool is_of_arrays(const BoxSearch& search, std::size_t place) {
                      });
 }
 
+// Bytes of what is faster than that place.
+std::uint64_t faster_bytes(const BoxSearch& search, std::size_t place) {
+  std::uint64_t units = 1;
+  for (std::size_t i = 0; i < place; ++i) units *= search.axes[at(search.in_order[i])].extent;
+  return search.bytes64(units);
+}
+
 // How far a run goes without a gap.
 template <typename StrideOf>
 std::uint64_t contiguous_units(const StridedBox& box, const std::vector<int>& run, const StrideOf& stride) {
@@ -285,13 +292,16 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
     box.in = walk(box, moving, search.out_order, in_last, most_axes, kBoxLongRead, in_stride);
     box.out = walk(box, search.out_order, search.in_order, out_last, most_axes, kBoxLongRun, out_stride);
   };
-  // Of many small arrays, each is some rows of both sides. One run of them all is longer than lanes are, and
-  // slow where rows begin between vectors (docs/notes/axes-experiments.md).
+  // Of many small arrays, each is some rows of both sides where vectors fit. Else they are one run, which is
+  // slow where arrays are as large as runs (docs/notes/axes-experiments.md).
   const bool arrays_are_rows = ip == iq && is_of_arrays(search, ip) && search.bytes64(units) > kBoxLongTrial;
   if (arrays_are_rows) {
     take_walks(0, 0, ip);
     if (!fits_vectors(search, box)) return std::nullopt;
   } else {
+    for (const std::size_t place : {ip, iq}) {
+      if (is_of_arrays(search, place) && faster_bytes(search, place) > kBoxLongTrial) return std::nullopt;
+    }
     take_walks(ip, iq, search.axes.size());
   }
   const auto slowest = [&](int axis, const BoxWalk& own, const BoxWalk& other) {

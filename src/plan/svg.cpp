@@ -11,8 +11,8 @@
 #include "plan/cpu/cpu_pass.hpp"
 #include "plan/facts.hpp"
 #include "plan/launch_facts.hpp"
-#include "plan/svg_figures.hpp"
 #include "plan/reversals.hpp"
+#include "plan/svg_figures.hpp"
 
 namespace faro {
 namespace {
