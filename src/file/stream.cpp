@@ -43,7 +43,7 @@ Sweep stream_sweep(const Problem& asked, const Options& options) {
     fail(ErrorCode::unsupported, "permute a stream", "--resume", "files, or a run from the beginning");
   const std::uint64_t memory = options.memory_bytes != 0 ? options.memory_bytes : default_memory_bytes();
   const Problem problem = in_small_arrays(asked, memory / kStreamBuffers);
-  const Sweep sweep(problem, options);
+  Sweep sweep(problem, options);
   if (sweep.facts().tiles > 0 && !sweep.state().whole_arrays) {
     fail(ErrorCode::unsupported, "permute a stream",
          fmt::format("arrays of {} and memory for {}", io::size_text(sweep.state().out_bytes / problem.batch),

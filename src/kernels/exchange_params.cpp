@@ -83,8 +83,8 @@ std::uint64_t reversal_blocks(const ReversalParams& params, std::uint64_t arrays
 
 std::optional<CyclicWholeParams> make_cyclic_whole_params(const CyclicArrays& of,
                                                           std::uint64_t shared_bytes) {
-  const std::uint64_t most =
-      std::min(of.move.reversed ? kWholeFlipBytes : kWholeRollBytes, shared_bytes - 2 * kMovedBytes);
+  const std::uint64_t most = std::min(of.move.reversed ? kWholeFlipBytes : kWholeRollBytes,
+                                      shared_bytes - 2 * std::uint64_t{kMovedBytes});
   const std::uint64_t array = of.array_bytes();
   if (array > most || array == 0) return std::nullopt;
   CyclicWholeParams p;

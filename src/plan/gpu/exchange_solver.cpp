@@ -20,10 +20,10 @@ std::vector<std::uint64_t> units_to_take(std::uint64_t moved_bytes, std::uint64_
   return {wide, element_unit};
 }
 
-GpuKernel kernel_of(KernelId id, KernelParams params, std::uint64_t blocks, std::uint64_t shared_bytes,
+GpuKernel kernel_of(KernelId id, const KernelParams& params, std::uint64_t blocks, std::uint64_t shared_bytes,
                     std::uint64_t unit) {
   return {.id = std::move(id),
-          .params = std::move(params),
+          .params = params,
           .blocks = blocks,
           .first_step = 1,
           .threads = kernels::kInPlaceThreads,
