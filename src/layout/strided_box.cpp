@@ -231,13 +231,10 @@ std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const St
 }
 
 // Whether both sides of a box go by whole vectors, or by words that are turned to them.
-bool fits_vectors(const BoxSearch& search, StridedBox box) {
-  choose_vectors(search, box);
-  box.in.alignment = run_alignment(box, box.in, in_stride);
-  box.out.alignment = run_alignment(box, box.out, out_stride);
+bool by_vectors(const StridedBox& box) {
   const int least = box.words > 1 ? 4 : static_cast<int>(kBoxVector);  // bytes
   const auto wide = [&](const BoxWalk& side) { return side.vector * box.unit_bytes >= least; };
-  return wide(box.in) && wide(box.out) && !detail::suits_ragged(search, box);
+  return wide(box.in) && wide(box.out);
 }
 
 // --- trying
@@ -297,7 +294,6 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   const bool arrays_are_rows = ip == iq && is_of_arrays(search, ip) && search.bytes64(units) > kBoxLongTrial;
   if (arrays_are_rows) {
     take_walks(0, 0, ip);
-    if (!fits_vectors(search, box)) return std::nullopt;
   } else {
     for (const std::size_t place : {ip, iq}) {
       if (is_of_arrays(search, place) && faster_bytes(search, place) > kBoxLongTrial) return std::nullopt;
@@ -320,6 +316,7 @@ std::optional<StridedBox> try_box(const BoxSearch& search, std::size_t ip, std::
   box.in.alignment = run_alignment(box, box.in, in_stride);
   box.out.alignment = run_alignment(box, box.out, out_stride);
   const bool ragged = detail::suits_ragged(search, box);
+  if (arrays_are_rows && (ragged || !by_vectors(box))) return std::nullopt;
   if (ragged) {
     const auto is_short = [&](const BoxWalk& side) {
       return search.bytes64(side.units) < kBoxShortRow && side.contiguous > side.units;
