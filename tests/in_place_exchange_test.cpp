@@ -55,7 +55,7 @@ struct RunKernel {
     const auto p = params<Params>();
     bool found = false;
     faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto bytes) {
-      constexpr int unit = decltype(bytes)::value;
+      [[maybe_unused]] constexpr int unit = decltype(bytes)::value;
       const auto load = [&p](auto& m, auto block, auto thread) { load_exchange<unit>(m, p, block, thread); };
       found = ((as == choices
                     ? (run(load, [&p](auto& m, auto block,
