@@ -503,6 +503,31 @@ TEST_F(GpuShards, ByNccl) {
   expect_nccl({.permutation = Indexed::random(50021, 3), .element_bytes = 4, .shards = {.ranks = 2}}, {});
 }
 
+// Long enough for arrays that are registered with NCCL, and for slices of different lengths; a complement
+// gives slices other numbers where they are packed.
+TEST_F(GpuShards, ByNcclBetweenRegisteredArrays) {
+  if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  const ShardProblem transpose{
+      .permutation = maps::transpose(4096, 4096), .element_bytes = 4, .shards = {.ranks = 2}};
+  const Affine random = maps::random_bmmc(23, 3);
+  ASSERT_NE(random.complement(), 0U);
+  const ShardProblem affine{.permutation = random, .element_bytes = 8, .shards = {.ranks = 2}};
+  const ShardProblem reversal{
+      .permutation = maps::bit_reversal(23), .element_bytes = 8, .shards = {.ranks = 2}};
+  for (const ShardProblem& problem : {transpose, affine, reversal}) {
+    expect_nccl(problem, {.stores = false});
+    expect_nccl(problem, {.stores = false, .slice_bits = 4});
+    expect_nccl(problem, {.stores = false, .slice_bits = 0});
+  }
+  expect_nccl(transpose, {.stores = false}, true);
+  const NamedAxes axes{.shape = {2001, 2003}, .order = {1, 0}};
+  expect_nccl({.permutation = Axes(axes.shape, axes.order),
+               .element_bytes = 8,
+               .shards = {.ranks = 2, .rank = 0, .in = ShardAxis{0}, .out = ShardAxis{0}},
+               .axes = axes},
+              {.stores = false});
+}
+
 TEST_F(GpuShards, ByNcclInAGraph) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
   expect_nccl({.permutation = maps::transpose(1024, 1024), .element_bytes = 4, .shards = {.ranks = 2}},
@@ -573,11 +598,16 @@ void expect_of_process(int socket, int rank) {
       {.permutation = Axes(axes.shape, axes.order),
        .element_bytes = 4,
        .shards = {.ranks = 2, .rank = rank, .in = ShardAxis{1, {11, 39}}, .out = ShardAxis{0}},
-       .axes = axes}};
+       .axes = axes},
+      {.permutation = maps::bit_reversal(23), .element_bytes = 8, .shards = {.ranks = 2, .rank = rank}}};
   for (const ShardProblem& problem : problems) {
     const WholeArray whole(problem, element_count(problem.permutation));
-    ShardedPlan plan(ShardPlan(problem), communicator, {}, {.slice_bits = 1});
-    EXPECT_EQ(std::string(plan.backend()) == "stores", can_reach != 0) << plan.backend_reason();
+    // The last one goes by messages, between arrays that are registered.
+    const bool by_messages = &problem == &problems.back();
+    ShardedPlan plan(ShardPlan(problem), communicator, {},
+                     by_messages ? ShardWays{.stores = false} : ShardWays{.slice_bits = 1});
+    EXPECT_EQ(std::string(plan.backend()) == "stores", !by_messages && can_reach != 0)
+        << plan.backend_reason();
     const std::vector<std::byte> in = whole.in_part(rank);
     const std::vector<std::byte> wanted = whole.out_part(rank);
     for (const std::size_t offset : {0U, 256U, 8U}) {
