@@ -30,6 +30,7 @@
 #include "io/buffer.hpp"
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
+#include "io/transfers.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {

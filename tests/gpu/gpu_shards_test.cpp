@@ -656,23 +656,29 @@ TEST_F(GpuShards, ByNcclOfTwoProcesses) {
 // A rank that does not come: the others' wait ends by the time limit, and their stream is free again.
 TEST_F(GpuShards, ALostRankEndsTheWaitByNccl) {
   if (!has_nccl_for_two()) GTEST_SKIP() << "no two devices with libnccl.so.2";
+  constexpr std::uint64_t kBytes = 16 << 20;
   const std::vector<int> devices{0, 1};
-  on_devices(in_memory_communicators(2), devices,
-             [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
-               const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
-               const cuda::DeviceArray array(2 << 20, words.rank());
-               const std::vector<ShardMessage> messages{{1 - words.rank(), 0, 1 << 20}};
-               const auto exchange = [&] {
-                 communicator->exchange(array.data(), messages, array.data() + (1 << 20), messages,
-                                        Stream(stream.get()));
-                 communicator->wait(Stream(stream.get()));
-               };
-               exchange();
-               if (words.rank() == 1) return;  // lost
-               const std::string text = test::message_of(ErrorCode::device, exchange);
-               EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
-               check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
-             });
+  for (const bool registered : {false, true}) {
+    on_devices(in_memory_communicators(2), devices,
+               [&](Communicator& words, const std::shared_ptr<Communicator>& shared, OwnStream& stream) {
+                 const auto communicator = nccl_communicator(words.rank(), shared, std::chrono::seconds(2));
+                 const cuda::DeviceArray array(2 * kBytes, words.rank());
+                 MessageArrays arrays;
+                 if (registered) arrays = communicator->message_arrays(kBytes, kBytes);
+                 const std::vector<ShardMessage> messages{{1 - words.rank(), 0, kBytes}};
+                 const auto exchange = [&] {
+                   communicator->exchange(arrays.to_send ? arrays.to_send.get() : array.data(), messages,
+                                          arrays.received ? arrays.received.get() : array.data() + kBytes,
+                                          messages, Stream(stream.get()));
+                   communicator->wait(Stream(stream.get()));
+                 };
+                 exchange();
+                 if (words.rank() == 1) return;  // lost
+                 const std::string text = test::message_of(ErrorCode::device, exchange);
+                 EXPECT_NE(text.find("nothing from a rank for 2000 ms"), std::string::npos) << text;
+                 check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+               });
+  }
 }
 
 TEST_F(GpuShards, AnotherProblemIsRefusedOnAllRanks) {
