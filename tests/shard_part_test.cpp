@@ -196,8 +196,8 @@ TEST(ShardPart, StoresOfPlans) {
 // Slices of packing: each writes the places of its own slice of every message, and only those.
 TEST(ShardPart, GroupsOfSlices) {
   for (int bits = 0; bits <= 4; ++bits) {
-    for (const bool ramp : {false, true}) {
-      const std::vector<detail::SliceGroup> groups = detail::slice_groups(bits, ramp);
+    for (const bool short_ends : {false, true}) {
+      const std::vector<detail::SliceGroup> groups = detail::slice_groups(bits, short_ends);
       std::uint64_t next = 0;
       for (const detail::SliceGroup& group : groups) {
         EXPECT_EQ(group.first, next);
@@ -205,7 +205,7 @@ TEST(ShardPart, GroupsOfSlices) {
         next += group.count;
       }
       EXPECT_EQ(next, std::uint64_t{1} << bits);
-      const bool in_eighths = ramp && bits >= 3;
+      const bool in_eighths = short_ends && bits >= 3;
       EXPECT_EQ(groups.size(), in_eighths ? 4U : next);
       // The first is packed before anything is sent, the last unpacked after everything.
       EXPECT_EQ(groups.front().count, in_eighths ? next / 8 : 1);

@@ -33,11 +33,11 @@ std::optional<ShardUnit> shard_unit(std::uint64_t element_bytes) {
                    .extended_bits = std::max(0, bits - widest_bits)};
 }
 
-std::vector<SliceGroup> slice_groups(int slice_bits, bool ramp) {
-  constexpr int ramp_bits = 3;
-  if (ramp && slice_bits >= ramp_bits) {
-    const std::uint64_t eighth = std::uint64_t{1} << (slice_bits - ramp_bits);
-    return {{0, eighth}, {eighth, 2 * eighth}, {3 * eighth, 4 * eighth}, {7 * eighth, eighth}};
+std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends) {
+  constexpr int eighth_bits = 3;
+  if (short_ends && slice_bits >= eighth_bits) {
+    const std::uint64_t eighth = std::uint64_t{1} << (slice_bits - eighth_bits);
+    return {{0, eighth}, {eighth, 3 * eighth}, {4 * eighth, 3 * eighth}, {7 * eighth, eighth}};
   }
   std::vector<SliceGroup> equal;
   for (std::uint64_t first = 0; first < std::uint64_t{1} << slice_bits; ++first) equal.push_back({first, 1});
@@ -293,12 +293,12 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   };
   // Groups of slices are fewer runs where a message's slices have neighbouring numbers.
   const auto number_slices = [&](PartProblem& part, const Affine& by) {
-    if (choice.ramp) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
+    if (choice.short_ends) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
     if (directly) add_slices(part, {by, w_bits, rho}, unit.extended_bits);
-    if (!choice.ramp) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
+    if (!choice.short_ends) add_slices(part, {by, w_bits - k, k}, unit.extended_bits);
   };
   const auto tell_numbers = [&](Pass& pass) {
-    pass.by_message = choice.ramp;
+    pass.by_message = choice.short_ends;
     pass.slice_bits = k;
     pass.message_bits = directly ? rho : 0;
   };
@@ -332,7 +332,7 @@ bool SlicedShards::make_passes(const ShardPlan& plan, const Choice& choice, bool
   }
   slice_moved_by_ = pack.complement() >> (w_bits - k) & f2::low_mask(k);
   find_slots(plan, map, pack);
-  cut(plan, std::uint64_t{1} << k, slice_groups(k, choice.ramp));
+  cut(plan, std::uint64_t{1} << k, slice_groups(k, choice.short_ends));
   return true;
 }
 

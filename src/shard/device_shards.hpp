@@ -76,10 +76,10 @@ struct SliceGroup {
   std::uint64_t count = 1;
 };
 
-/// Groups of 2^slice_bits slices: each alone, or with `ramp`, of eight or more, an eighth, a quarter, a half
-/// and an eighth of the message. Little is packed before the first goes, little unpacked after the last, and
-/// the links begin anew only four times.
-std::vector<SliceGroup> slice_groups(int slice_bits, bool ramp);
+/// Groups of 2^slice_bits slices: each alone, or with `short_ends`, of eight or more, 1, 3, 3 and 1 eighths
+/// of the message. Little is packed before the first goes, little is unpacked after the last, and the links
+/// begin anew three times only.
+std::vector<SliceGroup> slice_groups(int slice_bits, bool short_ends);
 
 class SlicedShards {
  public:
@@ -90,7 +90,7 @@ class SlicedShards {
   struct Choice {
     int slice_bits = 0;            // at most
     int link_multiprocessors = 0;  // that the passes leave free while the links work
-    bool ramp = false;             // slice_groups()
+    bool short_ends = false;       // slice_groups()
     bool registered = false;       // NCCL has no buffers of its own between
     bool in_place = false;         // what the rank keeps may not be written while it is read
     /// Packing stores at the peers, on `link_multiprocessors`; the other passes have the rest meanwhile.

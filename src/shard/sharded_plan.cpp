@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -168,7 +169,7 @@ struct ShardedPlan::State {
   std::optional<detail::StoredShards> stores;
   std::optional<detail::SlicedShards> slices;
   std::optional<detail::SlicedShards> stored_slices;  // beside `stores`
-  std::string no_stores;  // why
+  std::string no_stores;                              // why
   std::string reason;
 
   bool packs() const { return !plan.pack().is_nothing(); }
@@ -255,20 +256,19 @@ struct ShardedPlan::State {
     return why;
   }
 
-  // Short messages cost more to start than they let overlap. How many slices, and what is left to the links:
+  // Short slices cost more to start than they let overlap. How many there are, and what is left to the links:
   // docs/notes/shard-experiments.md.
   void choose_slices() {
-    constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20;
     std::uint64_t message = 0;
     for (const ShardMessage& each : plan.sends()) message = std::max(message, each.bytes);
-    const auto by_size = [&](int bits) { return message >= least_bytes ? bits : 0; };
+    const int message_bits = static_cast<int>(std::bit_width(message)) - 1;
     detail::SlicedShards::Choice choice{.slice_bits = ways.slice_bits,
                                         .link_multiprocessors = ways.link_multiprocessors,
                                         .in_place = ways.in_place,
                                         .stored = stores.has_value()};
     if (stores) {
-      constexpr int of_stores = 3;
-      if (ways.slice_bits < 0) choice.slice_bits = by_size(of_stores);
+      // 2 slices from 32 MiB on, 4 from 128 MiB, 8 from 512 MiB.
+      if (ways.slice_bits < 0) choice.slice_bits = std::clamp((message_bits - 23) / 2, 0, 3);
       if (choice.slice_bits > 0 && !plan.stores().to_output)
         stored_slices = detail::SlicedShards::make(plan, local.device, choice);
       return;
@@ -278,8 +278,10 @@ struct ShardedPlan::State {
     // Between registered arrays NCCL goes by no buffers of its own, and leaves the passes more of the memory.
     const bool registered = to_send && to_send->is_given();
     if (ways.slice_bits < 0) {
-      choice.slice_bits = by_size(registered ? 3 : 1);
-      choice.ramp = registered;
+      constexpr int two_from_bits = 24;    // 16 MiB
+      constexpr int eight_from_bits = 27;  // 128 MiB
+      choice.short_ends = registered && message_bits >= eight_from_bits;
+      choice.slice_bits = choice.short_ends ? 3 : message_bits >= two_from_bits ? 1 : 0;
     }
     choice.registered = registered;
     slices = detail::SlicedShards::make(plan, local.device, choice);
