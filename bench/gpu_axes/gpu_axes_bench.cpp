@@ -79,12 +79,21 @@ detail::AxesVariant variant_of(const std::string& words) {
       as.skinny = false;
     } else if (word == "aligned") {
       as.ragged = false;
+    } else if (word == "whole" || word == "wide") {
+      as.whole = true;
+      if (word == "wide") as.whole_bytes = 40 << 10;
+    } else if (word == "narrow") {
+      as.whole = true;
+      as.whole_bytes = 12 << 10;
+    } else if (word == "parts") {
+      as.whole = false;
     } else if (word == "small") {
       as.box_bytes = 20 << 10;
     } else if (word == "large") {
       as.box_bytes = 44 << 10;
     } else {
-      fail(ErrorCode::value, "--as", word, "boxes, lines, elements, tiles, joined, aligned, small or large");
+      fail(ErrorCode::value, "--as", word,
+           "boxes, lines, elements, tiles, joined, aligned, small, large, whole, wide, narrow or parts");
     }
   }
   return as;

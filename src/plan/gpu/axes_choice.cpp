@@ -117,21 +117,38 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
          row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
 }
 
+bool moves_vectors(const kernels::BoxShape& shape) {
+  const auto vector = static_cast<int>(kAxesVector);
+  return !shape.ragged && shape.unit_bytes * shape.in_vector == vector &&
+         shape.unit_bytes * shape.out_vector == vector;
+}
+
+// Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
+AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, const layout::UnitAxes& units,
+                       std::uint64_t unit, const AxesVariant& as) {
+  AxesWhole whole;
+  const auto add = [&](const layout::UnitAxes& of, std::uint64_t width) {
+    const auto params = kernels::make_axes_whole(of, static_cast<int>(width), as.whole_bytes);
+    if (params) whole.variants.push_back({.params = *params, .unit_bytes = width});
+  };
+  add(wide, wide_unit);
+  if (wide_unit != unit && !whole.variants.empty()) add(units, unit);
+  return whole;
+}
+
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
   const kernels::BoxShape& shape = box.shape;
-  const int vector = static_cast<int>(kAxesVector);
-  const bool by_vectors =
-      shape.unit_bytes * shape.in_vector == vector && shape.unit_bytes * shape.out_vector == vector;
   if (shape.ragged && (lines_are_apart(lines, axes) || lines_are_in_pieces(lines, axes, shape.unit_bytes)))
     return false;
-  if (!by_vectors || shape.ragged) return true;
+  if (!moves_vectors(shape)) return true;
   if (lines.variants.front().choice.plane) return shorter_side(axes) >= kLongSide;
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;
   const bool stays = axes.order.back() == static_cast<int>(last);
-  if (stays && shape.unit_bytes == vector) return false;  // measured: 22 and 32% by lines, 89 and 93 by boxes
+  if (stays && shape.unit_bytes == static_cast<int>(kAxesVector))
+    return false;  // measured: 22 and 32% by lines, 89 and 93 by boxes
   const std::size_t columns = stays && last > 0 ? last - 1 : last;
   const auto rows = static_cast<std::size_t>(axes.order[columns]);
   const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
@@ -201,6 +218,11 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
+    const bool as_usual = !variant.boxes_only && !variant.lines_only;
+    if (variant.whole.value_or(as_usual && !moves_vectors(boxes.variants.front().shape))) {
+      AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
+      if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
+    }
     if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
