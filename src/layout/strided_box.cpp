@@ -87,6 +87,8 @@ template <typename StrideOf>
 BoxWalk walk(const StridedBox& box, const std::vector<int>& order, const std::vector<int>& other_order,
              std::size_t last, std::size_t most_axes, std::uint32_t longest, const StrideOf& stride) {
   BoxWalk result;
+  result.run.reserve(order.size());
+  result.rest.reserve(other_order.size());
   const auto whole = [&](int axis) { return box.extent[at(axis)] == box.axes[at(axis)].extent; };
   for (std::size_t i = 0; i < std::min(order.size(), most_axes); ++i) {
     const int axis = order[i];
@@ -180,6 +182,7 @@ void make_parts(StridedBox& box) {
   const int first_out = box.out.run.front();
   box.clean = first_in < 0 || box.extent[at(first_in)] % vector == 0;
   std::uint64_t inside = 1;
+  box.parts.reserve(2 * box.axes.size());  // an axis has two at most
   const auto push = [&](int axis, std::uint32_t extent, std::uint32_t step, bool pad) {
     if (extent > 1) box.parts.push_back({.axis = axis, .extent = extent, .step = step, .pad = pad});
   };
@@ -462,7 +465,10 @@ std::vector<BoxPart> StridedBox::parts_of(int axis) const {
   return result;
 }
 
-std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+namespace {
+
+// In the order in which they were tried.
+std::vector<StridedBox> all_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
                                        const BoxLimits& limits) {
   FARO_CHECK(!axes.empty() &&
              (unit_bytes == 1 || unit_bytes == 2 || unit_bytes == 4 || unit_bytes == 8 || unit_bytes == 16));
@@ -474,22 +480,41 @@ std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int
   std::vector<StridedBox> found = candidates_of(search);
   search.least_bytes = 0;
   if (found.empty()) found = candidates_of(search);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const StridedBox& a, const StridedBox& b) { return a.cost < b.cost; });
   return found;
+}
+
+// Their numbers, the cheapest first: boxes are large, and few are looked at.
+std::vector<std::size_t> by_cost(const std::vector<StridedBox>& boxes) {
+  std::vector<std::size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return boxes[a].cost < boxes[b].cost; });
+  return order;
+}
+
+}  // namespace
+
+std::vector<StridedBox> box_candidates(const std::vector<StridedAxis>& axes, int unit_bytes,
+                                       const BoxLimits& limits) {
+  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
+  std::vector<StridedBox> sorted;
+  for (const std::size_t number : by_cost(found)) sorted.push_back(std::move(found[number]));
+  return sorted;
 }
 StridedBox choose_box(const std::vector<StridedAxis>& axes, int unit_bytes, const BoxLimits& limits) {
   // A box whose banks no pads part gives way to one that costs little more.
   constexpr double crowded = 2;
   constexpr double little = 0.08;
   std::optional<StridedBox> best;
-  for (StridedBox& box : box_candidates(axes, unit_bytes, limits)) {
+  std::vector<StridedBox> found = all_candidates(axes, unit_bytes, limits);
+  for (const std::size_t number : by_cost(found)) {
+    StridedBox& box = found[number];
     if (best && box.cost > best->cost + little) break;
     const std::uint32_t list_bytes = 2 * box.out.units;
     const std::uint32_t with_pads = box.ragged ? kRaggedShared - list_bytes : limits.most_bytes * 5 / 4;
     const std::uint32_t most = std::min(kBoxPlaces, with_pads / static_cast<std::uint32_t>(box.word_bytes()));
     if (!detail::lay_out(box, most)) continue;
-    if (box.congestion <= crowded) return box;
+    if (box.congestion <= crowded) return std::move(box);
     if (!best || box.congestion < best->congestion) best = std::move(box);
   }
   if (best) return *std::move(best);

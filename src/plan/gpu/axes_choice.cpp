@@ -228,7 +228,9 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
       if (auto first = lines_variant(wide, wide_unit, false, variant)) lines.variants.push_back(*first);
     }
     const bool has_lines = !lines.variants.empty();
-    const auto are_complete = [&] { return complete(lines, wide, units, unit, variant); };
+    const auto are_complete = [&] {
+      return !variant.alternatives || complete(lines, wide, units, unit, variant);
+    };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
     if (has_lines && (variant.lines_only || long_plane) && are_complete()) {
@@ -243,7 +245,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    if (boxes.variants.front().alignment > unit) {
+    if (boxes.variants.front().alignment > unit && variant.alternatives) {
       boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
     return {.form = std::move(boxes), .unit_bytes = unit};

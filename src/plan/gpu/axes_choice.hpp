@@ -31,6 +31,7 @@ namespace faro::detail {
 
 /// What a benchmark may have otherwise than is usual.
 struct AxesVariant {
+  bool alternatives = true;                       // for arrays that are less aligned
   std::optional<int> plane_shape = std::nullopt;  // as kernels::AxesLinesOptions, all three
   std::uint64_t band = 0;
   std::optional<bool> turned = std::nullopt;
