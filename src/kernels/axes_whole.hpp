@@ -49,11 +49,13 @@ struct AxesWholeParams {
   std::uint32_t period;       // vectors of output after which places repeat
   std::uint32_t period_step;  // bytes of shared memory
   std::uint32_t pad_bits;
+  std::uint32_t vector_bytes;  // 16, not compiled in: ptxas 13.0 misplaces shared addresses that are sums
   std::int32_t axes;
   Axis axis[kMostAxes];  // of an array, the output's fastest first
 
   /// Where byte `at` of a stretch is in shared memory.
-  constexpr std::uint32_t place(std::uint32_t at) const { return at + (at >> pad_bits) * kMovedBytes; }
+  constexpr std::uint32_t place(std::uint32_t at) const { return at + gaps(at) * kMovedBytes; }
+  constexpr std::uint32_t gaps(std::uint32_t at) const { return at >> pad_bits; }
   /// A stretch may begin and end within a vector.
   constexpr std::uint64_t shared_bytes() const { return place(tile_bytes + 2 * kMovedBytes); }
 };
@@ -130,7 +132,7 @@ constexpr void load_axes_whole(Memory& memory, const AxesWholeParams& p, std::ui
   FARO_NO_UNROLL
   for (std::uint32_t v = thread; v < vectors; v += kWholeThreads) {
     const std::uint64_t at = first + std::uint64_t{v} * kMovedBytes;
-    const std::uint32_t place = p.place(v * kMovedBytes);
+    const std::uint32_t place = (v + p.gaps(v * kMovedBytes)) * p.vector_bytes;
     // Neighbours' units come along; only what is no array's is left out.
     const bool whole = at >= p.in.begin && at + kMovedBytes <= p.in.end;
     if (whole) {

@@ -147,6 +147,7 @@ std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int
   params.tiles = ceil_div(arrays, together);
   if (params.tiles < least_blocks) return std::nullopt;
   params.tile_bytes = static_cast<std::uint32_t>(together * array_bytes);
+  params.vector_bytes = kMovedBytes;
   params.array_bytes = static_cast<std::uint32_t>(array_bytes);
   const std::vector<std::uint64_t> in_strides = axes.in_strides();
   for (std::size_t i = n; i-- > 1;) {

@@ -130,6 +130,30 @@ bool vectors_fit(const StridedBox& box, const BoxWalk& walk, std::uint64_t vecto
   return true;
 }
 
+// How far what lies together is aligned, in units.
+template <typename StrideOf>
+std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
+  std::uint64_t common = 0;
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    const std::uint64_t step = magnitude(stride(box.axes[a]));
+    const bool inside = step < side.contiguous;
+    if (!inside) common = std::gcd(common, step);
+    if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
+  }
+  return common;
+}
+
+// Whether the output is better written from single units than in the pieces that words leave of it, which are
+// apart: where neighbouring pieces share sectors, which are then written in parts. `pieces`: the run without
+// the word's axis.
+bool units_suit(const StridedBox& box, const BoxWalk& pieces) {
+  const auto bytes = [&](std::uint64_t units) { return units * static_cast<unsigned>(box.unit_bytes); };
+  const std::uint64_t vector = kBoxVector / static_cast<unsigned>(box.unit_bytes);
+  return pieces.units < box.out.contiguous && bytes(pieces.units) % kBoxSector != 0 &&
+         bytes(run_alignment(box, box.out, out_stride)) % kBoxSector == 0 &&
+         vectors_fit(box, box.in, vector, in_stride) && vectors_fit(box, box.out, vector, out_stride);
+}
+
 // The widest accesses of both sides, and whether units are moved as words.
 void choose_vectors(const BoxSearch& search, StridedBox& box) {
   const auto unit = static_cast<std::uint32_t>(box.unit_bytes);
@@ -159,6 +183,10 @@ void choose_vectors(const BoxSearch& search, StridedBox& box) {
       for (auto axis = cut_off; axis != out.run.end(); ++axis) out.units /= box.extent[at(*axis)];
       out.rest.insert(out.rest.begin(), cut_off, out.run.end());
       out.run.erase(cut_off, out.run.end());
+    }
+    if (units_suit(box, out)) {
+      box.in.vector = box.out.vector = static_cast<int>(kBoxVector / unit);
+      return;
     }
     out.vector = widest(out, out_stride, unit);
     while (out.vector > 1 && box.extent[at(first_out)] % static_cast<unsigned>(out.vector) != 0) {
@@ -207,6 +235,9 @@ void make_parts(StridedBox& box) {
     push(axis, extent / vector, vector, false);
   }
   for (const int axis : box.in.rest) push_axis(axis, true);
+  // Single units of a word have rows that follow one another in the output.
+  box.near = 1;
+  if (box.unit_bytes < 4 && words == 1) return;
   // Where the axes of a vector are the fastest of the output's rows, rows follow one another as its words do.
   std::size_t together = 0;
   for (std::uint64_t units = 1; together < box.in.run.size() && (together == 0 || units % vector != 0);) {
@@ -218,19 +249,6 @@ void make_parts(StridedBox& box) {
                                 box.in.run.begin() + static_cast<std::ptrdiff_t>(together), rest.begin())
                  ? box.grain()
                  : 1;
-}
-
-// How far what lies together is aligned, in units.
-template <typename StrideOf>
-std::uint64_t run_alignment(const StridedBox& box, const BoxWalk& side, const StrideOf& stride) {
-  std::uint64_t common = 0;
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
-    const std::uint64_t step = magnitude(stride(box.axes[a]));
-    const bool inside = step < side.contiguous;
-    if (!inside) common = std::gcd(common, step);
-    if (inside && box.cut(static_cast<int>(a))) common = std::gcd(common, step * box.extent[a]);
-  }
-  return common;
 }
 
 // Whether both sides of a box go by whole vectors, or by words that are turned to them.

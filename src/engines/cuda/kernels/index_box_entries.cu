@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
 }
 
 template <int unit_bytes>
-__global__ void __launch_bounds__(kernels::kWholeThreads, unit_bytes == 1 ? 5 : 6)
+__global__ void __launch_bounds__(kernels::kWholeThreads, unit_bytes == 1 ? 4 : 6)
     permute_axes_whole(const __grid_constant__ kernels::AxesWholeParams params, const std::byte* in,
                        std::byte* out) {
   constexpr std::uint32_t sector_bytes = 32;
