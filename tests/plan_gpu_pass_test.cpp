@@ -218,17 +218,17 @@ TEST(PlanGpuPass, AxesNameTheirKernel) {
   EXPECT_THAT(text, HasSubstr("time        0.181"));
 }
 
-// Small arrays of a batch whose rows and columns are no vectors; where they are, boxes; others are too large.
+// Small arrays of a batch; others are too large, or no arrays.
 TEST(PlanGpuPass, SmallArraysAreMovedWhole) {
   const auto kernel = [](const std::string& axes, std::uint64_t element_bytes) {
     return plan_of(axes, element_bytes).passes().front().launch->kernel;
   };
   EXPECT_EQ(kernel("axes(1600000 5 15; 0 2 1)", 4),
-            "axes whole, units of 4 bytes, 80 arrays of 300 bytes a block, 256 threads");
+            "axes whole, units of 4 bytes, 104 arrays of 300 bytes a block, 256 threads");
   EXPECT_EQ(kernel("axes(100000 40 60; 0 2 1)", 2),
-            "axes whole, units of 2 bytes, 5 arrays of 4800 bytes a block, 256 threads");
+            "axes whole, units of 2 bytes, 7 arrays of 4800 bytes a block, 256 threads");
   EXPECT_THAT(kernel("axes(100000 12 10 10; 0 3 1 2)", 4), HasSubstr("axes whole, units of 4 bytes"));
-  EXPECT_THAT(kernel("axes(1600000 5 16; 0 2 1)", 4), HasSubstr("axes box, units of 4 bytes"));
+  EXPECT_THAT(kernel("axes(1600000 5 16; 0 2 1)", 4), HasSubstr("axes whole, units of 4 bytes"));
   EXPECT_THAT(kernel("axes(1000 201 203; 0 2 1)", 4), Not(HasSubstr("axes whole")));
   EXPECT_THAT(kernel("axes(5 15 1600000; 0 2 1)", 4), Not(HasSubstr("axes whole")));
 }

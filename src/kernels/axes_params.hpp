@@ -111,8 +111,9 @@ std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAx
 
 // Parameters of axes_whole.hpp, made on the host.
 
-/// `tile_bytes`: of the arrays of a block; 0: as is usual. Nothing where the slowest axis does not stay, an
-/// array has less than 2 axes or more than kMostWholeBytes, or there are fewer blocks than multiprocessors.
+/// `tile_bytes`: of the arrays of a block; 0: as is usual, and nothing where there would be fewer blocks than
+/// multiprocessors. Nothing either where the slowest axis does not stay, or an array has less than 2 axes or
+/// more than kMostWholeBytes.
 /// Errors: ErrorCode::unsupported past 2^62 bytes.   Cost: under a tenth of a millisecond.
 std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
                                                std::uint32_t tile_bytes = 0);

@@ -16,19 +16,20 @@ using faro::detail::ceil_div;
 constexpr std::uint64_t kWholeVector = kMovedBytes;
 constexpr std::uint64_t kWholeWarp = 32;
 
-// Arrays of a block: about 24 KiB, of which a multiprocessor has eight; by sectors, so that blocks neither
-// read nor write one another's; fewer where there are few arrays.
-std::uint64_t arrays_of_tile(std::uint64_t array_bytes, std::uint64_t arrays, std::uint64_t wanted) {
+// Arrays of a block: about 32 KiB, of which a multiprocessor has six; by sectors where that is not much less,
+// so that blocks neither read nor write one another's; `most_arrays` at most.
+std::uint64_t arrays_of_tile(std::uint64_t array_bytes, std::uint64_t most_arrays, std::uint64_t wanted) {
   constexpr std::uint64_t sector = 32;
-  constexpr std::uint64_t blocks = 512;
-  const std::uint64_t most = std::max<std::uint64_t>(1, std::min(wanted / array_bytes, arrays / blocks));
+  const std::uint64_t near = (wanted + array_bytes / 2) / array_bytes;
+  const std::uint64_t most = std::max<std::uint64_t>(1, std::min(near, most_arrays));
   const std::uint64_t grain = sector / std::gcd(array_bytes, sector);
   return most < grain ? most : most / grain * grain;
 }
 
-// What a block's loop costs by the vectors of a period, in cycles of a multiprocessor: each unit is a read
-// of shared memory, which as many warps wait for as meet in a bank, and three instructions; each unit's place
-// four an axis.
+// What a block's loop costs, in cycles of a multiprocessor: each unit is a read of shared memory, which as
+// many warps wait for as meet in a bank, and some instructions, four a cycle. A unit's place is ten an axis;
+// of a vector no longer than the fastest axis two such, and little each. A period needs them for a vector of
+// each of its lanes, the list for an array's units.
 double loop_cost(const AxesWholeParams& p, int unit_bytes) {
   constexpr int warps_sampled = 4;
   const std::uint64_t vectors = ceil_div(p.tile_bytes, kWholeVector);
@@ -36,16 +37,30 @@ double loop_cost(const AxesWholeParams& p, int unit_bytes) {
   const auto warps = static_cast<double>(ceil_div(slots, kWholeWarp));
   const auto turns = static_cast<double>(ceil_div(vectors, slots));
   const double units = static_cast<double>(kWholeVector) / unit_bytes;
-  const double a_turn = 0.75 + axes_whole_congestion(p, unit_bytes, warps_sampled);
-  return warps * units * (turns * a_turn + static_cast<double>(p.axes) + 0.5);
+  const double read = axes_whole_congestion(p, unit_bytes, warps_sampled);
+  const double place = 2.5 * static_cast<double>(p.axes) + 1;
+  const bool in_rows = units > 2 && p.axis[0].extent.divisor() >= units;
+  const double places = in_rows ? 2 * place + 0.75 * units : units * place;
+  if (p.list_vectors > 0) {
+    const auto listing = static_cast<double>(ceil_div(p.list_vectors * kWholeEntries, kWholeWarp));
+    return warps * (turns * (units * (2 + read) + 20)) + listing * (place + 2);
+  }
+  return warps * (turns * units * (0.75 + read) + places);
 }
 
-// The vectors after which units come from the same places, and the gaps of shared memory: what costs least.
+// The vectors after which units come from the same places, or a list of these, and the gaps of shared memory:
+// what costs least.
 void choose_period(AxesWholeParams& p, int unit_bytes) {
   const std::uint64_t vectors = ceil_div(p.tile_bytes, kWholeVector);
   const std::uint64_t least = std::lcm(std::uint64_t{p.array_bytes}, kWholeVector) / kWholeVector;
   AxesWholeParams best = p;
   double least_cost = std::numeric_limits<double>::infinity();
+  const auto take = [&](const AxesWholeParams& tried) {
+    const double cost = loop_cost(tried, unit_bytes);
+    if (cost >= least_cost) return;
+    least_cost = cost;
+    best = tried;
+  };
   for (const std::uint32_t pad_bits : {kWholeUnpadded, 7U, 8U, 9U}) {
     AxesWholeParams tried = p;
     tried.pad_bits = pad_bits;
@@ -59,10 +74,11 @@ void choose_period(AxesWholeParams& p, int unit_bytes) {
     if (!repeats) period = vectors + 2;
     tried.period = static_cast<std::uint32_t>(period);
     tried.period_step = repeats ? tried.place(static_cast<std::uint32_t>(period * kWholeVector)) : 0;
-    const double cost = loop_cost(tried, unit_bytes);
-    if (cost >= least_cost) continue;
-    least_cost = cost;
-    best = tried;
+    take(tried);
+    if (repeats || unit_bytes == kMovedBytes) continue;
+    const std::uint32_t last = (p.array_units.divisor() - 1) / kWholeEntries;
+    tried.list_vectors = last + static_cast<std::uint32_t>(whole_list_vectors(kMovedBytes / unit_bytes));
+    take(tried);
   }
   p = best;
 }
@@ -130,8 +146,9 @@ double axes_whole_congestion(const AxesWholeParams& p, int unit_bytes, int most_
 
 std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int unit_bytes,
                                                std::uint32_t tile_bytes) {
-  constexpr std::uint64_t usual_bytes = 24 << 10;
+  constexpr std::uint64_t usual_bytes = 32 << 10;
   constexpr std::uint64_t least_blocks = 128;
+  constexpr std::uint64_t blocks = 512;  // where there are few arrays, blocks have fewer of them
   check_size(axes, static_cast<std::uint64_t>(unit_bytes));
   const std::size_t n = axes.shape.size();
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
@@ -142,12 +159,14 @@ std::optional<AxesWholeParams> make_axes_whole(const layout::UnitAxes& axes, int
   if (array_bytes > kMostWholeBytes) return std::nullopt;
   AxesWholeParams params{};
   params.in = params.out = {.begin = 0, .end = all_bytes};
-  const std::uint64_t together =
-      arrays_of_tile(array_bytes, arrays, tile_bytes == 0 ? usual_bytes : tile_bytes);
+  const bool as_usual = tile_bytes == 0;
+  const std::uint64_t together = as_usual ? arrays_of_tile(array_bytes, arrays / blocks, usual_bytes)
+                                          : arrays_of_tile(array_bytes, arrays, tile_bytes);
   params.tiles = ceil_div(arrays, together);
-  if (params.tiles < least_blocks) return std::nullopt;
+  if (as_usual && params.tiles < least_blocks) return std::nullopt;
   params.tile_bytes = static_cast<std::uint32_t>(together * array_bytes);
   params.vector_bytes = kMovedBytes;
+  params.array_units = device::Division32(static_cast<std::uint32_t>(array_bytes / unit));
   params.array_bytes = static_cast<std::uint32_t>(array_bytes);
   const std::vector<std::uint64_t> in_strides = axes.in_strides();
   for (std::size_t i = n; i-- > 1;) {

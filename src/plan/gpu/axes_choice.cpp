@@ -143,7 +143,7 @@ AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, co
     if (params) whole.variants.push_back({.params = *params, .unit_bytes = width});
   };
   add(wide, wide_unit);
-  if (wide_unit != unit && !whole.variants.empty()) add(units, unit);
+  if (wide_unit != unit && !whole.variants.empty() && as.alternatives) add(units, unit);
   return whole;
 }
 
@@ -223,6 +223,10 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     return {.form = std::move(elements), .unit_bytes = unit};
   }
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
+    if (variant.whole.value_or(!variant.boxes_only && !variant.lines_only)) {
+      AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
+      if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
+    }
     AxesLines lines;
     if (variant.lines_only || (!variant.boxes_only && !rows_are_wide(wide, wide_unit))) {
       if (auto first = lines_variant(wide, wide_unit, false, variant)) lines.variants.push_back(*first);
@@ -237,11 +241,6 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
-    const bool as_usual = !variant.boxes_only && !variant.lines_only;
-    if (variant.whole.value_or(as_usual && !moves_vectors(boxes.variants.front().shape))) {
-      AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
-      if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
-    }
     if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }

@@ -7,8 +7,7 @@
 //     rows stay, of more than 256 bytes           AxesRows    the widest unit of a row; the element's own
 //     a plane with long sides, few rows or        AxesLines   aligned to 16 and 32; to a wide unit; to a unit
 //       columns of a large one, odd ones
-//     small arrays of a batch, whose rows and     AxesWhole   aligned to a wide unit; to a unit
-//       columns are no whole vectors
+//     small arrays of a batch                     AxesWhole   aligned to a wide unit; to a unit
 //     all else                                    AxesBoxes   aligned to 16; to a unit
 //
 // The grid is the params' tiles (AxesBoxes, AxesLines) or vectors over the kernel's threads (AxesRows), a
