@@ -42,7 +42,8 @@ constexpr const char* kUsage =
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
   --rounds NUMBER  of turns of each shape                            (default 7)
   --as LIST        beside the plan, the same axes moved otherwise: boxes, lines, elements, tiles (never
-                   elements), joined, aligned, small, large, or several of these, boxes+small; a column each
+                   elements), joined, aligned, small, large, whole, wide and narrow (of whole arrays,
+                   40 and 12 KiB), parts (never whole), or several of these, boxes+small; a column each
   --peer cutensor  beside it, where the library is found; a column
   --out FILE       the tables, in Markdown
   --help
