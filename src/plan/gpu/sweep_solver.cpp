@@ -22,33 +22,32 @@ bool same_family(const GpuKernel& a, const GpuTransposeLaunch& b) {
   return std::get<GpuTransposeLaunch>(a.params).params.index() == b.params.index();
 }
 
-// Of a family's launches, fitted to an H100's times (docs/notes/prediction-experiments.md). Windows of
-// columns are moved `moved` bytes at a time, a launch each, and device memory likes them wide; columns leave
-// lines in parts.
+// Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md). Windows of columns
+// are moved some bytes of a row at a time, a launch each, and device memory likes them wide.
 struct SweepFactors {
   double narrow;  // a line over the bytes that a launch moves of a row
 
-  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const { return {.bytes = 1.8}; }
+  CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
+    return {.bytes = 1.05, .shared_requests = 3.02, .blocks = 6550};
+  }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {.bytes = 1, .store_lines = 0.1 + 1.2 * narrow};
+    return {.bytes = 1.29 + 1.78 * narrow, .store_lines = 0.575, .wavefronts = 1.1};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 0.934, .load_lines = 0.124, .wavefronts = 0.83};
+    return {.bytes = 0.945, .load_sectors = 1.18, .store_lines = 0.471, .wavefronts = 1.26};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 0.934, .store_lines = 0.305};
+    return {.bytes = 1.05, .load_lines = 0.246, .store_lines = 0.382, .wavefronts = 1.17};
   }
-  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
-    return {.bytes = 1.053, .store_sectors = 1.142};
-  }
+  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const { return {.bytes = 1.42, .parts = 28.7}; }
   CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
-    return {.bytes = 1.053, .store_lines = 1.026};
+    return {.bytes = 1.34 + 1.81 * narrow, .store_sectors = 3.63, .parts = 15.6};
   }
   CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
-    return {.bytes = 0.998, .load_lines = 0.768};
+    return {.bytes = 1.14, .load_lines = 0.729, .shared_requests = 11};
   }
   CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
-    return {.bytes = 0.998, .store_lines = 1.186};
+    return {.bytes = 1.13, .load_lines = 1.29, .requests = 1.92, .parts = 16.3, .blocks = 9700};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
@@ -57,8 +56,18 @@ struct SweepFactors {
   }
 };
 
-// Windows of single bytes are bound by shared memory.
-constexpr CostFactors kWindowsOfBytes{.bytes = 0, .wavefronts = 1.6};
+// Rows that are shuffled in shared memory: a thread divides where a run of its row ends, and while it does
+// its warp waits; so it does for units that are moved one by one.
+double cycles_at_ends(const CountedPass& of, const kernels::C2rVectorRowsParams& p, double unit_bytes) {
+  constexpr double warp = 32;
+  constexpr double warp_bytes = 512;
+  constexpr double cycles_of_end = 31.7;
+  constexpr double cycles_of_unit = 14.3;
+  const double run = static_cast<double>(p.diagonal ? p.shape.b : p.shape.n) * unit_bytes;
+  const double ends = std::min(1.0, p.threads / warp * warp_bytes / run) * of.moved_bytes() / warp_bytes;
+  const double units = std::max(0.0, of.shared_requests() - of.moved_bytes() / (warp * unit_bytes));
+  return cycles_of_end * ends + cycles_of_unit * units;
+}
 
 std::optional<double> sweep_cost(const CountedPass& of) {
   const GpuPass& pass = *of.pass.gpu;
@@ -66,17 +75,21 @@ std::optional<double> sweep_cost(const CountedPass& of) {
     return cost_us(of, {.bytes = 1.15 + 1.1 / squares->unit_bytes});  // units are read one by one
   }
   const auto& launch = std::get<GpuTransposeLaunch>(pass.kernels.front().params);
-  const auto& unit = std::get<SweepKernel>(pass.kernels.front().id);
+  const auto unit_bytes = static_cast<double>(std::get<SweepKernel>(pass.kernels.front().id).unit_bytes);
   // A window's columns: those of the array, over the launches.
-  double moved = 128;
-  if (const auto* const p = std::get_if<kernels::C2rVectorWindowsParams>(&launch.params)) {
-    moved =
-        static_cast<double>(p->window.shape.n * unit.unit_bytes) / static_cast<double>(pass.kernels.size());
-  }
-  constexpr double kSweptLine = 128;
-  const auto swept = cost_us(of, std::visit(SweepFactors{kSweptLine / moved}, launch.params));
-  if (!std::holds_alternative<kernels::C2rVectorWindowsParams>(launch.params)) return swept;
-  return std::max(swept, cost_us(of, kWindowsOfBytes));
+  constexpr double line = 128;
+  const auto narrow = [&](const kernels::C2rWindowsParams& p) {
+    return line * static_cast<double>(pass.kernels.size()) /
+           (static_cast<double>(p.shape.n * p.units) * unit_bytes);
+  };
+  SweepFactors factors{.narrow = 0};
+  if (const auto* const p = std::get_if<kernels::C2rVectorWindowsParams>(&launch.params))
+    factors.narrow = narrow(p->window);
+  if (const auto* const p = std::get_if<kernels::C2rWindowsParams>(&launch.params))
+    factors.narrow = narrow(*p);
+  const auto* const rows = std::get_if<kernels::C2rVectorRowsParams>(&launch.params);
+  return overlapped_us(of, std::visit(factors, launch.params),
+                       rows == nullptr ? 0 : cycles_at_ends(of, *rows, unit_bytes));
 }
 
 }  // namespace
