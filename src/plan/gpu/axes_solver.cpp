@@ -116,28 +116,34 @@ std::string axes_words(const GpuPass& pass, const PassWork& /*work*/) {
                                      : "tiles of the input become tiles of the output";
 }
 
-// Fitted to drawn shapes on an H200 and an H100 (docs/notes/prediction-experiments.md).
+// Fitted to drawn shapes on an H200 (docs/notes/prediction-experiments.md).
 struct AxesFactors {
   CostFactors operator()(const AxesTurnedKernel& /*kernel*/) const {
-    return {.bytes = 1.06, .store_sectors = 5.48, .load_lines = 0.135, .shared_requests = 17.4};
+    return {.bytes = 1.06, .store_sectors = 3, .load_lines = 0.13, .blocks = 6700};
   }
   CostFactors operator()(const AxesPlaneKernel& /*kernel*/) const {
-    return {.bytes = 1.05, .load_lines = 0.249, .parts = 181};
+    return {.bytes = 1.03, .wavefronts = 3.7, .blocks = 2700};
   }
   CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const {
-    return {.bytes = 0.945, .load_lines = 0.461, .parts = 9.63, .blocks = 8730};
+    return {.bytes = 1.03, .shared_requests = 1.1, .parts = 8.8, .blocks = 7600};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
-    return {.bytes = 1.05, .store_lines = 1.81, .shared_requests = 5.63, .blocks = 4470};
+    return {.bytes = 0.95, .store_lines = 1.64, .shared_requests = 5.5, .parts = 4.7, .blocks = 4400};
   }
   CostFactors operator()(const AxesBoxKernel& kernel) const {
-    if (kernel.shape.ragged)
-      return {.bytes = 1.1, .store_sectors = 2.59, .load_lines = 0.641, .wavefronts = 1.04, .blocks = 6130};
-    return {.bytes = 1.11, .load_sectors = 0.981};
+    if (!kernel.shape.ragged)
+      return {.bytes = 1.12, .load_sectors = 0.95, .store_sectors = 1.9, .blocks = 3200};
+    return {.bytes = 1.09,
+            .load_lines = 0.38,
+            .store_lines = 0.21,
+            .shared_requests = 0.25,
+            .wavefronts = 0.93,
+            .parts = 4.9,
+            .blocks = 6300};
   }
   template <typename Other>
   CostFactors operator()(const Other& /*rows, which go as they lie*/) const {
-    return {.bytes = 1.07, .load_lines = 0.0749, .parts = 47.2};
+    return {.bytes = 1.08, .parts = 37, .blocks = 700};
   }
 };
 
