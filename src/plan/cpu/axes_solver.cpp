@@ -119,9 +119,14 @@ AxesMove streamed_move(const layout::CacheBox& box) {
 // Of a thread: a box as it is written, runs of the output one after another; or a run; or groups of them.
 std::uint64_t stage_bytes_of(const layout::CacheBox& box, AxesMove move) {
   const std::uint64_t run = bytes_of(box, written_axes(box));
-  if (move == AxesMove::lines) return whole_pages(run + 2 * kLineBytes);
-  if (move == AxesMove::groups)
-    return whole_pages(2 * group_stage_bytes(bytes_of(box, turned_axes(box).rows), box.element_bytes));
+  const auto with_places = [&](std::uint64_t bytes, std::uint64_t run_bytes) {
+    return whole_pages(bytes + places_bytes(cut_run_places(run_bytes, box.element_bytes)));
+  };
+  if (move == AxesMove::lines) return with_places(cut_run_bytes(run) + 2 * kLineBytes, run);
+  if (move == AxesMove::groups) {
+    const std::uint64_t rows = bytes_of(box, turned_axes(box).rows);
+    return with_places(2 * group_stage_bytes(cut_run_bytes(rows), box.element_bytes), rows);
+  }
   return whole_pages(stage_pitch(run) * (box.elements() * box.element_bytes / run));
 }
 
