@@ -230,6 +230,7 @@ class AxesProgram final : public ElementProgram {
     read_first_ = first;
     read_axes_ = run;
     read_bytes_ = static_cast<std::uint64_t>(last - first) + width_;
+    read_backwards_ = move_ == detail::AxesMove::lines && !run.empty() && in_[run.front()] < 0;
     AxisList rest;
     for (const std::size_t axis : box.in_order) {
       if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
@@ -482,8 +483,8 @@ class AxesProgram final : public ElementProgram {
       return {in + next.source + read_first_, next.places, boxes.is_last() ? 0 : next.run, read_bytes_,
               lines_fetched_};
     }
-    return {in + boxes.next().source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_bytes_,
-            lines_fetched_};
+    return {in + boxes.next().source, reads_.data(),  boxes.is_last() ? 0 : reads_.size(), read_bytes_,
+            lines_fetched_,           read_backwards_};
   }
 
   // --- a run of the output at a time
@@ -673,6 +674,7 @@ class AxesProgram final : public ElementProgram {
   std::uint64_t read_bytes_ = 0;
   std::int64_t read_first_ = 0;  // byte of such a run, from the element it is of
   AxisList read_axes_;           // along it
+  bool read_backwards_ = false;  // each run from its end
   std::uint64_t reads_per_write_ = 0;
   AlignedRuns aligned_;
   std::size_t aligned_axes_ = 0;  // the first ones, which lie together; 0: runs are not cut at lines
