@@ -96,7 +96,7 @@ class AxesProgram final : public ElementProgram {
     set_box(axes.box);
     set_tables(axes.box);
     set_reads(axes.box);
-    set_aligned();
+    set_aligned(axes.box);
   }
 
   void run(const Step& step) const override {
@@ -214,29 +214,38 @@ class AxesProgram final : public ElementProgram {
     }
   }
 
-  // Where the lines of a box begin that it is read from.
-  void set_reads(const layout::CacheBox& box) {
-    // As many axes as leave no line between, whichever way they go.
-    AxisList run;
-    std::int64_t first = 0;  // of the run's bytes, from its first element
+  // A run that a box is read by: its axes, as many as leave no line between, whichever way they go.
+  struct ReadRun {
+    AxisList axes;
+    std::int64_t first = 0;  // byte, from the first element
+    std::uint64_t bytes = 0;
+  };
+  // Of axes `least` and on alone.
+  ReadRun read_run(const layout::CacheBox& box, std::size_t least) const {
+    ReadRun run;
     std::int64_t last = 0;
     for (const std::size_t axis : box.in_run()) {
-      const std::int64_t span = last - first + places(width_);
-      if (std::abs(in_[axis]) >= span + places(kLineBytes)) break;
+      const std::int64_t span = last - run.first + places(width_);
+      if (axis < least || std::abs(in_[axis]) >= span + places(kLineBytes)) break;
       const std::int64_t reach = in_[axis] * places(box_[axis] - 1);
-      (reach < 0 ? first : last) += reach;
-      run.push_back(axis);
+      (reach < 0 ? run.first : last) += reach;
+      run.axes.push_back(axis);
     }
-    read_first_ = first;
-    read_axes_ = run;
-    read_bytes_ = static_cast<std::uint64_t>(last - first) + width_;
-    read_backwards_ = move_ == detail::AxesMove::lines && !run.empty() && in_[run.front()] < 0;
+    run.bytes = static_cast<std::uint64_t>(last - run.first) + width_;
+    return run;
+  }
+
+  // Where the lines of a box begin that it is read from.
+  void set_reads(const layout::CacheBox& box) {
+    read_ = read_run(box, 0);
+    read_backwards_ = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
     AxisList rest;
     for (const std::size_t axis : box.in_order) {
-      if (in_[axis] != 0 && box_[axis] > 1 && !contains(run, axis)) rest.push_back(axis);
+      if (in_[axis] != 0 && box_[axis] > 1 && !contains(read_.axes, axis)) rest.push_back(axis);
     }
-    each_place(rest, box_, in_, in_, [&](std::int64_t in, std::int64_t) { reads_.push_back(in + first); });
-    const std::uint64_t lines = reads_.size() * (read_bytes_ / kLineBytes + 1);
+    each_place(rest, box_, in_, in_,
+               [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
+    const std::uint64_t lines = reads_.size() * (read_.bytes / kLineBytes + 1);
     lines_fetched_ = static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
@@ -244,7 +253,7 @@ class AxesProgram final : public ElementProgram {
 
   // Where all that is written of a box is one run along axes that lie together, and every other axis goes
   // from line to line, runs can be cut at lines.
-  void set_aligned() {
+  void set_aligned(const layout::CacheBox& box) {
     const bool groups = move_ == detail::AxesMove::groups;
     if (!staged_ || !(groups || (move_ == detail::AxesMove::lines && width_ >= kLineBytes))) return;
     if (groups && (kLineBytes % width_ != 0 || !others_.empty())) return;
@@ -260,16 +269,17 @@ class AxesProgram final : public ElementProgram {
       length *= places(extents_[a]);
     }
     const std::size_t first_across = together.size();
-    const auto is_together = [&](std::size_t axis) { return axis < first_across; };
-    bool fits = first_across > 0 && std::all_of(run.begin(), run.end(), is_together) &&
-                std::none_of(read_axes_.begin(), read_axes_.end(), is_together);
+    cut_read_ = read_run(box, first_across);
+    bool fits = std::all_of(run.begin(), run.end(), [&](std::size_t axis) { return axis < first_across; });
     for (std::size_t a = first_across; a < axes_; ++a) {
-      const bool fetched = box_[a] == 1 || in_[a] == 0 || contains(read_axes_, a);
+      const bool fetched = box_[a] == 1 || in_[a] == 0 || contains(cut_read_.axes, a);
       fits = fits && fetched && static_cast<std::uint64_t>(out_[a]) % kLineBytes == 0;
     }
     if (!fits) return;
     aligned_ = AlignedRuns(std::move(together), width_, run_bytes);
     aligned_axes_ = first_across;
+    const auto moved = static_cast<double>(box.elements() / product(run, box_) * width_);
+    cut_lines_fetched_ = static_cast<double>(cut_read_.bytes / kLineBytes + 1) / (moved / kLineBytes);
   }
 
   // How an output is cut into boxes.
@@ -480,10 +490,10 @@ class AxesProgram final : public ElementProgram {
   // The rows of the box that is moved next, if there is one.
   RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
     if (const Box& next = boxes.next(); next.places != nullptr) {
-      return {in + next.source + read_first_, next.places, boxes.is_last() ? 0 : next.run, read_bytes_,
-              lines_fetched_};
+      return {in + next.source + cut_read_.first, next.places, boxes.is_last() ? 0 : next.run,
+              cut_read_.bytes, cut_lines_fetched_};
     }
-    return {in + boxes.next().source, reads_.data(),  boxes.is_last() ? 0 : reads_.size(), read_bytes_,
+    return {in + boxes.next().source, reads_.data(),  boxes.is_last() ? 0 : reads_.size(), read_.bytes,
             lines_fetched_,           read_backwards_};
   }
 
@@ -618,7 +628,7 @@ class AxesProgram final : public ElementProgram {
   void fetch_some(Fetch& fetch) const {
     for (std::size_t i = 0; i < reads_per_write_ && fetch.left > 0; ++i) {
       const std::byte* const run = fetch.from + reads_[--fetch.left];
-      for (std::uint64_t at = 0; at < read_bytes_ + kLineBytes - 1; at += kLineBytes)
+      for (std::uint64_t at = 0; at < read_.bytes + kLineBytes - 1; at += kLineBytes)
         __builtin_prefetch(run + at, 0, 2);
     }
   }
@@ -671,9 +681,9 @@ class AxesProgram final : public ElementProgram {
   std::vector<std::int64_t> column_in_;
   std::vector<std::int64_t> column_to_;
   std::vector<std::int64_t> reads_;  // to the runs it is read by
-  std::uint64_t read_bytes_ = 0;
-  std::int64_t read_first_ = 0;  // byte of such a run, from the element it is of
-  AxisList read_axes_;           // along it
+  ReadRun read_;
+  ReadRun cut_read_;
+  double cut_lines_fetched_ = 1;
   bool read_backwards_ = false;  // each run from its end
   std::uint64_t reads_per_write_ = 0;
   AlignedRuns aligned_;
