@@ -58,20 +58,25 @@ struct RunTraffic {
   std::uint64_t left = 0;  // bytes of that
 };
 
+/// How rows are fetched into the caches.
+struct RowFetch {
+  double lines_a_line = 1;  // for each that is turned
+  bool backwards = false;   // each row's last line first, since it is read so
+};
+
 /// Rows that are fetched into the caches, some lines at a time.
 class RowTraffic {
  public:
   RowTraffic() = default;
-  /// `lines_a_line`: to be fetched for each that is turned. `backwards`: each row's last line first, since it
-  /// is read so.
   RowTraffic(const std::byte* from, const std::int64_t* rows, std::uint64_t count, std::uint64_t row_bytes,
-             double lines_a_line, bool backwards = false)
+             const RowFetch& how)
       : from_(from),
         rows_(rows),
         left_(count),
         row_bytes_(row_bytes),
-        share_(static_cast<std::uint64_t>(lines_a_line * kWhole) + 1),
-        step_(backwards ? -static_cast<std::int64_t>(kLineBytes) : static_cast<std::int64_t>(kLineBytes)) {}
+        share_(static_cast<std::uint64_t>(how.lines_a_line * kWhole) + 1),
+        step_(how.backwards ? -static_cast<std::int64_t>(kLineBytes)
+                            : static_cast<std::int64_t>(kLineBytes)) {}
 
   /// While so many lines are turned.
   void fetch(std::uint64_t lines) {

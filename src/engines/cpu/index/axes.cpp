@@ -238,7 +238,7 @@ class AxesProgram final : public ElementProgram {
   // Where the lines of a box begin that it is read from.
   void set_reads(const layout::CacheBox& box) {
     read_ = read_run(box, 0);
-    read_backwards_ = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
+    fetch_.backwards = move_ == detail::AxesMove::lines && !read_.axes.empty() && in_[read_.axes.front()] < 0;
     AxisList rest;
     for (const std::size_t axis : box.in_order) {
       if (in_[axis] != 0 && box_[axis] > 1 && !contains(read_.axes, axis)) rest.push_back(axis);
@@ -246,7 +246,8 @@ class AxesProgram final : public ElementProgram {
     each_place(rest, box_, in_, in_,
                [&](std::int64_t in, std::int64_t) { reads_.push_back(in + read_.first); });
     const std::uint64_t lines = reads_.size() * (read_.bytes / kLineBytes + 1);
-    lines_fetched_ = static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
+    fetch_.lines_a_line =
+        static_cast<double>(lines) / (static_cast<double>(box.elements() * width_) / kLineBytes);
     const std::uint64_t writes = product(write_rows_, box_);
     reads_per_write_ = (reads_.size() + writes - 1) / writes;
   }
@@ -279,7 +280,8 @@ class AxesProgram final : public ElementProgram {
     aligned_ = AlignedRuns(std::move(together), width_, run_bytes);
     aligned_axes_ = first_across;
     const auto moved = static_cast<double>(box.elements() / product(run, box_) * width_);
-    cut_lines_fetched_ = static_cast<double>(cut_read_.bytes / kLineBytes + 1) / (moved / kLineBytes);
+    cut_fetch_ = fetch_;
+    cut_fetch_.lines_a_line = static_cast<double>(cut_read_.bytes / kLineBytes + 1) / (moved / kLineBytes);
   }
 
   // How an output is cut into boxes.
@@ -489,12 +491,12 @@ class AxesProgram final : public ElementProgram {
 
   // The rows of the box that is moved next, if there is one.
   RowTraffic fetched(const Boxes& boxes, const std::byte* in) const {
-    if (const Box& next = boxes.next(); next.places != nullptr) {
+    const Box& next = boxes.next();
+    if (next.places != nullptr) {
       return {in + next.source + cut_read_.first, next.places, boxes.is_last() ? 0 : next.run,
-              cut_read_.bytes, cut_lines_fetched_};
+              cut_read_.bytes, cut_fetch_};
     }
-    return {in + boxes.next().source, reads_.data(),  boxes.is_last() ? 0 : reads_.size(), read_.bytes,
-            lines_fetched_,           read_backwards_};
+    return {in + next.source, reads_.data(), boxes.is_last() ? 0 : reads_.size(), read_.bytes, fetch_};
   }
 
   // --- a run of the output at a time
@@ -671,7 +673,6 @@ class AxesProgram final : public ElementProgram {
   AxisList others_;
   bool backwards_ = false;            // along the columns, in the input
   bool whole_lines_ = false;          // of the output, where it is aligned
-  double lines_fetched_ = 1;          // for each that is moved
   std::vector<std::int64_t> row_in_;  // bytes from a box's first element
   std::vector<std::int64_t> unit_in_;
   std::uint64_t segment_ = 1;  // of those, as LineGather has it
@@ -683,8 +684,8 @@ class AxesProgram final : public ElementProgram {
   std::vector<std::int64_t> reads_;  // to the runs it is read by
   ReadRun read_;
   ReadRun cut_read_;
-  double cut_lines_fetched_ = 1;
-  bool read_backwards_ = false;  // each run from its end
+  RowFetch fetch_;
+  RowFetch cut_fetch_;
   std::uint64_t reads_per_write_ = 0;
   AlignedRuns aligned_;
   std::size_t aligned_axes_ = 0;  // the first ones, which lie together; 0: runs are not cut at lines
