@@ -31,18 +31,12 @@ std::uint64_t slice_bytes_of(std::uint64_t tile_bytes, int threads) {
 }
 
 // What was started uses the tiles: it is waited for, whatever is thrown meanwhile.
-class AtTheEnd {
+class DropAtTheEnd {
  public:
-  explicit AtTheEnd(IoTeam& team) : team_(team) {}
-  ~AtTheEnd() {
-    try {
-      team_.wait();
-    } catch (const std::exception&) {
-      // The error that is already on its way is told.
-    }
-  }
-  AtTheEnd(const AtTheEnd&) = delete;
-  AtTheEnd& operator=(const AtTheEnd&) = delete;
+  explicit DropAtTheEnd(IoTeam& team) : team_(team) {}
+  ~DropAtTheEnd() { team_.drop(); }
+  DropAtTheEnd(const DropAtTheEnd&) = delete;
+  DropAtTheEnd& operator=(const DropAtTheEnd&) = delete;
 
  private:
   IoTeam& team_;
@@ -261,37 +255,36 @@ void Pipeline::write(const io::TransferFile& file, std::uint64_t offset, const R
 }
 
 bool Pipeline::run(Tiles& tiles, std::uint64_t first) {
-  if (first == tiles.count()) return true;
   const bool is_in_place = machinery_.buffers.placement() == Placement::in_place;
-  std::byte* x = machinery_.buffers[0];
-  std::byte* y = machinery_.buffers[is_in_place ? 0 : 1];
-  std::byte* z = machinery_.buffers[is_in_place ? 1 : 2];
   const auto work_of = [&](std::uint64_t tile) {
     return tile < tiles.count() ? std::make_shared<TileWork>(tiles.tile(tile)) : nullptr;
   };
-  SharedWork before;
+  std::byte* x = machinery_.buffers[0];                    // tile t is in it, or will be
+  std::byte* ahead = machinery_.buffers[1];                // tile t+1, likewise
+  std::byte* y = machinery_.buffers[is_in_place ? 0 : 2];  // for t permuted
+  const DropAtTheEnd dropping(machinery_.team);
+  const auto next_is_in = [&] {  // and the tile before it is written
+    machinery_.team.wait();
+    return !teller_.stopped();
+  };
   SharedWork now = work_of(first);
+  SharedWork next = work_of(first + 1);
   start(nullptr, now, x);
-  machinery_.team.wait();
-  for (std::uint64_t tile = first; now && !teller_.stopped(); ++tile) {
-    const SharedWork next = work_of(tile + 1);
-    start(before, next, z);
-    {
-      const AtTheEnd waiting(machinery_.team);
-      hooks_.permute(*now, x, y);
-      machinery_.team.wait();
-    }
-    if (before && hooks_.written && !teller_.stopped()) hooks_.written();
-    before = std::exchange(now, next);
+  start(nullptr, next, ahead);
+  for (std::uint64_t tile = first; now; ++tile) {
+    if (!next_is_in()) return false;
+    if (tile >= first + 2 && hooks_.written) hooks_.written();
+    hooks_.permute(*now, x, y);
+    detail::rest_threads();
+    const SharedWork after = work_of(tile + 2);
+    start(now, after, y);
+    now = std::exchange(next, after);
     std::byte* const permuted = y;
-    y = is_in_place ? z : x;
-    x = z;
-    z = permuted;
+    y = is_in_place ? ahead : x;
+    x = std::exchange(ahead, permuted);
   }
-  if (teller_.stopped()) return false;
-  start(before, nullptr, z);
-  machinery_.team.wait();
-  return !teller_.stopped();
+  // The last two, or what there is of them.
+  return next_is_in() && next_is_in();
 }
 
 }  // namespace faro::file

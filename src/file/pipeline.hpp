@@ -4,8 +4,11 @@
 //     step t       permuted     tile t, from buffer X to Y                     by OpenMP's threads
 //                  meanwhile    tile t-1 is written from Z, slice by slice,    by the threads of IoTeam
 //                               and tile t+1 read into what is written
+//     then         behind it    tile t is written from Y, and t+2 read into what is written
 //
 //     step t+1     X, Y, Z are what Z, X, Y were; in place X and Y are one, and change places with Z
+//
+// Step t+1 begins when Z is written and read. The team goes on with Y meanwhile, so that it never runs dry.
 #pragma once
 
 #include <sys/stat.h>
