@@ -90,7 +90,8 @@ Rows one_row(std::uint64_t begin, std::uint64_t bytes);
 /// What Options::segment_bytes makes of TileBudget::long_run_bytes, of a sweep over so many bytes.
 std::uint64_t long_run_bytes(const Options& options, std::uint64_t all_bytes);
 
-/// Of a tile whose runs are as long as are of use: larger ones overlap less, smaller ones have fewer requests.
+/// Of a tile whose runs are as long as are of use: larger ones overlap less, smaller ones have fewer
+/// requests.
 std::uint64_t enough_tile_bytes(std::uint64_t all_bytes);
 
 struct TileBudget {
