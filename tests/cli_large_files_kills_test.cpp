@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -21,22 +21,28 @@ namespace fs = std::filesystem;
 
 class KilledRuns : public LargeFiles {
  protected:
-  // Runs `command` so often, each time killed at another moment, and looks at what it left: after(i).
+  // Runs `command` so often, each time killed at another moment of as long as it takes, and looks at what it
+  // left: after(i). First it is left alone.
   template <typename After>
   void kill_at_random(int times, const std::string& command, const After& after) {
-    for (int i = 0; i < times; ++i) {
-      const std::string seconds = std::to_string(0.005 + 0.013 * (i * 7 % 23));
+    constexpr int kMoments = 23;
+    const std::string whole = command + " --io buffered --no-sync --quiet";
+    const auto begin = std::chrono::steady_clock::now();
+    run(whole);
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    after(0);
+    for (int i = 0; i < times && !HasFatalFailure(); ++i) {
+      const std::string seconds = std::to_string(took * (i * 7 % kMoments + 1) / kMoments);
       SCOPED_TRACE("killed after " + seconds + " s");
-      run(command + " --io buffered --no-sync --quiet", "timeout -s KILL " + seconds);
+      run(whole, "timeout -s KILL " + seconds);
       after(i);
-      if (HasFatalFailure()) return;
     }
   }
 
   // Of a run from in.npy to out.npy that is resumed: out.npy is, or becomes, what the command makes of in.npy
   // in memory.
-  void kill_and_resume(int times, const std::string& verb, const std::string& memory) {
-    ASSERT_EQ(run("new 2^17 u8 in.npy").status, 0);
+  void kill_and_resume(int times, int bits, const std::string& verb, const std::string& memory) {
+    ASSERT_EQ(run("new 2^" + std::to_string(bits) + " u8 in.npy").status, 0);
     ASSERT_EQ(run(verb + " in.npy whole.npy --quiet").status, 0);
     const std::string whole = data_of("whole.npy");
     const std::string command = verb + " in.npy out.npy --memory " + memory + " --checkpoint 0";
@@ -60,7 +66,7 @@ class KilledRuns : public LargeFiles {
 
 class Kills : public KilledRuns {
  protected:
-  void kill(int times) { kill_and_resume(times, "permute 'random_bmmc(17, 2)'", "24KiB"); }
+  void kill(int times) { kill_and_resume(times, 19, "permute 'random_bmmc(19, 2)'", "24KiB"); }
 };
 
 TEST_F(Kills, AtRandomMomentsAndResumed) { kill(8); }
@@ -68,7 +74,7 @@ TEST_F(Kills, TwoHundredTimes) { kill(200); }
 
 class KillsOfShuffles : public KilledRuns {
  protected:
-  void kill(int times) { kill_and_resume(times, "shuffle --seed 3", "64KiB"); }
+  void kill(int times) { kill_and_resume(times, 17, "shuffle --seed 3", "64KiB"); }
 };
 
 TEST_F(KillsOfShuffles, AtRandomMomentsAndResumed) { kill(8); }

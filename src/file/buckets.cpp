@@ -137,22 +137,22 @@ class Work {
     // Beside the output; kept where that is.
     const bool is_kept = run_.unfinished() == io::Unfinished::kept;
     io::OutputFile scratch(is_kept ? scratch_path(out.path) : out.path, run_.unfinished());
-    if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
-      fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
-    scratch.reserve(shape_.buckets() * shape_.region_bytes);
-    const std::uint64_t run_bytes =
-        std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
-    const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
-                                  run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
-    scratch_ = scratch.descriptor();
-    begins_.assign(shape_.buckets(), 0);
-    ends_ = begins_;
-    // Both sweeps use the same memory, so that its pages are cleared once.
-    const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
-    memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
-                             TileBuffers::bytes(bucket_bytes())));
-    sort_memory_ = memory_->data() + sorting;
     try {
+      const std::uint64_t run_bytes =
+          std::max<std::uint64_t>(shape_.chunk_records / shape_.buckets(), 1) * shape_.stored_bytes();
+      const io::TransferFile middle(scratch.descriptor(), io::TransferFile::Use::update,
+                                    run_.choice().mode_for(run_bytes), "scratch of " + out.path.string());
+      scratch_ = scratch.descriptor();
+      begins_.assign(shape_.buckets(), 0);
+      ends_ = begins_;
+      // Both sweeps use the same memory, so that its pages are cleared once.
+      const std::uint64_t sorting = TileBuffers::bytes(chunk_bytes());
+      memory_.emplace(std::max(sorting + CellSort::bytes(width_, shape_.chunk_records),
+                               TileBuffers::bytes(bucket_bytes())));
+      sort_memory_ = memory_->data() + sorting;
+      if (!run_.goes_on() && ftruncate(scratch.descriptor(), 0) != 0)
+        fail(ErrorCode::file, scratch.operation(), io::error_text(errno), "a file that can be written to");
+      scratch.reserve(shape_.buckets() * shape_.region_bytes);
       const bool finished = distribute_all(middle, run_bytes) && sweep_buckets(middle);
       // At the end nobody needs it; a run that was cancelled is gone on with.
       if (is_kept && finished) scratch.discard();
