@@ -9,15 +9,31 @@ elseif(FARO_SANITIZE STREQUAL "thread")
 elseif(NOT FARO_SANITIZE STREQUAL "")
   message(FATAL_ERROR "FARO_SANITIZE is `${FARO_SANITIZE}`; wanted empty, address or thread")
 endif()
+# An instrumented program takes GNU's linker seconds.
+set(faro_linker "")
+find_program(FARO_LLD ld.lld)
+mark_as_advanced(FARO_LLD)
+if(FARO_SANITIZE AND FARO_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(faro_linker -fuse-ld=lld)
+endif()
 
 # The instruction sets that Highway compiles for. Processors of the last ten years have AVX2 or more; older ones take the
-# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all. Where
-# FARO_CPU_TARGETS is NATIVE, the best set of this machine's processor is the only one, and the command says so on a processor
-# that lacks it (cli/main.cpp).
+# baseline. Instrumented vector code takes minutes to compile for each: there AVX2 and the baseline stand for all, and in quick
+# checks the one of them that this machine runs. Where FARO_CPU_TARGETS is NATIVE, the best set of this machine's processor is the
+# only one, and the command says so on a processor that lacks it (cli/main.cpp).
 set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
+set(native_generations "")
 if(FARO_SANITIZE)
   set(faro_instruction_sets "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
-elseif(FARO_CPU_TARGETS STREQUAL "NATIVE" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  if(FARO_CHECKS STREQUAL "quick")
+    set(native_generations haswell:HWY_AVX2)
+  endif()
+elseif(FARO_CPU_TARGETS STREQUAL "NATIVE")
+  set(native_generations haswell:HWY_AVX2 skylake_x:HWY_AVX3 ice_lake:HWY_AVX3_DL)
+elseif(NOT FARO_CPU_TARGETS STREQUAL "ALL")
+  message(FATAL_ERROR "FARO_CPU_TARGETS is `${FARO_CPU_TARGETS}`; wanted ALL or NATIVE")
+endif()
+if(native_generations AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
     OUTPUT_VARIABLE native_macros ERROR_QUIET)
   set(ice_lake VPCLMULQDQ VAES AVX512VBMI AVX512VBMI2 AVX512VPOPCNTDQ AVX512BITALG AVX512VNNI)
@@ -25,7 +41,7 @@ elseif(FARO_CPU_TARGETS STREQUAL "NATIVE" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU
   set(haswell AVX2 FMA F16C BMI BMI2)
   set(native_target "")
   set(native_needs "")
-  foreach(generation IN ITEMS haswell:HWY_AVX2 skylake_x:HWY_AVX3 ice_lake:HWY_AVX3_DL)
+  foreach(generation IN LISTS native_generations)
     string(REPLACE ":" ";" generation ${generation})
     list(GET generation 0 features)
     set(has_all TRUE)
@@ -43,8 +59,6 @@ elseif(FARO_CPU_TARGETS STREQUAL "NATIVE" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU
   if(native_target)
     set(faro_instruction_sets -DHWY_COMPILE_ONLY_STATIC -DHWY_BASELINE_TARGETS=${native_target})
   endif()
-elseif(NOT FARO_CPU_TARGETS MATCHES "^(ALL|NATIVE)$")
-  message(FATAL_ERROR "FARO_CPU_TARGETS is `${FARO_CPU_TARGETS}`; wanted ALL or NATIVE")
 endif()
 
 set(faro_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
@@ -72,7 +86,7 @@ function(faro_own_target target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${faro_warnings}>
     $<$<COMPILE_LANGUAGE:CUDA>:${faro_cuda_warnings}> $<$<COMPILE_LANGUAGE:CXX>:${faro_instrumentation}>
     $<$<COMPILE_LANGUAGE:CXX>:${faro_instruction_sets}> $<$<COMPILE_LANGUAGE:CXX>:${faro_compiler_heap}>)
-  target_link_options(${target} PRIVATE ${faro_instrumentation})
+  target_link_options(${target} PRIVATE ${faro_instrumentation} ${faro_linker})
   if(FARO_WERROR)
     set_target_properties(${target} PROPERTIES COMPILE_WARNING_AS_ERROR ON)
   endif()

@@ -36,24 +36,35 @@ AxesBoxes::Variant box_variant(const std::vector<layout::StridedAxis>& axes, std
           .box = std::make_shared<const layout::StridedBox>(box)};
 }
 
-// Adds variants of one unit; false where the axes are no such transposes.
-bool add_lines(AxesLines& lines, const layout::UnitAxes& axes, std::uint64_t unit, const AxesVariant& as) {
-  for (const bool anywhere : {false, true}) {
-    const auto width = static_cast<std::uint32_t>(unit);
-    kernels::AxesLinesOptions options;
-    if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
-    if (anywhere) options.out_skew = width;
-    options.plane_shape = as.plane_shape;
-    options.band = as.band;
-    options.turned = as.turned;
-    options.skinny = as.skinny;
-    auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
-    if (!choice) return false;
-    choice->params.in = {.begin = 0, .end = axes.count() * unit};
-    choice->params.out = choice->params.in;
-    lines.variants.push_back({.choice = *choice, .unit_bytes = unit, .anywhere = anywhere});
-  }
-  return true;
+// Nothing where the axes are no such transposes. `anywhere`: for arrays that are aligned to the unit alone.
+std::optional<AxesLines::Variant> lines_variant(const layout::UnitAxes& axes, std::uint64_t unit,
+                                                bool anywhere, const AxesVariant& as) {
+  const auto width = static_cast<std::uint32_t>(unit);
+  kernels::AxesLinesOptions options;
+  if (anywhere) options.in_skew = unit < kAxesVector ? width : 0;
+  if (anywhere) options.out_skew = width;
+  options.plane_shape = as.plane_shape;
+  options.band = as.band;
+  options.turned = as.turned;
+  options.skinny = as.skinny;
+  auto choice = kernels::make_axes_lines(axes, static_cast<int>(unit), options);
+  if (!choice) return std::nullopt;
+  choice->params.in = {.begin = 0, .end = axes.count() * unit};
+  choice->params.out = choice->params.in;
+  return AxesLines::Variant{.choice = *choice, .unit_bytes = unit, .anywhere = anywhere};
+}
+
+// Adds those for other alignments to the first, of the widest unit; false where the element's unit has none.
+bool complete(AxesLines& lines, const layout::UnitAxes& wide, const layout::UnitAxes& units,
+              std::uint64_t unit, const AxesVariant& as) {
+  const std::uint64_t wide_unit = lines.variants.front().unit_bytes;
+  const auto add = [&](const layout::UnitAxes& axes, std::uint64_t width, bool anywhere) {
+    auto variant = lines_variant(axes, width, anywhere, as);
+    if (variant) lines.variants.push_back(*std::move(variant));
+    return variant.has_value();
+  };
+  if (!add(wide, wide_unit, true)) return false;
+  return unit == wide_unit || (add(units, unit, false) && add(units, unit, true));
 }
 
 // The same axes with units as wide as the fastest axis allows where it stays.
@@ -147,6 +158,25 @@ bool lines_are_in_pieces(const AxesLines& lines, const layout::UnitAxes& axes, i
          row * column < full * choice.plane->row_bytes * choice.plane->line_bytes;
 }
 
+// Small arrays by the widest unit, and by the element's own; nothing where they are not small, or no batch.
+AxesWhole whole_arrays(const layout::UnitAxes& wide, std::uint64_t wide_unit, const layout::UnitAxes& units,
+                       std::uint64_t unit, const AxesVariant& as) {
+  AxesWhole whole;
+  const auto add = [&](const layout::UnitAxes& of, std::uint64_t width) {
+    const auto params = kernels::make_axes_whole(of, static_cast<int>(width), as.whole_bytes);
+    if (params) whole.variants.push_back({.params = *params, .unit_bytes = width});
+  };
+  add(wide, wide_unit);
+  if (wide_unit != unit && !whole.variants.empty() && as.alternatives) add(units, unit);
+  return whole;
+}
+
+// Rows of vectors that stay whole: boxes move them, whatever else (measured: 22 and 32% by lines, 89 and 93
+// by boxes).
+bool rows_are_wide(const layout::UnitAxes& wide, std::uint64_t wide_unit) {
+  return wide_unit == kAxesVector && wide.order.back() == static_cast<int>(wide.shape.size()) - 1;
+}
+
 // Whether lines move the axes faster than this box: where sides are long, where rows begin between vectors,
 // and where a plane of few rows or columns is larger than boxes are (docs/notes/axes-experiments.md).
 bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const AxesBoxes::Variant& box) {
@@ -160,8 +190,6 @@ bool lines_suit(const AxesLines& lines, const layout::UnitAxes& axes, const Axes
   // An element of several units is the fastest axis of both sides.
   const std::size_t last = axes.shape.size() - 1;
   const bool stays = axes.order.back() == static_cast<int>(last);
-  if (stays && shape.unit_bytes == static_cast<int>(kAxesVector))
-    return false;  // measured: 22 and 32% by lines, 89 and 93 by boxes
   const std::size_t columns = stays && last > 0 ? last - 1 : last;
   const auto rows = static_cast<std::size_t>(axes.order[columns]);
   const auto element_bytes = (stays ? axes.shape[last] : 1) * static_cast<std::uint64_t>(shape.unit_bytes);
@@ -222,20 +250,28 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     return {.form = std::move(elements), .unit_bytes = unit};
   }
   if (!kernels::axes_rows_suit(wide, static_cast<int>(wide_unit)) || rows_are_short(wide, wide_unit)) {
+    if (variant.whole.value_or(!variant.boxes_only && !variant.lines_only)) {
+      AxesWhole whole = whole_arrays(wide, wide_unit, units, unit, variant);
+      if (!whole.variants.empty()) return {.form = std::move(whole), .unit_bytes = unit};
+    }
     AxesLines lines;
-    // Arrays that are not aligned to the wide unit take the narrow one.
-    const bool has_lines = !variant.boxes_only && add_lines(lines, wide, wide_unit, variant) &&
-                           (unit == wide_unit || add_lines(lines, units, unit, variant));
+    if (variant.lines_only || (!variant.boxes_only && !rows_are_wide(wide, wide_unit))) {
+      if (auto first = lines_variant(wide, wide_unit, false, variant)) lines.variants.push_back(*first);
+    }
+    const bool has_lines = !lines.variants.empty();
+    const auto are_complete = [&] {
+      return !variant.alternatives || complete(lines, wide, units, unit, variant);
+    };
     const bool plane = has_lines && lines.variants.front().choice.plane.has_value();
     const bool long_plane = plane && shorter_side(wide) >= kLongSide && !lines_are_apart(lines, wide);
-    if (has_lines && (variant.lines_only || long_plane)) {
+    if (has_lines && (variant.lines_only || long_plane) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
     AxesBoxes boxes{{box_variant(layout::strided_axes(wide), wide_unit, true, variant)}};
-    if (has_lines && lines_suit(lines, wide, boxes.variants.front())) {
+    if (has_lines && lines_suit(lines, wide, boxes.variants.front()) && are_complete()) {
       return {.form = std::move(lines), .unit_bytes = unit};
     }
-    if (boxes.variants.front().alignment > unit) {
+    if (boxes.variants.front().alignment > unit && variant.alternatives) {
       boxes.variants.push_back(box_variant(layout::strided_axes(units), unit, false, variant));
     }
     return {.form = std::move(boxes), .unit_bytes = unit};

@@ -22,6 +22,18 @@ GpuKernel of_box(const AxesBoxes::Variant& chosen) {
           .out_alignment = chosen.alignment};
 }
 
+GpuKernel of_whole(const AxesWhole::Variant& chosen) {
+  return {.id = AxesWholeKernel{static_cast<int>(chosen.unit_bytes)},
+          .params = chosen.params,
+          .blocks = chosen.params.tiles,
+          .first_step = 1,
+          .threads = kernels::kWholeThreads,
+          .shared_bytes = chosen.params.shared_bytes(),
+          .carveout = Carveout::needed,
+          .in_alignment = chosen.unit_bytes,
+          .out_alignment = chosen.unit_bytes};
+}
+
 GpuKernel of_lines(const AxesLines::Variant& chosen) {
   const kernels::AxesLinesChoice& choice = chosen.choice;
   GpuKernel kernel{.id = AxesLinesKernel{static_cast<int>(chosen.unit_bytes)},
@@ -94,6 +106,9 @@ struct KernelsOf {
   void operator()(const AxesLines& lines) const {
     for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
   }
+  void operator()(const AxesWhole& whole) const {
+    for (const AxesWhole::Variant& variant : whole.variants) pass.kernels.push_back(of_whole(variant));
+  }
   void operator()(const AxesElements& elements) const {
     for (const AxesElements::Variant& variant : elements.variants) {
       pass.kernels.push_back(of_elements(variant));
@@ -126,6 +141,9 @@ struct AxesFactors {
   }
   CostFactors operator()(const AxesSkinnyKernel& /*kernel*/) const {
     return {.bytes = 1.09, .shared_requests = 2.7, .blocks = 9700};
+  }
+  CostFactors operator()(const AxesWholeKernel& /*kernel*/) const {
+    return {.bytes = 1.04, .load_sectors = 0.2, .store_sectors = 0.2};
   }
   CostFactors operator()(const AxesLinesKernel& /*kernel*/) const {
     return {.bytes = 1.09, .store_lines = 0.62, .shared_requests = 5.4, .parts = 7.5, .blocks = 4360};
