@@ -29,27 +29,35 @@ struct SweepFactors {
   double cut = 0;     // 1 where rows begin within sectors, which neighbouring windows share
 
   CostFactors operator()(const kernels::C2rVectorRowsParams& /*p*/) const {
-    return {.bytes = 1.05, .shared_requests = 1.8, .wavefronts = 0.43, .blocks = 7200};
+    return {.bytes = 1.04, .shared_requests = 2.8, .blocks = 6200};
   }
   CostFactors operator()(const kernels::C2rVectorWindowsParams& /*p*/) const {
-    return {
-        .bytes = 1.13 + 0.7 * narrow + cut * (0.36 + 1.24 * narrow), .store_lines = 0.52, .wavefronts = 1.11};
+    return {.bytes = 1.13 + 0.83 * narrow + cut * (0.37 + 0.98 * narrow),
+            .store_lines = 0.49,
+            .wavefronts = 1.07};
   }
   CostFactors operator()(const kernels::C2rVectorLongRowsParams& /*p*/) const {
-    return {.bytes = 1.03, .load_sectors = 0.96, .store_lines = 0.485, .wavefronts = 1.11, .blocks = 4300};
+    return {.bytes = 1.05, .load_sectors = 0.85, .store_lines = 0.484, .wavefronts = 1.11, .blocks = 4140};
   }
   CostFactors operator()(const kernels::C2rVectorStripsParams& /*p*/) const {
-    return {.bytes = 1.06, .store_sectors = 1.2, .load_lines = 0.37, .store_lines = 0.08, .wavefronts = 1.16};
+    return {.bytes = 1.08, .load_lines = 0.161, .store_lines = 0.352, .wavefronts = 1.16};
   }
-  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const { return {.bytes = 1.41, .parts = 29}; }
+  CostFactors operator()(const kernels::C2rRowsParams& /*p*/) const {
+    return {.bytes = 1.28, .load_sectors = 0.8, .shared_requests = 15.5, .blocks = 17000};
+  }
   CostFactors operator()(const kernels::C2rWindowsParams& /*p*/) const {
-    return {.bytes = 1.47 + 1.46 * narrow + 0.04 * cut, .store_sectors = 3.4, .parts = 16.5};
+    return {.bytes = 1.3 + 2.51 * narrow, .store_sectors = 4.16, .blocks = 20400};
   }
   CostFactors operator()(const kernels::C2rLongRowsParams& /*p*/) const {
-    return {.bytes = 1.23, .load_lines = 0.735, .shared_requests = 11.3};
+    return {.bytes = 1.09,
+            .load_lines = 0.59,
+            .store_lines = 0.335,
+            .shared_requests = 7.55,
+            .wavefronts = 1.21,
+            .blocks = 3200};
   }
   CostFactors operator()(const kernels::C2rStripsParams& /*p*/) const {
-    return {.bytes = 1.15, .load_lines = 1.16, .shared_requests = 1.16, .parts = 16.7, .blocks = 9700};
+    return {.bytes = 1.12, .load_lines = 0.98, .shared_requests = 11, .blocks = 6400};
   }
   // Whole arrays, and rows that no block holds: bound by instructions.
   template <typename Other>
@@ -71,8 +79,8 @@ SweepFactors factors_of(const kernels::C2rWindowsParams& p, std::size_t launches
 double cycles_at_ends(const CountedPass& of, const kernels::C2rVectorRowsParams& p, double unit_bytes) {
   constexpr double warp = 32;
   constexpr double warp_bytes = 512;
-  constexpr double cycles_of_end = 36;
-  constexpr double cycles_of_unit = 12.8;
+  constexpr double cycles_of_end = 33.5;
+  constexpr double cycles_of_unit = 12.2;
   const double run = static_cast<double>(p.diagonal ? p.shape.b : p.shape.n) * unit_bytes;
   const double ends = std::min(1.0, p.threads / warp * warp_bytes / run) * of.moved_bytes() / warp_bytes;
   const double units = std::max(0.0, of.shared_requests() - of.moved_bytes() / (warp * unit_bytes));
