@@ -40,7 +40,7 @@ std::optional<Permutation> form_of_any_width(const Affine& map) {
 bool axes_suit(const Permutation& permutation, std::uint64_t element_bytes, const Target& target) {
   const auto* const axes = std::get_if<Axes>(&permutation);
   if (axes == nullptr || target.engine != Engine::cuda || target.tile) return false;
-  const AxesChoice choice = choose_axes(*axes, element_bytes, 1);
+  const AxesChoice choice = choose_axes(*axes, element_bytes, 1, {.alternatives = false});
   if (std::holds_alternative<AxesRows>(choice.form)) return true;
   if (std::holds_alternative<AxesElements>(choice.form)) return false;
   if (std::holds_alternative<AxesBoxes>(choice.form)) {
