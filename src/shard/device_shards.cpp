@@ -192,9 +192,16 @@ std::optional<SlicedShards> SlicedShards::make(const ShardPlan& plan, int device
   if (choice.stored && (choice.in_place || plan.unpack().is_nothing() || plan.stores().by_views))
     return std::nullopt;
   if (!has_passes) {
+    // A copy by the driver takes all multiprocessors, and kernels of the links wait for its end.
+    Choice one = choice;
+    one.slice_bits = 0;
     SlicedShards made(plan, device);
-    made.cut(plan, 1, {{}});
-    return made;
+    if (!choice.in_place && plan.places() && shard_unit(plan.problem().element_bytes) &&
+        made.make_passes(plan, one, true))
+      return made;
+    SlicedShards copying(plan, device);
+    copying.cut(plan, 1, {{}});
+    return copying;
   }
   if (plan.stores().by_views && !choice.in_place) {
     SlicedShards made(plan, device);

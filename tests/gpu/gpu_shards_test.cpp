@@ -492,6 +492,13 @@ TEST_F(GpuShards, ByNccl) {
   }
   const NamedAxes axes{.shape = {37, 50, 21}, .order = {2, 0, 1}};
   for (const ShardWays& ways : {ShardWays{}, ShardWays{.stores = false}}) {
+    // Without passes: what a rank keeps is half, all and nothing.
+    for (const Permutation& map :
+         {Permutation(maps::swap_bits(18, 16, 17)), Permutation(maps::xor_mask(18, 0)),
+          Permutation(maps::xor_mask(18, 1 << 17))}) {
+      for (const std::uint64_t width : {2U, 4U, 32U})
+        expect_nccl({.permutation = map, .element_bytes = width, .shards = {.ranks = 2}}, ways);
+    }
     expect_nccl(
         {.permutation = Axes(axes.shape, axes.order),
          .element_bytes = 4,
